@@ -153,8 +153,11 @@ class Server:
             if decision == "reject":
                 return self.item(running, "tool_exec", {**action, "status": "rejected", "error": "The user said no"})
         done = subprocess.run(command, shell=True, cwd=self.directory, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        self.item(running, "tool_log", {"toolItemId": "bash", "stream": "stdout", "text": done.stdout})
-        self.item(running, "tool_exec", {**action, "status": "succeeded", "output": {"exitCode": done.returncode}})
+        for stream, text in (("stdout", done.stdout), ("stderr", done.stderr)):
+            if text:
+                self.item(running, "tool_log", {"toolItemId": "bash", "stream": stream, "text": text}, [text])
+        status = "succeeded" if done.returncode == 0 else "failed"
+        self.item(running, "tool_exec", {**action, "status": status, "output": {"exitCode": done.returncode}})
 
     # Methods: each returns its result, and what is to happen once the reply is out.
 

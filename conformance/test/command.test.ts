@@ -23,6 +23,20 @@ const run = async (args: readonly string[], signal?: AbortSignal) => {
   return { code, stdout, stderr };
 };
 
+/** A run whose own code throws while it shows its progress. */
+const runBroken = async () => {
+  let stderr = "";
+  const code = await runConformance(["ahp-server", "--unix", await harnessAt(), "--only", "AHP-10"], {
+    stdout: () => {},
+    stderr: (text) => {
+      if (/^\d+\/\d+ /.test(text)) throw new TypeError("a bug");
+      stderr += text;
+    },
+    isTerminal: false,
+  });
+  return { code, stderr };
+};
+
 const folder = async (): Promise<string> => {
   const directory = await temporaryDirectory();
   onTestFinished(() => directory[Symbol.asyncDispose]());
@@ -50,7 +64,7 @@ describe("the command", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/Batching Rules +\d+ +0 +0 +0 +0\n/);
     expect(stdout).toContain("ahp-server 2.4 over unix, seed 7: conforms");
-    expect(stderr).toContain("12/12 scenarios");
+    expect(stderr).toContain("13/13 scenarios");
   });
 
   it("ends with 1 for one that does not, and writes reports of what does not hold", async () => {
@@ -136,6 +150,7 @@ describe("the command", () => {
     ["a server that ends at once", ["--start", "exit 3", "--on", "unix"], "ended before it listened"],
     ["a server that ends with words", ["--start", ending, "--on", "unix"], "no model is configured"],
     ["a program that ends with words", ["--stdio", ending], "\n  no model is configured"],
+    ["a server over HTTP that ends at once", ["--start", ending, "--on", "http"], "no model is configured"],
     ["a program that never speaks", ["--stdio", "sleep 60", "--within", "50"], "the target said nothing"],
     [
       "a program that never listens",
@@ -167,6 +182,34 @@ describe("the command", () => {
     const { code, stdout } = await run(["ahp-server", "--stdio", "cat", "--within", "100", "--quiet"]);
     expect(code).toBe(1);
     expect(stdout).toContain("the target answered nothing in other scenarios");
+  });
+
+  it("ends with 4 as soon as a server has died of the first message, over HTTP too", async () => {
+    const program = `
+      const { port } = new URL(process.env.CONFORMANCE_ENDPOINT);
+      const die = () => { console.error("out of tokens"); process.exit(3); };
+      require("node:net").createServer((socket) => socket.on("data", die).on("error", () => {})).listen(port);`;
+    const begun = performance.now();
+    const command = `exec '${process.execPath}' -e '${program}'`;
+    const { code, stderr } = await run(["ahp-server", "--start", command, "--on", "http", "--quiet"]);
+    expect(stderr).toContain("the target exited with 3: out of tokens");
+    expect(code).toBe(4);
+    expect(performance.now() - begun).toBeLessThan(9000);
+  });
+
+  it("ends with 2 for a report that cannot be written, before the run", async () => {
+    const args = ["ahp-server", "--stdio", "cat", "--quiet", "--html", "/nowhere/a.html"];
+    const { code, stderr } = await run(args);
+    expect(stderr).toContain("cannot write /nowhere/a.html");
+    expect(code).toBe(2);
+  });
+
+  it("ends with 70 for a fault of its own, which is no verdict", async () => {
+    const { code, stderr } = await runBroken();
+    expect(stderr).toContain(
+      "the suite itself failed, which is no verdict about the target: TypeError: a bug",
+    );
+    expect(code).toBe(70);
   });
 
   it("ends with 130 when it is interrupted", async () => {

@@ -1,5 +1,7 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import * as z from "zod";
 import { loadSuite, type Suite, suiteNames } from "../src/index.ts";
 import { checksOf, citedIds, idsOf } from "../src/scenario/cited-ids.ts";
 import { packageDirectory } from "../src/scenario/load-suite.ts";
@@ -14,6 +16,17 @@ import {
 
 const suites = suiteNames().map((name) => loadSuite(name));
 const requirements = [...readRequirements(`${packageDirectory}requirements`).values()];
+
+const ChoicesSchema = z.object({
+  choices: z
+    .array(z.strictObject({ section: z.string(), of: z.string().default(""), text: z.string().min(1) }))
+    .default([]),
+});
+/** The requirements that a line of `choices` explains. */
+const explained = readdirSync(`${packageDirectory}requirements`)
+  .map((name) => readFileSync(`${packageDirectory}requirements/${name}`, "utf8"))
+  .flatMap((text) => ChoicesSchema.parse(parse(text)).choices)
+  .flatMap(({ of }) => of.split(" ").filter((id) => id !== ""));
 
 /** The verbs of steps that a target can fail. */
 const judging = ["call", "receive", "gather", "file", "closed", "open"];
@@ -57,6 +70,16 @@ describe("the requirements", () => {
     expect(scenarios.flatMap(({ scenario, steps }) => uncited(steps, scenario, fragments))).toEqual([]);
   });
 
+  it("have an id of their own each", () => {
+    const files = readdirSync(`${packageDirectory}requirements`);
+    const text = files
+      .map((name) => readFileSync(`${packageDirectory}requirements/${name}`, "utf8"))
+      .join("");
+    const ids = [...text.matchAll(/^ +- \{ id: ([^,]+),/gm)].map(([, id]) => id);
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+    expect(ids).toHaveLength(requirements.length);
+  });
+
   it("that need others need those that there are", () => {
     const known = new Set(requirements.map(({ id }) => id));
     expect(requirements.flatMap(({ needs = [] }) => needs).filter((id) => !known.has(id))).toEqual([]);
@@ -70,13 +93,15 @@ describe("the requirements", () => {
     expect(explained.filter(({ id }) => cited.has(id)).map(({ id }) => id)).toEqual([]);
   });
 
-  it("that are a choice of this project name its record, and those that no peer can see the test that does", () => {
+  it("that are a choice of this project have its record or a line of choices, and those that no peer can see the test that does", () => {
     const records = readdirSync(new URL("../../docs/adr", import.meta.url)).map((name) => name.slice(0, 4));
-    const wrong = requirements.filter(({ level, adr, test }) => {
-      const hasRecord = adr === undefined ? level !== "CHOICE" : level === "CHOICE" && records.includes(adr);
+    const wrong = requirements.filter(({ id, level, adr, test }) => {
+      const isExplained = explained.includes(id);
+      const hasReason = adr === undefined ? isExplained : records.includes(adr) && !isExplained;
       const hasTest = test === undefined || existsSync(new URL(`../../${test}`, import.meta.url));
-      return !hasRecord || !hasTest;
+      return !hasTest || (level === "CHOICE" ? !hasReason : adr !== undefined || isExplained);
     });
     expect(wrong.map(({ id }) => id)).toEqual([]);
+    expect(explained.filter((id) => !requirements.some((requirement) => requirement.id === id))).toEqual([]);
   });
 });

@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { allowAnyone } from "@harnesskit/transport-http";
+import { createHttpServer } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
 import {
@@ -15,6 +17,7 @@ import {
   type SuiteReport,
   textReport,
 } from "../src/index.ts";
+import { createTestHarness } from "./targets/ahp-harness.ts";
 
 const requirements = `protocol: small
 requirements:
@@ -135,11 +138,18 @@ describe("a verdict", () => {
     ]);
   });
 
-  it("shows which value of a list was sent", async () => {
-    const wrong: Answer = (method, params) => (params.number === 2 ? { result: 3 } : right(method, params));
-    expect(textReport((await judge(wrong)).report)).toContain(
-      "waits, 6[2].1 call count, number 2: .result should be 2",
+  it("says what was sent, expected and received, who says so, and how to run it alone", async () => {
+    const wrong: Answer = (method, params) =>
+      params.number === 2 || method === "greet" ? { result: 3 } : right(method, params);
+    const text = textReport((await judge(wrong, { seed: 7 })).report);
+    expect(text).toContain('        small, one: "It gives a name."\n');
+    expect(text).toContain("        no text says it: it is ours, because a user relies on it\n");
+    expect(text).toContain("waits, 6[2].1 call count, number 2: .result should be 2, got 3\n");
+    expect(text).toMatch(
+      / {10}sent before it: \{"jsonrpc":"2.0","id":"c-\d","method":"count","params":\{"number":2\}\}\n/,
     );
+    expect(text).toContain("  do not hold: S-1, S-4\n  not judged, and must be: S-2\n");
+    expect(text).toContain("to run one alone, add to the same command: --only S-1 --seed 7\n");
   });
 
   it("fails for SAFETY, but not at the level must; the level core has the statements that its suite names", async () => {
@@ -182,6 +192,31 @@ steps:
     expect(textReport(report)).toContain("the suite did not start the target, and cannot start it again");
   });
 
+  it("is against a harness that lets everybody in, where it has a credential", async () => {
+    const harness = createTestHarness();
+    onTestFinished(() => harness.close());
+    const open: StartModule = async ({ endpoint }) => {
+      const server = createHttpServer({
+        port: Number(new URL(endpoint).port),
+        authenticate: allowAnyone,
+        routes: { "/ahp": harness },
+      });
+      await server.listen();
+      return { close: () => server.close() };
+    };
+    const loaded = loadSuite("ahp-server");
+    const target = { kind: "module", start: open, name: "open", transport: "http" } as const;
+    expect(outcomesOf(await runSuite({ suite: loaded, target, only: ["AHP-81"] }))).toEqual({
+      "AHP-81": "fail",
+    });
+    const server = createHttpServer({ port: 0, authenticate: allowAnyone, routes: { "/ahp": harness } });
+    onTestFinished(() => server.close());
+    await server.listen();
+    const running = { kind: "address", address: `${server.url}/ahp`, transport: "http" } as const;
+    const report = await runSuite({ suite: loaded, target: running, only: ["AHP-81", "AHP-107"] });
+    expect(outcomesOf(report)).toEqual({ "AHP-107": "pass" });
+  });
+
   it("is not given on a requirement that needs another one which does not hold", async () => {
     const folder = await suiteFolder({
       needs: `scenario: needs
@@ -209,6 +244,8 @@ steps:
     };
     expect(verdictOf(expected)).toEqual({ conforms: true, expected: ["S-3", "waits"], holds: [] });
     expect(verdictOf(expected.slice(0, 1))).toMatchObject({ conforms: false });
+    // A scenario stands for its steps without a check, not for the requirements that it checks.
+    expect(verdictOf(expected.slice(1))).toMatchObject({ conforms: false, expected: ["waits"] });
     expect(verdictOf([...expected, "{ id: S-1, reason: soon }"])).toEqual({
       conforms: true,
       expected: ["S-3", "waits"],

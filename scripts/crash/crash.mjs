@@ -20,10 +20,17 @@ const kinds = {
   },
   hub: { kills: 1000, perStory: 500, isBuilt: isHubBuilt, tell: tellHubStory("sqlite") },
   "hub-postgres": { kills: 300, perStory: 300, isBuilt: isHubBuilt, tell: tellHubStory("postgres") },
-  "turns-files": { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory("files") },
-  "turns-postgres": { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory("postgres") },
+  "turns-files": turns("thread", "files"),
+  "turns-postgres": turns("thread", "postgres"),
+  "chats-sqlite": turns("chat", "sqlite"),
+  "chats-postgres": turns("chat", "postgres"),
   ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`workers-${engine}`, workers(engine)])),
 };
+
+/** Turns of ten steps, of a thread or a chat. */
+function turns(kind, engine) {
+  return { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory(kind, engine) };
+}
 
 /** Three workers of one store, for conversations and threads. */
 function workers(engine) {

@@ -9,6 +9,8 @@ export const ExitCode = {
   usage: 2,
   refused: 3,
   unavailable: 4,
+  /** Of `harness conformance`: the suite itself failed, and gave no verdict. */
+  ownFault: 70,
   interrupted: 130,
 } as const;
 

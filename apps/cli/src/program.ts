@@ -9,7 +9,7 @@ import { addConformance } from "./commands/conformance.ts";
 import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
 import { addGuard } from "./commands/guard.ts";
-import { addHub, addInbox } from "./commands/hub.ts";
+import { addHub, addInbox, addTimeline } from "./commands/hub.ts";
 import { type CommandContext, cwdOption, loads } from "./commands/options.ts";
 import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
@@ -50,6 +50,7 @@ const parts: Readonly<Record<string, (program: Command, context: CommandContext)
   agents: addAgents,
   hub: addHub,
   inbox: addInbox,
+  timeline: addTimeline,
   audit: addAudit,
   ahp: addAhp,
   guard: addGuard,

@@ -2,7 +2,7 @@ import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { ChatEvents } from "../src/chat/chat-events.ts";
 import { answersText, WaitingCalls } from "../src/chat/waiting-calls.ts";
-import { parseChatLine } from "../src/terminal/line-reader.ts";
+import { parseChatLine } from "../src/terminal/chat-line.ts";
 import { View } from "../src/timeline/view.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
@@ -13,11 +13,11 @@ describe("a line of the user", () => {
     ["   ", { kind: "nothing" }],
     ["/approve 1a2b", { kind: "approve", id: "1a2b" }],
     ["/approve", { kind: "approve", id: "" }],
-    ["/approve 1a2b now", { kind: "unknown", word: "/approve 1a2b now" }],
+    ["/approve 1a2b now", { kind: "other", word: "/approve 1a2b now", argument: "" }],
     ["/reject 1a2b not  this way", { kind: "reject", id: "1a2b", reason: "not  this way" }],
     ["/reject", { kind: "reject", id: "", reason: undefined }],
     ["/quit", { kind: "quit" }],
-    ["/approved", { kind: "unknown", word: "/approved" }],
+    ["/approved", { kind: "other", word: "/approved", argument: "" }],
   ])("%j", (line, command) => {
     expect(parseChatLine(line)).toEqual(command);
   });

@@ -67,12 +67,12 @@ describe("harness run of a thread whose last turn was interrupted", () => {
     expect(code).toBe(4);
   });
 
-  it("needs a thread", () => {
+  it("says where there is no thread to go on with", () => {
     const texts = [["go"], []].map((words) =>
       harness(["run", "--no-policy", "--continue", ...words], { cwd: "/" }),
     );
     return expect(Promise.all(texts)).resolves.toMatchObject(
-      texts.map(() => ({ code: 2, stderr: expect.stringContaining("--continue needs --thread") })),
+      texts.map(() => ({ code: 1, stderr: expect.stringContaining("There is no thread here yet") })),
     );
   });
 });

@@ -18,7 +18,9 @@ describe("harness threads", () => {
     const end = await harness(["threads", "list"], { cwd });
     expect(end.code).toBe(0);
     expect(end.stdout).toContain('Begin one: harness run "PROMPT"');
-    expect((await harness(["threads", "list", "--json"], { cwd })).stdout).toBe('{"threads":[]}\n');
+    expect((await harness(["threads", "list", "--json"], { cwd })).stdout).toBe(
+      '{"threads":[],"chats":[]}\n',
+    );
     await expect(stat(join(cwd, ".harness"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 

@@ -1,4 +1,5 @@
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -110,10 +111,28 @@ describe("the host of the tools", () => {
 });
 
 describe("commands in the background", () => {
-  it("outlive their call; the next turn of their conversation alone is told once how they ended", async () => {
+  const errors: unknown[] = [];
+  /** A process of a host, whose conversations start commands. */
+  const open = async () => {
     const directory = await makeDirectory();
+    const state = await makeDirectory();
+    const { XDG_STATE_HOME: before } = process.env;
+    process.env.XDG_STATE_HOME = state;
+    onTestFinished(() => {
+      if (before === undefined) delete process.env.XDG_STATE_HOME;
+      else process.env.XDG_STATE_HOME = before;
+    });
     const { host } = makeHost(builtAgent);
-    const ended = createEndedCommands(host);
+    let current = host;
+    const place = { conversation: "ses_1", directory };
+    const ended = createEndedCommands(
+      { call: (...args) => current.call(...args), check: (...args) => current.check(...args) },
+      (error) => errors.push(error),
+    );
+    const restart = async () => {
+      await current.close();
+      current = makeHost(builtAgent).host;
+    };
     const tools = createWorkspaceTools(ended.host, { callerId: "harness.serve" });
     const call = async (name: string, input: object) => {
       const found = tools.find((tool) => tool.name === name) as ThreadTool;
@@ -124,25 +143,80 @@ describe("commands in the background", () => {
         signal: new AbortController().signal,
         stdout: ignore,
         stderr: ignore,
-      })) as {
-        id: string;
-        running: boolean;
-      };
+      })) as { id: string; running: boolean };
     };
-    expect(await ended.note("ses_1")).toBeUndefined();
+    const records = join(state, "harnesskit", "commands");
+    return { directory, host, place, ended, call, records, restart };
+  };
+  /** Makes what is written down that of a process that has gone. */
+  const outlive = async (records: string) => {
+    const [name = ""] = await readdir(records);
+    const path = join(records, name);
+    const { pid } = spawnSync("true");
+    const written = JSON.parse(await readFile(path, "utf8")) as { owner: object }[];
+    const dead = written.map((each) => ({ ...each, owner: { ...each.owner, pid, started: "1" } }));
+    await writeFile(path, JSON.stringify(dead));
+  };
+
+  it("outlive their call; the next turn of their conversation alone is told once how they ended", async () => {
+    const { directory, place, ended, call } = await open();
+    expect(await ended.note(place)).toBeUndefined();
     const command = "while [ ! -e go ]; do sleep 0.02; done; exit 3";
     const { id, running } = await call("bash", { command, background: true });
     expect(running).toBe(true);
-    expect(await ended.note("ses_1")).toBeUndefined();
+    expect(await ended.note(place)).toBeUndefined();
+    expect(await ended.running()).toEqual([{ id, command }]);
     await writeFile(join(directory, "go"), "");
     const notes: string[] = [];
     await until(async () => {
-      const note = await ended.note("ses_1");
+      const note = await ended.note(place);
       return note !== undefined && notes.push(note) > 0;
     });
     expect(notes[0]).toContain(`- ${id} (${command}): exit code 3`);
-    expect(await ended.note("ses_1")).toBeUndefined();
-    expect(await ended.note("ses_2")).toBeUndefined();
+    expect(await ended.note(place)).toBeUndefined();
+    expect(await ended.running()).toEqual([]);
+    expect(await ended.note({ ...place, conversation: "ses_2" })).toBeUndefined();
+    expect(errors).toEqual([]);
+  });
+
+  it("that end with their process are told to the next turn in another one, once", async () => {
+    const { place, ended, call, host, records } = await open();
+    const { id } = await call("bash", { command: "sleep 600", background: true });
+    expect(await ended.running()).toHaveLength(1);
+    await host.close();
+    await outlive(records);
+    const other = createEndedCommands(makeHost(builtAgent).host, (error) => errors.push(error));
+    expect(await other.note(place)).toContain(
+      `- ${id} (sleep 600): ended with its process, exit code unknown`,
+    );
+    expect(await other.note(place)).toBeUndefined();
+    expect(await readdir(records)).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
+  it("that ended before their process keep how they did", async () => {
+    const { directory, place, ended, call, host, records } = await open();
+    const command = "while [ ! -e go ]; do sleep 0.02; done; exit 5";
+    const { id } = await call("bash", { command, background: true });
+    await writeFile(join(directory, "go"), "");
+    await until(async () => (await ended.running()).length === 0);
+    await host.close();
+    await outlive(records);
+    const other = createEndedCommands(makeHost(builtAgent).host, (error) => errors.push(error));
+    expect(await other.note(place)).toContain(`- ${id} (${command}): exit code 5`);
+    expect(errors).toEqual([]);
+  });
+
+  it("whose process of the tools ended may still run, which is said; one that was seen to end is not told", async () => {
+    const { place, ended, call, restart } = await open();
+    const { id: seen } = await call("bash", { command: "sleep 600", background: true });
+    await call("command_stop", { id: seen });
+    expect(await ended.note(place)).toBeUndefined();
+    const { id } = await call("bash", { command: "sleep 600", background: true });
+    await restart();
+    expect(await ended.note(place)).toContain(`- ${id} (sleep 600): the process of the tools`);
+    expect(await ended.note(place)).toBeUndefined();
+    expect(errors).toEqual([]);
   });
 });
 

@@ -68,7 +68,7 @@ describe("the command line", () => {
     expect(alone).toMatchObject({ code: 0, stderr: "" });
     expect(alone.stdout).toContain(`No threads in ${cwd}`);
     const json = await harness(["threads", "--json", "--cwd", cwd], { cwd: "/" });
-    expect(json).toMatchObject({ code: 0, stdout: '{"threads":[]}\n', stderr: "" });
+    expect(json).toMatchObject({ code: 0, stdout: '{"threads":[],"chats":[]}\n', stderr: "" });
   });
 
   it("shows what hides in a wrong argument", async () => {

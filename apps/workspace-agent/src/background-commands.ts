@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ToolError } from "@harnesskit/agent-sdk";
+import { randomId } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { type CommandRequest, type CommandResult, type RunningCommand, startCommand } from "./run-command.ts";
 
@@ -40,7 +41,6 @@ interface Command {
  */
 export class BackgroundCommands {
   readonly #commands = new Map<string, Command>();
-  #count = 0;
 
   /** Starts one, and waits up to `settleMs` for an early end. Throws `ToolError` `tool.busy` or `tool.failed`. */
   async start(owner: string, request: CommandRequest, settleMs: number): Promise<ShownCommand> {
@@ -53,7 +53,8 @@ export class BackgroundCommands {
     const run = await startCommand({ ...request, hasInput: true }).catch((cause: unknown) => {
       throw new ToolError("tool.failed", "the shell could not be started", { cause });
     });
-    const id = `command_${++this.#count}`;
+    // Not the id of a command of an earlier process, which the conversation may speak of.
+    const id = randomId("command").slice(0, "command_".length + 6);
     const command: Command = { id, owner, command: request.command, run, isTold: false };
     this.#commands.set(id, command);
     void run.done.then((result) => {
@@ -93,11 +94,12 @@ export class BackgroundCommands {
     return this.#show(command);
   }
 
-  /** Those that have ended since their conversation last heard of them. They count as told. */
-  takeEnded(owner: string): ShownCommand[] {
-    return this.#of(owner)
-      .filter(({ result, isTold }) => result !== undefined && !isTold)
-      .map((command) => this.#show(command));
+  /** Those of a conversation as they are, each with whether the conversation knows its end. Ends count as told from now on. */
+  report(owner: string): { readonly shown: ShownCommand; readonly wasTold: boolean }[] {
+    return this.#of(owner).map((command) => {
+      const wasTold = command.isTold;
+      return { shown: this.#show(command), wasTold };
+    });
   }
 
   #of(owner: string): Command[] {

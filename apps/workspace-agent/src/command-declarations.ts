@@ -44,16 +44,16 @@ export const commandStopDeclaration = declare(
 );
 export type CommandStopInput = z.infer<typeof commandStopDeclaration.input>;
 
-/** The tool by which a host learns which commands in the background have ended since their conversation last heard of them. */
+/** The tool by which a host learns what became of the commands in the background of a conversation. */
 export const endedCommandsToolName = "ended_commands";
 
-/** What `ended_commands` returns. */
+/** What `ended_commands` returns: the commands that run, those that have ended, and those of whose end the conversation has heard before. */
 export const EndedCommandsSchema = z.object({
   commands: z.array(
     z.object({
       id: z.string(),
-      command: z.string(),
-      exitCode: z.number().nullable(),
+      state: z.enum(["running", "ended", "told"]),
+      exitCode: z.number().nullish(),
       signal: z.string().exactOptional(),
       stopped: z.literal(true).exactOptional(),
     }),

@@ -19,7 +19,6 @@ import {
 import type { ToolSettings } from "./definition.ts";
 import { type WorkspaceToolsLimits, workspaceToolsLimits } from "./limits.ts";
 import { findRipgrep } from "./ripgrep.ts";
-import { cutText } from "./text.ts";
 import { bashTool } from "./tools/bash.ts";
 import { commandInputTool, commandStopTool, commandsTool } from "./tools/commands.ts";
 import { editTool } from "./tools/edit.ts";
@@ -131,21 +130,22 @@ function prepareTool(settings: ToolSettings): Tool {
   });
 }
 
-/** Of a host: what is shown of the end of a command, before the next turn of its conversation. */
+/** Of a host: what became of the commands of a conversation, before its next turn and before this process ends. */
 function endedCommandsTool(commands: BackgroundCommands): Tool {
   return tool({
     name: endedCommandsToolName,
     description:
-      "The commands in the background that have ended since their conversation last heard of them.",
+      "The commands in the background of a conversation: those that run, and how the others ended.",
     input: z.strictObject({}),
     effects: "read",
     permissions: permissionsFor.read,
     tags: ["prepare"],
     run: (_, context) =>
       safely(async () => ({
-        commands: commands.takeEnded(ownerOf(context)).map(({ id, command, exitCode = null, ...rest }) => {
-          const { signal, stopped } = rest;
-          return defined({ id, command: cutText(command, 1000), exitCode, signal, stopped });
+        commands: commands.report(ownerOf(context)).map(({ shown, wasTold }) => {
+          const { id, running, exitCode, signal, stopped } = shown;
+          const state = running ? "running" : wasTold ? "told" : "ended";
+          return defined({ id, state, exitCode, signal, stopped });
         }),
       })),
   });

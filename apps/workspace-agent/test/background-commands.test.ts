@@ -100,18 +100,25 @@ describe("a command in the background", () => {
 
   it("is told of once by ended_commands, and not if its end was seen already", async () => {
     const context = { project_root: fixture.directory };
-    const ended = async () => await fixture.agent.call("ended_commands", {}, { context });
+    const ended = async () => {
+      const { commands } = (await fixture.agent.call("ended_commands", {}, { context })) as unknown as {
+        commands: { id: string; state: string }[];
+      };
+      return commands;
+    };
     const { id } = await start("while [ ! -e go ]; do sleep 0.02; done; exit 4");
-    expect(await ended()).toEqual({ commands: [] });
+    expect(await ended()).toEqual([{ id, state: "running" }]);
     await fixture.put("go", "");
+    let seen = await ended();
     await until(async () => {
-      const { commands } = (await ended()) as unknown as { commands: ShownCommand[] };
-      return commands.some((one) => one.id === id && one.exitCode === 4);
+      if (seen[0]?.state === "running") seen = await ended();
+      return seen[0]?.state !== "running";
     });
-    expect(await ended()).toEqual({ commands: [] });
-    const { id: seen } = await start("exit 5");
-    expect((await look(seen, 60_000)).exitCode).toBe(5);
-    expect(await ended()).toEqual({ commands: [] });
+    expect(seen).toEqual([{ id, state: "ended", exitCode: 4 }]);
+    expect(await ended()).toEqual([{ id, state: "told", exitCode: 4 }]);
+    const { id: looked } = await start("exit 5");
+    expect((await look(looked, 60_000)).exitCode).toBe(5);
+    expect((await ended()).at(-1)).toEqual({ id: looked, state: "told", exitCode: 5 });
   });
 
   it("is one of at most sixteen that run", async () => {

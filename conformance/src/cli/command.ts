@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { ConformanceError, messageOf } from "../errors.ts";
+import { ownFault } from "../own-fault.ts";
 import { type ExpectedFailure, judgeExpected, readExpected } from "../report/expected-failures.ts";
 import { htmlReport } from "../report/html-report.ts";
 import { junitReport } from "../report/junit-report.ts";
@@ -21,8 +22,8 @@ export interface CommandIo {
   readonly command?: string;
 }
 
-/** 0 conforms, 1 does not, 2 wrong usage, 4 the target is unavailable, 130 interrupted. */
-export type ConformanceExitCode = 0 | 1 | 2 | 4 | 130;
+/** 0 conforms, 1 does not, 2 wrong usage, 4 the target is unavailable, 70 a fault of the suite itself, 130 interrupted. */
+export type ConformanceExitCode = 0 | 1 | 2 | 4 | 70 | 130;
 
 const help = (command: string): string => `Usage: ${command} SUITE TARGET [options]
 
@@ -58,7 +59,8 @@ Example:
 
 A MUST that does not hold fails, and so does a SAFETY: what no text says and a user relies on. A SHOULD or a FACT
 warns, a MAY or a CHOICE informs. What a step before it prevented is not judged.
-Exit codes: 0 conforms, 1 does not conform, 2 wrong usage, 4 the target is unavailable, 130 interrupted.
+Exit codes: 0 conforms, 1 does not conform, 2 wrong usage, 4 the target is unavailable, 70 a fault of this
+program itself, 130 interrupted.
 `;
 
 /** One line for each suite: its name, the version of its protocol, and its transports. */
@@ -95,9 +97,17 @@ const showProgress = (values: Values, io: CommandIo) => {
   };
 };
 
+const writeFile = (file: string, text: string): void => {
+  try {
+    writeFileSync(file, text);
+  } catch (cause) {
+    throw new ConformanceError("usage", `cannot write ${file}: ${messageOf(cause)}`, { cause });
+  }
+};
+
 const writeReports = (report: SuiteReport, values: Values, io: CommandIo): void => {
-  if (values.junit !== undefined) writeFileSync(values.junit, junitReport(report));
-  if (values.html !== undefined) writeFileSync(values.html, htmlReport(report));
+  if (values.junit !== undefined) writeFile(values.junit, junitReport(report));
+  if (values.html !== undefined) writeFile(values.html, htmlReport(report));
   io.stdout(values.json === true ? `${JSON.stringify(report, null, 2)}\n` : textReport(report));
 };
 
@@ -116,6 +126,8 @@ const compareExpected = (
 
 const judge = async (suite: Suite, values: Values, io: CommandIo): Promise<ConformanceExitCode> => {
   const entries = values.expected === undefined ? undefined : readExpected(values.expected, suite);
+  // A file that cannot be written is found before the run.
+  for (const file of [values.junit, values.html]) if (file !== undefined) writeFile(file, "");
   const report = await runSuite({
     suite,
     target: await targetOf(values),
@@ -155,13 +167,14 @@ export const runConformance = async (
     io.stdout(requirementList(suite));
     return 0;
   } catch (error) {
+    if (!ConformanceError.isInstance(error)) {
+      io.stderr(ownFault(error));
+      return 70;
+    }
     const lines = messageOf(error).split("\n");
     io.stderr(`conformance: ${lines.map((line) => oneLine(line, 1000)).join("\n  ")}\n`);
-    if (ConformanceError.isInstance(error)) {
-      const code = error.code as keyof typeof exitCodes;
-      if (code === "usage") io.stderr("  --help shows how.\n");
-      return exitCodes[code];
-    }
-    return 4;
+    const code = error.code as keyof typeof exitCodes;
+    if (code === "usage") io.stderr("  --help shows how.\n");
+    return exitCodes[code];
   }
 };

@@ -34,21 +34,15 @@ const postTo = (
   limits: { readonly withinMs: number; readonly maxMessageBytes: number },
 ): Promise<HttpReply> =>
   new Promise((resolve, reject) => {
-    const url = post.path === undefined ? target.url : new URL(post.path, target.url);
-    const given = Object.entries(post.headers ?? {}).map(
-      ([name, value]) => [name.toLowerCase(), value] as const,
-    );
-    const headers = Object.fromEntries(
-      Object.entries({
-        "content-type": "application/json",
-        accept: "application/json",
-        ...(content === undefined ? {} : { "content-length": String(content.length) }),
-        ...target.credentialHeaders(post.credential ?? "valid"),
-        ...Object.fromEntries(given),
-      }).filter((entry): entry is [string, string] => entry[1] !== null),
-    );
-    const send = url.protocol === "https:" ? secureRequest : request;
-    const call = send(url, { method: post.method ?? "POST", headers, agent: false }, (response) => {
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json",
+      ...(content === undefined ? {} : { "content-length": String(content.length) }),
+      ...target.credentialHeaders(post.credential ?? "valid"),
+      ...post.headers,
+    };
+    const send = target.url.protocol === "https:" ? secureRequest : request;
+    const call = send(target.url, { method: post.method ?? "POST", headers, agent: false }, (response) => {
       const chunks: Uint8Array[] = [];
       let length = 0;
       response.on("data", (chunk: Uint8Array) => {

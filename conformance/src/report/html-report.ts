@@ -22,7 +22,8 @@ const requirementRow = ({
   failures,
 }: RequirementResult): string => {
   const items = failures.map(
-    ({ scenario, step, detail }) => `<li>${escapeMarkup(`${scenario}, ${step}: ${detail}`)}</li>`,
+    ({ scenario, step, detail, sent }) =>
+      `<li>${escapeMarkup(`${scenario}, ${step}: ${detail}`)}${sent === undefined ? "" : `<br>sent before it: <code>${escapeMarkup(sent)}</code>`}</li>`,
   );
   const details =
     items.length === 0

@@ -1,5 +1,5 @@
 import { displayText } from "@harnesskit/wire";
-import type { Outcome, RequirementResult, SuiteReport } from "../run/report-model.ts";
+import { isAgainst, type Outcome, type RequirementResult, type SuiteReport } from "../run/report-model.ts";
 
 const words: Readonly<Record<Outcome, string>> = {
   pass: "pass",
@@ -12,14 +12,61 @@ const words: Readonly<Record<Outcome, string>> = {
 /** Text of a target, as one line that a terminal shows as it is. */
 export const oneLine = (text: string, maxLength = 300): string => displayText(text, { maxLength });
 
-const describe = ({ id, level, outcome, text, source, failures }: RequirementResult): string => {
+/** Who says it: the words of a specification, or this project. */
+const basisOf = ({ level, spec, source }: RequirementResult): readonly string[] => {
+  if (level === "SAFETY") return ["no text says it: it is ours, because a user relies on it"];
+  if (source === undefined) return [];
+  const [name = spec] = spec.split(" (");
+  const place = source.section.startsWith(name) ? source.section : `${name}, ${source.section}`;
+  return [`${place}: "${source.words}"`];
+};
+
+const describe = (requirement: RequirementResult): string => {
+  const { id, level, outcome, text, failures } = requirement;
   const shown = failures
     .slice(0, 3)
-    .map(({ scenario, step, detail }) => `        ${scenario}, ${step}: ${oneLine(detail)}`);
-  const more = failures.length > 3 ? [`        and ${failures.length - 3} more`] : [];
-  const quote =
-    outcome === "fail" && source !== undefined ? [`        ${source.section}: "${source.words}"`] : [];
-  return [`  ${words[outcome]}  ${id} (${level}) ${text}`, ...quote, ...shown, ...more].join("\n");
+    .flatMap(({ scenario, step, detail, sent }) => [
+      `${scenario}, ${step}: ${oneLine(detail, 600)}`,
+      ...(outcome === "fail" && sent !== undefined ? [`  sent before it: ${oneLine(sent)}`] : []),
+    ]);
+  const more = failures.length > 3 ? [`and ${failures.length - 3} more`] : [];
+  const lines = [...(outcome === "fail" ? basisOf(requirement) : []), ...shown, ...more];
+  return [`  ${words[outcome]}  ${id} (${level}) ${text}`, ...lines.map((line) => `        ${line}`)].join(
+    "\n",
+  );
+};
+
+const idsFor = (what: string, all: readonly { readonly id: string }[]): string[] => {
+  if (all.length === 0) return [];
+  const rest = all.length > 8 ? ` and ${all.length - 8} more` : "";
+  return [
+    `${what}: ${all
+      .slice(0, 8)
+      .map(({ id }) => id)
+      .join(", ")}${rest}`,
+  ];
+};
+
+/** Why a target does not conform, and how to repeat a part of the run. */
+const reasonsOf = ({ requirements, scenarios, seed }: SuiteReport): readonly string[] => {
+  const against = requirements.filter(isAgainst);
+  const broken = scenarios.filter(({ problems }) => problems.length > 0).map(({ name }) => ({ id: name }));
+  const first = against.find(({ outcome }) => outcome === "fail") ?? against[0];
+  return [
+    ...idsFor(
+      "  do not hold",
+      against.filter(({ outcome }) => outcome === "fail"),
+    ),
+    ...idsFor(
+      "  not judged, and must be",
+      against.filter(({ outcome }) => outcome === "unjudged"),
+    ),
+    ...idsFor("  with a step that did not work", broken),
+    ...(requirements.length === 0 ? ["  nothing was judged: no check of these options was run"] : []),
+    ...(first === undefined
+      ? []
+      : [`  to run one alone, add to the same command: --only ${first.id} --seed ${seed}`]),
+  ];
 };
 
 const sectionRows = (requirements: readonly RequirementResult[]): readonly string[] => {
@@ -55,6 +102,7 @@ export const textReport = (report: SuiteReport): string => {
     "",
     countLine(report),
     `${report.suite} ${report.version} over ${report.transport}, seed ${report.seed}: ${report.conforms ? "conforms" : "does not conform"}`,
+    ...(report.conforms ? [] : reasonsOf(report)),
     "",
   ].join("\n");
 };

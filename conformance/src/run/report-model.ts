@@ -29,6 +29,16 @@ export interface ScenarioResult {
  */
 export type Outcome = "pass" | Severity | "unjudged";
 
+/** One check that does not hold, or was not reached. */
+export interface RequirementFailure {
+  readonly scenario: string;
+  readonly step: string;
+  /** What should have come, and what came. */
+  readonly detail: string;
+  /** What was sent last before it. */
+  readonly sent?: string | undefined;
+}
+
 /** A requirement and the checks that cite it. */
 export interface RequirementResult {
   readonly id: string;
@@ -37,11 +47,13 @@ export interface RequirementResult {
   readonly text: string;
   /** Where a specification says it, and its own words. */
   readonly source?: Requirement["source"];
+  /** The specification, by its name. */
+  readonly spec: string;
   readonly outcome: Outcome;
   /** How many checks cited it. */
   readonly checks: number;
   /** The checks that do not hold; where all others do, those that were not reached. */
-  readonly failures: readonly { readonly scenario: string; readonly step: string; readonly detail: string }[];
+  readonly failures: readonly RequirementFailure[];
 }
 
 export type Counts = Readonly<Record<Outcome, number>>;
@@ -97,15 +109,16 @@ const judge = (
   const unmet = checks.filter(({ verdict }) => verdict === "unmet");
   const unjudged = checks.filter(({ verdict }) => verdict === "unjudged");
   const broken = unmet.length > 0 ? brokenNeed(requirement, scenarios) : undefined;
-  const failures = (unmet.length > 0 ? unmet : unjudged).map(({ scenario, step, detail = "" }) => ({
+  const failures = (unmet.length > 0 ? unmet : unjudged).map(({ scenario, step, sent, detail = "" }) => ({
     scenario,
     step,
+    sent,
     detail: broken === undefined ? detail : `${broken} does not hold, and it needs that: ${detail}`,
   }));
-  const { id, level, section, text, source } = requirement;
+  const { id, level, section, text, source, spec } = requirement;
   const isUnjudged = broken !== undefined || (unmet.length === 0 && unjudged.length > 0);
   const outcome = isUnjudged ? "unjudged" : unmet.length > 0 ? severityOf(requirement) : "pass";
-  return { id, level, section, text, source, outcome, checks: checks.length, failures };
+  return { id, level, section, text, source, spec, outcome, checks: checks.length, failures };
 };
 
 const countOutcomes = (requirements: readonly RequirementResult[]): Counts => {

@@ -56,13 +56,18 @@ const attempt = async (
     );
     const links = new Map<string, StepContext["endedLinks"][number]>();
     const receivedOn = (name: string): number => links.get(name)?.inbox.messages.length ?? 0;
+    let sent: string | undefined;
     const context: StepContext = {
+      get sent() {
+        return sent;
+      },
       scope,
       named: scope.resolve(suite.matchers) as Record<string, unknown>,
       transport: spec.transport,
       limits,
       folder: folder.path,
       isStarted: spec.kind !== "address",
+      hasCredential: spec.kind !== "address" || Object.keys(spec.credentials ?? {}).length > 0,
       links,
       endedLinks: [],
       server,
@@ -86,6 +91,7 @@ const attempt = async (
           : Math.max(limits.withinMs, limits.startTimeoutMs);
       },
       note(line) {
+        if (/^(> |do )/.test(line)) sent = line.replace(/^> /, "").slice(0, limits.maxShownLength);
         if (transcript.length < limits.maxTranscript)
           transcript.push(line.slice(0, limits.maxShownLength * 2));
       },

@@ -1,4 +1,5 @@
 import { ConformanceError, messageOf } from "../errors.ts";
+import { isOwnFault } from "../own-fault.ts";
 import type { ScenarioFile } from "../scenario/suite-schema.ts";
 import type { ScenarioResult } from "./report-model.ts";
 import { runScenario } from "./run-scenario.ts";
@@ -13,18 +14,17 @@ export interface ChosenScenarios {
 
 /** `unavailable`, with the standard error of a target that said nothing. */
 const silenceOf = (results: readonly ScenarioResult[]): ConformanceError => {
+  const log = results.map((result) => result.log.trim()).find((each) => each !== "") ?? "";
+  const unavailable = (message: string) =>
+    new ConformanceError("unavailable", log === "" || message.endsWith(log) ? message : `${message}\n${log}`);
   const stopped = results.map((result) => result.stopped).find((each) => each?.code === "unavailable");
-  if (stopped !== undefined) return stopped;
+  if (stopped !== undefined) return unavailable(stopped.message);
   const details = results.flatMap(({ problems, checks }) => [
     ...problems,
     ...checks.map(({ detail }) => detail ?? ""),
   ]);
   const why = details.find((detail) => detail !== "") ?? "it was not asked";
-  const log = results.map((result) => result.log.trim()).find((each) => each !== "");
-  return new ConformanceError(
-    "unavailable",
-    `the target said nothing: ${why}${log === undefined ? "" : `\n${log}`}`,
-  );
+  return unavailable(`the target said nothing: ${why}`);
 };
 
 /** Runs one scenario more, if the target has not answered by the time of an answer. Call it to know what came of it. */
@@ -60,7 +60,7 @@ export const runScenarios = async (
   const unheard: ScenarioFile[] = [];
   const runOne = async (scenario: ScenarioFile, leftOut?: ConformanceError): Promise<void> => {
     const result = await runScenario(scenario, { ...run, leftOut }).catch((error: unknown) => {
-      if (ConformanceError.isInstance(error)) throw error;
+      if (ConformanceError.isInstance(error) || isOwnFault(error)) throw error;
       throw new ConformanceError("unavailable", `${scenario.scenario}: ${messageOf(error)}`, {
         cause: error,
       });

@@ -1,5 +1,6 @@
 import { ConformanceError, messageOf, Unmet, Unreached, Unseen } from "../errors.ts";
 import { match } from "../match/match.ts";
+import { isOwnFault } from "../own-fault.ts";
 import { checksOf, idsOf } from "../scenario/cited-ids.ts";
 import type { Suite } from "../scenario/load-suite.ts";
 import {
@@ -14,7 +15,7 @@ import type { ScenarioFile } from "../scenario/suite-schema.ts";
 import { ask } from "./ask-step.ts";
 import * as connection from "./connection-steps.ts";
 import * as messages from "./message-steps.ts";
-import type { DoStep, StepContext } from "./step-context.ts";
+import { type DoStep, isMeant, type StepContext } from "./step-context.ts";
 
 /** One check: whether it held, and if not, why. */
 export interface CheckResult {
@@ -26,6 +27,8 @@ export interface CheckResult {
   /** Whether no such target can be judged by it: one that the suite did not start. */
   readonly isUnseen?: boolean | undefined;
   readonly detail?: string;
+  /** What the suite had sent last, or had the target do, before a check that does not hold. */
+  readonly sent?: string | undefined;
 }
 
 const { linkOf: _, ...messageVerbs } = messages;
@@ -44,6 +47,18 @@ const takes: readonly Verb[] = ["call", "ask", "receive", "gather", "post", "pin
 const shownValue = (value: unknown, maxLength: number): string => {
   const text = value === undefined ? "absent" : JSON.stringify(value);
   return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+};
+
+/** A list of messages by what they are: the reader looks for one that is missing, not for its members. */
+const shownMessages = (value: unknown): string | undefined => {
+  if (!Array.isArray(value) || value.length < 2 || !value.every((each) => "jsonrpc" in Object(each)))
+    return undefined;
+  const kinds = (value as Record<string, unknown>[]).map(({ method, id, error, params }) => {
+    const { type, status, item } = Object(params) as Record<string, { data?: { status?: unknown } }>;
+    const parts = [method ?? `${error === undefined ? "the answer" : "the error"} ${String(id)}`, type];
+    return [...parts, status ?? item?.data?.status].filter((part) => typeof part === "string").join(" ");
+  });
+  return `${kinds.length} messages: ${kinds.join(", ")}`;
 };
 
 const labelOf = (verb: Verb, step: LeafStep): string => {
@@ -106,7 +121,7 @@ export class ScenarioRun {
 
   async #runAll(steps: readonly Step[], prefix: string): Promise<void> {
     for (const [index, step] of steps.entries()) {
-      if (step.only !== undefined && !step.only.includes(this.#context.transport)) continue;
+      if (!isMeant(step, this.#context)) continue;
       const place = `${prefix}${index + 1}`;
       const verb = verbOf(step);
       if (verb === "each") await this.#runEach(step as EachStep, place);
@@ -232,10 +247,14 @@ export class ScenarioRun {
     if (Unmet.isInstance(error)) {
       const endedAt = error.isEnd ? this.#ends.get(link) : undefined;
       if (error.isEnd && endedAt === undefined) this.#ends.set(link, label);
+      // What ended before it said anything is not asked again.
+      if (error.isEnd && !this.#context.voice.hasAnswered && !this.#context.hasSpoken())
+        this.stopped ??= new ConformanceError("unavailable", `the target said nothing: ${reason}`);
       return endedAt === undefined
         ? { reason, isReached: true }
         : { reason: `the connection had ended at step ${endedAt}`, isReached: false };
     }
+    if (isOwnFault(error)) throw error;
     this.stopped = ConformanceError.isInstance(error)
       ? error
       : new ConformanceError("unavailable", reason, { cause: error });
@@ -255,7 +274,14 @@ export class ScenarioRun {
       return;
     }
     const { reason: detail, isReached, isUnseen } = difference;
-    this.checks.push({ ids, step, verdict: isReached ? "unmet" : "unjudged", detail, isUnseen });
+    this.checks.push({
+      ids,
+      step,
+      verdict: isReached ? "unmet" : "unjudged",
+      detail,
+      isUnseen,
+      sent: this.#context.sent,
+    });
     this.#context.note(`! ${ids.join(" ")}: ${detail}`);
   }
 
@@ -266,7 +292,8 @@ export class ScenarioRun {
       const difference = match(value, scope.resolve(matcher), named);
       if (difference === undefined) return undefined;
       const { path, expected, found } = difference;
-      const reason = `${path === "" ? "the value" : path} should be ${expected}, got ${shownValue(found, limits.maxShownLength)}`;
+      const got = shownMessages(found) ?? shownValue(found, limits.maxShownLength);
+      const reason = `${path === "" ? "the value" : path} should be ${expected}, got ${got}`;
       return { reason, isReached: true };
     } catch (error) {
       return this.#failureOf(error, "", "");

@@ -2,7 +2,7 @@ import type { ConformanceLimits } from "../limits.ts";
 import type { Link } from "../link/link.ts";
 import type { NamedMatchers } from "../match/match.ts";
 import type { Scope } from "../match/scope.ts";
-import type { Post, TransportName, Verb } from "../scenario/step-schema.ts";
+import type { Post, Step, TransportName, Verb } from "../scenario/step-schema.ts";
 import type { ClientTarget } from "../target/client-target.ts";
 import type { Outcome } from "../target/driver.ts";
 import type { ServerTarget } from "../target/server-target.ts";
@@ -16,6 +16,8 @@ export interface StepContext {
   readonly folder: string;
   /** Whether the suite starts the target: then its folder is known, and it can be started again. */
   readonly isStarted: boolean;
+  /** Whether the suite has a credential of the target. */
+  readonly hasCredential: boolean;
   readonly links: Map<string, Link>;
   /** Connections that have no name any more: of before a restart, or replaced by `open`. */
   readonly endedLinks: Link[];
@@ -40,6 +42,8 @@ export interface StepContext {
   hasSpoken(): boolean;
   /** How long a step waits on a connection, unless it says otherwise: longer while the target starts. */
   waitOf(link: string): number;
+  /** The line of the transcript that says what was sent last, or what the target was to do. */
+  readonly sent: string | undefined;
   /** Adds a line to the transcript. */
   note(line: string): void;
 }
@@ -59,3 +63,10 @@ export interface ReadyStep {
 export type DoStep = (ready: ReadyStep, context: StepContext) => Promise<unknown>;
 
 export type { Post };
+
+/** Whether a step is for this target: for its transport, and with another credential only where it has one. */
+export const isMeant = (step: Step, { transport, hasCredential }: StepContext): boolean => {
+  const { credential, post } = step as { readonly credential?: string; readonly post?: Post };
+  const isValid = (credential ?? post?.credential ?? "valid") === "valid";
+  return (step.only ?? [transport]).includes(transport) && (hasCredential || isValid);
+};

@@ -11,7 +11,7 @@ const RequirementSchema = z
     text: z.string(),
     /** Where a specification says it, and its own words. */
     source: z.object({ section: z.string(), words: z.string() }).optional(),
-    /** The record of the decision, such as `0004`, of a CHOICE. */
+    /** The record of the decision, such as `0006`, of a CHOICE; others have a line of the file's `choices`, which are for readers. */
     adr: z.string().optional(),
     /** The requirements without which it cannot be judged: where one of them does not hold, this one is not judged. */
     needs: z
@@ -27,10 +27,18 @@ const RequirementSchema = z
   .refine(({ level, source }) => level !== "MUST" || source !== undefined, {
     error: ({ input }) => `${(input as { id: string }).id} is a MUST and quotes no sentence (source)`,
   });
-const FileSchema = z.object({ protocol: z.string(), requirements: z.array(RequirementSchema) });
+const FileSchema = z.object({
+  protocol: z.string(),
+  spec: z.string().optional(),
+  requirements: z.array(RequirementSchema),
+});
 
 /** One sentence of a specification. */
-export type Requirement = z.infer<typeof RequirementSchema> & { readonly protocol: string };
+export type Requirement = z.infer<typeof RequirementSchema> & {
+  readonly protocol: string;
+  /** The name of the specification. */
+  readonly spec: string;
+};
 
 /** What a check that does not hold means: a failure for MUST and SAFETY, a warning for SHOULD and FACT, else information. */
 export type Severity = "fail" | "warn" | "info";
@@ -59,7 +67,8 @@ export const readRequirements = (
     readdirSync(directory).filter((name) => name.endsWith(".yaml"));
   const entries = names.flatMap((name) => {
     const file = readYaml(join(directory, name), FileSchema, (path) => readFileSync(path, "utf8"));
-    return file.requirements.map((each) => [each.id, { ...each, protocol: file.protocol }] as const);
+    const { protocol, spec = protocol } = file;
+    return file.requirements.map((each) => [each.id, { ...each, protocol, spec }] as const);
   });
   return new Map(entries);
 };

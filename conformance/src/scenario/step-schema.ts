@@ -40,11 +40,7 @@ const json = z.unknown();
 
 const PostSchema = z.strictObject({
   method: z.string().optional(),
-  path: z.string().optional().describe("Instead of the path of the target's URL"),
-  headers: z
-    .record(z.string(), z.string().nullable())
-    .optional()
-    .describe("null leaves out a default header"),
+  headers: z.record(z.string(), z.string()).optional().describe("Over those that there are, in lower case"),
   credential: z.enum(["valid", "wrong", "none", "other"]).optional(),
   body: json.optional(),
   text: z.string().optional().describe("A body that is sent as it is"),

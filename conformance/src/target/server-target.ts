@@ -70,7 +70,9 @@ export const startTarget = async (
     return { stop, exited, log, driver: createLineDriver(child.stdout, child.stdin, exited) };
   }
   if (spec.kind !== "module") return { stop: async () => {}, log: () => "" };
-  const module: RunningModule = await spec.start(place);
+  const module: RunningModule = await spec.start(place).catch((cause: unknown) => {
+    throw unavailable("the module did not start", cause);
+  });
   return {
     stop: () => module.close(),
     log: () => module.log?.() ?? "",
@@ -144,11 +146,14 @@ export const createServerTarget = (options: ServerTargetOptions): ServerTarget =
       const at = await getPlace();
       const started = await getRunning(at);
       if (framing === "post") await waitForHttp(at.endpoint, started, limits);
-      return await dialPatiently(
+      const dialled = await dialPatiently(
         () => dial(at.endpoint, framing, credentials, credential, limits),
         started,
         limits,
       );
+      // Over HTTP no connection ends with the target.
+      if (framing === "post") void started.exited?.then((exit) => dialled.inbox.close(exit));
+      return dialled;
     },
     async do(operation, params) {
       const { driver } = await getRunning(await getPlace());

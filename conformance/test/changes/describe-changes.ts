@@ -31,7 +31,7 @@ const nothingOn = (on: Change["on"]): Partial<Change> =>
 export const describeChanges = (name: string, start: StartModule): void => {
   const suite = loadSuite(name);
   const { changes, unseen } = readChanges(name);
-  const { resolve } = createScope({}, Math.random);
+  const { resolve } = createScope(suite.values, Math.random);
   const named = resolve(suite.matchers) as Record<string, unknown>;
 
   describe("a target", () => {

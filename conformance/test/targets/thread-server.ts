@@ -1,4 +1,4 @@
-import { exec } from "node:child_process";
+import { type ExecException, exec } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -24,9 +24,12 @@ const bashIn = (cwd: string) =>
     description: "Runs its command",
     input: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
     effects: "execute",
-    async run({ command }, { stdout }) {
-      const { stdout: printed } = await execute(String(command), { cwd });
-      await stdout(printed);
+    async run({ command }, { stdout, stderr }) {
+      // A command that fails rejects with what it printed.
+      const ended = await execute(String(command), { cwd }).catch((error: ExecException) => error);
+      if (ended.stdout) await stdout(ended.stdout);
+      if (ended.stderr) await stderr(ended.stderr);
+      if (ended instanceof Error) throw new Error(`the command exited with code ${ended.code}`);
       return { exitCode: 0 };
     },
   });

@@ -14,6 +14,7 @@ export const checkChatGraphOptions = defineOptions<ChatGraphOptions>("createChat
   modelTimeoutMs: false,
   toolTimeoutMs: false,
   limits: false,
+  notes: false,
   onEvent: false,
   clock: false,
 });

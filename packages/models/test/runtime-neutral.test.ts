@@ -32,7 +32,9 @@ describe("the package", () => {
   it("exports exactly its surface", () => {
     expect(Object.keys(surface).sort()).toEqual([
       "ModelError",
+      "costOf",
       "createModel",
+      "modelPrices",
       "parseModelSpec",
       "toModelReference",
       "toModelSpec",

@@ -131,7 +131,7 @@ export interface ShellClientOptions {
    */
   readonly onDenials?: ((denials: readonly CapabilityDenial[]) => unknown) | undefined;
   /**
-   * Receives previews of a response while the engine makes it (ADR 0053), where the engine offers that and `engine` can carry it;
+   * Receives previews of a response while the engine makes it (`dev.harnesskit.stream`), where the engine offers that and `engine` can carry it;
    * `openharness.streaming` is declared then. What it throws is ignored. @default no streams: one response to each request
    */
   readonly onStream?: ((event: ShellStreamEvent) => unknown) | undefined;

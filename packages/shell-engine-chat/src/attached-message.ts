@@ -28,6 +28,18 @@ export interface ShellAttachments<Context = unknown> extends AttachmentLimits {
   readonly mediaTypes?: readonly string[];
 }
 
+/** What a user says, and the files that go with it. */
+export interface SaidWithFiles {
+  readonly intent?: string | undefined;
+  readonly attachments: readonly AttachmentRef[];
+  readonly signal: AbortSignal;
+}
+
+/** Who reads the references of a message, and the limits of what is read. */
+export interface MessageFiles extends AttachmentLimits {
+  readonly read: (reference: AttachmentRef, scope: AttachmentScope) => Uint8Array | Promise<Uint8Array>;
+}
+
 /** What is said to the harness; undefined where nothing is left to say. */
 export interface AttachedMessage {
   readonly message: ChatMessage | undefined;
@@ -64,24 +76,18 @@ const toBlock = ({ name, content, error }: ReadAttachment): UserBlock => {
   return { type: "image", source: { type: "inline", base64_data: toBase64(bytes) }, media_type };
 };
 
-const noReader = (): never => {
-  throw new AttachmentError("attachment_not_allowed", "cannot be read: this engine takes no attachments");
-};
-
 /**
- * What a request says to the harness: the intent, and what its attachments hold, in their order. What does not reach the model is
- * named in the message and for the user. Rejects with the signal's reason only.
+ * What is said to a conversation with files: the intent, and what the files hold, in their order; images, and text. What does not reach the
+ * model is named in the message and for the user. Rejects with the signal's reason only.
  */
-export const attachedMessage = async <Context>(
-  call: ShellCall<Context>,
-  attachments: ShellAttachments<Context> | undefined,
+export const attachedMessage = async (
+  { intent = "", attachments, signal }: SaidWithFiles,
+  { read, ...limits }: MessageFiles,
 ): Promise<AttachedMessage> => {
-  const { intent = "", attachments: references, signal } = call;
-  if (references.length === 0) return { message: { role: "user", content: intent }, dropped: undefined };
-  const { read = noReader, ...limits } = attachments ?? {};
+  if (attachments.length === 0) return { message: { role: "user", content: intent }, dropped: undefined };
   const found = await readAttachments(
-    references.map((source) => ({ name: attachmentName(source), mimeType: source.mime_type, source })),
-    (reference, scope) => read(reference, { ...scope, call }),
+    attachments.map((source) => ({ name: attachmentName(source), mimeType: source.mime_type, source })),
+    read,
     chatAttachmentLimits(limits),
     signal,
   );
@@ -92,4 +98,18 @@ export const attachedMessage = async <Context>(
     message: isEmpty ? undefined : { role: "user", content: [...words, ...found.map(toBlock)] },
     dropped: failed.length === 0 ? undefined : `The model was not given: ${failed.join("; ")}.`,
   };
+};
+
+const noReader = (): never => {
+  throw new AttachmentError("attachment_not_allowed", "cannot be read: this engine takes no attachments");
+};
+
+/** The reader of a request's references. */
+export const filesOfRequest = <Context>(
+  call: ShellCall<Context>,
+  attachments: ShellAttachments<Context> | undefined,
+): MessageFiles => {
+  if (attachments === undefined) return { read: noReader };
+  const { read, ...limits } = attachments;
+  return { ...limits, read: (reference, scope) => read(reference, { ...scope, call }) };
 };

@@ -21,7 +21,7 @@ import {
   readRunData,
   runDataOf,
 } from "./approval-question.ts";
-import { attachedMessage } from "./attached-message.ts";
+import { attachedMessage, filesOfRequest } from "./attached-message.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
 import { carriesMark, type EndReports, markEnd } from "./ended-turns.ts";
 import { streamMetadata } from "./stream-turn.ts";
@@ -89,7 +89,7 @@ export class RequestTurn<Context> {
     const call = this.#call;
     const { message, dropped } = toMessage
       ? { message: await toMessage(call), dropped: undefined }
-      : await attachedMessage(call, attachments);
+      : await attachedMessage(call, filesOfRequest(call, attachments));
     if (dropped !== undefined) this.#directives.push(say(dropped));
     if (message === undefined) return;
     const options = { signal: turnSignal(call), ...streamMetadata(call) };

@@ -18,7 +18,7 @@ export interface ShellEngine<Context = unknown> {
    */
   readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
   /**
-   * As `handle`, for a caller that also reads streams (ADR 0053): resolves with the frames of a stream where the engine offers
+   * As `handle`, for a caller that also reads streams (`dev.harnesskit.stream`): resolves with the frames of a stream where the engine offers
    * `openharness.streaming` and the request agrees on it, else with the response. Takes cancellations of streams too, and resolves with
    * undefined. Never rejects.
    */

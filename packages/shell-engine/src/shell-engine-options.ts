@@ -32,7 +32,7 @@ export interface ShellEngineOptions<Context = unknown> {
   /**
    * What the engine offers, over what it offers by itself: parallel actions, rich cards, approvals, and what registered types
    * need. A value of false, or `{ denied: { code, message } }`, is known and denied.
-   * `openharness.streaming: true` offers streams, as ADR 0053 has them. @default nothing more
+   * `openharness.streaming: true` offers streams, of the profile `dev.harnesskit.stream`. @default nothing more
    */
   readonly capabilities?: OfferedCapabilities | undefined;
   /** @default every client that the transport accepts, distinguished by its `principal` and by tenant_id and credential_ref */

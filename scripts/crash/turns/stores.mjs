@@ -1,21 +1,54 @@
+import { join } from "node:path";
+
+const openPostgres = async ({ url, schema }) => {
+  const { openPostgresStore } = await import("../../../packages/store-postgres/dist/index.js");
+  const limits = { threadLeaseMs: 1500, wakePollMs: 200, leasePollMs: 100, maxConnections: 4 };
+  return openPostgresStore({ url, schema, limits });
+};
+
 /** The threads of a place: files, or a schema of a PostgreSQL server whose leases are short. */
-export const openTurnThreads = async ({ engine, directory, url, schema }) => {
-  if (engine === "postgres") {
-    const { openPostgresStore } = await import("../../../packages/store-postgres/dist/index.js");
-    const limits = { threadLeaseMs: 1500, wakePollMs: 200, maxConnections: 4 };
-    const store = await openPostgresStore({ url, schema, limits });
+export const openThreads = async (place) => {
+  if (place.engine === "postgres") {
+    const store = await openPostgres(place);
     return { threads: store.threads, close: () => store.close() };
   }
   const { createFileThreadStore } = await import("../../../packages/thread-server/dist/node.js");
-  const threads = createFileThreadStore({ root: directory });
+  const threads = createFileThreadStore({ root: place.directory });
   return { threads, close: () => threads.close() };
 };
 
 /** The events of the one thread; none where it is not there yet. */
-export const turnEvents = async (threads) => {
+export const threadEvents = async (threads) => {
   const events = [];
   for (const { threadId } of await threads.list()) {
     for await (const event of threads.events(threadId)) events.push(event);
   }
   return events;
+};
+
+/** The conversations of a place: a SQLite file, or a schema of a PostgreSQL server. */
+export const openChats = async (place) => {
+  if (place.engine === "postgres") {
+    const store = await openPostgres(place);
+    return { graph: store.graph, close: () => store.close() };
+  }
+  const { openSqliteStore } = await import("../../../packages/store-sqlite/dist/index.js");
+  const graph = await openSqliteStore({ file: join(place.directory, "chat.sqlite") });
+  return { graph, close: () => graph.close() };
+};
+
+export const chatSession = "the-session";
+
+const isAnswer = ({ role }) => role === "assistant";
+
+/** What is stored of the one conversation: its messages, its runs, and how many answers of the model these have. */
+export const chatState = async (graph) => {
+  const session = await graph.sessions.load(chatSession);
+  const messages = session === null ? [] : JSON.parse(JSON.stringify(session.state.messages));
+  const runs = await graph.runs.list({ sessionId: chatSession });
+  const records = await Promise.all(runs.map(({ run_id: id }) => graph.runs.load(id)));
+  const entries = records.flatMap((record) => record?.entries ?? []);
+  const said = entries.flatMap(({ kind, update }) => (kind === "completed" && update?.messages) || []);
+  const answers = Math.max(messages.filter(isAnswer).length, said.filter(isAnswer).length);
+  return { messages, runs, answers };
 };

@@ -1,4 +1,5 @@
 import { appendFileSync } from "node:fs";
+import { createChatGraph, toChatTools } from "../../../packages/chat-harness/dist/ai-sdk.js";
 import { createAiSdkRunner } from "../../../packages/thread-server/dist/ai-sdk.js";
 
 /** How many requests to the model the turn takes. */
@@ -50,8 +51,8 @@ const providerOf = (ledger) => ({
   },
 });
 
-/** The options of a server whose turn makes ten requests, and calls between them whose effects are in the ledger. */
-export const turnOptions = (ledger) => {
+/** The tools of the turn. */
+const toolsOf = (ledger) => {
   const tool = (name, effects) => ({
     name,
     effects,
@@ -62,10 +63,23 @@ export const turnOptions = (ledger) => {
       return "done";
     },
   });
+  return [tool("look", "read"), tool("act", "execute")];
+};
+
+/** The options of a thread server whose turn makes ten requests, and calls between them whose effects are in the ledger. */
+export const threadOptions = (ledger) => ({
+  runner: createAiSdkRunner({ model: providerOf(ledger), maxRetries: 0 }),
+  tools: toolsOf(ledger),
+  gate: { before: () => ({ verdict: "allow" }) },
+  interruptedTurns: "retry",
+});
+
+/** The same turn in a chat: no call is asked about. */
+export const chatOptions = (ledger) => {
+  const tools = toChatTools(toolsOf(ledger));
+  for (const tool of Object.values(tools)) tool.needsApproval = false;
   return {
-    runner: createAiSdkRunner({ model: providerOf(ledger), maxRetries: 0 }),
-    tools: [tool("look", "read"), tool("act", "execute")],
-    gate: { before: () => ({ verdict: "allow" }) },
+    graph: createChatGraph({ model: providerOf(ledger), tools, maxRetries: 0 }),
     interruptedTurns: "retry",
   };
 };

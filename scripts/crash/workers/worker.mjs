@@ -9,6 +9,7 @@ import { createChatHarness, messagesField } from "../../../packages/chat-harness
 import { defineGraph, defineState, END } from "../../../packages/graph/dist/index.js";
 import { createThreadServer } from "../../../packages/thread-server/dist/index.js";
 import { createMemoryPair } from "../../../packages/wire/dist/testing.js";
+import { watched } from "../watched.mjs";
 import { leaseTtlMs, openStores } from "./stores.mjs";
 
 const place = JSON.parse(process.argv[2]);
@@ -25,26 +26,6 @@ const step = (label, isBefore) => {
   writeSync(2, `died ${operation} ${isBefore ? "before" : "after"} ${label}\n`);
   process.kill(process.pid, "SIGKILL");
 };
-
-const watched = (object, prefix) =>
-  new Proxy(object, {
-    get(target, name) {
-      const value = Reflect.get(target, name, target);
-      if (typeof value === "object" && value !== null) return watched(value, `${String(name)}.`);
-      if (typeof value !== "function") return value;
-      return (...args) => {
-        const label = `${prefix}${String(name)}`;
-        step(label, true);
-        const result = value.apply(target, args);
-        if (!(result instanceof Promise)) return result;
-        return result.then((settled) => {
-          step(label, false);
-          const isLease = label === "leases.acquire" || label === "lease";
-          return isLease ? watched(settled, "lease.") : settled;
-        });
-      };
-    },
-  });
 
 const stores = await openStores(place);
 const said = ({ messages }) => messages.findLast(({ role }) => role === "user").content;
@@ -69,7 +50,7 @@ const graph = defineGraph(defineState({ messages: messagesField() }))
   .entry("hear");
 const harness = createChatHarness({
   graph,
-  store: watched(stores.graph, ""),
+  store: watched(stores.graph, step),
   interruptedTurns: "retry",
   session: { leaseTtlMs: leaseTtlMs * place.patience, leaseWaitMs: 15_000 * place.patience },
   onError: (error, { message }) =>
@@ -77,7 +58,7 @@ const harness = createChatHarness({
 });
 
 const server = createThreadServer({
-  store: watched(stores.threads, "threads."),
+  store: watched(stores.threads, step, "threads."),
   onError: (error) => writeSync(2, `thread: ${error.code ?? error.message}: ${error.message}\n`),
   limits: { takeOverAfterMs: 500 * place.patience },
   runner: {

@@ -45,6 +45,8 @@ export interface AgentCoreOptions {
 export interface AgentCore {
   /** What the model is told of its commands in the background as a turn begins. */
   readonly endedCommands: EndedCommands["note"];
+  /** The commands in the background that run, and end with these tools. */
+  readonly runningCommands: EndedCommands["running"];
   /** The workspace tools, and those of the agents. Waits, within a bound, for agents whose tools are not known from their last run. */
   tools(options?: { readonly signal?: AbortSignal }): Promise<readonly ThreadTool[]>;
   /** Starts the agents where they do not run yet. */
@@ -107,19 +109,21 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     onError,
   });
   const maxTools = maxToolsOf(options.models);
-  const ended = createEndedCommands(host);
+  const ended = createEndedCommands(host, onError);
   const workspaceTools = createWorkspaceTools(ended.host, origin);
   const foreign = (from: ToolHost) =>
     createAgentTools({ ...origin, host: from, without: [workspaceAgentId], onNote: note });
   const sources = [...(agents.length === 0 ? [] : [foreign(host)]), ...cores.map(foreign)];
   return {
     endedCommands: ended.note,
+    runningCommands: ended.running,
     async tools(listing) {
       const all = await Promise.all(sources.map((source) => source(listing)));
       return atMost(maxTools, withoutDoubles([...workspaceTools, ...all.flat()], noteOnce), noteOnce);
     },
     start: () => host.start(),
     async close() {
+      await ended.running();
       await closeCores();
       await host.close();
     },

@@ -1,5 +1,5 @@
-import type { CallOptions } from "@harnesskit/core-runtime";
-import type { ToolHost } from "@harnesskit/core-runtime/thread-tools";
+import type { ToolHost, ToolHostCallOptions } from "@harnesskit/core-runtime/thread-tools";
+import { isGone, thisProcess } from "@harnesskit/node-kit";
 import { isObject } from "@harnesskit/wire/json";
 import {
   EndedCommandsSchema,
@@ -7,45 +7,147 @@ import {
   workspaceAgentId,
 } from "@harnesskit/workspace-agent/declarations";
 import { oneLine } from "../terminal/text.ts";
+import {
+  type CommandPlace,
+  type CommandRecord,
+  readCommandRecords,
+  writeCommandRecords,
+} from "./command-records.ts";
+
+/** A command that runs in the background. */
+export type RunningCommand = Pick<CommandRecord, "id" | "command">;
 
 /** What became of the commands that conversations started in the background. */
 export interface EndedCommands {
-  /** The host to call the workspace tools by: it notices which conversations start commands. */
+  /** The host to call the workspace tools by: each command in the background is written down before its call returns. */
   readonly host: Pick<ToolHost, "call" | "check">;
   /**
-   * A sentence for the model about the commands that ended since it last heard of them; undefined where there is none. The process of
-   * the tools is not asked for a conversation that started no command. Never rejects.
+   * A sentence for the model about the commands that ended since it last heard of them, with an earlier process too; undefined where
+   * there is none. The process of the tools is not asked for a conversation that has no command. Never rejects.
    */
-  note(threadId: string): Promise<string | undefined>;
+  note(place: CommandPlace): Promise<string | undefined>;
+  /**
+   * The commands of this process that run, of all conversations: they end with its tools. Writes down how the others ended. Never
+   * rejects.
+   */
+  running(): Promise<readonly RunningCommand[]>;
 }
 
 const bashId = `${workspaceAgentId}/bash`;
 const askTimeoutMs = 5_000;
+/** Characters of a command that are kept. */
+const maxLength = 1_000;
 
-export const createEndedCommands = (host: Pick<ToolHost, "call" | "check">): EndedCommands => {
-  /** Conversations that started a command, with the origin of that call. */
-  const withCommands = new Map<string | undefined, CallOptions>();
+type State = { readonly state: "running" | "ended" | "told"; readonly end: string };
+
+const isOwn = ({ owner }: CommandRecord): boolean => {
+  const own = thisProcess();
+  return owner.pid === own.pid && owner.started === own.started && owner.world === own.world;
+};
+
+/** How a command ended; undefined for one that goes on, or whose conversation knows it. `states`: what the process of the tools knows. */
+const endOf = (record: CommandRecord, states: ReadonlyMap<string, State> | undefined): string | undefined => {
+  if (record.end !== undefined) return record.end;
+  if (record.owner.world !== thisProcess().world)
+    return "ran before this machine started again, or in another one; whether it still runs is not known";
+  if (!isOwn(record)) return isGone(record.owner) ? "ended with its process, exit code unknown" : undefined;
+  if (states === undefined) return undefined;
+  const found = states.get(record.id);
+  if (found === undefined)
+    return "the process of the tools that ran it has ended; whether it still runs is not known";
+  return found.state === "ended" ? found.end : undefined;
+};
+
+/** @param onError receives why a command could not be written down */
+export const createEndedCommands = (
+  host: Pick<ToolHost, "call" | "check">,
+  onError: (error: unknown) => void,
+): EndedCommands => {
+  /** Conversations that started a command here, with the origin of that call. */
+  const started = new Map<string, { readonly place: CommandPlace; readonly origin: ToolHostCallOptions }>();
+  const keyOf = ({ conversation, directory }: CommandPlace) => JSON.stringify([conversation, directory]);
+  const placeOf = ({ correlationId, context }: ToolHostCallOptions): CommandPlace => ({
+    conversation: correlationId,
+    directory: typeof context?.project_root === "string" ? context.project_root : undefined,
+  });
+  /** Changes of records, one after the other. */
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work);
+    last = done.catch(() => {});
+    return done;
+  };
+  const update = (place: CommandPlace, records: readonly CommandRecord[]) =>
+    writeCommandRecords(place, records).catch(onError);
+
+  /** What the process of the tools knows; undefined where it does not answer. */
+  const statesOf = async (place: CommandPlace): Promise<ReadonlyMap<string, State> | undefined> => {
+    const { caller, context, correlationId } = started.get(keyOf(place))?.origin ?? {};
+    const options = { caller, context, correlationId, timeoutMs: askTimeoutMs };
+    const asked = await host.call(`${workspaceAgentId}/${endedCommandsToolName}`, {}, options, () => {});
+    const known = EndedCommandsSchema.safeParse(asked.status === "succeeded" ? asked.output : undefined);
+    if (!known.success) return undefined;
+    const states = known.data.commands.map(({ id, state, exitCode, signal, stopped }) => {
+      const how = signal === undefined ? `exit code ${exitCode}` : signal;
+      return [id, { state, end: `${stopped ? "stopped, " : ""}${how}` }] as const;
+    });
+    return new Map(states);
+  };
+  /** The records of a conversation with what the process of the tools knows. */
+  const look = async (place: CommandPlace) => {
+    const records = await readCommandRecords(place);
+    const isOpen = (record: CommandRecord) => record.end === undefined && isOwn(record);
+    const states = records.some(isOpen) ? await statesOf(place) : undefined;
+    const isKnown = (record: CommandRecord) => isOpen(record) && states?.get(record.id)?.state === "told";
+    return { states, records: records.filter((record) => !isKnown(record)) };
+  };
   return {
     host: {
       check: (...call) => host.check(...call),
-      call(toolId, input, options, onChunk) {
-        if (toolId === bashId && isObject(input) && input.background === true)
-          withCommands.set(options.correlationId, { caller: options.caller, context: options.context });
-        return host.call(toolId, input, options, onChunk);
+      async call(toolId, input, options, onChunk) {
+        const result = await host.call(toolId, input, options, onChunk);
+        const output = result.status === "succeeded" ? result.output : undefined;
+        if (toolId !== bashId || !isObject(input) || !isObject(output) || output.running !== true)
+          return result;
+        const place = placeOf(options);
+        started.set(keyOf(place), { place, origin: options });
+        const command = String(input.command).slice(0, maxLength);
+        await inTurn(async () => {
+          const own = { id: String(output.id), command, owner: thisProcess() };
+          await update(place, [...(await readCommandRecords(place)), own]);
+        });
+        return result;
       },
     },
-    async note(threadId) {
-      const origin = withCommands.get(threadId);
-      if (origin === undefined) return undefined;
-      const options = { ...origin, correlationId: threadId, timeoutMs: askTimeoutMs };
-      const asked = await host.call(`${workspaceAgentId}/${endedCommandsToolName}`, {}, options, () => {});
-      const ended = EndedCommandsSchema.safeParse(asked.status === "succeeded" ? asked.output : undefined);
-      if (!ended.success || ended.data.commands.length === 0) return undefined;
-      const lines = ended.data.commands.map(({ id, command, exitCode, signal, stopped }) => {
-        const how = signal === undefined ? `exit code ${exitCode}` : signal;
-        return `- ${id} (${oneLine(command, 200)}): ${stopped ? "stopped, " : ""}${how}`;
-      });
-      return `[Since your last turn, commands in the background have ended. \`commands\` shows their output.\n${lines.join("\n")}]`;
-    },
+    note: (place) =>
+      inTurn(async () => {
+        const { records, states } = await look(place);
+        if (records.length === 0) return undefined;
+        const ends = records.map((record) => ({ record, end: endOf(record, states) }));
+        const ended = ends.filter(({ end }) => end !== undefined);
+        await update(
+          place,
+          ends.filter(({ end }) => end === undefined).map(({ record }) => record),
+        );
+        if (ended.length === 0) return undefined;
+        const lines = ended.map(
+          ({ record: { id, command }, end }) => `- ${id} (${oneLine(command, 200)}): ${end}`,
+        );
+        return `[Since your last turn, commands in the background have ended. \`commands\` shows the output of those that this process ran.\n${lines.join("\n")}]`;
+      }),
+    running: () =>
+      inTurn(async () => {
+        const running: RunningCommand[] = [];
+        for (const { place } of started.values()) {
+          const { records, states } = await look(place);
+          const now = records.map((record) => {
+            const end = isOwn(record) ? endOf(record, states) : record.end;
+            return end === undefined ? record : { ...record, end };
+          });
+          await update(place, now);
+          running.push(...now.filter((record) => isOwn(record) && record.end === undefined));
+        }
+        return running.map(({ id, command }) => ({ id, command }));
+      }),
   };
 };

@@ -11,6 +11,7 @@ import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
 import { attachStreams } from "../run/run-streams.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { servedThreadId } from "../threads/thread-ids.ts";
 import { withServer } from "./connection.ts";
 import { ThreadFollower } from "./thread-follower.ts";
 
@@ -111,7 +112,10 @@ const followThread = async (
     stay: follow ? true : undefined,
   });
   return withServer({ ...parts.connecting, onError }, async (client) => {
-    const id = parts.threadId ?? (await chooseThread(client, endpoint, json ? undefined : terminal, signal));
+    const id =
+      parts.threadId === undefined
+        ? await chooseThread(client, endpoint, json ? undefined : terminal, signal)
+        : await servedThreadId(client, parts.threadId, signal);
     parts.threadId = id;
     const turn = await follower.follow(client, id);
     breakLine();
@@ -119,7 +123,10 @@ const followThread = async (
     if (!turn) return idle(id, terminal, json);
     const { turnId, result, exitCode } = turn;
     const again = attachCommand(endpoint, id);
-    output.summary({ threadId: id, turnId, result, exitCode, unasked: 0, log: undefined, again });
+    output.summary({
+      ...{ threadId: id, turnId, result, exitCode, again },
+      ...{ unasked: 0, log: undefined, endedCommands: [] },
+    });
     return exitCode;
   });
 };

@@ -1,6 +1,5 @@
 import type { ReplyFacts, ReplyTexts } from "@harnesskit/chat-harness";
 import { createModel, ModelError } from "@harnesskit/models";
-import type { LanguageModel } from "ai";
 import { unavailableError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { checkedModel, languageModelHint } from "../serve/models.ts";
@@ -32,9 +31,12 @@ export const operatorReplies: ReplyTexts = {
 };
 
 /** The model of `--model`. Rejects with a usage error, or one that says `unavailable`. */
-export const openModel = async (spec: string): Promise<LanguageModel> => {
+export const openModel = async (
+  spec: string,
+  option = "--model",
+): Promise<Awaited<ReturnType<typeof createModel>>> => {
   try {
-    return await createModel(checkedModel(spec), {
+    return await createModel(checkedModel(spec, option), {
       env: io().env,
       languageModelHint: languageModelHint("chat", ""),
     });

@@ -1,19 +1,21 @@
 import { createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import type { GraphStore } from "@harnesskit/graph";
-import type { ChatMessage } from "@harnesskit/protocol/chat";
 import { randomId, shellWord } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
-import { ExitCode, logFailure } from "../cli-error.ts";
+import { CliError, ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
 import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
+import { idWithPrefix } from "../id-prefix.ts";
 import { io } from "../io.ts";
+import { endedCommandsText } from "../run/run-output.ts";
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { askUser } from "../terminal/asker.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
+import { pick } from "../terminal/pick.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal } from "../terminal/terminal.ts";
@@ -21,14 +23,21 @@ import { oneLine } from "../terminal/text.ts";
 import { useInHub } from "../timeline/judgements.ts";
 import { View } from "../timeline/view.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
+import { chatCommands } from "./chat-commands.ts";
 import { ChatEvents } from "./chat-events.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
 import { Conversation } from "./conversation.ts";
+import { chatIds, storedChats, storedHistory } from "./stored-chats.ts";
+import { SwitchedModel } from "./switched-model.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
 export interface ChatOptions extends HubOptions {
   readonly cwd: string;
   readonly session?: string;
+  /** Go on with the conversation used last. */
+  readonly continue?: true;
+  /** Choose a conversation at the terminal. */
+  readonly resume?: true;
   readonly model: string;
   readonly store?: string;
   /** Agents whose tools the model can use, beside the workspace tools. @default none */
@@ -49,9 +58,29 @@ const noPolicyNote =
 
 const newSessionId = (): string => randomId("chat").slice(0, "chat_".length + 8);
 
-const storedHistory = async (store: GraphStore, sessionId: string): Promise<readonly ChatMessage[]> => {
-  const session = await store.sessions.load(sessionId);
-  return session === null ? [] : [...(session.state.messages as unknown as Iterable<ChatMessage>)];
+const maxPicked = 50;
+
+/** The conversation that the options name: a new one, unless they say otherwise. */
+const sessionIdOf = async (
+  { session, continue: goesOn, resume }: ChatOptions,
+  store: GraphStore,
+): Promise<string> => {
+  const otherwise = "Begin one: harness chat";
+  if (resume) {
+    const chats = await storedChats(store, maxPicked);
+    const picks = chats.map(({ sessionId, ...chat }) => ({ id: sessionId, ...chat }));
+    return pick(picks, "conversation", chats.length === 0 ? otherwise : "Name it: --session ID");
+  }
+  if (goesOn) {
+    const [last] = await chatIds(store);
+    if (last === undefined)
+      throw new CliError("not_found", "There is no conversation yet", { hint: otherwise });
+    return last;
+  }
+  if (session === undefined) return newSessionId();
+  // A name of the user's own may begin as another one does.
+  const made = (await chatIds(store)).filter((id) => id === session || id.startsWith("chat_"));
+  return session.startsWith("chat_") ? idWithPrefix(session, made) : session;
 };
 
 const resumeCommand = (
@@ -72,9 +101,8 @@ export const chat = async (
   options: ChatOptions,
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
-  const sessionId = options.session ?? newSessionId();
   const workspace = await workspaceDirectory(options.cwd);
-  const model = await openModel(options.model);
+  const model = new SwitchedModel(await openModel(options.model));
   const { agents, installedAgents, passEnv, hub } = options;
   const note = (line: string) => void io().stderr.write(`harness chat: ${line}\n`);
   const judge = await openHubJudge({
@@ -92,6 +120,7 @@ export const chat = async (
   const location = conversationsIn(options, workspace);
   const opened = await openConversations(location, "harness chat");
   const { graph: store } = opened;
+  const sessionId = await sessionIdOf(options, store);
   const terminal = createTerminal();
   const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
   const openProse = await proseFor(terminal);
@@ -107,6 +136,7 @@ export const chat = async (
     },
     toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
     onEvent: (event) => conversation.observe(event),
+    notes: ({ sessionId: id }) => core.endedCommands({ conversation: id ?? undefined, directory: workspace }),
     ...contextOf(io().env),
   });
   const harness = createChatHarness({
@@ -117,7 +147,6 @@ export const chat = async (
     limits: { maxSessionIdLength },
     onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
   });
-  const history = () => storedHistory(store, sessionId);
   const isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
   const ask = (signal: AbortSignal, shown: readonly string[]) => {
     lines.releaseKeyboard();
@@ -127,19 +156,20 @@ export const chat = async (
   const conversation = new Conversation({
     ...{
       sessionId,
+      directory: workspace,
       harness: judge?.conversations(harness) ?? harness,
       view,
       events,
       spinner,
       waiting,
-      history,
+      history: (id) => storedHistory(store, id),
     },
     isNamed: options.session !== undefined,
     ask: isTerminal ? ask : undefined,
   });
   const lines = new LineConversation(view, conversation);
   const following = {
-    session: sessionId,
+    place: judge?.place,
     command: "harness chat",
     version,
     view,
@@ -148,7 +178,14 @@ export const chat = async (
     beforeAsk: () => lines.releaseKeyboard(),
     onCancel: () => void conversation.cancel(),
   };
-  const questions = await followQuestions({ place: judge?.place, ...following });
+  let questions = await followQuestions({ ...following, session: sessionId });
+  const beginAnother = async () => {
+    conversation.beginAnother(newSessionId());
+    await questions?.close();
+    questions = await followQuestions({ ...following, session: conversation.sessionId });
+    return conversation.sessionId;
+  };
+  conversation.commands = chatCommands({ conversation, view, model, openModel, beginAnother });
   try {
     view.note(
       `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
@@ -157,7 +194,13 @@ export const chat = async (
     void core.start();
     await conversation.open();
     await lines.follow(() => questions?.answered());
-    const waits = await reportPending(conversation, view, resumeCommand(sessionId, options, workspace));
+    const ended = endedCommandsText(await core.runningCommands());
+    if (ended !== undefined) view.warn(ended);
+    const waits = await reportPending(
+      conversation,
+      view,
+      resumeCommand(conversation.sessionId, options, workspace),
+    );
     return conversation.exitCode ?? (waits ? ExitCode.refused : ExitCode.done);
   } finally {
     spinner?.dispose();

@@ -1,26 +1,31 @@
 import { ChatHarnessError, type SendOutcome, type SignalOutcome } from "@harnesskit/chat-harness";
 import { type ChatEvent, failureOfText, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
-import type { ChatConversations } from "@harnesskit/shell-engine-chat";
+import { attachedMessage, type ChatConversations } from "@harnesskit/shell-engine-chat";
 import { ExitCode } from "../cli-error.ts";
+import { mentionedFiles } from "../mentioned-files.ts";
+import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import type { Answer } from "../terminal/asker.ts";
-import type { AnswerCommand, LineActions } from "../terminal/line-conversation.ts";
+import type { AnswerCommand, LineActions, LineCommand } from "../terminal/line-conversation.ts";
 import { modelLabel, type Spinner } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
 import type { View } from "../timeline/view.ts";
 import type { ChatEvents } from "./chat-events.ts";
+import { TokenCounts } from "./token-counts.ts";
 import { answersText, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
 
 export interface ConversationOptions {
   readonly sessionId: string;
+  /** The workspace: where `@FILE` is looked for. */
+  readonly directory: string;
   readonly harness: ChatConversations;
   readonly view: View;
   readonly events: ChatEvents;
   /** Shows that the model works. */
   readonly spinner: Spinner | undefined;
   readonly waiting: WaitingCalls;
-  readonly history: () => Promise<readonly ChatMessage[]>;
+  readonly history: (sessionId: string) => Promise<readonly ChatMessage[]>;
   /** The user gave the id: it is said where it is new. */
   readonly isNamed: boolean;
   /** Shows what waits and asks about it; undefined where the answer comes as a line. */
@@ -29,6 +34,9 @@ export interface ConversationOptions {
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
 export class Conversation implements LineActions {
+  commands: readonly LineCommand[] = [];
+  tokens = new TokenCounts();
+  #sessionId: string;
   readonly #options: ConversationOptions;
   readonly #shown = new Set<string>();
   #running: AbortController | undefined;
@@ -38,6 +46,26 @@ export class Conversation implements LineActions {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
+    this.#sessionId = options.sessionId;
+  }
+
+  get sessionId(): string {
+    return this.#sessionId;
+  }
+
+  get directory(): string {
+    return this.#options.directory;
+  }
+
+  /** Leaves the conversation as it is, and begins another one. */
+  beginAnother(sessionId: string): void {
+    this.#sessionId = sessionId;
+    this.tokens = new TokenCounts();
+    this.#options.waiting.clear();
+  }
+
+  pendingIds(): readonly string[] {
+    return this.#options.waiting.ids;
   }
 
   /** The exit code of the last turn that failed, else that of calls that did not run; undefined where there is nothing of both. */
@@ -46,8 +74,9 @@ export class Conversation implements LineActions {
   }
 
   observe(event: ChatEvent): void {
-    const { sessionId, events, view } = this.#options;
-    if (event.sessionId !== sessionId) return;
+    const { events, view } = this.#options;
+    if (event.sessionId !== this.#sessionId) return;
+    this.tokens.observe(event);
     this.#shown.add(event.invocationId);
     events.progress(event);
     const failure = event.type === "result" ? failureOfText(event.content) : undefined;
@@ -65,10 +94,11 @@ export class Conversation implements LineActions {
   }
 
   async open(): Promise<void> {
-    const { harness, sessionId, view, history, isNamed } = this.#options;
+    const { harness, view, history, isNamed } = this.#options;
+    const sessionId = this.#sessionId;
     const before = await harness.pending(sessionId);
     const isEmpty = before.suspended.length + before.undelivered.length === 0;
-    if (isNamed && isEmpty && (await history()).length === 0) {
+    if (isNamed && isEmpty && (await history(sessionId)).length === 0) {
       view.note("No conversation has this id yet: it begins here.");
     }
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
@@ -109,10 +139,10 @@ export class Conversation implements LineActions {
   }
 
   async showPending(): Promise<number> {
-    const { harness, sessionId, view, waiting } = this.#options;
+    const { harness, view, waiting } = this.#options;
     waiting.clear();
-    const { suspended } = await harness.pending(sessionId);
-    const history = suspended.length === 0 ? [] : await this.#options.history();
+    const { suspended } = await harness.pending(this.#sessionId);
+    const history = suspended.length === 0 ? [] : await this.#options.history(this.#sessionId);
     for (const turn of suspended) {
       const { lines, call } = await waiting.add(turn, history);
       view.lines(call === undefined ? lines : [...lines, answersText(call.id)]);
@@ -121,18 +151,30 @@ export class Conversation implements LineActions {
   }
 
   async pendingCounts(): Promise<{ readonly own: number; readonly others: number }> {
-    const { harness, sessionId } = this.#options;
-    const { suspended } = await harness.pending();
-    const own = suspended.filter((turn) => turn.session_id === sessionId).length;
+    const { suspended } = await this.#options.harness.pending();
+    const own = suspended.filter((turn) => turn.session_id === this.#sessionId).length;
     return { own, others: suspended.length - own };
   }
 
   async say(text: string): Promise<void> {
-    const { harness, sessionId } = this.#options;
-    const turn = await this.#run((signal) =>
-      harness.send(sessionId, { role: "user", content: text }, { signal }),
-    );
+    const turn = await this.#run(async (signal) => {
+      const message = await this.#messageOf(text, signal);
+      return this.#options.harness.send(this.#sessionId, message, { signal });
+    });
     if (turn !== undefined) await this.#ended(turn);
+  }
+
+  /** The files that a message names as `@PATH` go with it. */
+  async #messageOf(text: string, signal: AbortSignal): Promise<ChatMessage> {
+    const { directory, view } = this.#options;
+    const files = await mentionedFiles(text, directory);
+    const attachments = files.map((path) => ({ ref_id: path, filename: path }));
+    const { message, dropped } = await attachedMessage(
+      { intent: text, attachments, signal },
+      { read: ({ ref_id: path = "" }, scope) => readWorkspaceFile(path, { ...scope, directory }) },
+    );
+    if (dropped !== undefined) view.warn(oneLine(dropped, 1_000));
+    return message ?? { role: "user", content: text };
   }
 
   async answer(command: AnswerCommand): Promise<void> {
@@ -166,7 +208,8 @@ export class Conversation implements LineActions {
     command: AnswerCommand,
     signal: AbortSignal,
   ): Promise<SignalOutcome> {
-    const { harness, sessionId } = this.#options;
+    const { harness } = this.#options;
+    const sessionId = this.#sessionId;
     const bound = { digest: request.digest };
     const answer =
       command.kind === "approve"

@@ -90,6 +90,10 @@ export class WaitingCalls {
     return invocationId;
   }
 
+  get ids(): readonly string[] {
+    return [...this.#calls.keys()];
+  }
+
   find(id: string): WaitingCall | string {
     return findPending(
       [...this.#calls.values()],

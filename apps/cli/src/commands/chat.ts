@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import {
   addHubOptions,
   agentsOption,
@@ -17,7 +17,14 @@ export const addChat = (program: Command, context: CommandContext): void => {
   addHubOptions(program.command("chat"))
     .description("talk with a model that has tools; it asks before it writes files or runs commands")
     .addOption(cwdOption())
-    .addOption(sessionOption("continue this conversation; its pending approvals are shown"))
+    .addOption(
+      sessionOption("continue this conversation; its pending approvals are shown").conflicts([
+        "continue",
+        "resume",
+      ]),
+    )
+    .addOption(new Option("--continue", "continue the conversation used last").conflicts("resume"))
+    .option("--resume", "choose a conversation to continue, at a terminal")
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
@@ -30,7 +37,8 @@ export const addChat = (program: Command, context: CommandContext): void => {
   echo 'read README.md' | harness chat --session notes
   HARNESS_STORE=postgres://me:secret@db/agents harness chat --store postgres: --session notes
 
-A line is a message. These are commands: /help, /pending, /approve ID, /reject ID REASON, /quit.
+A line is a message; what is pasted is one message, and @PATH gives the model that file of the workspace.
+These are commands: /help, /pending, /approve ID, /reject ID REASON, /model SPEC, /cost, /diff, /clear, /quit.
 Without a terminal the lines of standard input are taken one after the other. The exit code is 3 if an
 approval is pending at the end or a call did not run, as in harness run, and 4 if one could not be judged.
 Approvals that are pending when you

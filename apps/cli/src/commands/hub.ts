@@ -81,3 +81,26 @@ export const addInbox = (program: Command, context: CommandContext): void => {
     )
     .action(loads(context, async () => (await import("../inbox/inbox.ts")).inbox));
 };
+
+/** `harness timeline`. */
+export const addTimeline = (program: Command, context: CommandContext): void => {
+  program
+    .command("timeline")
+    .description("what the agents of the hub did, who decided, and what came of it; the newest last")
+    .addOption(stateOption())
+    .option("--agent <name>", "of this agent")
+    .option("--session <id>", "of this session")
+    .option("--tool <name>", "of this tool")
+    .option("--failed", "what failed, was refused, or has an unknown outcome")
+    .option("--text <words>", "with these words in the summary, the tool, the outcome or the reason")
+    .option("--since <age>", "no older than this: 30d, 12h or 90m")
+    .option("--limit <n>", "at most this many, the newest (default: 50; 0: all)", wholeNumber("--limit"))
+    .option("--follow", "go on with what comes, until Ctrl-C")
+    .option("--json", "one JSON line per row")
+    .option("--csv", "comma-separated values with a header (RFC 4180)")
+    .addHelpText(
+      "after",
+      "\nExample:\n  harness timeline --failed --since 24h\n  harness timeline --limit 0 --csv > timeline.csv",
+    )
+    .action(loads(context, async () => (await import("../inbox/timeline.ts")).timeline));
+};

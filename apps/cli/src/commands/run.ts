@@ -33,12 +33,18 @@ export const addRun = (program: Command, context: CommandContext): void => {
         "how approvals are answered; ask needs a terminal, and approves nothing without (default: ask)",
       ).choices(approvals),
     )
-    .option("--thread <id>", "continue this thread; its pending approvals come first")
+    .option(
+      "--thread <id>",
+      "continue this thread, by its id or the beginning of it; its pending approvals come first",
+    )
     .addOption(
       new Option(
         "--continue",
-        "with --thread: if its last turn was interrupted, go on with it from its last step, instead of ending it",
+        "continue the thread used last, or that of --thread; a turn that was interrupted goes on from its last step, instead of ending",
       ).conflicts("attach"),
+    )
+    .addOption(
+      new Option("--resume", "choose the thread to continue, at a terminal").conflicts(["thread", "attach"]),
     )
     .option(
       "--file <path>",
@@ -78,7 +84,9 @@ export const addRun = (program: Command, context: CommandContext): void => {
   harness run --approve once "run the tests"
   echo "run the tests" | harness run --approve once
   harness run "describe this repository" > answer.md
+  harness run --continue "and now the tests of @src/server.ts"
 
+An @PATH in the prompt gives the model that file of the workspace, as --file does.
 Standard output is the answer alone: tools, questions and how the turn ended go to standard error.
 If standard input is not a terminal, no user can be asked: calls that need an approval do not
 run, and the exit code is 3. --approve once approves each call, for example in a script.`,

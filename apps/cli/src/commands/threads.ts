@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type CommandContext, cwdOption, loads, refuseWords, wholeNumber } from "./options.ts";
 import { addOrganising } from "./threads-organise.ts";
 
@@ -36,6 +36,24 @@ export const addThreads = (program: Command, context: CommandContext): void => {
     .option("--json", "one JSON document with the thread and its events")
     .addHelpText("after", `\nExample:\n  harness threads export ${exampleId} > thread.jsonl`)
     .action(loads(context, async () => (await import("../threads/threads.ts")).exportThread));
+
+  threads
+    .command("cost")
+    .description("the tokens of turns that have ended, and what they cost at the model's provider")
+    .addOption(cwdOption())
+    .addOption(
+      new Option("--by <what>", "one line for each")
+        .choices(["thread", "turn", "agent", "model", "day"])
+        .default("thread"),
+    )
+    .option("--since <age>", "turns that began no longer ago than this: 30d, 12h or 90m (default: all)")
+    .option(
+      "--prices <file>",
+      'JSON: {"MODEL": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}, in US dollars for a million tokens (default: the file in $HARNESS_PRICES, or list prices)',
+    )
+    .option("--json", "one JSON document")
+    .addHelpText("after", "\nExample:\n  harness threads cost --by day --since 30d")
+    .action(loads(context, async () => (await import("../threads/cost.ts")).showCost));
 
   ofThread("delete")
     .description("remove a thread with its log, its artifacts and its grants")

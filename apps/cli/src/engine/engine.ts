@@ -184,6 +184,8 @@ export const engine = (
           if (event.type === "model_failed") note(`the model failed: ${oneLine(event.reason, 1_000)}`);
           return streamTurn(event);
         },
+        notes: ({ sessionId: id }) =>
+          core.endedCommands({ conversation: id ?? undefined, directory: workspace }),
         ...contextOf(io().env),
       }),
       store,

@@ -1,14 +1,13 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
-import { createHubClient, type HubClient, HubError } from "@harnesskit/hub/client";
-import { createUnixTransport } from "@harnesskit/transport-uds";
-import { ExitCode, refusedError, usageError } from "../cli-error.ts";
-import { requireHub } from "../hub/find-hub.ts";
-import { Interrupts } from "../interruption.ts";
+import type { HubClient } from "@harnesskit/hub/client";
+import { ExitCode, usageError } from "../cli-error.ts";
+import { withHub } from "../hub/with-hub.ts";
+import { idWithPrefix } from "../id-prefix.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
-import { answerOne, describeEnd } from "./answer-one.ts";
+import { answerOne } from "./answer-one.ts";
 
 export interface InboxOptions {
   readonly state?: string;
@@ -58,23 +57,9 @@ export const inbox = async (
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   checkOptions(options);
-  const place = await requireHub(options.state);
-  const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
-  interrupts.listen();
-  const client = createHubClient({
-    transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
-    client: { name: "harness inbox", version },
-  });
-  try {
-    await client.connect();
-    return await run(client, options, interrupts.signal);
-  } catch (error) {
-    if (!HubError.isInstance(error)) throw error;
-    throw refusedError(error.code, oneLine(describeEnd(error), 1000), { cause: error });
-  } finally {
-    interrupts.dispose();
-    await client.close();
-  }
+  return withHub({ state: options.state, name: "harness inbox", version }, (client, signal) =>
+    run(client, options, signal),
+  );
 };
 
 const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal): Promise<ExitCode> => {
@@ -82,8 +67,13 @@ const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal
   const { approve, reject, revoke, grants } = options;
   if (grants) return listGrants(client, options, terminal);
   if (revoke !== undefined) {
-    await client.call("grants.revoke", { id: revoke });
-    terminal.write(`revoked ${oneLine(revoke, 100)}\n`);
+    const { grants: kept } = await client.call("grants.list");
+    const id = idWithPrefix(
+      revoke,
+      kept.map(({ grant }) => grant.id),
+    );
+    await client.call("grants.revoke", { id });
+    terminal.write(`revoked ${oneLine(id, 100)}\n`);
     return ExitCode.done;
   }
   const id = approve ?? reject;
@@ -125,10 +115,14 @@ const listGrants = async (
 
 const answerById = async (
   client: HubClient,
-  id: string,
+  given: string,
   { approve, reason, always }: InboxOptions,
   terminal: Terminal,
 ): Promise<ExitCode> => {
+  const id = idWithPrefix(
+    given,
+    (await pendingOf(client)).map((record) => record.id),
+  );
   const { record } = await client.call("inbox.get", { id });
   const grant = always === undefined ? {} : { always: { reach: always } };
   const answered = await client.call("inbox.answer", {

@@ -1,5 +1,6 @@
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
 import { shellWord } from "@harnesskit/wire";
+import type { RunningCommand } from "../agents/ended-commands.ts";
 import type { CliError, ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { noPolicyText } from "../supervision/policy-choice.ts";
@@ -21,7 +22,16 @@ export interface RunSummary {
   readonly unasked: number;
   /** What a hub asked. @default nothing */
   readonly askedAtHub?: AskedAtHub | undefined;
+  /** Commands in the background that end with this run. */
+  readonly endedCommands: readonly RunningCommand[];
 }
+
+/** What is said of commands that end with the process that ran them; undefined where there is none. */
+export const endedCommandsText = (commands: readonly RunningCommand[]): string | undefined => {
+  if (commands.length === 0) return undefined;
+  const shown = commands.map(({ id, command }) => `${oneLine(command, 200)} (${oneLine(id, 80)})`);
+  return `${commands.length === 1 ? "A command" : `${commands.length} commands`} in the background ended here: ${shown.join(", ")}`;
+};
 
 /** The output of a run: a timeline for people, or lines of JSON. */
 export interface RunOutput {
@@ -50,7 +60,7 @@ export const createJsonOutput = (terminal: Terminal, { noPolicy }: RunOutputOpti
   };
 };
 
-const toResult = ({ threadId, turnId, log, result, exitCode }: RunSummary): object => {
+const toResult = ({ threadId, turnId, log, result, exitCode, endedCommands }: RunSummary): object => {
   const { status, turn } = result;
   const failure = status === "error" ? { error: result.error, code: result.code } : {};
   const usage = turn.usage === undefined ? {} : { usage: turn.usage };
@@ -62,6 +72,7 @@ const toResult = ({ threadId, turnId, log, result, exitCode }: RunSummary): obje
     exitCode,
     ...usage,
     ...failure,
+    ...(endedCommands.length > 0 && { endedCommands }),
   };
 };
 
@@ -76,7 +87,7 @@ export const createTimelineOutput = (
       judged.observe(event);
       view.show(event);
     },
-    summary({ threadId, log, again, unasked, askedAtHub }) {
+    summary({ threadId, log, again, unasked, askedAtHub, endedCommands }) {
       const { style } = terminal;
       const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
       if (noPolicy) write(`${style.yellow(noPolicyText)}\n`);
@@ -85,6 +96,10 @@ export const createTimelineOutput = (
         write(
           `${style.yellow(`${calls} not approved: there is no terminal to ask in.`)} To approve: --approve once\n`,
         );
+      }
+      const ended = endedCommandsText(endedCommands);
+      if (ended !== undefined) {
+        write(`${style.yellow(ended)}. To keep them running: harness serve, and harness run --attach\n`);
       }
       const place = log === undefined ? "" : `  log: ${oneLine(log, 1000)}\n`;
       const counts = judged.summary(askedAtHub);

@@ -1,5 +1,6 @@
 import { type Channel, createDeferred, type Transport } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
+import type { RunningCommand } from "../agents/ended-commands.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { io } from "../io.ts";
@@ -60,6 +61,11 @@ export class RunServer implements Transport {
     const pair = createMemoryPair();
     server.connect(pair.server);
     return pair.client;
+  }
+
+  /** The commands in the background that end with a server of this process. */
+  async runningCommands(): Promise<readonly RunningCommand[]> {
+    return this.#attach === undefined ? (await this.#service.promise).runningCommands() : [];
   }
 
   /** Ends a server of this process, with its agents. Settles when it is gone. */

@@ -9,7 +9,8 @@ import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import type { Interrupts } from "../interruption.ts";
 import { createTerminal, note } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
+import { oneLine, promptTitle } from "../terminal/text.ts";
+import { servedThreadId } from "../threads/thread-ids.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
 import { attachCommand, toCliFailure } from "./failures.ts";
 import type { RunOptions } from "./run.ts";
@@ -18,8 +19,6 @@ import { failureLine, type RunSummary, storedPlace } from "./run-output.ts";
 import { createThreadParts, settleTurn, type ThreadParts } from "./run-parts.ts";
 import type { RunServer } from "./run-server.ts";
 import { runStreams } from "./run-streams.ts";
-
-const maxTitleLength = 80;
 
 export interface RunPlace {
   readonly version: string;
@@ -39,7 +38,8 @@ export const runPrompt = async (
   options: RunOptions,
   place: RunPlace,
 ): Promise<ExitCode> => {
-  const { thread: threadId, attach, approve, json = false, retryFor } = options;
+  const { attach, approve, json = false, retryFor } = options;
+  let { thread: threadId } = options;
   const { workspace } = place;
   const parts = await createThreadParts({
     ...place,
@@ -59,10 +59,18 @@ export const runPrompt = async (
     attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   try {
     await place.server.opened();
+    if (attach !== undefined && threadId !== undefined) {
+      const given = threadId;
+      const { signal } = place.interrupts;
+      threadId = await withServer({ ...parts.connecting, onError: parts.notes.tell }, (client) =>
+        servedThreadId(client, given, signal),
+      );
+      parts.threadId = threadId;
+    }
     return await runTurns(
       prompt,
-      options,
-      Object.assign(parts, { hubQuestions, placeOf, continued: place.continued }),
+      threadId === undefined ? options : { ...options, thread: threadId },
+      Object.assign(parts, { hubQuestions, placeOf, continued: place.continued, server: place.server }),
     );
   } catch (error) {
     const failure = toCliFailure(error, {
@@ -106,6 +114,7 @@ type RunParts = ThreadParts & {
   readonly hubQuestions: HubQuestions | undefined;
   readonly placeOf: (threadId: string) => Pick<RunSummary, "log" | "again">;
   readonly continued: string | undefined;
+  readonly server: RunServer;
 };
 
 const runTurns = async (
@@ -140,18 +149,22 @@ const settleEarlier = (threadId: string, prompt: string | undefined, parts: RunP
   );
 
 /** Shows how a turn ended. */
-const summarise = (
-  { output, hubQuestions, placeOf }: RunParts,
+const summarise = async (
+  { output, hubQuestions, placeOf, server }: RunParts,
   { turnId, result, exitCode }: FollowedTurn,
   unasked = 0,
-): ExitCode => {
+): Promise<ExitCode> => {
   const { threadId } = result.turn;
   const askedAtHub = hubQuestions?.counts;
-  output.summary({ threadId, turnId, result, exitCode, unasked, askedAtHub, ...placeOf(threadId) });
+  const endedCommands = await server.runningCommands();
+  output.summary({
+    ...{ threadId, turnId, result, exitCode, unasked, askedAtHub, endedCommands },
+    ...placeOf(threadId),
+  });
   return exitCode;
 };
 
-const endWith = (settled: FollowedTurn | undefined, parts: RunParts): ExitCode => {
+const endWith = (settled: FollowedTurn | undefined, parts: RunParts): ExitCode | Promise<ExitCode> => {
   parts.breakLine();
   if (!settled) {
     throw usageError("Nothing waits in this thread", 'Say what to do: harness run --thread ID "PROMPT"');
@@ -219,7 +232,7 @@ const followTurn = async (client: ThreadClient, turn: TurnHandle, parts: RunPart
   try {
     const result = await Promise.race([show(), failed.promise]);
     const ended = { turnId: turn.turnId, result, exitCode: exitCodeOf(result, refused) };
-    return summarise(parts, ended, refused.count("unattended"));
+    return await summarise(parts, ended, refused.count("unattended"));
   } finally {
     await questions.end();
   }
@@ -243,11 +256,5 @@ const openThread = async (
   { signal }: Interrupts,
 ): Promise<Thread> => {
   if (thread !== undefined) return (await client.getThread(thread, { limit: 1, signal })).thread;
-  return client.createThread({ title: threadTitle(prompt) }, { signal });
-};
-
-const threadTitle = (prompt: string): string => {
-  const [line = ""] = prompt.trim().split(/\r?\n/, 1);
-  const characters = [...line];
-  return characters.length <= maxTitleLength ? line : `${characters.slice(0, maxTitleLength - 1).join("")}…`;
+  return client.createThread({ title: promptTitle(prompt) }, { signal });
 };

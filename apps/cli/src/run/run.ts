@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import type { HubPlace } from "@harnesskit/hub/place";
 import type { ExitCode } from "../cli-error.ts";
 import { unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
 import { io } from "../io.ts";
+import { mentionedFiles } from "../mentioned-files.ts";
 import { checkedModel } from "../serve/models.ts";
 import {
   noPolicyText,
@@ -14,6 +16,7 @@ import {
 import { note } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { type LastTurn, lastTurnOf } from "../threads/last-turn.ts";
+import { chosenThread } from "../threads/thread-ids.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { promptOf } from "./run-input.ts";
 import { RunServer } from "./run-server.ts";
@@ -30,8 +33,10 @@ export interface RunOptions extends PolicyOptions {
   readonly passEnv?: readonly string[];
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
-  /** Go on with a turn of `thread` that was interrupted. @default it ends as interrupted */
+  /** Go on with `thread`, or with the thread used last, and with a turn of it that was interrupted. @default such a turn ends as interrupted */
   readonly continue?: true;
+  /** Choose the thread at the terminal. */
+  readonly resume?: true;
   /** Files that the model is given, by paths from the current directory. @default none */
   readonly file?: readonly string[];
   /** The endpoint of a server that runs. @default one is started */
@@ -104,14 +109,14 @@ const openTurnOf = async (
  */
 export const run = async (
   argument: string | undefined,
-  options: RunOptions,
+  given: RunOptions,
   context: RunContext,
 ): Promise<ExitCode> => {
-  const { thread: threadId, attach } = options;
-  if (options.model !== undefined) checkedModel(options.model);
+  const { attach } = given;
+  if (given.model !== undefined) checkedModel(given.model);
   if (attach !== undefined) socketPathOf(attach, "--attach");
-  const choice = toPolicyChoice(options);
-  const workspace = await workspaceDirectory(options.cwd);
+  const choice = toPolicyChoice(given);
+  const workspace = await workspaceDirectory(given.cwd);
   if (choice.kind === "file" && choice.file !== undefined) {
     // Only then is the code that reads policies needed in this process.
     const [{ readNamedPolicy }, { policyWarnings }] = await Promise.all([
@@ -121,8 +126,9 @@ export const run = async (
     for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
       note(`harness run: ${line}`);
   }
-  if (options.continue && threadId === undefined)
-    throw usageError("--continue needs --thread", "For example: harness run --thread ID --continue");
+  // A server that runs says itself which thread is meant.
+  const threadId = attach === undefined ? await chosenThread(given, workspace) : given.thread;
+  const options = threadId === undefined ? given : { ...given, thread: threadId };
   const prompt = await promptOf(argument, options, io().stdin);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(
@@ -162,13 +168,21 @@ export const run = async (
     },
   });
   const { runPrompt } = await import("./run-turns.ts");
-  return runPrompt(prompt, options, {
-    version,
-    workspace,
-    server,
-    noPolicy,
-    hub,
-    interrupts,
-    continued: options.continue && lastTurn?.state === "interrupted" ? lastTurn.turnId : undefined,
-  });
+  // What came through a pipe may be anyone's words: an @ in them gives the model no file.
+  const isTyped = prompt !== undefined && prompt === argument;
+  const named = isTyped ? await mentionedFiles(prompt, workspace, io().cwd()) : [];
+  const file = [...(options.file ?? []), ...named.map((path) => join(workspace, path))];
+  return runPrompt(
+    prompt,
+    { ...options, file },
+    {
+      version,
+      workspace,
+      server,
+      noPolicy,
+      hub,
+      interrupts,
+      continued: options.continue && lastTurn?.state === "interrupted" ? lastTurn.turnId : undefined,
+    },
+  );
 };

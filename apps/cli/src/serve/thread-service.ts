@@ -5,7 +5,7 @@ import {
   createFileThreadStore,
   type FileThreadStoreOptions,
 } from "@harnesskit/thread-server/node";
-import { openAgentCore } from "../agents/agent-core.ts";
+import { type AgentCore, openAgentCore } from "../agents/agent-core.ts";
 import { openNamedAuditLog } from "../audit/audit-logs.ts";
 import { describeFailure, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
@@ -56,6 +56,8 @@ export interface ThreadService {
   readonly server: ThreadServer;
   /** Every model that was named. */
   readonly models: readonly string[];
+  /** The commands in the background that run, and end with it. */
+  readonly runningCommands: AgentCore["runningCommands"];
 }
 
 /**
@@ -90,7 +92,8 @@ export const openThreadService = async (
   const runner = createLazyRunner({
     model: createModelChooser({ defaultModel, env: io().env }),
     onWorking: () => void core.start(),
-    notes: ({ thread }) => core.endedCommands(thread.threadId),
+    notes: ({ thread: { threadId: conversation, directory } }) =>
+      core.endedCommands({ conversation, directory }),
     onRetry: (reason) => note(`the model is asked again: ${oneLine(reason, 1000)}`),
     ...contextOf(io().env),
   });
@@ -110,7 +113,7 @@ export const openThreadService = async (
     onError: reports.error,
   });
   runner.load();
-  return { server, models: [defaultModel, ...allowed] };
+  return { server, models: [defaultModel, ...allowed], runningCommands: core.runningCommands };
 };
 
 /** Where threads are kept: files of the workspace, or a database that several servers share. */

@@ -107,6 +107,10 @@ export class ShellConversation implements LineActions {
     return this.#pending;
   }
 
+  pendingIds(): readonly string[] {
+    return this.#pending.map(shortIdOf);
+  }
+
   get exitCode(): ExitCode {
     if (this.#failure !== undefined) return this.#failure;
     const isRefused = this.#hasRefused || this.#options.approver.hasRefused || this.#pending.length > 0;

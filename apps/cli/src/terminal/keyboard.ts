@@ -104,8 +104,8 @@ const chooseByNumber = <T>(
     });
   });
 
-/** One choice; undefined after Ctrl-C, and when the signal aborts. */
-const choose = async <T>(
+/** One choice; undefined after Ctrl-C, and when the signal aborts. Nothing counts that was typed before. */
+export const choose = async <T>(
   message: string,
   options: Choices<T>,
   initialValue: T,

@@ -1,13 +1,31 @@
 import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
 import { io } from "../io.ts";
 import type { View } from "../timeline/view.ts";
-import { type ChatCommand, chatHelp, LineReader, parseChatLine } from "./line-reader.ts";
+import { type ChatCommand, chatHelp, parseChatLine } from "./chat-line.ts";
+import { completeLine } from "./complete-line.ts";
+import { LineHistory } from "./line-history.ts";
+import { LineReader } from "./line-reader.ts";
 import { oneLine } from "./text.ts";
 
 export type AnswerCommand = Extract<ChatCommand, { kind: "approve" | "reject" }>;
 
+/** A command that one kind of conversation has beside those that all have. */
+export interface LineCommand {
+  /** With its slash. */
+  readonly word: string;
+  /** As help shows it: the command with its arguments, and what it does. */
+  readonly help: readonly [usage: string, text: string];
+  run(argument: string): void | Promise<void>;
+}
+
 /** What the lines of a user do. */
 export interface LineActions {
+  /** @default none */
+  readonly commands?: readonly LineCommand[];
+  /** Where `@FILE` is looked for. @default nowhere */
+  readonly directory?: string | undefined;
+  /** The ids that `/approve` and `/reject` can name. */
+  pendingIds(): readonly string[];
   say(text: string): Promise<void>;
   answer(command: AnswerCommand): Promise<void>;
   /** Shows what is pending; returns how much it is. */
@@ -25,6 +43,7 @@ export class LineConversation {
   readonly #view: View;
   readonly #actions: LineActions;
   readonly #isOneMessage: boolean;
+  readonly #history = new LineHistory();
   #reader: LineReader | undefined;
   #interrupts = 0;
   #isClosed = false;
@@ -40,7 +59,10 @@ export class LineConversation {
 
   readonly #onInterrupt = (): void => {
     noteInterruption();
-    if (++this.#interrupts > 1) io().exit(interruptedExitCode());
+    if (++this.#interrupts > 1) {
+      this.#reader?.close();
+      io().exit(interruptedExitCode());
+    }
     const isCancelled = this.#actions.cancel();
     // At a terminal the user goes on after a turn that was cancelled.
     if (isCancelled && this.isTerminal && !this.#isOneMessage) forgetInterruption();
@@ -71,9 +93,15 @@ export class LineConversation {
 
   /** @param ready waited for before each line: what asks the user first. @default nothing */
   async follow(ready: () => Promise<void> | undefined = async () => {}): Promise<void> {
+    if (this.isTerminal) await this.#history.load();
+    await this.#read(ready);
+    await this.#history.saved();
+  }
+
+  async #read(ready: () => Promise<void> | undefined): Promise<void> {
     while (!this.#isClosed) {
       await ready();
-      this.#reader ??= new LineReader(this.#onInterrupt);
+      this.#reader ??= this.#openReader();
       this.#isReading = true;
       const line = await this.#reader.next();
       this.#isReading = false;
@@ -82,6 +110,17 @@ export class LineConversation {
       if (!this.isTerminal && line.trim() !== "") this.#view.said(line);
       if (!(await this.#take(parseChatLine(line)))) return;
     }
+  }
+
+  #openReader(): LineReader {
+    const { commands = [], directory } = this.#actions;
+    const words = ["/approve", "/help", "/pending", "/quit", "/reject", ...commands.map(({ word }) => word)];
+    const sources = { commands: words.sort(), ids: () => this.#actions.pendingIds(), directory };
+    return new LineReader({
+      onInterrupt: this.#onInterrupt,
+      history: this.#history,
+      complete: (line) => completeLine(line, sources),
+    });
   }
 
   async #take(command: ChatCommand): Promise<boolean> {
@@ -97,16 +136,27 @@ export class LineConversation {
         if ((await this.#actions.showPending()) === 0) this.#view.note("Nothing waits.");
         return true;
       case "help":
-        this.#view.lines(chatHelp);
+        this.#help();
         return true;
-      case "unknown":
-        this.#view.warn(`There is no command ${oneLine(command.word, 80)}. To list the commands: /help`);
+      case "other":
+        await this.#other(command);
         return true;
       case "nothing":
         return true;
       case "quit":
         return false;
     }
+  }
+
+  #help(): void {
+    const own = (this.#actions.commands ?? []).map(({ help: [usage, text] }) => `${usage.padEnd(20)}${text}`);
+    this.#view.lines([...own, ...chatHelp]);
+  }
+
+  async #other({ word, argument }: Extract<ChatCommand, { kind: "other" }>): Promise<void> {
+    const command = this.#actions.commands?.find((one) => one.word === word);
+    if (command !== undefined) await command.run(argument);
+    else this.#view.warn(`There is no command ${oneLine(word, 80)}. To list the commands: /help`);
   }
 }
 

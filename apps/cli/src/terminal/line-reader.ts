@@ -1,97 +1,137 @@
-import { createInterface, type Interface } from "node:readline";
+import { createInterface, type Interface, type Key } from "node:readline";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { io } from "../io.ts";
+import type { Completion } from "./complete-line.ts";
+import type { LineHistory } from "./line-history.ts";
 
 const maxLines = 1_000;
+const prompt = "› ";
+const furtherPrompt = "… ";
+/** A terminal marks what is pasted, so that a line break in it is not Enter. */
+const bracketedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
 
-/** The lines of standard input, one at a time, with a prompt where it is a terminal. */
+export interface LineReaderOptions {
+  /** Called for Ctrl-C in a terminal where no text is typed. */
+  readonly onInterrupt: () => void;
+  /** What the arrow keys bring back. @default what was typed since it was made */
+  readonly history?: LineHistory | undefined;
+  /** What Tab completes. @default nothing */
+  readonly complete?: ((line: string) => Promise<Completion>) | undefined;
+}
+
+/**
+ * The messages of standard input, one at a time: its lines, or at a terminal what is sent with Enter. There a message has several lines
+ * where they are pasted, end with a backslash, or with Alt+Enter.
+ */
 export class LineReader {
   readonly isTerminal: boolean;
   readonly #reader: Interface;
-  readonly #lines: string[] = [];
+  readonly #options: LineReaderOptions;
+  readonly #messages: string[] = [];
+  /** The lines of the message that is written, but for the last. */
+  readonly #begun: string[] = [];
+  #isPasting = false;
+  #isContinued = false;
   #waiting: Deferred<string | undefined> | undefined;
   #hasEnded = false;
 
-  /** @param onInterrupt called for Ctrl-C in a terminal */
-  constructor(onInterrupt: () => void, input = io().stdin, output = io().stdout) {
+  constructor(options: LineReaderOptions) {
+    const { stdin: input, stdout: output } = io();
+    this.#options = options;
     this.isTerminal = input.isTTY === true && output.isTTY === true;
+    const { history, complete } = options;
     this.#reader = createInterface({
       input,
       terminal: this.isTerminal,
-      prompt: "› ",
+      prompt,
       output: this.isTerminal ? output : undefined,
+      ...(history && { history: [...history.lines], removeHistoryDuplicates: true }),
+      ...(complete && {
+        completer: (line: string, done: (error: null, found: Completion) => void) =>
+          void complete(line).then((found) => done(null, found)),
+      }),
     });
-    this.#reader.on("line", (line) => this.#take(line));
-    this.#reader.on("SIGINT", onInterrupt);
-    this.#reader.on("close", () => {
-      this.#hasEnded = true;
-      if (this.#lines.length === 0) this.#waiting?.resolve(undefined);
-    });
+    this.#reader.on("line", (line) => (this.isTerminal ? this.#typed(line) : this.#take(line)));
+    this.#reader.on("SIGINT", this.#interrupted);
+    this.#reader.on("close", this.#ended);
+    if (!this.isTerminal) return;
+    // Before the interface, which ends a line at Enter.
+    input.prependListener("keypress", this.#onKey);
+    if (io().env.TERM !== "dumb") output.write(bracketedPaste.on);
   }
 
-  #take(line: string): void {
+  readonly #onKey = (_: unknown, key: Key | undefined): void => {
+    if (key?.name === "paste-start") this.#isPasting = true;
+    if (key?.name === "paste-end") this.#isPasting = false;
+    if (key?.name !== "return" || key.meta !== true) return;
+    this.#isContinued = true;
+    this.#reader.write(null as unknown as string, { name: "return" });
+    this.#isContinued = false;
+  };
+
+  #typed(line: string): void {
+    const continues = /(?:^|[^\\])\\$/.test(line);
+    this.#options.history?.add(line);
+    if (this.#isPasting || this.#isContinued || continues) {
+      this.#begun.push(continues && !this.#isPasting ? line.slice(0, -1) : line);
+      this.#reader.setPrompt(furtherPrompt);
+      this.#reader.prompt();
+      return;
+    }
+    this.#take([...this.#begun.splice(0), line].join("\n"));
+  }
+
+  readonly #interrupted = (): void => {
+    const isTyped = this.#reader.line !== "" || this.#begun.length > 0;
+    if (this.#waiting === undefined || !isTyped) {
+      this.#options.onInterrupt();
+      return;
+    }
+    this.#begun.length = 0;
+    this.#reader.write(null as unknown as string, { ctrl: true, name: "e" });
+    this.#reader.write(null as unknown as string, { ctrl: true, name: "u" });
+    io().stdout.write("\n");
+    this.#ask();
+  };
+
+  readonly #ended = (): void => {
+    this.#hasEnded = true;
+    if (this.isTerminal) {
+      io().stdin.off("keypress", this.#onKey);
+      if (io().env.TERM !== "dumb") io().stdout.write(bracketedPaste.off);
+    }
+    if (this.#messages.length === 0) this.#waiting?.resolve(undefined);
+  };
+
+  #take(message: string): void {
     if (this.#waiting !== undefined) {
       const waiting = this.#waiting;
       this.#waiting = undefined;
-      waiting.resolve(line);
+      waiting.resolve(message);
       return;
     }
-    this.#lines.push(line);
-    if (this.#lines.length >= maxLines && !this.#hasEnded) this.#reader.pause();
+    this.#messages.push(message);
+    if (this.#messages.length >= maxLines && !this.#hasEnded) this.#reader.pause();
   }
 
+  #ask(): void {
+    this.#reader.setPrompt(prompt);
+    this.#reader.prompt();
+  }
+
+  /** The next message; undefined at the end of the input. */
   next(): Promise<string | undefined> {
-    const line = this.#lines.shift();
-    if (line !== undefined) return Promise.resolve(line);
+    const message = this.#messages.shift();
+    if (message !== undefined) return Promise.resolve(message);
     if (this.#hasEnded) return Promise.resolve(undefined);
     this.#reader.resume();
-    if (this.isTerminal) this.#reader.prompt();
+    if (this.isTerminal) this.#ask();
     this.#waiting = createDeferred();
     return this.#waiting.promise;
   }
 
   close(): void {
-    this.#lines.length = 0;
+    this.#messages.length = 0;
     this.#reader.close();
   }
 }
-
-/** What a line of the user asks for. */
-export type ChatCommand =
-  | { readonly kind: "message"; readonly text: string }
-  | { readonly kind: "approve"; readonly id: string }
-  | { readonly kind: "reject"; readonly id: string; readonly reason: string | undefined }
-  | { readonly kind: "help" | "pending" | "quit" | "nothing" }
-  | { readonly kind: "unknown"; readonly word: string };
-
-export const chatHelp = [
-  "/approve ID         run the call that waits; without an ID the only one",
-  "/reject ID [REASON] do not run it; the model gets the reason",
-  "/pending            show what waits",
-  "/quit               leave; what waits goes on waiting",
-  "//text              a message that begins with a /",
-  "Ctrl-C              cancels a turn that runs, and leaves otherwise",
-];
-
-/** Reads a line. */
-export const parseChatLine = (line: string): ChatCommand => {
-  const text = line.trim();
-  if (text === "") return { kind: "nothing" };
-  if (!text.startsWith("/")) return { kind: "message", text };
-  if (text.startsWith("//")) return { kind: "message", text: text.slice(1) };
-  const [word = "", id = "", ...rest] = text.split(/\s+/);
-  switch (word) {
-    case "/approve":
-      return rest.length === 0 ? { kind: "approve", id } : { kind: "unknown", word: text };
-    case "/reject": {
-      const reason = text.slice(word.length).trim().slice(id.length).trim();
-      return { kind: "reject", id, reason: reason === "" ? undefined : reason };
-    }
-    case "/help":
-    case "/pending":
-    case "/quit":
-      return { kind: word.slice(1) as "help" | "pending" | "quit" };
-    default:
-      return { kind: "unknown", word };
-  }
-};

@@ -95,3 +95,12 @@ const wrapLine = (line: string, columns: number, givenHang: string | undefined):
   const wrapped = wrapAnsi(line.slice(prefix.length), room, { hard: isExact, trim: !isExact });
   return prefix + wrapped.split("\n").join(`\n${hang}`);
 };
+
+const maxTitleLength = 80;
+
+/** What a conversation or a thread is called by default: the first line of its first prompt, up to 80 characters. Not escaped. */
+export const promptTitle = (prompt: string): string => {
+  const [line = ""] = prompt.trim().split(/\r?\n/, 1);
+  const characters = [...line];
+  return characters.length <= maxTitleLength ? line : `${characters.slice(0, maxTitleLength - 1).join("")}…`;
+};

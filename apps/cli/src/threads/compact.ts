@@ -9,6 +9,7 @@ import { checkedModel } from "../serve/models.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
+import { servedThreadId } from "./thread-ids.ts";
 import { toPlaceFailure } from "./thread-place.ts";
 
 export interface CompactCommandOptions {
@@ -20,7 +21,7 @@ export interface CompactCommandOptions {
 
 /** `harness threads compact`: has the model make a summary of a thread, which it is given in the place of the turns before. */
 export const compactCommand = async (
-  threadId: string,
+  given: string,
   { cwd, attach, model, json }: CompactCommandOptions,
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
@@ -29,6 +30,7 @@ export const compactCommand = async (
   const server = new RunServer({ attach, service: { cwd: workspace, model: model ?? "offline", version } });
   const clientInfo = { name: "harness threads" };
   const client = createThreadClient({ transport: server, reconnect: false, clientInfo });
+  let threadId = given;
   const summaries: {
     readonly text: string;
     readonly summary: NonNullable<ItemData<"assistant_message">["summary"]>;
@@ -36,6 +38,7 @@ export const compactCommand = async (
   try {
     await server.opened();
     await client.connect();
+    threadId = await servedThreadId(client, given);
     const turn = await client.compactThread({
       threadId,
       model: model === undefined ? undefined : toModelReference(model),

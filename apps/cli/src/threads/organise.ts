@@ -92,10 +92,11 @@ export const searchCommand = async (
   });
   const hits: SearchHit[] = [];
   const skipped: NonNullable<SearchPage["skipped"]>[number][] = [];
-  const hasMore = await withThreads(threadId, options, async (threads) => {
+  const hasMore = await withThreads(threadId, options, async (threads, id) => {
+    const where = threadId === undefined ? params : { ...params, threadId: id };
     let cursor: string | undefined;
     do {
-      const page = await threads.search({ ...params, limit: limit - hits.length, ...(cursor && { cursor }) });
+      const page = await threads.search({ ...where, limit: limit - hits.length, ...(cursor && { cursor }) });
       hits.push(...page.hits);
       skipped.push(...(page.skipped ?? []));
       cursor = page.nextCursor;

@@ -30,7 +30,7 @@ export interface StoredThreads {
   list(): Promise<Thread[]>;
   /** The threads that the last list left out, because they could not be read. */
   readonly unreadable: ReadonlySet<string>;
-  /** A thread. Throws a `CliError` `thread_not_found`. */
+  /** The thread whose id begins so. Throws a `CliError` `thread_not_found`. */
   get(threadId: string): Promise<Thread>;
   events(threadId: string): AsyncIterable<Event>;
   /**

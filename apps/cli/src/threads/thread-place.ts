@@ -18,7 +18,9 @@ import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { io } from "../io.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { oneLine } from "../terminal/text.ts";
+import { workspaceDirectory } from "../workspace-directory.ts";
 import { openStoredThreads } from "./stored-threads.ts";
+import { servedThreadId, storedThreadId } from "./thread-ids.ts";
 
 /** Where threads are: below a directory, or at a server that runs. */
 export interface PlaceOptions {
@@ -59,15 +61,21 @@ const inDirectory = async (cwd: string, threadId: string): Promise<ThreadPlace> 
   };
 };
 
-/** Works on a thread where it is. Rejects with a `CliError` that says what to do. */
+/**
+ * Works on a thread where it is, which may be named by the beginning of its id; `work` gets the whole id. Rejects with a `CliError` that says what to
+ * do.
+ */
 export const withThreads = async <T>(
   threadId: string | undefined,
   { cwd = io().cwd(), attach }: PlaceOptions,
-  work: (threads: ThreadPlace) => Promise<T>,
+  work: (threads: ThreadPlace, threadId: string) => Promise<T>,
 ): Promise<T> => {
-  const id = threadId ?? "";
+  let id = threadId ?? "";
   try {
-    if (attach === undefined) return await work(await inDirectory(cwd, id));
+    if (attach === undefined) {
+      id = await storedThreadId(await workspaceDirectory(cwd), id);
+      return await work(await inDirectory(cwd, id), id);
+    }
     const transport = createUnixTransport({ path: socketPathOf(attach, "--attach") });
     const client = createThreadClient({
       transport,
@@ -76,7 +84,8 @@ export const withThreads = async <T>(
     });
     await client.connect();
     try {
-      return await work(atServer(client, id));
+      if (id !== "") id = await servedThreadId(client, id);
+      return await work(atServer(client, id), id);
     } finally {
       await client.close();
     }

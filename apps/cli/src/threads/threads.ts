@@ -1,6 +1,10 @@
+import { existsSync } from "node:fs";
 import type { Grant } from "@harnesskit/protocol/threads";
-import { CliError } from "../cli-error.ts";
+import { type StoredChat, storedChats } from "../chat/stored-chats.ts";
+import { CliError, logFailure } from "../cli-error.ts";
+import { idWithPrefix } from "../id-prefix.ts";
 import { threadNotFound } from "../run/failures.ts";
+import { conversationsIn } from "../store/location.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
@@ -9,20 +13,39 @@ import { View } from "../timeline/view.ts";
 import { harnessDirectory, logFile } from "../workspace-directory.ts";
 import { type LastTurn, lastTurnOf } from "./last-turn.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
+import { storedThreadId } from "./thread-ids.ts";
 
 interface ThreadsListOptions extends PlaceOptions {
   /** Only those in the archive. @default only those that are not */
   readonly archived?: true;
 }
 
-/** `harness threads list`: the threads below a directory, the one used last first. */
+const maxChats = 50;
+
+/** The conversations of `harness chat` in a directory; none where its file cannot be read, which `harness doctor` names. */
+const chatsIn = async (workspace: string): Promise<readonly StoredChat[]> => {
+  const location = conversationsIn({}, workspace);
+  if (location.kind !== "sqlite" || !existsSync(location.file)) return [];
+  // A list of threads alone needs no database.
+  const { openSqliteStore } = await import("@harnesskit/store-sqlite");
+  try {
+    const store = await openSqliteStore({ file: location.file });
+    return await storedChats(store, maxChats).finally(() => store.close());
+  } catch (error) {
+    logFailure("harness threads: the conversations of harness chat", error);
+    return [];
+  }
+};
+
+/** `harness threads list`: the threads and conversations below a directory, the one used last first. */
 export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const all = await stored.list();
   const threads = all.filter(({ time }) => (time.archived !== undefined) === (archived ?? false));
+  const chats = archived ? [] : await chatsIn(stored.workspace);
   const terminal = createTerminal();
   if (json) {
-    terminal.write(`${safeJson({ threads, ...unreadableOf(stored) })}\n`);
+    terminal.write(`${safeJson({ threads, chats, ...unreadableOf(stored) })}\n`);
     return;
   }
   noteUnreadable(stored);
@@ -31,20 +54,28 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
     terminal.write(`No archived threads in ${oneLine(stored.workspace)}\n`);
     return;
   }
-  if (threads.length === 0) {
+  if (threads.length + chats.length === 0) {
     terminal.write(`No threads in ${oneLine(stored.workspace)}. Begin one: harness run "PROMPT"\n`);
     return;
   }
   const room = columns === undefined ? 100 : Math.max(20, columns - 56);
-  for (const { threadId, title, time } of threads) {
-    const when = style.dim(formatTime(time.updated));
-    const open = openTurnText(await openTurnOf(stored, threadId));
-    const state = open === undefined ? "" : `  ${style.yellow(open.short)}`;
-    terminal.write(
-      `${wrapText(`${oneLine(threadId, 80)}  ${when}${state}  ${oneLine(title, room)}`, columns, "  ")}\n`,
-    );
+  const rows = [
+    ...threads.map(({ threadId: id, title, time }) => ({
+      id,
+      title,
+      updatedAtMs: time.updated,
+      isChat: false,
+    })),
+    ...chats.map(({ sessionId: id, title, updatedAtMs }) => ({ id, title, updatedAtMs, isChat: true })),
+  ].sort((one, other) => other.updatedAtMs - one.updatedAtMs);
+  for (const { id, title, updatedAtMs, isChat } of rows) {
+    const open = isChat ? undefined : openTurnText(await openTurnOf(stored, id))?.short;
+    const state = open === undefined ? (isChat ? style.dim("  chat") : "") : `  ${style.yellow(open)}`;
+    const facts = `${oneLine(id, 80)}  ${style.dim(formatTime(updatedAtMs))}${state}`;
+    terminal.write(`${wrapText(`${facts}  ${oneLine(title, room)}`, columns, "  ")}\n`);
     await terminal.ready();
   }
+  if (chats.length > 0) terminal.write(style.dim("To continue a chat: harness chat --session ID\n"));
 };
 
 /** How a turn without an end stands; of a thread whose log cannot be read nothing is said. */
@@ -74,8 +105,9 @@ interface PlaceOptions {
 }
 
 /** `harness threads show`: the timeline of a stored thread. */
-export const showThread = async (threadId: string, { cwd }: PlaceOptions): Promise<void> => {
+export const showThread = async (given: string, { cwd }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
+  const threadId = await storedThreadId(stored.workspace, given);
   const { title, directory, time, forkedFrom, queued } = await stored.get(threadId);
   const terminal = createTerminal();
   const { style } = terminal;
@@ -101,8 +133,9 @@ export const showThread = async (threadId: string, { cwd }: PlaceOptions): Promi
 };
 
 /** `harness threads export`: the events as JSON lines, or with `--json` one document `{ thread, events }`. */
-export const exportThread = async (threadId: string, { cwd, json }: PlaceOptions): Promise<void> => {
+export const exportThread = async (given: string, { cwd, json }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
+  const threadId = await storedThreadId(stored.workspace, given);
   const thread = await stored.get(threadId);
   const terminal = createTerminal();
   if (json) terminal.write(`{"thread":${safeJson(thread)},"events":[`);
@@ -117,8 +150,9 @@ export const exportThread = async (threadId: string, { cwd, json }: PlaceOptions
 };
 
 /** `harness threads delete`: removes a thread with what belongs to it. Throws where a server writes it. */
-export const deleteThread = async (threadId: string, { cwd }: PlaceOptions): Promise<void> => {
+export const deleteThread = async (given: string, { cwd }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
+  const threadId = await storedThreadId(stored.workspace, given);
   const outcome = await stored.remove(threadId);
   if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
   const shown = oneLine(threadId, 80);
@@ -160,8 +194,12 @@ const reachOf = ({ scope, threadId, directory }: Grant): string =>
     : `in every thread of ${oneLine(directory, 1000)}`;
 
 /** `harness grants revoke`: revokes a grant. Throws if it does not exist. */
-export const revokeGrant = async (grantId: string, { cwd }: PlaceOptions): Promise<void> => {
+export const revokeGrant = async (given: string, { cwd }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
+  const grantId = idWithPrefix(
+    given,
+    (await stored.grants()).map((grant) => grant.grantId),
+  );
   const shown = oneLine(grantId, 80);
   if (await stored.revokeGrant(grantId)) {
     createTerminal().write(`Revoked ${shown}: it is asked again from now on\n`);

@@ -122,6 +122,11 @@ export interface ChatGraphOptions {
   readonly toolTimeoutMs?: number | undefined;
   /** See {@link ChatGraphLimits}. */
   readonly limits?: Partial<ChatGraphLimits> | undefined;
+  /**
+   * What the model is told beside the message that begins a turn, such as that a command in the background has ended: behind that
+   * message, in this turn only. The turn fails where it rejects. @default nothing
+   */
+  readonly notes?: ((turn: { readonly sessionId: string | null }) => Promise<string | undefined>) | undefined;
   /** Receives text, calls and results as they come. The turn does not wait for it. @default no report */
   readonly onEvent?: ChatListener | undefined;
   /** Time. @default that of the system */
@@ -142,6 +147,7 @@ export interface ChatSettings
   /** The tools as the model sees them. Rejects with a `ChatModelError` for one that it cannot be shown. */
   readonly shownTools: (signal: AbortSignal) => Promise<ToolSet>;
   readonly onEvent: ChatListener | undefined;
+  readonly notes: ChatGraphOptions["notes"];
   /** Reports what the code of a tool threw. */
   readonly report: (error: unknown, tool: string) => void;
   readonly replay: Replay;
@@ -185,6 +191,7 @@ export const toChatSettings = (options: ChatGraphOptions): Omit<ChatSettings, "r
     },
     settings: options.settings ?? {},
     onEvent: options.onEvent,
+    notes: options.notes,
     clock: options.clock ?? systemClock,
     maxRetries: checkNumber("maxRetries", options.maxRetries ?? 2, { min: 0 }),
     modelTimeoutMs: checkNumber("modelTimeoutMs", options.modelTimeoutMs ?? 300_000),

@@ -32,6 +32,8 @@ export const chatState = defineState({
   begun_calls: append(z.string()),
   /** What stands for the oldest messages, where the model is not given them any more. */
   summary: lastWriteWins(ChatSummarySchema.nullable(), { default: null }),
+  /** What the model is told beside the message that began the turn. */
+  note: lastWriteWins(z.string().nullable(), { default: null }),
   /** Calls of the last step in the order in which the model asked for them. */
   queue: lastWriteWins(z.array(QueuedCallSchema), { default: [] }),
   waiting: lastWriteWins(WaitingCallSchema.nullable(), { default: null }),

@@ -30,10 +30,16 @@ export class ChatContext {
   readonly #pieces: readonly Piece[];
   readonly #placed: readonly PlacedMessage[];
   readonly #places: ReadonlyMap<ChatMessage, number>;
+  readonly #note: string | null;
 
   /** Throws a `ChatModelError` for a history that no model can be shown. */
-  constructor(history: readonly ChatMessage[], summary: ChatSummary | null, options: ModelMessagesOptions) {
+  constructor(
+    history: readonly ChatMessage[],
+    summary: ChatSummary | null,
+    { note, ...options }: ModelMessagesOptions & { readonly note: string | null },
+  ) {
     this.summary = summary;
+    this.#note = note;
     this.summarised = summary === null ? 0 : 1;
     this.#places = new Map(history.map((message, index) => [message, index]));
     this.#pieces = piecesToAnswer(givenMessages(history, summary));
@@ -44,7 +50,10 @@ export class ChatContext {
   }
 
   get messages(): ModelMessage[] {
-    const messages = this.#placed.map(({ message }) => message);
+    const prompt = this.prompt - this.summarised;
+    const messages = this.#placed.map(({ message }, index) =>
+      index === prompt && this.#note !== null ? withNote(message, this.#note) : message,
+    );
     return this.summary === null ? messages : [summaryMessage(this.summary.text, this.summary), ...messages];
   }
 
@@ -53,7 +62,7 @@ export class ChatContext {
     const index = this.#placed.findLastIndex(({ message: { role }, piece }) => {
       return role === "user" && !isStep(this.#pieces[piece] as Piece);
     });
-    return index < 0 ? this.messages.length : index + this.summarised;
+    return (index < 0 ? this.#placed.length : index) + this.summarised;
   }
 
   /** Whether a summary may stand for all messages before this one: no call among them waits, and none of the history between them is kept from the model. */
@@ -99,6 +108,14 @@ export class ChatContext {
     }
   }
 }
+
+/** The message that began a turn, with what the model is told beside it. */
+const withNote = (message: ModelMessage, text: string): ModelMessage => {
+  if (message.role !== "user") return message;
+  const { content } = message;
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return { ...message, content: [...parts, { type: "text", text }] };
+};
 
 /** The messages that a summary does not stand for, with the one that began their turn. */
 const givenMessages = (

@@ -1,12 +1,6 @@
 import type { NodeContext } from "@harnesskit/graph";
 import { defined } from "@harnesskit/wire/json";
-import {
-  contentParts,
-  type MediaPlace,
-  mediaPlaceAt,
-  noAnswerReason,
-  watchRetries,
-} from "@harnesskit/wire/model";
+import { contentParts, noAnswerReason, watchRetries } from "@harnesskit/wire/model";
 import {
   cacheBreakpoint,
   cachedSystem,
@@ -30,6 +24,7 @@ import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
 import { ChatContext } from "./chat-summary.ts";
 import { toAssistantChatMessage } from "./from-model-messages.ts";
+import { mediaPlaceOf, modelNames } from "./model-names.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import { lengthOfTools, withOutputReader } from "./shown-tools.ts";
 import { summariseChat } from "./summarise-chat.ts";
@@ -179,11 +174,6 @@ const askModel = async (chat: ChatSettings, question: Question): Promise<Answer>
   return answer;
 };
 
-const modelNames = (model: ChatSettings["model"]) =>
-  typeof model === "string"
-    ? { provider: model.split("/")[0] ?? "", model }
-    : { provider: model.provider, model: model.modelId };
-
 /** A model of the gateway, a string, is not watched. */
 const watched = ({ model, maxRetries }: ChatSettings, tell: Tell): ChatSettings["model"] =>
   typeof model === "string"
@@ -191,10 +181,6 @@ const watched = ({ model, maxRetries }: ChatSettings, tell: Tell): ChatSettings[
     : watchRetries(model, maxRetries, (error) =>
         tell({ type: "model_failed", reason: toModelError(error).message, isRetried: true }),
       );
-
-/** Where its provider takes the images and files of tools. */
-const mediaPlaceOf = (model: ChatSettings["model"]): MediaPlace | undefined =>
-  mediaPlaceAt(modelNames(model).provider);
 
 /** What is sent to the model in one request. */
 interface Sent {
@@ -247,11 +233,11 @@ const askOnce = async (
 };
 
 const chatContext = (
-  { messages, summary }: Pick<ChatState, "messages" | "summary">,
+  { messages, summary, note }: Pick<ChatState, "messages" | "summary" | "note">,
   { model }: ChatSettings,
 ): ChatContext => {
   try {
-    return new ChatContext(messages, summary, { mediaPlace: mediaPlaceOf(model) });
+    return new ChatContext(messages, summary, { mediaPlace: mediaPlaceOf(model), note });
   } catch (error) {
     throw toModelError(error);
   }
@@ -261,20 +247,23 @@ const chatContext = (
 export const modelNode =
   (chat: ChatSettings) =>
   async (
-    { messages, summary: before, model_calls: calls_before }: ChatState,
+    { messages, summary: before, note: noteBefore, model_calls: calls_before }: ChatState,
     context: NodeContext<ChatGraphFields>,
   ): Promise<ChatUpdate> => {
     const step = calls_before + 1;
     const tell = teller(chat.onEvent, context, step);
     let summary = before;
     let made = 0;
-    let shown = chatContext({ messages, summary }, chat);
+    // Asked for once: what was told counts as told.
+    const ask = async () => (await chat.notes?.(context)) ?? null;
+    const note = step === 1 && chat.notes ? await context.effect("note", ask) : noteBefore;
+    let shown = chatContext({ messages, summary, note }, chat);
     const asked = askModel(chat, {
       shown,
       async summarise(cut, room) {
         const name = `summary ${++made}`;
         summary = await summariseChat(chat, shown, { cut, room, name }, { context, tell });
-        shown = chatContext({ messages, summary }, chat);
+        shown = chatContext({ messages, summary, note }, chat);
         return shown.messages;
       },
       allowsCalls: step < chat.maxSteps,
@@ -293,6 +282,7 @@ export const modelNode =
     return {
       messages: message === undefined ? undefined : [message],
       summary,
+      note,
       queue: answer.calls.map(({ call, problem }) => ({ id: call.id, problem })),
       model_calls: step,
       is_kept: false,

@@ -5,3 +5,4 @@ export {
   type HubIntroduction,
 } from "./hub-client.ts";
 export { HubError, type HubErrorReason } from "./hub-error.ts";
+export { rowName, rowSubject } from "./row-name.ts";

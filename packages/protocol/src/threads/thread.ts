@@ -37,6 +37,8 @@ export const UsageSchema = tolerantObject({
   /** Of the input: what the provider read from its cache, and what it wrote to it. */
   cacheReadTokens: z.number().nonnegative().optional(),
   cacheWriteTokens: z.number().nonnegative().optional(),
+  /** The model of the last request, by its name at the provider. */
+  modelId: z.string().optional(),
 });
 export type Usage = z.infer<typeof UsageSchema>;
 

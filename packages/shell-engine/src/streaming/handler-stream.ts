@@ -14,7 +14,7 @@ export interface DirectiveProgress {
 }
 
 /**
- * Shows a shell what its response is going to be while the handler works (ADR 0053): previews, which the shell replaces by the
+ * Shows a shell what its response is going to be while the handler works (`dev.harnesskit.stream`): previews, which the shell replaces by the
  * response. Where the shell gets no stream, reads too slowly or has gone, and after the response, everything is checked and dropped.
  */
 export interface ShellStream {

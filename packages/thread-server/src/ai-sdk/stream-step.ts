@@ -191,7 +191,7 @@ const runStep = async (
           part.input = toJsonObject(asked.input);
       }
     }
-    return { messages, calls, usage: modelUsage(usage) };
+    return { messages, calls, usage: modelUsage(usage, response) };
   } catch (error) {
     turn.signal.throwIfAborted();
     const broken = idle.signal.aborted ? idle.signal.reason : error;

@@ -56,7 +56,7 @@ const askForSummary = async (
       abortSignal: AbortSignal.any([turn.signal, idle.signal]),
       onError: () => {},
       onStepFinish: (step) => {
-        usage = modelUsage(step.usage);
+        usage = modelUsage(step.usage, step.response);
       },
     });
     const silent = (ms: number) => new BrokenStream("model_silent", `sent nothing for ${ms / 1000} s`);

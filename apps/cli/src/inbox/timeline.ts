@@ -1,0 +1,140 @@
+import { type HubClient, rowName, rowSubject } from "@harnesskit/hub/client";
+import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
+import { defined } from "@harnesskit/wire/json";
+import { ExitCode, usageError } from "../cli-error.ts";
+import { withHub } from "../hub/with-hub.ts";
+import { io } from "../io.ts";
+import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import { formatDuration, formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { toAgeMs } from "../threads/prune.ts";
+
+export interface TimelineOptions {
+  readonly state?: string;
+  readonly agent?: string;
+  readonly session?: string;
+  readonly tool?: string;
+  readonly failed?: true;
+  readonly text?: string;
+  readonly since?: string;
+  /** The newest so many; 0: all. @default 50 */
+  readonly limit?: number;
+  readonly follow?: true;
+  readonly json?: true;
+  readonly csv?: true;
+}
+
+const pageSize = 200;
+
+const toFilter = ({ agent, session, tool, failed, text, since }: TimelineOptions): TimelineFilter =>
+  defined({
+    ...{ agent, session, tool, text, failedOnly: failed },
+    sinceMs: since === undefined ? undefined : io().clock.now() - toAgeMs(since, "--since"),
+  });
+
+/** The newest rows that fit, the oldest of them first, and the number of the newest change. */
+const readRows = async (client: HubClient, filter: TimelineFilter, limit: number) => {
+  const rows: TimelineRow[] = [];
+  let lastSeq: number | undefined;
+  let beforeId: number | undefined;
+  do {
+    const page = await client.call("timeline.page", { filter, beforeId, limit: pageSize });
+    rows.push(...page.rows);
+    lastSeq ??= page.lastSeq;
+    beforeId = page.nextBeforeId;
+  } while (beforeId !== undefined && (limit === 0 || rows.length < limit));
+  return { rows: (limit === 0 ? rows : rows.slice(0, limit)).reverse(), lastSeq };
+};
+
+const whoDecided = ({ decision, approval }: TimelineRow): string => {
+  if (approval !== undefined && approval.status !== "pending")
+    return `${approval.status}${approval.by === undefined ? "" : ` by ${approval.by}`}`;
+  if (decision === undefined) return "";
+  if (decision.source === "none") return "not asked";
+  const shadow = decision.mode === "shadow" ? " (shadow)" : "";
+  return `${decision.decision}${decision.rule === undefined ? "" : ` by ${decision.rule}`}${shadow}`;
+};
+
+/** What becomes a column, by its name in the header. */
+const columns: Readonly<Record<string, (row: TimelineRow) => string | number | undefined>> = {
+  id: ({ id }) => id,
+  time: ({ atMs }) => new Date(atMs).toISOString(),
+  agent: ({ agent }) => agent,
+  session: ({ session }) => session,
+  turn: ({ turn }) => turn,
+  subagent: ({ subagent }) => subagent,
+  type: ({ type }) => type,
+  tool: ({ tool }) => tool,
+  summary: ({ summary }) => summary,
+  state: ({ state }) => state,
+  decision: ({ decision }) => decision?.decision,
+  rule: ({ decision }) => decision?.rule,
+  reason: ({ decision }) => decision?.reason,
+  approval: ({ approval }) => approval?.status,
+  answered_by: ({ approval }) => approval?.by,
+  risk: ({ approval }) => approval?.risk,
+  duration_ms: ({ durationMs }) => durationMs,
+  outcome: ({ outcome }) => outcome,
+};
+
+/** A value of RFC 4180. One that a spreadsheet would take for a formula gets an apostrophe before it: it comes from an agent. */
+const csvValue = (value: string | number | undefined): string => {
+  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? "");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+const csvLine = (values: readonly (string | number | undefined)[]): string =>
+  `${values.map(csvValue).join(",")}\r\n`;
+
+const textOf = (row: TimelineRow, { style }: Terminal): string => {
+  const { atMs, agent, state, durationMs, outcome } = row;
+  const mark =
+    {
+      done: style.green("✓"),
+      failed: style.red("✗"),
+      refused: style.red("✗"),
+      waiting: style.yellow("…"),
+      unknown: style.yellow("?"),
+    }[state as string] ?? style.dim("·");
+  const took =
+    durationMs !== undefined && (state === "done" || state === "failed") ? formatDuration(durationMs) : "";
+  const what = `${style.bold(oneLine(rowName(row), 60))} ${oneLine(rowSubject(row), 300)}`.trimEnd();
+  const end = [
+    oneLine(whoDecided(row), 120),
+    ...(["noted", "done"].includes(state) ? [] : [state]),
+    took,
+    state === "failed" && outcome !== undefined ? oneLine(outcome, 200) : "",
+  ].filter((part) => part !== "");
+  const tail = end.length === 0 ? "" : style.dim(` · ${end.join(" · ")}`);
+  return `${mark} ${style.dim(formatTime(atMs))}  ${oneLine(agent, 60)}  ${what}${tail}`;
+};
+
+/** `harness timeline`: the rows of the hub, for people, or as JSON lines or CSV. */
+export const timeline = (
+  options: TimelineOptions,
+  { version }: { readonly version: string },
+): Promise<ExitCode> => {
+  const { state, limit = 50, follow, json, csv } = options;
+  if (json && csv) throw usageError("Give --json or --csv");
+  const filter = toFilter(options);
+  return withHub({ state, name: "harness timeline", version }, async (client, signal) => {
+    const terminal = createTerminal();
+    const write = (row: TimelineRow): void => {
+      if (json) terminal.write(`${safeJson(row)}\n`);
+      else if (csv) terminal.write(csvLine(Object.values(columns).map((read) => read(row))));
+      else terminal.write(`${wrapText(textOf(row, terminal), terminal.columns, "  ")}\n`);
+    };
+    if (csv) terminal.write(csvLine(Object.keys(columns)));
+    const { rows, lastSeq } = await readRows(client, filter, limit);
+    for (const row of rows) {
+      write(row);
+      await terminal.ready();
+    }
+    if (!follow) {
+      if (rows.length === 0 && !json && !csv) terminal.write("No row fits.\n");
+      return ExitCode.done;
+    }
+    for await (const changed of client.watchTimeline({ filter, afterSeq: lastSeq, signal }))
+      for (const row of changed) write(row);
+    return ExitCode.done;
+  });
+};

@@ -1,0 +1,43 @@
+/** What a line of the user asks for. */
+export type ChatCommand =
+  | { readonly kind: "message"; readonly text: string }
+  | { readonly kind: "approve"; readonly id: string }
+  | { readonly kind: "reject"; readonly id: string; readonly reason: string | undefined }
+  | { readonly kind: "help" | "pending" | "quit" | "nothing" }
+  /** One that only some conversations have, or none. */
+  | { readonly kind: "other"; readonly word: string; readonly argument: string };
+
+export const chatHelp = [
+  "/approve ID         run the call that waits; without an ID the only one",
+  "/reject ID [REASON] do not run it; the model gets the reason",
+  "/pending            show what waits",
+  "/quit               leave; what waits goes on waiting",
+  "//text              a message that begins with a /",
+  "Tab                 completes commands, ids and @FILE",
+  "Alt+Enter, or a \\ at the end of a line: the message goes on in the next line",
+  "Ctrl-C              drops what is typed, cancels a turn that runs, and leaves otherwise",
+];
+
+/** Reads a line, or what was pasted as one. */
+export const parseChatLine = (line: string): ChatCommand => {
+  const text = line.trim();
+  if (text === "") return { kind: "nothing" };
+  if (!text.startsWith("/")) return { kind: "message", text };
+  if (text.startsWith("//")) return { kind: "message", text: text.slice(1) };
+  const [word = "", id = "", ...rest] = text.split(/\s+/);
+  const argument = text.slice(word.length).trim();
+  switch (word) {
+    case "/approve":
+      return rest.length === 0 ? { kind: "approve", id } : { kind: "other", word: text, argument: "" };
+    case "/reject": {
+      const reason = argument.slice(id.length).trim();
+      return { kind: "reject", id, reason: reason === "" ? undefined : reason };
+    }
+    case "/help":
+    case "/pending":
+    case "/quit":
+      return { kind: word.slice(1) as "help" | "pending" | "quit" };
+    default:
+      return { kind: "other", word, argument };
+  }
+};

@@ -1,0 +1,60 @@
+import { dirname } from "node:path";
+import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import { stateDirectory } from "../workspace-directory.ts";
+
+const maxLines = 500;
+const maxLineLength = 4_000;
+const maxFileBytes = 4 * 1024 * 1024;
+
+const readLines = async (path: string): Promise<string[]> => {
+  try {
+    const found: unknown = JSON.parse((await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8"));
+    return Array.isArray(found) ? found.filter((line) => typeof line === "string").slice(0, maxLines) : [];
+  } catch {
+    return [];
+  }
+};
+
+const withLine = (lines: readonly string[], line: string): string[] =>
+  [line, ...lines.filter((other) => other !== line)].slice(0, maxLines);
+
+/**
+ * What this user wrote in conversations, in a file that only this user reads: up to 500 lines, which the arrow keys bring back. A line that
+ * begins with a space is not kept, as in a shell. Without the file a conversation goes on with what it was told itself.
+ */
+export class LineHistory {
+  readonly #path = stateDirectory("history.json");
+  #lines: readonly string[] = [];
+  #writing: Promise<void> = Promise.resolve();
+
+  /** The last one first. */
+  get lines(): readonly string[] {
+    return this.#lines;
+  }
+
+  async load(): Promise<void> {
+    this.#lines = await readLines(this.#path);
+  }
+
+  /** Another conversation may write meanwhile: its lines stay. */
+  add(line: string): void {
+    if (line.trim() === "" || line.startsWith(" ") || line.length > maxLineLength) return;
+    this.#lines = withLine(this.#lines, line);
+    this.#writing = this.#writing.then(() => this.#store(line));
+  }
+
+  /** Settles when what was added is stored, or cannot be. Never rejects. */
+  saved(): Promise<void> {
+    return this.#writing;
+  }
+
+  async #store(line: string): Promise<void> {
+    try {
+      const stored = withLine(await readLines(this.#path), line);
+      await makeDirectory(dirname(this.#path));
+      await writeFileAtomic(this.#path, `${JSON.stringify(stored)}\n`);
+    } catch {
+      // A disk that is full takes nothing of the conversation.
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { Interrupts } from "../interruption.ts";
+import { io } from "../io.ts";
+import { choose } from "./keyboard.ts";
+import { createTerminal } from "./terminal.ts";
+import { formatTime, oneLine } from "./text.ts";
+
+/** One of several that the user may mean. */
+export interface Pick {
+  readonly id: string;
+  /** Untrusted text. */
+  readonly title: string;
+  readonly updatedAtMs: number;
+}
+
+/**
+ * Lets the user choose one at the terminal, the first by default. Throws a usage error without a terminal, `cancelled` after Ctrl-C, and `not_found`
+ * where there is none.
+ *
+ * @param what how such things are called, such as "thread"
+ * @param otherwise what to do without a terminal, or where there is none
+ */
+export const pick = async (picks: readonly Pick[], what: string, otherwise: string): Promise<string> => {
+  const [first] = picks;
+  if (first === undefined) throw new CliError("not_found", `There is no ${what} yet`, { hint: otherwise });
+  const { stdin, stdout, stderr } = io();
+  const output = [stderr, stdout].find(({ isTTY }) => isTTY);
+  if (!stdin.isTTY || output === undefined) throw usageError("--resume needs a terminal", otherwise);
+  const { columns = 80 } = createTerminal(output);
+  const options = picks.map(({ id, title, updatedAtMs }) => {
+    const when = formatTime(updatedAtMs);
+    return { value: id, label: `${when}  ${oneLine(title || id, Math.max(20, columns - when.length - 8))}` };
+  });
+  const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
+  interrupts.listen();
+  try {
+    const chosen = await choose(`Which ${what}?`, options, first.id, interrupts.signal, output);
+    if (chosen !== undefined) return chosen;
+    interrupts.interrupt();
+    throw new CliError("cancelled", "Nothing was chosen", { exitCode: ExitCode.interrupted });
+  } finally {
+    interrupts.dispose();
+  }
+};

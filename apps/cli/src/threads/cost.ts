@@ -1,0 +1,182 @@
+import { readFile } from "node:fs/promises";
+import { costOf, type ModelPrices, modelPrices } from "@harnesskit/models";
+import type { Usage } from "@harnesskit/protocol/threads";
+import * as z from "zod";
+import { usageError } from "../cli-error.ts";
+import { fromHere, io } from "../io.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
+import { toAgeMs } from "./prune.ts";
+import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
+
+export interface ThreadsCostOptions {
+  readonly cwd: string;
+  readonly by: "thread" | "turn" | "agent" | "model" | "day";
+  /** Turns that began no longer ago than this: `7d`. @default all */
+  readonly since?: string;
+  /** A JSON file of prices. @default `$HARNESS_PRICES`, else the prices that `@harnesskit/models` has */
+  readonly prices?: string;
+  readonly json?: true;
+}
+
+/** One turn that has ended. */
+interface SpentTurn {
+  readonly threadId: string;
+  readonly title: string;
+  readonly turnId: string;
+  readonly startedMs: number;
+  readonly agent: string;
+  readonly model: string;
+  readonly usage: Usage;
+}
+
+interface Spent {
+  readonly name: string;
+  turns: number;
+  inputTokens: number;
+  cacheReadTokens: number;
+  outputTokens: number;
+  /** Of the turns whose model has a price. */
+  cost: number;
+  turnsWithoutPrice: number;
+}
+
+const price = z.number().nonnegative();
+const PricesSchema = z.record(
+  z.string(),
+  z.strictObject({ input: price, output: price, cacheRead: price.optional(), cacheWrite: price.optional() }),
+);
+
+/** Reads `{ "MODEL": { "input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75 } }`: dollars for a million tokens. */
+const readPrices = async (file: string): Promise<ModelPrices> => {
+  try {
+    return PricesSchema.parse(JSON.parse(await readFile(fromHere(file), "utf8")));
+  } catch (error) {
+    const why =
+      error instanceof z.ZodError
+        ? `${error.issues[0]?.path.join(".")}: ${error.issues[0]?.message}`
+        : (error as Error).message;
+    throw usageError(
+      `the prices in ${oneLine(file, 300)} cannot be read: ${oneLine(why, 300)}`,
+      'Write {"MODEL": {"input": 3, "output": 15, "cacheRead": 0.3}}, in US dollars for a million tokens',
+    );
+  }
+};
+
+async function* spentTurns(stored: StoredThreads, fromMs: number): AsyncGenerator<SpentTurn> {
+  for (const { threadId, title, time } of await stored.list()) {
+    if (time.updated < fromMs) continue;
+    const asked = new Map<string, { readonly agent: string; readonly model: string }>();
+    for await (const { type, data } of stored.events(threadId)) {
+      if (type === "item.completed" && data.item.type === "user_message") {
+        const { agent = "", model } = data.item.data ?? {};
+        asked.set(data.turnId, { agent, model: model?.modelID.split("#").at(-1) ?? "" });
+      }
+      if (type !== "turn.completed" && type !== "turn.error") continue;
+      const { turnId, usage, time } = data.turn;
+      if (usage === undefined || time.started < fromMs) continue;
+      const { agent = "", model = "" } = asked.get(turnId) ?? {};
+      yield { threadId, title, turnId, startedMs: time.started, agent, model: usage.modelId ?? model, usage };
+    }
+  }
+}
+
+const pad = (value: number): string => String(value).padStart(2, "0");
+
+const localDay = (ms: number): string => {
+  const date = new Date(ms);
+  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
+};
+
+const nameOf = (turn: SpentTurn, by: ThreadsCostOptions["by"]): string => {
+  switch (by) {
+    case "thread":
+      return `${turn.threadId}  ${turn.title}`;
+    case "turn":
+      return turn.turnId;
+    case "agent":
+      return turn.agent || "unknown";
+    case "model":
+      return turn.model || "unknown";
+    case "day":
+      return localDay(turn.startedMs);
+  }
+};
+
+const nothing = (name: string): Spent => ({
+  ...{ name, turns: 0, inputTokens: 0, cacheReadTokens: 0, outputTokens: 0, cost: 0, turnsWithoutPrice: 0 },
+});
+
+const add = (sum: Spent, { usage, model }: SpentTurn, prices: ModelPrices): void => {
+  const cost = costOf(usage, model, prices);
+  sum.turns++;
+  sum.inputTokens += usage.inputTokens ?? 0;
+  sum.cacheReadTokens += usage.cacheReadTokens ?? 0;
+  sum.outputTokens += usage.outputTokens ?? 0;
+  if (cost === undefined) sum.turnsWithoutPrice++;
+  else sum.cost += cost;
+};
+
+/** Dollars; `?` where no turn has a price, and `≥` where some have none. */
+export const dollars = ({
+  cost,
+  turns,
+  turnsWithoutPrice,
+}: Pick<Spent, "cost" | "turns" | "turnsWithoutPrice">): string => {
+  if (turns > 0 && turnsWithoutPrice === turns) return "?";
+  const digits = cost > 0 && cost < 0.1 ? 4 : 2;
+  return `${turnsWithoutPrice > 0 ? "≥ " : ""}$${cost.toFixed(digits)}`;
+};
+
+/**
+ * `harness threads cost`: the tokens of the turns that have ended and what they cost, by thread, turn, agent, model or day. A model without
+ * a price costs an unknown sum, and never nothing.
+ */
+export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCostOptions): Promise<void> => {
+  const fromMs = since === undefined ? 0 : io().clock.now() - toAgeMs(since, "--since");
+  const named = file ?? io().env.HARNESS_PRICES;
+  const prices = named ? await readPrices(named) : modelPrices;
+  const stored = await openStoredThreads(cwd);
+  const groups = new Map<string, Spent>();
+  const total = nothing("total");
+  const unpriced = new Set<string>();
+  for await (const turn of spentTurns(stored, fromMs)) {
+    const name = nameOf(turn, by);
+    const group = groups.get(name) ?? nothing(name);
+    groups.set(name, group);
+    add(group, turn, prices);
+    add(total, turn, prices);
+    if (costOf(turn.usage, turn.model, prices) === undefined) unpriced.add(turn.model || "unknown");
+  }
+  const terminal = createTerminal();
+  const rows = [...groups.values()];
+  if (by === "day") rows.sort((a, b) => a.name.localeCompare(b.name));
+  if (json) {
+    terminal.write(`${safeJson({ currency: "USD", by, groups: rows, total, ...unreadableOf(stored) })}\n`);
+    return;
+  }
+  noteUnreadable(stored);
+  const number = (value: number) => value.toLocaleString("en-US");
+  const cells = [
+    ["cost", "input", "from cache", "output", "turns", by],
+    ...[...rows, total].map((row) => [
+      dollars(row),
+      number(row.inputTokens),
+      number(row.cacheReadTokens),
+      number(row.outputTokens),
+      number(row.turns),
+      oneLine(row.name, 120),
+    ]),
+  ];
+  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  for (const row of cells) {
+    const [name = ""] = row.slice(-1);
+    const figures = row.slice(0, -1).map((cell, column) => cell.padStart(widths[column] ?? 0));
+    terminal.write(`${figures.join("  ")}  ${name}\n`);
+    await terminal.ready();
+  }
+  if (unpriced.size > 0) {
+    const names = [...unpriced].slice(0, 10).map((name) => oneLine(name, 80));
+    terminal.write(`No price is known of ${names.join(", ")}: give them with --prices FILE\n`);
+  }
+};

@@ -1,0 +1,72 @@
+import { createAhpClient } from "@harnesskit/ahp-client";
+import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { expect, it, onTestFinished } from "vitest";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { startHub } from "./support/hub.ts";
+import { harness } from "./support/in-process.ts";
+
+/** A hub with an agent that has read a file and asked for a command, which the policy blocks. */
+const withRows = async () => {
+  const cwd = await makeWorkspace();
+  const { env, place } = await startHub(cwd);
+  const agent = createAhpClient({
+    transport: createUnixTransport({ path: place.socket, framing: "newline" }),
+    ...{ framework: "test", version: "1.0.0", agentId: "app", sessionId: "s1" },
+  });
+  onTestFinished(() => agent.close());
+  await agent.connect();
+  const asks = (tool_name: string, args: object) =>
+    agent.decide("pre_action", { action_type: "tool_call", tool_name, arguments: args as never });
+  await agent.decide("pre_prompt", { prompt: "tidy up\nplease" });
+  await asks("read", { path: "a.txt" });
+  await asks("bash", { command: "rm -rf /" });
+  return { asks, cwd, timeline: (...args: string[]) => harness(["timeline", ...args], { cwd, env }), env };
+};
+
+it("tells people what the agents did, in their words, the newest last", async () => {
+  const { timeline } = await withRows();
+  const { code, stdout } = await timeline();
+  expect(code).toBe(0);
+  const lines = stdout.trimEnd().split("\n");
+  expect(lines).toHaveLength(3);
+  expect(lines[0]).toMatch(/^· \d{4}-\d\d-\d\d \d\d:\d\d {2}app {2}asked tidy up · allow/);
+  expect(lines[1]).toContain("read a.txt · allow by reads · running");
+  expect(lines[2]).toMatch(/^✗ .* bash rm -rf \/ · block by .* · refused$/);
+  expect((await timeline("--failed", "--limit", "1")).stdout).toContain("rm -rf /");
+  expect((await timeline("--agent", "other")).stdout).toBe("No row fits.\n");
+});
+
+it("exports rows as JSON lines and as CSV that no spreadsheet takes for a formula", async () => {
+  const { asks, timeline } = await withRows();
+  await asks("read", { path: '=HYPERLINK("x")' });
+  const { stdout } = await timeline("--json", "--limit", "0");
+  const rows = stdout.trimEnd().split("\n");
+  expect(rows.map((row) => (JSON.parse(row) as TimelineRow).tool)).toEqual([undefined, "read", "bash", "read"]);
+  const csv = (await timeline("--csv")).stdout.trimEnd().split("\r\n");
+  expect(csv[0]).toBe(
+    "id,time,agent,session,turn,subagent,type,tool,summary,state,decision,rule,reason,approval,answered_by,risk,duration_ms,outcome",
+  );
+  expect(csv).toHaveLength(5);
+  expect(csv[4]).toContain('"read =HYPERLINK(""x"")"');
+});
+
+it("goes on with what comes, until Ctrl-C", async () => {
+  const { asks, cwd, env } = await withRows();
+  await asks("edit", { path: "a.txt" });
+  const following = startHarness(["timeline", "--follow", "--tool", "edit"], { cwd, env });
+  await following.sees(/edit a\.txt/);
+  await asks("edit", { path: "b.txt" });
+  await following.sees(/edit b\.txt/);
+  following.child.kill("SIGINT");
+  expect((await following.ended).code).toBe(130);
+});
+
+it("refuses what cannot be meant, and says that no hub runs", async () => {
+  const cwd = await makeWorkspace();
+  expect(await harness(["timeline", "--json", "--csv"], { cwd })).toMatchObject({ code: 2 });
+  expect(await harness(["timeline", "--since", "soon"], { cwd })).toMatchObject({ code: 2 });
+  const env = { XDG_STATE_HOME: cwd };
+  const none = await harness(["timeline"], { cwd, env });
+  expect(none).toMatchObject({ code: 4, stderr: expect.stringContaining("harness hub") });
+});

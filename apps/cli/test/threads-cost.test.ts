@@ -1,0 +1,65 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
+
+const spend = async (prompts: readonly string[]) => {
+  const cwd = await makeWorkspace();
+  for (const prompt of prompts) await harness(["run", "--no-policy", prompt], { cwd });
+  return cwd;
+};
+
+it("adds up tokens by thread, and costs nothing where the model is ours", async () => {
+  const cwd = await spend(["list files", "read README.md"]);
+  const { code, stdout } = await harness(["threads", "cost", "--json"], { cwd });
+  expect(code).toBe(0);
+  const { groups, total, currency } = JSON.parse(stdout);
+  expect(currency).toBe("USD");
+  expect(groups).toHaveLength(2);
+  expect(total).toMatchObject({ turns: 2, cost: 0, turnsWithoutPrice: 0 });
+  expect(total.inputTokens).toBe(groups[0].inputTokens + groups[1].inputTokens);
+  expect(total.outputTokens).toBeGreaterThan(0);
+});
+
+it("uses the prices of a file, and of $HARNESS_PRICES", async () => {
+  const cwd = await spend(["list files"]);
+  await writeFile(join(cwd, "prices.json"), JSON.stringify({ planner: { input: 1_000_000, output: 0 } }));
+  const own = await harness(["threads", "cost", "--by", "model", "--prices", "prices.json", "--json"], {
+    cwd,
+  });
+  const { groups } = JSON.parse(own.stdout);
+  expect(groups).toEqual([expect.objectContaining({ name: "planner", cost: groups[0].inputTokens })]);
+  const env = { HARNESS_PRICES: "prices.json" };
+  const text = await harness(["threads", "cost", "--by", "day", "--since", "1d"], { cwd, env });
+  expect(text.stdout).toMatch(
+    /cost .* turns {2}day\n *\$[\d.]+ .* 1 {2}\d{4}-\d\d-\d\d\n *\$[\d.]+ .* 1 {2}total\n$/,
+  );
+});
+
+it("says which model has no price, and never that it costs nothing", async () => {
+  const cwd = await spend(["list files"]);
+  await writeFile(join(cwd, "prices.json"), "{}");
+  const { stdout } = await harness(["threads", "cost", "--by", "agent", "--prices", "prices.json"], { cwd });
+  expect(stdout).toMatch(/^ *\? .* 1 {2}code$/m);
+  expect(stdout).toContain("No price is known of planner: give them with --prices FILE");
+});
+
+it.each([
+  ["--prices", "missing.json", "ENOENT"],
+  ["--since", "yesterday", "is not an age"],
+  ["--by", "colour", "Allowed choices"],
+])("refuses %s %s as wrong usage", async (option, value, problem) => {
+  const cwd = await makeWorkspace();
+  const { code, stderr } = await harness(["threads", "cost", option, value], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain(problem);
+});
+
+it("names the place of what is wrong in a file of prices", async () => {
+  const cwd = await makeWorkspace();
+  await writeFile(join(cwd, "prices.json"), JSON.stringify({ m: { input: "3", output: 1 } }));
+  const { code, stderr } = await harness(["threads", "cost", "--prices", "prices.json"], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain("m.input");
+});

@@ -1,0 +1,32 @@
+import type { TimelineRow } from "@harnesskit/protocol/hub";
+
+/** What an agent did, in words, by the type of its event. */
+const words: Readonly<Record<string, string>> = {
+  pre_prompt: "asked",
+  post_response: "answered",
+  session_start: "session started",
+  session_end: "session ended",
+  run_lifecycle: "run",
+  task_list: "tasks",
+  verification: "checks",
+  rate_limit: "rate limit",
+  confirmation: "asks you",
+  intent_detection: "intent",
+  context_perception: "context",
+  memory_recall: "recall",
+};
+
+/** The name that a row has for a person: its tool, or its event in words. The string comes from the agent. */
+export const rowName = ({ tool, type }: Pick<TimelineRow, "tool" | "type">): string =>
+  tool ?? words[type] ?? type.replaceAll("_", " ");
+
+/** What a row is about, without its name: the summary begins with the tool or the event's type. */
+export const rowSubject = ({
+  tool,
+  type,
+  summary,
+}: Pick<TimelineRow, "tool" | "type" | "summary">): string => {
+  const name = tool ?? type;
+  if (summary === name) return "";
+  return summary.startsWith(name) ? summary.slice(name.length).replace(/^:? /, "") : summary;
+};
