@@ -30,7 +30,7 @@ async function build(target) {
 const targetOf = (command, { suite, transport }) =>
   suite === "ahp-server" && transport === "stdio"
     ? ["--stdio", command]
-    : ["--start", command, "--on", transport];
+    : ["--start", command, "--on", transport, ...(suite === "ahp-server" ? ["--no-credential"] : [])];
 
 stopChildrenOnSignals();
 await withTempDir(join(tmpdir(), "real-ahp-"), async (temporary) => {

@@ -209,6 +209,8 @@ steps:
     expect(outcomesOf(await runSuite({ suite: loaded, target, only: ["AHP-81"] }))).toEqual({
       "AHP-81": "fail",
     });
+    const said = await runSuite({ suite: loaded, target: { ...target, isOpen: true }, only: ["AHP-81"] });
+    expect(outcomesOf(said)).toEqual({});
     const server = createHttpServer({ port: 0, authenticate: allowAnyone, routes: { "/ahp": harness } });
     onTestFinished(() => server.close());
     await server.listen();

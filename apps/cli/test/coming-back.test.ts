@@ -27,7 +27,7 @@ describe("coming back to a thread", () => {
   it("takes the beginning of an id wherever it takes an id", async () => {
     const cwd = await makeWorkspace();
     await run(cwd, "read README.md");
-    const [{ threadId }] = (await threadsIn(cwd)) as [{ threadId: string }];
+    const [{ threadId } = { threadId: "" }] = await threadsIn(cwd);
     const short = threadId.slice("ses_".length, "ses_".length + 6);
     expect((await run(cwd, "--thread", short, "list files")).stderr).toContain(threadId);
     for (const command of ["show", "export"])

@@ -19,6 +19,7 @@ const options = {
   module: { type: "string" },
   "token-file": { type: "string" },
   "api-key-file": { type: "string" },
+  "no-credential": { type: "boolean" },
   only: { type: "string", multiple: true },
   level: { type: "string" },
   list: { type: "boolean" },
@@ -94,14 +95,17 @@ export const targetOf = async (values: Values): Promise<TargetSpec> => {
       "name one target: --stdio CMD, --start CMD --on TRANSPORT, --unix, --tcp, --http, --ws or --module",
     );
   const value = values[way] ?? "";
+  const isOpen = values["no-credential"] === true;
+  if (isOpen && way !== "start" && way !== "module")
+    throw usage("--no-credential belongs to --start and --module");
   if (way === "stdio") return { kind: "command", command: value, transport: "stdio" };
   if (way === "start" || way === "module") {
     const transport = TransportSchema.safeParse(values.on ?? (way === "start" ? "stdio" : "unix"));
     if (!transport.success)
       throw usage(`--on must be one of ${TransportSchema.options.join(", ")}, got ${values.on}`);
-    if (way === "start") return { kind: "command", command: value, transport: transport.data };
+    if (way === "start") return { kind: "command", command: value, transport: transport.data, isOpen };
     if (transport.data === "stdio") throw usage("--module has no stdio: give the program with --stdio");
-    return { kind: "module", start: await startIn(value), name: value, transport: transport.data };
+    return { kind: "module", start: await startIn(value), name: value, transport: transport.data, isOpen };
   }
   const address = way === "http" || way === "ws" ? urlOf(value, way) : value;
   return { kind: "address", transport: way, address, credentials: credentialsOf(values) };

@@ -42,6 +42,7 @@ Target, one of:
 
 Options:
   --token-file FILE, --api-key-file FILE   the credential of --http and --ws
+  --no-credential       a server of --start or --module checks no credential: that is not judged
   --only ID             only checks of these requirements; can be given several times
   --level LEVEL         core: the twelve most important statements; must: without SAFETY (default: safety)
   --list                show the requirements and whether a check cites them; without a suite: the suites

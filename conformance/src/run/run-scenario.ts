@@ -67,7 +67,7 @@ const attempt = async (
       limits,
       folder: folder.path,
       isStarted: spec.kind !== "address",
-      hasCredential: spec.kind !== "address" || Object.keys(spec.credentials ?? {}).length > 0,
+      hasCredential: spec.kind === "address" ? Object.keys(spec.credentials ?? {}).length > 0 : !spec.isOpen,
       links,
       endedLinks: [],
       server,

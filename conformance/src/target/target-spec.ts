@@ -6,8 +6,14 @@ export interface Credentials {
   readonly apiKey?: string;
 }
 
+/** A target that the suite starts. */
+interface StartedTarget {
+  /** It checks no credential, and says so: what the suite says of credentials is not judged. @default false */
+  readonly isOpen?: boolean;
+}
+
 /** A program. A server is on stdio, or listens at `CONFORMANCE_ENDPOINT`; a client connects there. */
-export interface CommandTarget {
+export interface CommandTarget extends StartedTarget {
   readonly kind: "command";
   /** For the system's shell. */
   readonly command: string;
@@ -24,7 +30,7 @@ export interface AddressTarget {
 }
 
 /** A module of JavaScript in this process; see {@link StartModule}. */
-export interface ModuleTarget {
+export interface ModuleTarget extends StartedTarget {
   readonly kind: "module";
   readonly start: StartModule;
   readonly name: string;

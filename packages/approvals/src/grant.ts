@@ -49,6 +49,7 @@ export interface Asked {
 export const grantCovers = (terms: GrantTerms, { origin, subject, digest }: Asked): boolean =>
   terms.agent === origin.agent &&
   (terms.session === undefined || terms.session === origin.session) &&
+  (terms.directory === undefined || terms.directory === origin.directory) &&
   terms.tool === subject.tool &&
   !isPreviewCut(subject.preview) &&
   ("digest" in terms.match ? terms.match.digest === digest : inputMatches(terms.match.input, subject.input));
@@ -77,6 +78,8 @@ export const grantTerms = (
 ): GrantTerms => ({
   agent: origin.agent,
   session: reach === "session" ? origin.session : undefined,
+  // A question without a directory is in no workspace: the empty one covers nothing, and is refused as a mismatch.
+  directory: reach === "workspace" ? (origin.directory ?? "") : undefined,
   tool: subject.tool,
   match: input === undefined ? { digest } : { input },
   expiresAtMs: nowMs + Math.min(forMs ?? grantMs, grantMs),

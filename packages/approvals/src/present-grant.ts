@@ -10,18 +10,24 @@ const describeField = (pattern: FieldPattern): string => {
   return `starts with ${quoted(pattern.startsWith)} and goes on with letters, digits, spaces or _ . / : = @ , + -`;
 };
 
+const reachText = ({ session, directory }: GrantTerms): string => {
+  if (session !== undefined) return `, in the session ${wholeText(session)}`;
+  if (directory === undefined) return ", in all its sessions";
+  return `, in all its sessions that work in ${wholeText(directory)}, as it says`;
+};
+
 /** What a grant allows, whole, as safe lines to show before it is given and in lists. */
-export const presentGrant = ({ agent, session, tool, match, expiresAtMs }: GrantTerms): readonly string[] => [
-  `allows ${wholeText(tool)} without a question`,
-  `for the agent ${wholeText(agent)}${session === undefined ? ", in all its sessions" : `, in the session ${wholeText(session)}`}`,
-  ...("digest" in match
-    ? [`for exactly this call: ${match.digest}`]
+export const presentGrant = (terms: GrantTerms): readonly string[] => [
+  `allows ${wholeText(terms.tool)} without a question`,
+  `for the agent ${wholeText(terms.agent)}${reachText(terms)}`,
+  ...("digest" in terms.match
+    ? [`for exactly this call: ${terms.match.digest}`]
     : [
-        ...Object.entries(match.input).map(
+        ...Object.entries(terms.match.input).map(
           ([name, field]) => `if ${wholeText(name)} is: ${describeField(field)}`,
         ),
         "if no other field is given",
       ]),
-  ...breadthWarnings({ match }).map((warning) => `careful: ${warning}`),
-  `until ${new Date(expiresAtMs).toISOString()}, or until it is revoked`,
+  ...breadthWarnings(terms).map((warning) => `careful: ${warning}`),
+  `until ${new Date(terms.expiresAtMs).toISOString()}, or until it is revoked`,
 ];

@@ -43,6 +43,8 @@ export const checkServeHubOptions = defineOptions<ServeHubOptions>("serveHub", {
   place: true,
   port: false,
   publicUrl: false,
+  tls: false,
+  pushKey: false,
   pageDirectory: false,
   user: false,
   handlers: false,

@@ -13,6 +13,8 @@ export interface HubPlace {
   readonly guardSocket: string;
   /** The token for HTTP and WebSocket (mode 0600). */
   readonly tokenFile: string;
+  /** The paired devices, with the hashes of their credentials (mode 0600). */
+  readonly devicesFile: string;
   /** JSON `{ url, pid }` of the HTTP server of the hub that runs, or ran last: the next one takes its port again. */
   readonly serverFile: string;
 }
@@ -35,6 +37,7 @@ export const hubPlace = ({ state, env = process.env }: HubPlaceOptions = {}): Hu
     apiSocket: join(directory, "api.sock"),
     guardSocket: join(directory, "guard.sock"),
     tokenFile: join(directory, "token"),
+    devicesFile: join(directory, "devices.json"),
     serverFile: join(directory, "server.json"),
   };
 };

@@ -139,7 +139,7 @@ describe("a public URL", () => {
   it("is taken beside loopback, and begins all links; other hosts and origins are refused", async () => {
     await using hub = await openHub({ publicUrl: "https://hub.example.org/" });
     const { url } = hub.served;
-    expect(hub.served.openLink({ isPublic: true })).toMatch(/^https:\/\/hub\.example\.org\/#ticket=/);
+    expect(hub.served.devices.pair({ may: "look" }).link).toMatch(/^https:\/\/hub\.example\.org\/#pair=/);
     expect(hub.served.openLink().startsWith(`${url}/#ticket=`)).toBe(true);
     expect(hub.served.pageLink("apr_1")).toBe("https://hub.example.org/#/inbox/apr_1");
     expect(await statusFor(url, "hub.example.org", "https://hub.example.org")).toBe(401);

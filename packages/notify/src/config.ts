@@ -4,6 +4,7 @@ import { parseDocument } from "yaml";
 import * as z from "zod";
 import { NotifyError } from "./notify-error.ts";
 import { QuietHoursSchema } from "./quiet-hours.ts";
+import type { WebPushTarget } from "./targets/web-push.ts";
 import { secretPrefix } from "./targets/webhook.ts";
 
 /** A value, or the name of an environment variable that has it, so that no secret is in the file. */
@@ -52,9 +53,13 @@ export const NotifyConfigSchema = z.strictObject({
   quiet: z.array(QuietHoursSchema).max(20).default([]),
 });
 
+type ParsedConfig = z.output<typeof NotifyConfigSchema>;
+/** `web_push`: a browser's push service, which a configuration of a file cannot name: see `webPushConfig`. */
+export type NotifyTarget = ParsedConfig["targets"][string] | WebPushTarget;
 /** A configuration whose secrets were read. */
-export type NotifyConfig = z.output<typeof NotifyConfigSchema>;
-export type NotifyTarget = NotifyConfig["targets"][string];
+export type NotifyConfig = Omit<ParsedConfig, "targets"> & {
+  readonly targets: Readonly<Record<string, NotifyTarget>>;
+};
 export type NotifyStep = NotifyConfig["notify"][number];
 
 const invalid = (problem: string) =>
@@ -84,7 +89,7 @@ const checkSecret = (name: string, secret: unknown): void => {
 
 /** Puts values of the environment in the place of their names. */
 const readSecrets = (
-  config: NotifyConfig,
+  config: ParsedConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): NotifyConfig => {
   const targets = Object.entries(config.targets).map(([name, target]) => {
@@ -95,7 +100,7 @@ const readSecrets = (
         throw invalid(`targets.${name}.${field}: the environment variable ${value.env} is not set`);
       return [field, found];
     });
-    const read = Object.fromEntries(fields) as NotifyTarget;
+    const read = Object.fromEntries(fields) as ParsedConfig["targets"][string];
     if (read.kind === "email") checkMailUrl(name, String(read.url));
     else checkUrl(name, String(read.url));
     if (read.kind === "webhook") checkSecret(name, read.secret);

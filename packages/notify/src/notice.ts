@@ -17,6 +17,7 @@ export interface NoticeItem {
   readonly risk: string;
   readonly agent: string;
   readonly session: string;
+  readonly tool: string;
   /** Why a human is asked. */
   readonly reason: string;
   readonly createdAtMs: number;
@@ -50,6 +51,7 @@ export const noticeItem = (record: ApprovalRecord, links: NoticeLinks, target: s
     risk: risk.level,
     agent: short(record.origin.agent, 100),
     session: short(record.origin.session, 100),
+    tool: short(record.subject.tool, 100),
     reason: short(reason, 300),
     createdAtMs: record.createdAtMs,
     expiresAtMs: record.expiresAtMs,

@@ -95,9 +95,9 @@ test("tries again what failed, and gives up what the target refuses for good, wi
       return service.received.length;
     })
     .toBe(1);
-  for (const [callId, count] of [
-    ["c2", 2],
-    ["c3", 3],
+  for (const [callId, count, code] of [
+    ["c2", 2, "target_gone"],
+    ["c3", 3, "target_refused"],
   ] as const) {
     await ask(callId);
     await expect
@@ -106,7 +106,7 @@ test("tries again what failed, and gives up what the target refuses for good, wi
         return errors.length;
       })
       .toBe(count);
-    expect(errors.at(-1)).toMatchObject({ code: "target_refused", isFinal: true });
+    expect(errors.at(-1)).toMatchObject({ code, isFinal: true });
     expect(errors.at(-1)?.message).not.toContain("127.0.0.1");
   }
 });

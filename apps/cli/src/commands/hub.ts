@@ -40,12 +40,38 @@ export const addHub = (program: Command, context: CommandContext): void => {
       "--notify <file>",
       "where notices of pending approvals go: webhook, ntfy, Slack, e-mail; a YAML file",
     )
-    .option("--public-url <url>", "where people reach the hub through a proxy of yours; links begin with it")
+    .option(
+      "--public-url <url>",
+      "where people reach the hub through a proxy or tunnel of yours; links begin with it",
+    )
+    .option(
+      "--tls-cert <file>",
+      "a certificate (PEM), with which the hub itself serves --public-url on its port",
+    )
+    .option("--tls-key <file>", "the key of --tls-cert (PEM)")
+    .option(
+      "--pair [name]",
+      "pair a phone: a QR code with a link that works once; of a hub that runs already, too",
+    )
+    .addOption(
+      new Option("--may <right>", "with --pair: what it may do (default: answer)").choices([
+        "look",
+        "answer",
+      ]),
+    )
+    .addOption(
+      new Option("--up-to <risk>", "with --pair: the highest risk that it may answer").choices([
+        "low",
+        "medium",
+        "high",
+      ]),
+    )
     .option("--quiet", "fewer lines")
     .addHelpText(
       "after",
       `\nExample:
   harness hub --open
+  harness hub --pair "Anna's phone" --public-url https://hub.example.org
   harness run "run the tests"        in another terminal: it asks this hub
 
 What the policy escalates waits in the inbox until you answer: in the page, with harness inbox, or
@@ -53,7 +79,14 @@ tomorrow. Agents that run meanwhile are held or asked to repeat their call; an a
 harness run, chat, engine and serve find the hub by its socket; any agent that speaks AHP can use it.
 SIGTERM or Ctrl-C ends the hub. Questions stay, and are there when it runs again.`,
     )
-    .action(loads(context, async () => (await import("../hub/hub.ts")).hub));
+    .action(loads(context, async () => (await import("../hub/hub.ts")).hub))
+    .command("devices")
+    .description("list the phones and browsers that were paired, or revoke one")
+    .addOption(stateOption())
+    .option("--revoke <id>", "end a device: its connections close at once")
+    .option("--json", "one JSON line per device")
+    .addHelpText("after", "\nExample:\n  harness hub devices\n  harness hub devices --revoke dev_Xb3…")
+    .action(loads(context, async () => (await import("../hub/devices.ts")).devices));
 };
 
 /** `harness inbox`. */

@@ -23,10 +23,19 @@ export const hubCommands = ({
   redact,
   notify,
   publicUrl,
+  tlsCert,
+  tlsKey,
 }: HubOptions) => {
   const options = words({
     policy: policy === "default" ? undefined : path(policy),
-    ...{ state: path(state), port, "public-url": publicUrl, notify: path(notify) },
+    ...{
+      state: path(state),
+      port,
+      "public-url": publicUrl,
+      "tls-cert": path(tlsCert),
+      "tls-key": path(tlsKey),
+      notify: path(notify),
+    },
     ...{ store: store && withoutPassword(store), "keep-days": keepDays === 30 ? undefined : keepDays },
   });
   const fields = redact?.map((field) => ` --redact ${shellWord(field)}`).join("") ?? "";

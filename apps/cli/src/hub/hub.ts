@@ -4,8 +4,10 @@ import { createGuard, createHookHandler, createHookListener } from "@harnesskit/
 import { createHub } from "@harnesskit/hub";
 import { type ServedHub, serveHub } from "@harnesskit/hub/node";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
+import { openPushKeys } from "@harnesskit/notify";
 import { createPolicyHarness, PolicyError } from "@harnesskit/policy";
 import { watchPolicy } from "@harnesskit/policy/node";
+import type { Pairing } from "@harnesskit/protocol/hub";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
@@ -21,12 +23,16 @@ import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { hubCommands } from "./hub-commands.ts";
 import { openHubStores } from "./hub-stores.ts";
-import { checkPublicUrl, readNotifyFile, startNotices } from "./notices.ts";
+import { readNotifyFile, startNotices } from "./notices.ts";
 import { browserText, openBrowser } from "./open-browser.ts";
 import { openRunningHub } from "./open-running-hub.ts";
+import { pairWithRunningHub, writePairing } from "./pair-device.ts";
+import { type PairingOptions, pairingText, readPairing, toPairingFailure } from "./pairing.ts";
+import { checkPublicUrl, readTls } from "./public-place.ts";
+import { startPushes } from "./pushes.ts";
 import { riskOf } from "./risk.ts";
 
-export interface HubOptions {
+export interface HubOptions extends PairingOptions {
   /** A policy's file, or `default` for the shipped one. */
   readonly policy: string;
   /** The directory of the state. @default the user's */
@@ -43,6 +49,9 @@ export interface HubOptions {
   readonly notify?: string;
   /** Where people reach the hub, if a proxy leads to it. */
   readonly publicUrl?: string;
+  /** Files of a certificate and its key, with which the hub itself serves `publicUrl`. */
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
   readonly quiet?: true;
 }
 
@@ -85,9 +94,11 @@ export const hub = async (
     state: options.state === undefined ? undefined : fromHere(options.state),
     env: io().env,
   });
-  // A second `harness hub --open` shows the page of the first.
+  const pairing = readPairing(options);
+  // A second `harness hub --open` or `--pair` is about the first.
+  if (pairing !== undefined && (await pairWithRunningHub(place, pairing, version))) return ExitCode.done;
   if (options.open && (await openRunningHub(place))) return ExitCode.done;
-  return withCleanup((defer) => serve(options, place, version, defer));
+  return withCleanup((defer) => serve(options, place, version, defer, pairing));
 };
 
 const serve = async (
@@ -95,6 +106,7 @@ const serve = async (
   place: HubPlace,
   version: string,
   defer: (cleanup: () => unknown) => void,
+  pairing: Pairing | undefined,
 ): Promise<ExitCode> => {
   const { policy: policyName, port, open, store, keepDays, redact, notify, publicUrl, quiet } = options;
   const log = createLiveLog(io().stderr, name);
@@ -107,10 +119,13 @@ const serve = async (
   for (const line of policyWarnings(loaded)) log.say(line);
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
+  const tls = await readTls(options);
   const stores = await openHubStores(store, place.directory, keepDays * dayMs, defer);
   const { approvals, timeline } = stores;
   const audit = await openDefaultAuditLog("hub");
   defer(() => audit?.close());
+  const pushKeys =
+    origin === undefined ? undefined : await openPushKeys(join(place.directory, "push-keys.json"));
   const policy = createPolicyHarness({
     policy: loaded,
     // The watch reports a refused file.
@@ -139,10 +154,13 @@ const serve = async (
     onError,
     audit: (entry) => {
       audit?.record(entry);
-      log.tell(`refused: ${detailsText(entry.details)}`);
+      const what = entry.outcome === "ok" ? (entry.action.split(".").at(-1) ?? "") : "refused";
+      log.tell(`${what}: ${detailsText(entry.details)}`);
     },
     port,
     publicUrl: origin,
+    tls,
+    pushKey: pushKeys?.publicKey,
   }).catch((error: unknown) => {
     throw toHubFailure(error, place);
   });
@@ -157,6 +175,13 @@ const serve = async (
     });
     defer(() => notices.close());
   }
+  if (origin !== undefined && pushKeys !== undefined) {
+    const pushes = await startPushes({
+      ...{ keys: pushKeys, approvals, server, origin, onError },
+      directory: place.directory,
+    });
+    defer(() => pushes.close());
+  }
   await hooks.listen();
   // The hooks that wait refuse, and their questions stay.
   defer(() => hooks.close());
@@ -167,8 +192,8 @@ const serve = async (
   );
   if (stores.place !== undefined) log.say(`store: ${stores.place}, with all hubs that use it`);
   await showPage(server, log, open === true);
-  if (origin !== undefined)
-    log.say(`from elsewhere: ${server.openLink({ isPublic: true })} (valid once, for ten minutes)`);
+  if (pairing !== undefined) showPairing(server, pairing, log);
+  else if (origin !== undefined) log.say(`from elsewhere: ${origin}; pair a phone with: harness hub --pair`);
   if (!quiet)
     log.say("approvals: this page, or harness inbox. SIGTERM or Ctrl-C ends the hub; questions stay");
   await stopped.promise;
@@ -189,6 +214,18 @@ const watch = (
     onError: (error) => log.say(`${describePolicyError(error)}; the former policy stays in force`),
   });
   defer(() => watching.close());
+};
+
+/** Throws a `CliError` where the hub has no TLS. */
+const showPairing = (server: ServedHub, pairing: Pairing, log: LiveLog): void => {
+  try {
+    const link = server.devices.pair(pairing);
+    writePairing(link);
+    log.say(`pairing: ${link.link}`);
+    log.say(pairingText(link, pairing));
+  } catch (error) {
+    throw toPairingFailure(error);
+  }
 };
 
 /**

@@ -21,21 +21,6 @@ export const readNotifyFile = async (file: string): Promise<NotifyConfig> => {
   }
 };
 
-/** Checks the URL of `--public-url`: an origin, because the page asks at its root. Throws a `CliError` `usage`. */
-export const checkPublicUrl = (url: string): string => {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isPlain =
-    parsed?.pathname === "/" && parsed.search === "" && parsed.hash === "" && parsed.username === "";
-  if (isPlain && (parsed.protocol === "https:" || parsed.protocol === "http:")) return url;
-  throw new CliError(
-    "usage",
-    `--public-url takes an http: or https: URL without a path, got ${oneLine(url, 200)}`,
-    {
-      exitCode: ExitCode.usage,
-    },
-  );
-};
-
 export interface NoticesOptions {
   readonly config: NotifyConfig;
   readonly approvals: ApprovalStore;

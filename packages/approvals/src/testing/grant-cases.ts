@@ -50,6 +50,27 @@ export const grantCases: Readonly<Record<string, ApprovalCase>> = {
       checkEqual((await askFor(store, "npm tests", { session: "s1" })).how, "created", "another subject");
     },
   },
+  "a grant of a workspace holds where its agent works there, in all sessions, and is none for a question without one":
+    {
+      async run({ store }) {
+        const here = { directory: "/work/shop" };
+        const { record } = await store.ask(sampleQuestion({ origin: here }));
+        await store.apply(record.id, { ...approveBy(record), always: { reach: "workspace" } });
+        await store.apply(record.id, takeBy(record));
+        checkEqual((await store.grants())[0]?.directory, "/work/shop", "the grant's directory");
+        const howIn = async (directory: string | undefined, session: string) =>
+          (await store.ask(sampleQuestion({ origin: { session, callId: "c2", directory } }))).how;
+        checkEqual(await howIn("/work/shop", "s2"), "granted", "another session there");
+        checkEqual(await howIn("/work/shop/api", "s3"), "created", "a directory in it");
+        checkEqual(await howIn(undefined, "s4"), "created", "no directory");
+        const without = (await store.ask(sampleQuestion({ origin: { callId: "c5" } }))).record;
+        await checkRefused(
+          store.apply(without.id, { ...approveBy(without), always: { reach: "workspace" } }),
+          "grant_mismatch",
+          "a question that is in no workspace",
+        );
+      },
+    },
   "a grant ends when it expires or is revoked, with the approvals that were not taken": {
     async run({ store, clock }) {
       const given = await giveGrant(store, { reach: "agent", forMs: 1000 });

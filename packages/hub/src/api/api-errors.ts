@@ -5,7 +5,7 @@ import { HubErrorCode } from "@harnesskit/protocol/hub";
 import { HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
 
 /** The error for an id that names nothing. */
-export const notFound = (what: "approval" | "grant" | "row" | "watch"): ProtocolError =>
+export const notFound = (what: "approval" | "device" | "grant" | "row" | "watch"): ProtocolError =>
   new ProtocolError(HubErrorCode.NotFound, `There is no ${what} with this id`, {
     data: { reason: `${what}_not_found` },
   });
@@ -14,6 +14,17 @@ export const rateLimited = (retryAfterMs: number): ProtocolError =>
   new ProtocolError(HubErrorCode.RateLimited, "Too many answers: try again later", {
     data: { reason: "rate_limited", retryAfterMs },
   });
+
+/** The error for what this caller, or this hub as it is served, may not do. */
+export const notAllowed = (reason: string, message: string): ProtocolError =>
+  new ProtocolError(HubErrorCode.NotAllowed, message, { data: { reason } });
+
+/** Why a call was refused, as a code. */
+export const reasonOf = (error: unknown): string => {
+  const data = ProtocolError.isInstance(error) ? error.data : undefined;
+  const { reason } = (data ?? {}) as { readonly reason?: string };
+  return reason ?? (HarnessError.isInstance(error) ? error.code : "failed");
+};
 
 const unavailable: ReadonlySet<string> = new Set(["store_full", "store_closed", "store_failed"]);
 

@@ -2,6 +2,7 @@ import { type ApprovalStore, grantProblem, grantTerms, presentGrant } from "@har
 import type { AuditEntryInput } from "@harnesskit/audit";
 import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import {
+  type Device,
   HUB_API_VERSION,
   type HubMethodName,
   type HubMethodParams,
@@ -26,7 +27,8 @@ import type { PolicyDesk } from "../policy-desk.ts";
 import type { Recorder } from "../timeline/recorder.ts";
 import type { TimelineStore } from "../timeline/timeline-store.ts";
 import type { AnswerBudget } from "./answer-budget.ts";
-import { notFound, rateLimited, toApiError } from "./api-errors.ts";
+import { notFound, rateLimited, reasonOf, toApiError } from "./api-errors.ts";
+import { checkAnswer, checkCall, type DeviceDesk, userOnly } from "./device-rules.ts";
 import { toDetail } from "./timeline-detail.ts";
 import { Watches } from "./watches.ts";
 
@@ -51,10 +53,15 @@ export interface HubApiOptions {
 export interface HubUser {
   /** The user's name, as answers record it. */
   readonly user: string;
+  /** The device at the connection, which may do what it was paired for. @default the user, who may do everything */
+  readonly device?: Device | undefined;
+  /** The devices that can be paired and revoked. @default none: their methods are refused */
+  readonly devices?: DeviceDesk | undefined;
+  /** The key of the hub that push services know. @default the hub sends no pushes */
+  readonly pushKey?: string | undefined;
 }
 
-interface Client {
-  readonly user: string;
+interface Client extends HubUser {
   readonly watches: Watches;
   /** What it called itself; undefined before `hub.hello`. */
   name: string | undefined;
@@ -68,8 +75,13 @@ type Handlers = {
   ) => HubMethodResult<M> | Promise<HubMethodResult<M>>;
 };
 
-const byOf = ({ user, name = "unknown" }: Client): string =>
-  displayText(`${user} (${name})`, { maxLength: 200 });
+const byOf = ({ user, device, name = "unknown" }: Client): string =>
+  displayText(device === undefined ? `${user} (${name})` : `${user} on ${device.name}`, { maxLength: 200 });
+
+const deskOf = ({ devices }: Client): DeviceDesk => {
+  if (devices === undefined) throw userOnly();
+  return devices;
+};
 
 /** The hub's own API, for any number of channels. */
 export class HubApi {
@@ -87,7 +99,7 @@ export class HubApi {
   }
 
   /** Serves a client, and starts its channel. One too many is closed at once. */
-  connect(channel: Channel, { user }: HubUser): void {
+  connect(channel: Channel, user: HubUser): void {
     const { approvals, timeline, recorder, clock, limits, onError } = this.#options;
     if (this.#peers.size >= limits.maxClients) {
       void channel.close(new HarnessError("buffer_full", "too many clients of the hub's API"));
@@ -102,7 +114,7 @@ export class HubApi {
       notify: (name, params) => peer.notify(name, params),
       onError,
     });
-    const client: Client = { user, watches, name: undefined };
+    const client: Client = { ...user, watches, name: undefined };
     const peer: Peer = createPeer(
       channel,
       {
@@ -132,6 +144,7 @@ export class HubApi {
             data: { reason: "hello_required" },
           });
         }
+        this.#admit(method, client);
         const parsed = hubMethods[method].params.safeParse(params);
         if (parsed.success) return { asked: parsed.data, params };
         const [issue] = parsed.error.issues;
@@ -151,6 +164,17 @@ export class HubApi {
     };
   }
 
+  #admit(method: HubMethodName, { device }: Client): void {
+    if (device === undefined) return;
+    try {
+      checkCall(method, device);
+    } catch (error) {
+      const details = { device: device.id, name: device.name, method, reason: reasonOf(error) };
+      this.#options.audit({ action: "hub.device.call", outcome: "refused", details });
+      throw error;
+    }
+  }
+
   #createHandlers(): Handlers {
     const { approvals, timeline, presence, policy, clock, about, grantMs, recorder, desk } = this.#options;
     const recordOf = async (id: string) => {
@@ -160,8 +184,9 @@ export class HubApi {
     };
     return {
       "hub.hello": ({ client: { name } }, client) => {
+        const { device, pushKey } = client;
         client.name = displayText(name, { maxLength: 100 });
-        return { version: HUB_API_VERSION, hub: about, by: byOf(client), grantMs };
+        return { version: HUB_API_VERSION, hub: about, by: byOf(client), grantMs, device, pushKey };
       },
       "inbox.list": async (params = {}) => {
         const { records, nextSeq } = await approvals.page(defined(params));
@@ -172,7 +197,7 @@ export class HubApi {
         watchId: watches.inbox(afterSeq),
         afterSeq,
       }),
-      "inbox.answer": (params, client) => this.answer(params, byOf(client)),
+      "inbox.answer": (params, client) => this.answer(params, byOf(client), client.device),
       "inbox.previewGrant": async ({ id, always }) => {
         const record = await recordOf(id);
         const terms = grantTerms(record, always, clock.now(), grantMs);
@@ -191,6 +216,19 @@ export class HubApi {
         const details = { grant: id, by: byOf(client) };
         this.#options.audit({ action: "hub.revoke", outcome: "ok", details });
         return { grant };
+      },
+      "devices.list": (_params, client) => ({ devices: [...deskOf(client).list()] }),
+      "devices.pair": (params, client) => deskOf(client).pair(params),
+      "devices.revoke": async ({ id }, client) => {
+        if (client.device !== undefined && client.device.id !== id) throw userOnly();
+        const device = await deskOf(client).revoke(id, byOf(client));
+        if (device === undefined) throw notFound("device");
+        return { device };
+      },
+      "devices.subscribe": async ({ subscription }, client) => {
+        const device = client.device && (await deskOf(client).subscribe(client.device.id, subscription));
+        if (device === undefined) throw notFound("device");
+        return { device };
       },
       "timeline.page": async (params = {}) => {
         await recorder.flush();
@@ -232,6 +270,7 @@ export class HubApi {
   async answer(
     { id, digest, decision, note, always }: HubMethodParams<"inbox.answer">,
     by: string,
+    device?: Device,
   ): Promise<HubMethodResult<"inbox.answer">> {
     const { approvals, audit, budget } = this.#options;
     const details = { approval: id, decision, by, always: always !== undefined };
@@ -241,15 +280,15 @@ export class HubApi {
       throw rateLimited(waitMs);
     }
     try {
-      const said = {
-        note,
-        always,
-      };
-      const record = await approvals.apply(id, { type: "answer", decision, by, digest, ...said });
+      if (device !== undefined) {
+        const asked = await approvals.get(id);
+        if (asked !== undefined) checkAnswer(asked, always, device);
+      }
+      const record = await approvals.apply(id, { type: "answer", decision, by, digest, note, always });
       audit({ action: "hub.answer", outcome: "ok", details });
       return { record };
     } catch (error) {
-      const reason = HarnessError.isInstance(error) ? error.code : "failed";
+      const reason = reasonOf(error);
       audit({ action: "hub.answer", outcome: "refused", details: { ...details, reason } });
       if (reason === "not_found") throw notFound("approval");
       throw error;

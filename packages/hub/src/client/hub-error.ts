@@ -7,7 +7,13 @@ import { isObject } from "@harnesskit/wire/json";
 /** The reasons of a hub; one of another version may have others. */
 export type HubErrorReason =
   | RefusalCode
-  | `${"approval" | "grant" | "row" | "watch"}_not_found`
+  | `${"approval" | "device" | "grant" | "row" | "watch"}_not_found`
+  | "device_only_looks"
+  | "beyond_device"
+  | "not_for_devices"
+  | "tls_required"
+  | "too_many_devices"
+  | "push_refused"
   | "rate_limited"
   | "invalid_policy"
   | "invalid_params"

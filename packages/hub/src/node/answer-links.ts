@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import { type Clock, displayText } from "@harnesskit/wire";
-import { isSame } from "./access.ts";
+import { isSame } from "./is-same.ts";
 
 export interface AnswerLinkOptions {
   /** Who receives the link, as answers record it. */

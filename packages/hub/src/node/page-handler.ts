@@ -1,11 +1,13 @@
-import { hubPaths, PageSessionRequestSchema } from "@harnesskit/protocol/hub";
+import { hubPaths, PageSessionRequestSchema, PairRequestSchema } from "@harnesskit/protocol/hub";
 import type { FallbackHandler } from "@harnesskit/transport-http/node";
 import type { HubAccess, HubPrincipal } from "./access.ts";
+import type { Devices } from "./devices/devices.ts";
 import { jsonAnswer, pageHeaders, plainAnswer, readJsonBody } from "./page-answers.ts";
 import type { PageFiles } from "./page-files.ts";
 
 export interface PageHandlerOptions {
   readonly access: HubAccess;
+  readonly devices: Pick<Devices, "redeem">;
   readonly files: PageFiles;
   /** Answers links of notices; undefined for a path that is not theirs. */
   readonly answers: (request: Request, path: string) => Promise<Response | undefined>;
@@ -15,12 +17,28 @@ export interface PageHandlerOptions {
   readonly onRefused: (path: string) => void;
 }
 
+const accessPaths: ReadonlySet<string> = new Set([
+  hubPaths.session,
+  hubPaths.pair,
+  hubPaths.ticket,
+  hubPaths.open,
+]);
+
 /** Files whose names hold a hash of their content never change. */
 const isHashed = (path: string): boolean => /^\/assets\/.*-[\w-]{8,}\.\w+$/.test(path);
+
+const again = "Get a new one on the hub's machine: harness hub --pair";
+const pairingTexts: Readonly<Record<string, string>> = {
+  pairing_unknown: `There is no such pairing code. ${again}`,
+  pairing_used: `This pairing code was used before. If it was not you who used it, revoke the device that it paired. ${again}`,
+  pairing_expired: `This pairing code is too old. ${again}`,
+  wrong_origin: "This hub pairs devices at another address: open the link that it shows.",
+};
 
 /** Serves the page, its sessions and tickets. Host, origin and credentials were checked before. */
 export const createPageHandler = ({
   access,
+  devices,
   files,
   answers,
   handlers,
@@ -35,6 +53,13 @@ export const createPageHandler = ({
       401,
       "This link was used before, or is too old. Open the page again: harness hub --open",
     );
+  };
+  const pair = async (request: Request, remote: string | undefined): Promise<Response> => {
+    const asked = PairRequestSchema.safeParse(await readJsonBody(request));
+    if (!asked.success) return plainAnswer(400, "A pairing code and a name of the device are needed.");
+    const origin = request.headers.get("origin") ?? undefined;
+    const paired = await devices.redeem(asked.data, { origin, remote });
+    return "refused" in paired ? plainAnswer(401, pairingTexts[paired.refused] ?? "") : jsonAnswer(paired);
   };
   const file = async (path: string): Promise<Response> => {
     const found = await files.get(path);
@@ -55,10 +80,12 @@ export const createPageHandler = ({
   return async (request, context) => {
     const { path, principal } = context;
     const { method } = request;
-    if (path === hubPaths.session || path === hubPaths.ticket || path === hubPaths.open) {
+    if (accessPaths.has(path)) {
       if (method !== "POST") return plainAnswer(405, "This path takes POST.", { allow: "POST" });
       if (path === hubPaths.session) return session(request);
-      return jsonAnswer({ ticket: path === hubPaths.open ? access.openTicket() : access.socketTicket() });
+      if (path === hubPaths.pair) return pair(request, context.remoteAddress);
+      const ticket = path === hubPaths.open ? access.openTicket() : access.socketTicket(principal.device);
+      return jsonAnswer({ ticket });
     }
     const answered = await answers(request, path);
     if (answered !== undefined) return answered;

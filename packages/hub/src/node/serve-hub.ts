@@ -11,7 +11,13 @@ import {
   writeFileAtomic,
 } from "@harnesskit/node-kit";
 import { hubPaths } from "@harnesskit/protocol/hub";
-import { createHttpServer, type FallbackHandler } from "@harnesskit/transport-http/node";
+import {
+  createHttpServer,
+  type FallbackHandler,
+  type HttpServer,
+  type HttpServerOptions,
+  type WebSocketContext,
+} from "@harnesskit/transport-http/node";
 import { createUnixListener } from "@harnesskit/transport-uds";
 import { type Channel, type Clock, displayText, HarnessError, systemClock } from "@harnesskit/wire";
 import type { Hub } from "../hub-options.ts";
@@ -20,8 +26,10 @@ import type { HubPlace } from "../place.ts";
 import { HubAccess, type HubPrincipal } from "./access.ts";
 import { createAnswerHandler } from "./answer-handler.ts";
 import { type AnswerLinkOptions, AnswerLinks } from "./answer-links.ts";
+import { Devices } from "./devices/devices.ts";
 import { PageFiles } from "./page-files.ts";
 import { createPageHandler } from "./page-handler.ts";
+import { tlsPlace } from "./tls-place.ts";
 import { openToken } from "./token.ts";
 
 export interface ServeHubOptions {
@@ -34,10 +42,17 @@ export interface ServeHubOptions {
    */
   readonly port?: number | undefined;
   /**
-   * Where people reach the hub, if a proxy or tunnel of theirs leads to it: `https://hub.example.org`. Its host and origin are allowed, and
-   * links begin with it. @default loopback only
+   * Where people reach the hub, if a proxy or tunnel of theirs leads to it: `https://hub.example.org`. Its host and origin are allowed, its
+   * links and those that pair devices begin with it. @default loopback only
    */
   readonly publicUrl?: string | undefined;
+  /**
+   * A certificate and its key in PEM: the hub itself then serves its page at `publicUrl`, an `https:` URL, on that port: at the address
+   * that it names, or at all addresses of this machine where it has a name. Agents are served on loopback only. @default none: a proxy does
+   */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** The key of the hub that push services know (VAPID, base64url), so that devices can ask for pushes. @default no pushes */
+  readonly pushKey?: string | undefined;
   /** The page's built files. @default those that are in this package */
   readonly pageDirectory?: string | undefined;
   /** The user's name, as answers record it. @default the user of this process */
@@ -54,15 +69,14 @@ export interface ServeHubOptions {
 export interface ServedHub extends AsyncDisposable {
   /** `http://127.0.0.1:41234` */
   readonly url: string;
-  /**
-   * A link to the page that works once and for ten minutes: its ticket is in the fragment, which no server sees. With `isPublic` it
-   * begins with `publicUrl`, for a browser elsewhere.
-   */
-  openLink(options?: { readonly isPublic?: boolean }): string;
+  /** A link to the page for a browser of this machine. It works once and for ten minutes: its ticket is in the fragment, which no server sees. */
+  openLink(): string;
   /** The page with an approval, or its inbox. Whoever opens it needs to be signed in. */
   pageLink(id?: string): string;
   /** A link that answers one approval, once and for a short time: its token is in the fragment, which no server sees. */
   answerLink(record: ApprovalRecord, options: AnswerLinkOptions): string;
+  /** Pairs, lists and revokes devices, and says where their pushes go. */
+  readonly devices: Pick<Devices, "list" | "pair" | "revoke" | "subscribe" | "subscriptions" | "onChange">;
   /** Takes nothing new, answers what is held, closes connections and removes sockets. Leaves the hub and its stores open. Idempotent. */
   close(): Promise<void>;
 }
@@ -72,6 +86,8 @@ const pageOfPackage = (): string =>
   join(dirname(createRequire(import.meta.url).resolve("@harnesskit/hub/package.json")), "page");
 
 const maxShownLength = 300;
+
+type Refusal = Parameters<NonNullable<HttpServerOptions<HubPrincipal>["onRefused"]>>[0];
 
 /** The state's directory is locked while its hub runs. Rejects with `file_locked`. */
 const lockOf = async ({ directory }: HubPlace): Promise<FileLock> => {
@@ -99,7 +115,8 @@ const isInUse = (error: unknown): boolean =>
  */
 export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => {
   checkServeHubOptions(options);
-  const { hub, place, publicUrl, clock = systemClock, audit = () => {} } = options;
+  const { hub, place, publicUrl, tls, pushKey, clock = systemClock, audit = () => {} } = options;
+  const publicOrigin = publicUrl === undefined ? undefined : new URL(publicUrl).origin;
   const { pageDirectory = pageOfPackage(), handlers = {}, onError = () => {} } = options;
   const user = displayText(options.user ?? userInfo().username, { maxLength: 100 });
   const open: (() => Promise<unknown>)[] = [];
@@ -117,50 +134,75 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
     const lock = await lockOf(place);
     open.push(() => lock.release());
     const token = await openToken(place.tokenFile);
-    const access = new HubAccess(token, clock);
+    const devices = await Devices.open({
+      path: place.devicesFile,
+      origin: publicOrigin,
+      clock,
+      audit: (what, outcome, details) => audit({ action: `hub.device.${what}`, outcome, details }),
+      onError,
+    });
+    const access = new HubAccess({ token, clock, devices, publicOrigin });
     const links = new AnswerLinks(token, clock);
     const onRefusedPath = (path: string) => recordRefusal({ status: 401, path });
+    const local = { user, devices };
+    const connectClient = (channel: Channel<WebSocketContext<HubPrincipal>>): void => {
+      const { kind, device: id = "" } = channel.context.principal;
+      if (kind !== "device") {
+        hub.connectClient(channel, local);
+        return;
+      }
+      // It was active when its ticket was taken, in the same turn.
+      hub.connectClient(channel, { ...local, device: devices.active(id), pushKey });
+      devices.connected(id, channel);
+    };
     const listen = async (path: string, connect: (channel: Channel) => void): Promise<void> => {
       const listener = createUnixListener({ path, framing: "newline", onError });
       open.push(() => listener.close());
       await listener.listen(connect);
     };
     await listen(place.socket, (channel) => hub.connectAgent(channel, "unix"));
-    await listen(place.apiSocket, (channel) => hub.connectClient(channel, { user }));
+    await listen(place.apiSocket, (channel) => hub.connectClient(channel, local));
+    const common = {
+      authenticate: access.authenticate,
+      fallback: createPageHandler({
+        access,
+        devices,
+        files: new PageFiles(pageDirectory),
+        handlers,
+        answers: createAnswerHandler({ hub, links, onRefused: onRefusedPath }),
+        onRefused: onRefusedPath,
+      }),
+      onRefused: ({ status, transport, path, remoteAddress, host, origin }: Refusal) =>
+        recordRefusal({ status, transport, path, remote: remoteAddress, host, origin }),
+      onError,
+      clock,
+    };
+    const listenApi = async (server: HttpServer<HubPrincipal>): Promise<string> => {
+      open.push(() => server.close());
+      await server.webSocketListener({ path: hubPaths.api }).listen(connectClient);
+      await server.listen();
+      return server.url ?? "";
+    };
     const listenHttp = async (port: number): Promise<string> => {
       const server = createHttpServer<HubPrincipal>({
+        ...common,
         port,
-        authenticate: access.authenticate,
         allowOwnOrigin: true,
-        publicOrigin: publicUrl === undefined ? undefined : new URL(publicUrl).origin,
+        publicOrigin,
         routes: { [hubPaths.ahp]: hub.exchange },
-        fallback: createPageHandler({
-          access,
-          files: new PageFiles(pageDirectory),
-          handlers,
-          answers: createAnswerHandler({ hub, links, onRefused: onRefusedPath }),
-          onRefused: onRefusedPath,
-        }),
-        onRefused: ({ status, transport, path, remoteAddress, host, origin }) =>
-          recordRefusal({ status, transport, path, remote: remoteAddress, host, origin }),
-        onError,
-        clock,
       });
-      open.push(() => server.close());
       await server
         .webSocketListener({ path: hubPaths.ahp })
         .listen((channel) => hub.connectAgent(channel, "websocket"));
-      await server
-        .webSocketListener({ path: hubPaths.api })
-        .listen((channel) => hub.connectClient(channel, { user }));
-      await server.listen();
-      return server.url ?? "";
+      return listenApi(server);
     };
     const url = await listenHttp(options.port ?? (await formerPort(place))).catch((error: unknown) => {
       if (options.port !== undefined || !isInUse(error)) throw error;
       onError(error);
       return listenHttp(0);
     });
+    if (tls !== undefined)
+      await listenApi(createHttpServer<HubPrincipal>({ ...common, ...tlsPlace(publicUrl), tls }));
     await writeFileAtomic(place.serverFile, `${JSON.stringify({ url, pid: process.pid })}\n`);
     const base = (publicUrl ?? url).replace(/\/+$/, "");
     let closing: Promise<void> | undefined;
@@ -168,7 +210,8 @@ export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => 
       url,
       pageLink: (id) => `${base}/#/inbox${id === undefined ? "" : `/${encodeURIComponent(id)}`}`,
       answerLink: (record, options) => `${base}${hubPaths.answerPage}#${links.token(record, options)}`,
-      openLink: ({ isPublic = false } = {}) => `${isPublic ? base : url}/#ticket=${access.openTicket()}`,
+      openLink: () => `${url}/#ticket=${access.openTicket()}`,
+      devices,
       close() {
         closing ??= closeAll();
         return closing;

@@ -35,7 +35,8 @@ export interface OpenHubOptions extends Partial<Omit<HubOptions, "policy">> {
   readonly pageDirectory?: string;
   readonly policyText?: string;
   readonly functions?: readonly PolicyFunction[];
-  readonly publicUrl?: string;
+  readonly publicUrl?: string | undefined;
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 /** A hub as a user's, in a directory of its own. */
@@ -45,6 +46,7 @@ export const openHub = async ({
   policyText: text = policyText,
   functions = [],
   publicUrl,
+  tls,
   ...options
 }: OpenHubOptions = {}) => {
   const directory = state === undefined ? await temporaryDirectory() : undefined;
@@ -73,7 +75,10 @@ export const openHub = async ({
     audit: (entry) => entries.push(entry),
     onError: (error) => errors.push(error),
     ...(pageDirectory !== undefined && { pageDirectory }),
-    ...(publicUrl !== undefined && { publicUrl }),
+    publicUrl,
+    tls,
+    pushKey: "push-key",
+    clock: options.clock,
   });
   const opened: { close(): Promise<void> }[] = [];
   return {

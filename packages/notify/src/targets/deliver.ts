@@ -4,6 +4,7 @@ import { sendEmail } from "./email.ts";
 import { ntfyPost } from "./ntfy.ts";
 import { type DeliveryContext, post } from "./post.ts";
 import { slackPost } from "./slack.ts";
+import { sendWebPush } from "./web-push.ts";
 import { webhookPost } from "./webhook.ts";
 
 /** A secret that was read: `parseNotifyConfig` leaves strings only. */
@@ -19,6 +20,8 @@ export const deliver = (notice: Notice, target: NotifyTarget, context: DeliveryC
       return post(ntfyPost(notice, read(target.url), readOptional(target.token)), context);
     case "slack":
       return post(slackPost(notice, read(target.url)), context);
+    case "web_push":
+      return sendWebPush(notice, target, context);
     case "email":
       return sendEmail(notice, { url: read(target.url), from: target.from, to: target.to }, context);
   }

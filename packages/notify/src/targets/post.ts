@@ -3,7 +3,7 @@ import { NotifyError } from "../notify-error.ts";
 export interface Post {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body: string;
+  readonly body: BodyInit;
 }
 
 /** What a delivery may use. */
@@ -26,7 +26,7 @@ const retryAfterMs = (value: string | null): number => {
 const isTransient = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
 
 /**
- * Sends JSON. A redirect is an answer that refuses: it could carry the notice anywhere. Rejects with `target_refused`,
+ * Sends JSON, where the headers say nothing else. A redirect is an answer that refuses: it could carry the notice anywhere. Rejects with `target_refused`, `target_gone`,
  * `target_unreachable` and `target_timeout`; no message holds the address.
  */
 export const post = async (
@@ -54,7 +54,8 @@ export const post = async (
   }
   const { status } = response;
   if (status >= 200 && status < 300) return;
-  throw new NotifyError("target_refused", `it answered with status ${status}`, {
+  const isGone = status === 404 || status === 410;
+  throw new NotifyError(isGone ? "target_gone" : "target_refused", `it answered with status ${status}`, {
     isFinal: !isTransient(status),
     retryAfterMs: retryAfterMs(response.headers.get("retry-after")),
   });

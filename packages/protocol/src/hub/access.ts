@@ -8,7 +8,9 @@ export const hubPaths = {
   ahp: "/ahp",
   /** POST, with a one-time ticket of the address's fragment (`#ticket=…`): a session token for the page. */
   session: "/page/session",
-  /** POST, with the session token as a bearer: a one-time ticket for one WebSocket, as its query's `token`. */
+  /** POST, with the code of a pairing link's fragment (`#pair=…`): a device's own token. */
+  pair: "/page/pair",
+  /** POST, with the session's or device's token as a bearer: a one-time ticket for one WebSocket, as its query's `token`. */
   ticket: "/page/ticket",
   /** POST, with the hub's token as a bearer: a one-time ticket for a link to the page. */
   open: "/page/open",

@@ -3,7 +3,7 @@
  * of an approval have `data.record`, the approval as it is.
  */
 export const HubErrorCode = {
-  /** No approval, grant, row or watch has this id; `data.reason` says which. */
+  /** No approval, device, grant, row or watch has this id; `data.reason` says which. */
   NotFound: -32010,
   /** The approval was not changed: `data.reason` is `already_answered`, `wrong_digest`, `expired`, `withdrawn`, `grant_mismatch`, `grant_too_wide`, … */
   ApprovalRefused: -32011,
@@ -13,6 +13,11 @@ export const HubErrorCode = {
   InvalidPolicy: -32013,
   /** A store is full or cannot be used now. */
   Unavailable: -32014,
+  /**
+   * `data.reason`: `device_only_looks`, `beyond_device` (a risk or a grant that the device may not answer), `not_for_devices`,
+   * `tls_required` (no device is paired at an origin beyond this machine without TLS), `too_many_devices`, `push_refused`.
+   */
+  NotAllowed: -32015,
 } as const;
 
 export type HubErrorCode = (typeof HubErrorCode)[keyof typeof HubErrorCode];

@@ -1,6 +1,13 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
-import { DigestSchema, DurationMsSchema, IdSchema, SequenceSchema, TimeMsSchema } from "./values.ts";
+import {
+  DigestSchema,
+  DurationMsSchema,
+  IdSchema,
+  SequenceSchema,
+  TimeMsSchema,
+  WordsSchema,
+} from "./values.ts";
 
 const maxPatternFields = 32;
 /** Characters of a pattern as JSON: it is always shown whole. */
@@ -29,8 +36,10 @@ export type InputPattern = z.infer<typeof InputPatternSchema>;
 /** What a grant allows: all that a human must see before giving it. */
 export const GrantTermsSchema = z.object({
   agent: IdSchema,
-  /** Absent: all sessions of the agent. */
+  /** Absent: all sessions, of the directory where one is named. */
   session: IdSchema.optional(),
+  /** Only where the agent works in this directory, as it says; in all its sessions there. */
+  directory: WordsSchema.optional(),
   tool: IdSchema,
   /** Exactly one subject, or all inputs of the tool that match. */
   match: z.union([z.strictObject({ digest: DigestSchema }), z.strictObject({ input: InputPatternSchema })]),
@@ -52,7 +61,8 @@ export type Grant = z.infer<typeof GrantSchema>;
 
 /** The request for a grant, in an answer. Agent and tool are those of the question. */
 export const AlwaysSchema = z.strictObject({
-  reach: z.enum(["session", "agent"]),
+  /** `workspace`: the agent, wherever it works in the directory of the question, which must name one. */
+  reach: z.enum(["session", "workspace", "agent"]),
   /** @default exactly this subject */
   input: InputPatternSchema.optional(),
   /** At most the limit `grantMs`, which is the default. */

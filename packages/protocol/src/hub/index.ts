@@ -26,6 +26,19 @@ export {
   type RiskLevel,
   RiskLevelSchema,
 } from "./approval.ts";
+export {
+  type Device,
+  type DeviceRights,
+  DeviceRightsSchema,
+  DeviceSchema,
+  maxDeviceNameLength,
+  PairedDeviceSchema,
+  type Pairing,
+  type PairingLink,
+  PairRequestSchema,
+  type PushSubscription,
+  PushSubscriptionSchema,
+} from "./devices.ts";
 export { HubErrorCode } from "./error-codes.ts";
 export {
   type Always,

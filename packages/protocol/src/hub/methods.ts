@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { MethodTable, NotificationTable } from "../envelope/method-table.ts";
 import { AgentStateSchema, HubSessionStateSchema } from "./agents.ts";
 import { ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema } from "./approval.ts";
+import { DeviceSchema, PairingLinkSchema, PairingSchema, PushSubscriptionSchema } from "./devices.ts";
 import { AlwaysSchema, GrantSchema, GrantTermsSchema } from "./grant.ts";
 import { BacktestResultSchema, PolicyStateSchema } from "./policy.ts";
 import {
@@ -45,6 +46,10 @@ export const hubMethods = {
       by: z.string(),
       /** The default and longest duration of a grant. */
       grantMs: z.int().positive(),
+      /** The device at this connection, with what it may do. Absent: the hub's user, who may do everything. */
+      device: DeviceSchema.optional(),
+      /** The key that a device's push service knows the hub by (VAPID, base64url). Absent: the hub sends no pushes. */
+      pushKey: z.string().optional(),
     }),
   },
   /** Records in the order of their last change. `status: "pending"` is what waits. */
@@ -100,6 +105,17 @@ export const hubMethods = {
   },
   /** Ends a grant and withdraws its approvals that were not taken. */
   "grants.revoke": { params: z.object({ id: IdSchema }), result: z.object({ grant: GrantSchema }) },
+  /** Those that were paired last first; revoked ones while they are kept. For the hub's user. */
+  "devices.list": { params: z.object({}).optional(), result: z.object({ devices: z.array(DeviceSchema) }) },
+  /** A link that pairs one device, once and within five minutes. For the hub's user. */
+  "devices.pair": { params: PairingSchema, result: PairingLinkSchema },
+  /** Refuses a device from now on, and ends its connections. For the hub's user, and for the device itself. */
+  "devices.revoke": { params: z.object({ id: IdSchema }), result: z.object({ device: DeviceSchema }) },
+  /** Where pushes to this device go; absent: nowhere any more. For a device. */
+  "devices.subscribe": {
+    params: z.object({ subscription: PushSubscriptionSchema.optional() }),
+    result: z.object({ device: DeviceSchema }),
+  },
   "timeline.page": {
     params: z
       .object({

@@ -1,0 +1,167 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createAhpClient } from "@harnesskit/ahp-client";
+import { createHubClient } from "@harnesskit/hub/client";
+import { hubPaths } from "@harnesskit/protocol/hub";
+import { createWebSocketTransport } from "@harnesskit/transport-http/node";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startPushService } from "../../../scripts/lib/push-browser.ts";
+import { qrLines } from "../src/hub/pairing.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { pendingOf, startHub } from "./support/hub.ts";
+import { harness } from "./support/in-process.ts";
+
+const publicUrl = "https://hub.example.org";
+
+/** Pairs as the page on the phone does, behind a proxy with TLS. */
+const redeem = async (url: string, link: string, origin = publicUrl) => {
+  const response = await fetch(new URL(hubPaths.pair, url), {
+    method: "POST",
+    headers: { "content-type": "application/json", origin },
+    body: JSON.stringify({ code: link.trim().split("#pair=")[1], name: "Pixel" }),
+  });
+  return {
+    status: response.status,
+    token: response.ok ? ((await response.json()) as { token: string }).token : "",
+  };
+};
+
+describe("harness hub --pair", () => {
+  it("shows a code for a phone, which is listed, revoked and then refused", async () => {
+    const cwd = await makeWorkspace();
+    const { env, url, program } = await startHub(cwd, ["--public-url", publicUrl]);
+    const run = (...args: string[]) => harness(["hub", ...args], { cwd, env });
+    expect((await run("devices")).stdout).toBe("No device is paired. To pair one: harness hub --pair\n");
+    const paired = await run("--pair", "Anna's phone", "--up-to", "medium");
+    expect(paired.code).toBe(0);
+    expect(paired.stdout).toMatch(/^https:\/\/hub\.example\.org\/#pair=(\w{4}-){2}\w{4}\n$/);
+    expect(paired.stderr).toContain(qrLines(paired.stdout.trim(), false).join("\n"));
+    expect(paired.stderr.replace(/\s+/g, " ")).toContain(
+      "may answer up to a medium risk, within five minutes",
+    );
+    const { status, token } = await redeem(url, paired.stdout);
+    expect(status).toBe(200);
+    await program.reports(/pair: device dev_\S+, name Anna's phone, may answer, upTo medium/);
+    const listed = await run("devices");
+    expect(listed.stdout).toMatch(
+      /^dev_\S+ {2}Anna's phone: may answer up to a medium risk; seen .+ ago, at https:\/\/hub\.example\.org\n$/,
+    );
+    const [device] = (await run("devices", "--json")).stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(device).toMatchObject({ name: "Anna's phone", isConnected: false });
+    expect((await run("devices", "--revoke", device.id)).stdout).toMatch(/revoked .+ ago/);
+    const refused = await fetch(new URL(hubPaths.ticket, url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, origin: publicUrl },
+    });
+    expect(refused.status).toBe(401);
+    await program.reports(/refused: reason device_revoked/);
+    const none = await run("devices", "--revoke", "dev_0");
+    expect([none.code, none.stderr]).toEqual([3, expect.stringContaining("There is no device with this id")]);
+  }, 120_000);
+
+  it("is refused without TLS, by a hub that runs and by one that would start, and says what to do", async () => {
+    const cwd = await makeWorkspace();
+    const { env } = await startHub(cwd);
+    const running = await harness(["hub", "--pair"], { cwd, env });
+    const own = { ...env, XDG_STATE_HOME: join(cwd, "other") };
+    const starting = await harness(["hub", "--pair", "--public-url", "http://hub.example.org"], {
+      cwd,
+      env: own,
+    });
+    for (const { code, stdout, stderr } of [running, starting]) {
+      expect([code, stdout]).toEqual([3, ""]);
+      expect(stderr.replace(/\s+/g, " ")).toContain("no device is paired without TLS");
+      expect(stderr).toContain("cloudflared tunnel");
+    }
+  }, 120_000);
+
+  it.each([
+    ["a right without a pairing", ["--may", "look"], "--may and --up-to belong to --pair"],
+    [
+      "a risk for a device that looks",
+      ["--pair", "--may", "look", "--up-to", "low"],
+      "--up-to belongs to --may answer",
+    ],
+    ["a name that is too long", ["--pair", "x".repeat(65)], "1 to 64 characters"],
+    ["a certificate without its key", ["--tls-cert", "c.pem"], "belong together"],
+    [
+      "a certificate without a public URL",
+      ["--tls-cert", "c.pem", "--tls-key", "k.pem"],
+      "--public-url https://NAME:PORT",
+    ],
+    [
+      "a certificate that is not there",
+      ["--tls-cert", "c.pem", "--tls-key", "k.pem", "--public-url", "https://localhost:7443"],
+      "ENOENT",
+    ],
+  ])("%s ends the command with code 2", async (_name, args, text) => {
+    const cwd = await makeWorkspace();
+    const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "" };
+    const { code, stderr } = await harness(["hub", ...args], { cwd, env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining(text)]);
+  });
+});
+
+it("a phone that asked for pushes gets one without content, and none once its push service has forgotten it", async () => {
+  const cwd = await makeWorkspace();
+  const service = await startPushService();
+  // A phone of this machine: the hub pushes to no other endpoint than those of push services elsewhere.
+  const local = "http://localhost:7";
+  const { url, client, place } = await startHub(cwd, ["--public-url", local]);
+  const { link } = await client.call("devices.pair", { may: "look" });
+  const { token } = await redeem(url, link, local);
+  const headers = { authorization: `Bearer ${token}`, origin: local };
+  const { ticket } = (await (
+    await fetch(new URL(hubPaths.ticket, url), { method: "POST", headers })
+  ).json()) as { ticket: string };
+  const phone = createHubClient({
+    transport: createWebSocketTransport({
+      url: `${url.replace("http", "ws")}${hubPaths.api}?token=${ticket}`,
+      headers: { origin: local },
+    }),
+    client: { name: "page" },
+  });
+  onTestFinished(() => phone.close());
+  expect((await phone.connect()).pushKey).toMatch(/^[\w-]{80,}$/);
+  await phone.call("devices.subscribe", { subscription: service.subscription });
+  const agent = createAhpClient({
+    transport: createUnixTransport({ path: place.socket, framing: "newline" }),
+    ...{ framework: "test", version: "1.0.0", agentId: "codex", sessionId: "s1" },
+  });
+  onTestFinished(() => agent.close());
+  await agent.connect();
+  const ask = (to: string) =>
+    void agent.decide("pre_action", {
+      ...{ action_type: "tool_call", tool_name: "deploy", tool_call_id: to },
+      arguments: { to },
+    });
+  ask("production-of-ada");
+  await expect.poll(() => service.received.length, { timeout: 10_000 }).toBe(1);
+  const question = await pendingOf(client, "codex");
+  expect(JSON.parse(service.received[0]?.text ?? "")).toEqual({
+    total: 1,
+    items: [{ id: question.id, agent: "codex", tool: "deploy", risk: "unknown" }],
+  });
+  service.forget();
+  ask("staging");
+  await expect
+    .poll(async () => (await client.call("devices.list")).devices[0]?.isNotified, { timeout: 10_000 })
+    .toBe(false);
+}, 120_000);
+
+it("the log of audit says who was paired, refused and revoked, and holds no credential", async () => {
+  const cwd = await makeWorkspace();
+  const { url, client, program } = await startHub(cwd, ["--public-url", publicUrl]);
+  const { link } = await client.call("devices.pair", { may: "look" });
+  const { token } = await redeem(url, link);
+  expect((await redeem(url, link)).status).toBe(401);
+  program.child.kill("SIGTERM");
+  await program.ended;
+  const text = await readFile(join(cwd, "state", "harnesskit", "audit", "hub.jsonl"), "utf8");
+  expect(text).toContain("pairing_used");
+  expect(text).not.toContain(token.split(".").at(-1));
+});
