@@ -26,7 +26,7 @@ const reference = [
   "transports",
   "protocols",
 ];
-const conformance = ["conformance", "chat-adapter", "conformance-shells", "conformance-rust", "benchmarks"];
+const conformance = ["conformance", "conformance-shells", "conformance-rust", "benchmarks"];
 const project = ["releases", "architecture", "contributing", "vulnerabilities"];
 /**
  * What a search finds first: pages that explain, then decisions and tables, then the reference. The site's pages get the source of this
