@@ -9,10 +9,12 @@ export default defineConfig({
   resolve: { conditions: ["@harnesskit/source", ...defaultClientConditions] },
   build: {
     rollupOptions: {
-      // The hub's page, and the page of one approval that a link in a notice opens.
-      input: ["index.html", "answer.html"].map((name) =>
+      // The hub's page, the page of one approval that a link in a notice opens, and the worker of the page on a device.
+      input: ["index.html", "answer.html", "sw.ts"].map((name) =>
         fileURLToPath(new URL(`src/${name}`, import.meta.url)),
       ),
+      // A worker keeps its address, and serves the paths below it.
+      output: { entryFileNames: ({ name }) => (name === "sw" ? "sw.js" : "assets/[name]-[hash].js") },
     },
     outDir: "../dist",
     emptyOutDir: true,

@@ -14,7 +14,7 @@ const below = (folder) =>
     .map((name) => item(`${folder}/${name.slice(0, -3)}`));
 
 const guides = [
-  ...["supervise", "hub", "policies", "guard", "runtime", "agents", "threads", "chat", "shells", "postgres"],
+  ...["supervise", "hub", "approve-from-anywhere", "policies", "guard", "runtime", "agents", "threads", "chat", "shells", "postgres"],
   ...["opentelemetry", "security", "testing", "migrate", "cli"],
 ];
 /** What those look up who know what they want. */

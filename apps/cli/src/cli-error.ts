@@ -1,5 +1,6 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { io } from "./io.ts";
+import { createTerminal } from "./terminal/terminal.ts";
 import { oneLine } from "./terminal/text.ts";
 
 /** What a script learns from the end of a command. */
@@ -87,5 +88,5 @@ export const describeFailure = (where: string, error: unknown): string => {
 
 /** Writes a failure that has no caller to stderr. */
 export const logFailure = (where: string, error: unknown): void => {
-  io().stderr.write(`${describeFailure(where, error)}\n`);
+  createTerminal(io().stderr).write(`${describeFailure(where, error)}\n`);
 };

@@ -44,7 +44,7 @@ const run = async ({ args, binPath, version }: MainOptions): Promise<ExitCode> =
     // A hint holds commands to copy: a line break in one would end it.
     const wrapped = wrapText(`harness: ${message}\n`, terminal.columns);
     terminal.write(hint === undefined ? wrapped : `${wrapped}  ${hint}\n`);
-    if (isDebugging()) io().stderr.write(`${describeCauses(error)}\n`);
+    if (isDebugging()) createTerminal(io().stderr).write(`${describeCauses(error)}\n`);
     return interruptedExitCode() ?? failed;
   }
 };

@@ -68,7 +68,7 @@ export const createProgram = (context: CommandContext, only?: string): Command =
     .showHelpAfterError("--help shows how.")
     .exitOverride()
     .configureOutput({
-      writeErr: (text) => void io().stderr.write(text),
+      writeErr: (text) => void createTerminal(io().stderr).write(text),
       writeOut: (text) => {
         const terminal = createTerminal(io().stdout);
         terminal.write(wrapText(text, terminal.columns));

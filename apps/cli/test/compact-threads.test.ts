@@ -21,3 +21,17 @@ it("harness threads compact has a summary made, says what it stands for, and onc
   const unknown = await harness(["threads", "compact", "ses_0"], at);
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("ses_0") });
 });
+
+it("the prompt /compact of harness run has a thread's turns summarised in place of a turn of its own", async () => {
+  await using directory = await temporaryDirectory();
+  const at = { cwd: directory.path };
+  await harness(["run", "list files"], at);
+  const [threadId = ""] = (await readdir(join(directory.path, ".harness", "threads"))).filter((name) =>
+    name.startsWith("ses_"),
+  );
+  const made = await harness(["run", "--thread", threadId, "/compact"], at);
+  expect(made).toMatchObject({ code: 0 });
+  expect(made.stdout + made.stderr).toContain("no longer given to the model");
+  const again = await harness(["threads", "compact", threadId], at);
+  expect(again.stdout).toBe("Nothing to summarise: no turn has ended since the last summary\n");
+});

@@ -42,7 +42,12 @@ it("exports rows as JSON lines and as CSV that no spreadsheet takes for a formul
   await asks("read", { path: '=HYPERLINK("x")' });
   const { stdout } = await timeline("--json", "--limit", "0");
   const rows = stdout.trimEnd().split("\n");
-  expect(rows.map((row) => (JSON.parse(row) as TimelineRow).tool)).toEqual([undefined, "read", "bash", "read"]);
+  expect(rows.map((row) => (JSON.parse(row) as TimelineRow).tool)).toEqual([
+    undefined,
+    "read",
+    "bash",
+    "read",
+  ]);
   const csv = (await timeline("--csv")).stdout.trimEnd().split("\r\n");
   expect(csv[0]).toBe(
     "id,time,agent,session,turn,subagent,type,tool,summary,state,decision,rule,reason,approval,answered_by,risk,duration_ms,outcome",

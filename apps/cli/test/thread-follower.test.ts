@@ -4,7 +4,7 @@ import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { Questions } from "../src/attach/questions.ts";
 import { ThreadFollower } from "../src/attach/thread-follower.ts";
-import { View } from "../src/timeline/view.ts";
+import { Session } from "../src/session/session.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 import { SocketClient, serveSocket } from "./support/socket-server.ts";
 
@@ -29,9 +29,10 @@ const following = async (options: Partial<ThreadClientOptions> = {}) => {
   const terminal = new StuckTerminal();
   const shown: EventBody[] = [];
   const questions = new Questions({
-    command: "test",
-    mode: "watch",
-    view: new View({ terminal }),
+    session: await Session.open({
+      ...{ command: "harness attach", version: "1", json: true, withoutTerminal: "watch" },
+    }),
+    onWatched: () => {},
     onCancel: () => {},
     onError: () => {},
   });

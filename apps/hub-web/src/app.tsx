@@ -1,4 +1,7 @@
+import type { Device } from "@harnesskit/protocol/hub";
 import { useEffect, useState } from "preact/hooks";
+import { DevicesPage, ThisDevicePage } from "./devices/devices-page.tsx";
+import { PairForm } from "./devices/pair-form.tsx";
 import { Header, Tabs } from "./header.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { InboxColumn } from "./inbox/inbox-column.tsx";
@@ -59,6 +62,10 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
   );
 }
 
+function OfDevices({ link, device }: { readonly link: HubLink; readonly device: Device | undefined }) {
+  return device === undefined ? <DevicesPage link={link} /> : <ThisDevicePage link={link} device={device} />;
+}
+
 const bannerTexts: Readonly<Partial<Record<LinkState, string>>> = {
   away: "The hub cannot be reached. What is shown may be old; nothing is lost. Trying again …",
   denied: "This page is no longer signed in. To open it again, run this in a terminal:",
@@ -104,6 +111,7 @@ export function App(props: AppProps) {
   useKey("g a", go("agents"));
   useKey("g p", go("policy"));
   useKey("g g", go("grants"));
+  useKey("g d", go("devices"));
   useEffect(() => {
     document.title = waiting === 0 ? "Hub" : `(${waiting}) Hub`;
   }, [waiting]);
@@ -122,24 +130,35 @@ export function App(props: AppProps) {
       {route.page === "agents" && <AgentsPage agents={props.agents} run={hello?.hub.commands?.run} />}
       {route.page === "policy" && <PolicyPage link={link} />}
       {route.page === "grants" && <GrantsPage link={link} />}
+      {route.page === "devices" && hello !== undefined && <OfDevices link={link} device={hello.device} />}
       <Tabs route={route} waiting={waiting} isNarrow />
       {isHelp && <HelpDialog onClose={() => setHelp(false)} />}
     </div>
   );
 }
 
+const signedOutTexts = {
+  no_link: "This page needs a link from the hub",
+  used_link: "This link was used before, or is too old",
+  revoked: "This device was revoked, or signed out",
+} as const;
+
 /** What is shown where the page has no access: how to open it. */
-export function SignedOut({ isRefused }: { readonly isRefused: boolean }) {
+export function SignedOut({ why }: { readonly why: keyof typeof signedOutTexts }) {
   return (
     <main class="signed-out">
-      <h1>
-        {isRefused ? "This link was used before, or is too old" : "This page needs a link from the hub"}
-      </h1>
+      <h1>{signedOutTexts[why]}</h1>
       <p class="dim">
         The hub opens its page with a link that is valid once. To get a new one, run this in a terminal; a hub
         that runs already is used. A hub with a <code>--state</code> of its own needs that option here, too:
       </p>
       <CommandLine args="hub --open" />
+      <h2>On another device</h2>
+      <p class="dim">
+        Pair it: on the hub's machine, run the command below, and type the code that it shows.
+      </p>
+      <CommandLine args="hub --pair" />
+      <PairForm />
     </main>
   );
 }

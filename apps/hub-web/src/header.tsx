@@ -19,6 +19,7 @@ const wideTabs: readonly Tab[] = [
   { page: "agents", text: "Agents", icon: "agents" },
   { page: "policy", text: "Policy", icon: "policy" },
   { page: "grants", text: "Grants", icon: "grants" },
+  { page: "devices", text: "Devices", icon: "phone" },
 ];
 
 const narrowTabs: readonly Tab[] = [
@@ -69,6 +70,7 @@ const stateTexts: Readonly<Record<LinkState, string>> = {
 const notifyTexts: Readonly<Record<NotifyState, string>> = {
   on: "Notifications are on. Turn them off",
   off: "Notify me of new approvals",
+  failed: "Notifications could not be turned on. Try again",
   denied: "The browser blocks notifications of this page",
   unsupported: "This browser has no notifications",
 };
@@ -84,6 +86,7 @@ interface HeaderProps {
 
 export function Header({ route, waiting, linkState, hubName, notifier, onHelp }: HeaderProps) {
   const notify = useStore(notifier.state);
+  const problem = useStore(notifier.problem);
   const shownTheme = useStore(theme);
   const tone = { connecting: "away", ready: "", away: "away", denied: "gone", outdated: "gone" }[linkState];
   return (
@@ -106,7 +109,7 @@ export function Header({ route, waiting, linkState, hubName, notifier, onHelp }:
         </span>
         <IconButton
           icon={notify === "on" ? "bell" : "bellOff"}
-          label={notifyTexts[notify]}
+          label={problem === undefined ? notifyTexts[notify] : `${notifyTexts[notify]}: ${problem}`}
           aria-pressed={notify === "on"}
           disabled={notify === "unsupported" || notify === "denied"}
           onClick={() => void notifier.toggle()}

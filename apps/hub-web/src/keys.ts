@@ -6,7 +6,10 @@ export const keyHelp = [
     title: "Inbox",
     keys: [
       [["j", "k"], "next and previous approval"],
-      [["a"], "approve; at high or unknown risk this moves to the button, and Enter approves"],
+      [
+        ["a"],
+        "approve; at high or unknown risk this moves to the button, and Enter approves (a pointer holds it)",
+      ],
       [["r"], "refuse, with a reason"],
       [["w"], "always: approve and give a grant, shown before it is given"],
       [["x"], "select for several at once"],
@@ -29,6 +32,7 @@ export const keyHelp = [
       [["g a"], "agents"],
       [["g p"], "policy"],
       [["g g"], "grants"],
+      [["g d"], "devices"],
       [["?"], "these keys"],
     ],
   },

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { complaintsOf } from "../../../scripts/lib/chromium.ts";
-import { expectQuiet, pageTests } from "./support/hub-page.ts";
+import { expectQuiet, hold, pageTests } from "./support/hub-page.ts";
 
 const tests = pageTests();
 
@@ -15,15 +15,14 @@ it("a link of a notice shows one approval, and answers it without the hub's toke
   const complaints = complaintsOf(page);
   await page.goto(link);
   await page.getByRole("heading", { name: "bash: run this command" }).waitFor();
-  expect(page.url()).toBe(`${hub.url}/answer.html`);
+  expect(page.url()).toBe(`${hub.publicUrl}/answer.html`);
   expect(await page.getByRole("button", { name: "Always" }).count()).toBe(0);
   const approve = page.getByRole("button", { name: "Approve once" });
   await expect.poll(() => approve.isEnabled()).toBe(true);
   // The hub is away when the answer is given first.
   let lost = 1;
   await page.route("**/answer/say", (route) => (lost-- > 0 ? route.abort() : route.continue()));
-  await approve.click();
-  await page.getByText("Your answer is sent when it is back.").waitFor();
+  await hold(page, approve, () => page.getByText("Your answer is sent when it is back.").waitFor());
   expect(await asking).toMatchObject({ decision: "allow" });
   await page.getByText("phone (signed link) approved this").waitFor();
   // Used: it says how the approval ended.

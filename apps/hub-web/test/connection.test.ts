@@ -38,7 +38,7 @@ describe("a hub that is killed with -9 while its page is open", () => {
     await page.clock.install();
     await first.kill();
     await page.getByText("The hub cannot be reached").waitFor();
-    await approve.click();
+    await approve.press("Enter");
     await page.getByText("Your answer is sent when it is back.").waitFor();
     await page.clock.fastForward(10_000);
     const command = `npx @harnesskit/cli hub --state ${directory.path}`;
@@ -105,7 +105,7 @@ describe("an answer that was given while the hub was away", () => {
     await expect.poll(() => approve.isEnabled()).toBe(true);
     await first.kill();
     await page.getByText("The hub cannot be reached").waitFor();
-    await approve.click();
+    await approve.press("Enter");
     await page.getByText("Your answer is sent when it is back.").waitFor();
     await (browser?.kill() ?? page.close());
     return { agent, asking, context, start, socket };

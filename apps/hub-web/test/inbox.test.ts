@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { expectQuiet, openPage, pageTests, readOn } from "./support/hub-page.ts";
+import { approveByKey, expectQuiet, openPage, pageTests, readOn } from "./support/hub-page.ts";
 
 const tests = pageTests();
 
@@ -58,7 +58,7 @@ describe("an approval in the page", () => {
       await page.keyboard.press("a");
       await expect
         .poll(() => page.evaluate(() => document.activeElement?.textContent))
-        .toContain("Approve once");
+        .toContain("Hold to approve once");
       expect((await hub.approvals.page({ status: "pending" })).records.length).toBe(await cards.count());
       await page.keyboard.press("Enter");
       await panel.getByText("You approved this").waitFor();
@@ -256,7 +256,7 @@ describe("an approval in the page", () => {
     const refuse = second.page.getByRole("button", { name: "Refuse" });
     await expect.poll(() => refuse.isEnabled()).toBe(true);
     isHolding = true;
-    await first.page.getByRole("button", { name: "Approve once" }).click();
+    await approveByKey(first.page);
     expect(await asking).toMatchObject({ decision: "allow" });
     await refuse.click();
     await second.page.keyboard.press("Enter");
@@ -294,7 +294,7 @@ describe("an approval in the page", () => {
       .evaluateAll((all) => all.some((each) => each.scrollWidth > each.clientWidth));
     expect(isWide).toBe(false);
     await readOn(panel);
-    await panel.getByRole("button", { name: "Approve once" }).click();
+    await approveByKey(panel);
     await panel.getByText("You approved this").waitFor();
     expectQuiet({ complaints, hub });
   });

@@ -2,7 +2,7 @@ import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
 import { excessWidth } from "../../../scripts/lib/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
-import { expectQuiet, openPage, pageTests, readOn } from "./support/hub-page.ts";
+import { approveByKey, expectQuiet, openPage, pageTests, readOn } from "./support/hub-page.ts";
 import { addRows } from "./support/rows.ts";
 
 const tests = pageTests();
@@ -142,7 +142,7 @@ it("is a page for a phone, light and dark, without barriers", async () => {
   expect(await excessWidth(page)).toBe(0);
   await expectNoBarriers(page);
   await readOn(page.getByRole("region", { name: "bash: run this command" }));
-  await page.getByRole("button", { name: "Approve once" }).click();
+  await approveByKey(page);
   expect(await asking).toMatchObject({ decision: "allow" });
   await page.getByText("You approved this").waitFor();
   await tabs.getByRole("link", { name: "Timeline" }).click();

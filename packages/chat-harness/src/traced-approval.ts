@@ -1,6 +1,6 @@
 import type { StoredSuspension } from "@harnesskit/graph";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
+import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
 import { approvalRequestOf, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
 
 /**
@@ -12,22 +12,20 @@ export const traceApproval = (
   { approval }: JsonObject,
   nowMs: number,
 ): void => {
-  const tracer = currentTracer();
-  const request = tracer && approvalRequestOf(descriptor);
-  if (tracer === undefined || request === undefined) return;
-  const { data: answer } = ChatApprovalAnswerSchema.safeParse(approval);
-  const details = {
-    tool: request.tool,
-    approvalId: descriptor.signal_id,
-    conversationId: sessionId ?? undefined,
-    answer: answer === undefined ? "invalid" : answer.decision === "approve" ? "approved" : "rejected",
-    input: request.input,
-  };
-  tracer
-    .start("approval", details, {
+  const span = startSpan(() => {
+    const request = approvalRequestOf(descriptor);
+    if (request === undefined) return undefined;
+    const { data: answer } = ChatApprovalAnswerSchema.safeParse(approval);
+    return approvalSpan({
+      tool: request.tool,
+      approvalId: descriptor.signal_id,
+      conversationId: sessionId ?? undefined,
+      input: request.input,
+      answer: answer === undefined ? "invalid" : answer.decision === "approve" ? "approved" : "rejected",
       parent: trace,
       links: [activeTrace()],
       startedAtMs: Date.parse(suspended_at),
-    })
-    .end(undefined, nowMs);
+    });
+  });
+  span?.end(undefined, nowMs);
 };

@@ -8,8 +8,6 @@ import { keyIn } from "./rows.ts";
 export interface PostgresThreads extends ThreadStore {
   /** The names of a thread's artifacts, in order. */
   artifacts(threadId: string): Promise<readonly string[]>;
-  /** An artifact as it was written, in parts; nothing if it is not stored. One that is being written ends where it is. */
-  readArtifact(threadId: string, name: string): AsyncIterable<Uint8Array>;
 }
 
 /** What one row holds at least, except for the last. */

@@ -5,3 +5,6 @@ export const checkArtifactName = (name: string): void => {
   if (/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/.test(name)) return;
   throw new ThreadStoreError("store_failed", "The name of the artifact is not valid");
 };
+
+/** The artifact of an output that its item keeps a part of. */
+export const outputArtifact = (toolItemId: string): string => `${toolItemId}-output.json`;

@@ -28,7 +28,7 @@ class MemoryThreadStore implements ThreadStore {
   readonly isPersistent = false;
   readonly #threads = new Map<string, Stored>();
   readonly #leased = new Map<string, object>();
-  readonly #artifacts = new Set<string>();
+  readonly #artifacts = new Map<string, Uint8Array>();
   readonly #grants = new Map<string, Grant>();
   readonly #claims = new BoundedMap<string, ThreadClaim>({ maxSize: maxRequests });
   readonly #deleted = new BoundedMap<string, true>({ maxSize: maxRequests });
@@ -55,7 +55,7 @@ class MemoryThreadStore implements ThreadStore {
     if (this.#stored(threadId).events.length > 0) this.#deleted.set(threadId, true);
     this.#threads.delete(threadId);
     this.#leased.delete(threadId);
-    for (const path of this.#artifacts)
+    for (const path of this.#artifacts.keys())
       if (path.startsWith(`memory/${threadId}/`)) this.#artifacts.delete(path);
     for (const [grantId, grant] of this.#grants) {
       if (grant.scope === "thread" && grant.threadId === threadId) this.#grants.delete(grantId);
@@ -114,7 +114,7 @@ class MemoryThreadStore implements ThreadStore {
     checkArtifactName(name);
     const path = `memory/${threadId}/${name}`;
     if (this.#artifacts.has(path)) throw new ThreadStoreError("store_failed", "The artifact exists already");
-    this.#artifacts.add(path);
+    this.#artifacts.set(path, new Uint8Array());
     const parts: (string | Uint8Array<ArrayBuffer>)[] = [];
     return {
       write: async (part) => {
@@ -122,10 +122,16 @@ class MemoryThreadStore implements ThreadStore {
       },
       close: async () => {
         const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
+        this.#artifacts.set(path, bytes);
         const sha256 = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)));
         return { path, sizeBytes: bytes.length, sha256 };
       },
     };
+  }
+
+  async *readArtifact(threadId: string, name: string) {
+    const bytes = this.#artifacts.get(`memory/${threadId}/${name}`);
+    if (bytes && bytes.length > 0) yield bytes;
   }
 
   async addGrant(grant: Grant): Promise<void> {

@@ -1,6 +1,9 @@
+import type { JsonValue } from "@harnesskit/protocol/envelope";
 import type { EventName, Item } from "@harnesskit/protocol/threads";
+import { isObject } from "@harnesskit/wire/json";
 import { outputPage, readOutputTool } from "@harnesskit/wire/replay";
 import { type Tool, ToolError, tool } from "@harnesskit/wire/tool";
+import { outputArtifact } from "./artifact-name.ts";
 import type { ThreadSession } from "./thread-session.ts";
 
 const completed: readonly EventName[] = ["item.completed"];
@@ -18,7 +21,20 @@ const findItem = async (
   return undefined;
 };
 
-/** The tool that reads again what the agent was shown a part of: the output of a call of this thread, as its item keeps it. */
+/** The output of a call: of one that its item keeps a part of, what its artifact has. */
+const wholeOutput = async ({ settings, threadId }: ThreadSession, itemId: string, output: JsonValue) => {
+  if (!isObject(output) || output.truncated !== true || typeof output.head !== "string") return output;
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const part of settings.store.readArtifact(threadId, outputArtifact(itemId)))
+    text += decoder.decode(part, { stream: true });
+  text += decoder.decode();
+  if (text === "") return output;
+  // A string is read as what it says. One that was cut at the limit of artifacts is not JSON.
+  return text.startsWith('"') && text.endsWith('"') ? String(JSON.parse(text)) : text;
+};
+
+/** The tool that reads again what the agent was shown a part of: the output of a call of this thread, whole. */
 export const createOutputReader = (session: ThreadSession): Tool =>
   tool({
     name: readOutputTool.name,
@@ -29,7 +45,7 @@ export const createOutputReader = (session: ThreadSession): Tool =>
       const item = await findItem(session, String(input.id));
       if (item?.type !== "tool_exec" || item.data?.output === undefined)
         throw new ToolError("tool.invalid_input", "There is no output of this id: take the id of a mark.");
-      const { output } = item.data;
+      const output = await wholeOutput(session, item.itemId, item.data.output);
       return outputPage(typeof output === "string" ? output : JSON.stringify(output), input);
     },
   });

@@ -104,6 +104,8 @@ export interface ThreadStore {
   onLeaseRequested?(listener: (threadId: string) => void): () => void;
   /** Begins a file that belongs to the thread. `name` holds letters, digits, `_`, `-` and `.` only. */
   openArtifact(threadId: string, name: string): Promise<ArtifactWriter>;
+  /** Its bytes as they were written, in parts; none if it is not stored. One that is being written ends where it is. */
+  readArtifact(threadId: string, name: string): AsyncIterable<Uint8Array>;
   /** Stores an `always` answer. */
   addGrant(grant: Grant): Promise<void>;
   /** Takes one back. False for an unknown one. */

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { ItemData } from "@harnesskit/protocol/threads";
 import { bytesOfBase64, mediaOf, replaceMedia, type ToolMedia } from "@harnesskit/wire/model";
 import { lastCharacters } from "@harnesskit/wire/replay";
+import { outputArtifact } from "./artifact-name.ts";
 import { KeptText } from "./kept-text.ts";
 import type { Turn } from "./turn.ts";
 import type { ToolOutcome } from "./turn-runner.ts";
@@ -63,7 +64,11 @@ export class ToolOutput {
     const text = JSON.stringify(output);
     if (text.length > maxOutputLength) {
       const tailLength = Math.floor(maxOutputLength / 4);
-      const kept = this.#keptText("output.json", "application/json", maxOutputLength - tailLength);
+      const kept = this.#keptText(
+        outputArtifact(this.#toolItemId),
+        "application/json",
+        maxOutputLength - tailLength,
+      );
       kept.add(text);
       await kept.end();
       const tail = lastCharacters(text, tailLength);
@@ -97,7 +102,11 @@ export class ToolOutput {
   }
 
   #begin(stream: Stream): Log {
-    const kept = this.#keptText(`${stream}.txt`, "text/plain", this.#turn.settings.limits.maxLogLength);
+    const kept = this.#keptText(
+      `${this.#toolItemId}-${stream}.txt`,
+      "text/plain",
+      this.#turn.settings.limits.maxLogLength,
+    );
     const log: Log = { itemId: this.#turn.newId("item"), kept };
     this.#logs.set(stream, log);
     const data = { ...this.#place(stream), text: "" };
@@ -112,11 +121,11 @@ export class ToolOutput {
     return { toolItemId, stream: "stderr", channel: stream };
   }
 
-  #keptText(suffix: string, mimeType: string, maxLength: number): KeptText {
+  #keptText(name: string, mimeType: string, maxLength: number): KeptText {
     const toolItemId = this.#toolItemId;
     return new KeptText(this.#turn, {
       maxLength,
-      name: `${toolItemId}-${suffix}`,
+      name,
       artifact: { kind: "tool_output", mimeType, toolItemId },
     });
   }

@@ -215,6 +215,16 @@ const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadSt
     }),
   ],
   [
+    "reads an artifact that it does not have",
+    "an artifact is named",
+    (store) => ({
+      readArtifact: async function* (id, name) {
+        yield* store.readArtifact(id, name);
+        yield Uint8Array.of(0);
+      },
+    }),
+  ],
+  [
     "takes any name",
     "an artifact's name",
     (store) => ({

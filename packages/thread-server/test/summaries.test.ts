@@ -74,26 +74,52 @@ describe("a thread with a model of 32k tokens", () => {
   }, 240_000);
 
   it("goes on in a turn whose tool gives 5 MB, of which the model can read more", async () => {
-    const output = `begin ${"0123456789".repeat(500_000)} the end`;
+    const half = "0123456789".repeat(250_000);
+    const output = `begin ${half}in the "middle"${half} the end`;
     const read = recordingTool("read", "read", async () => output);
-    let found: unknown;
+    const seen: string[] = [];
     const fake = countingModel({
       window: 32_000,
       says: ({ text }, index) => {
+        seen.push(text);
         if (index < 3) return [{ tool: "read", input: {} }];
         const id = /read_output \{[\\"]+id[\\"]+:[\\"]+(item_\w+)/.exec(text)?.[1];
         if (index === 3) return [{ tool: "read_output", input: { id, offset: 100_000, limit: 30 } }];
-        found = text;
+        if (index === 4) return [{ tool: "read_output", input: { id, find: 'the "middle"' } }];
+        if (index === 5) return [{ tool: "read_output", input: { id, offset: 2_500_000, limit: 20 } }];
         return "done";
       },
     });
     const { turn, server } = await serve(fake, { tools: [read] });
     expect(await turn("read it")).toMatchObject({ status: "completed" });
     expect(fake.refused()).toBeLessThan(2);
-    expect(found).toContain('"offset":100000');
-    expect(found).toContain("the end");
+    expect(seen.at(-1)).toContain('"offset":100000');
+    expect(seen.at(-1)).toContain("the end");
+    expect(seen[5]).toMatch(/places.{1,10}offset.{1,5}2500009/);
+    expect(seen[6]).toContain('"offset":2500000,"text":"456789in the ');
     expect(fake.requests.at(-1)?.options.tools?.map(({ name }) => name)).toEqual(["read", "read_output"]);
     expect(fake.requests.at(0)?.options.tools?.map(({ name }) => name)).toEqual(["read"]);
+    await server.close();
+  });
+
+  it("says of an output that it keeps a part of how the rest is read, where the context has room for that part", async () => {
+    const output = { lines: `${"a".repeat(400_000)}needle${"b".repeat(400_000)}` };
+    const seen: string[] = [];
+    const fake = countingModel({
+      window: 1_000_000,
+      says: ({ text }, index) => {
+        seen.push(text);
+        if (index === 0) return [{ tool: "read", input: {} }];
+        const id = /read_output \{[\\"]+id[\\"]+:[\\"]+(item_\w+)/.exec(text)?.[1];
+        if (index === 1) return [{ tool: "read_output", input: { id, find: "needle" } }];
+        return "done";
+      },
+    });
+    const read = recordingTool("read", "read", async () => output);
+    const windows = { contextWindows: { "": 1_000_000 }, maxContextLength: 3_000_000 };
+    const { turn, server } = await serve(fake, { tools: [read] }, windows);
+    expect(await turn("read it")).toMatchObject({ status: "completed" });
+    expect(seen.at(-1)).toContain("aaneedlebb");
     await server.close();
   });
 

@@ -1,4 +1,4 @@
-import { createReplay } from "@harnesskit/wire/replay";
+import { cacheBreakpoint, createReplay, outputPage } from "@harnesskit/wire/replay";
 import { describe, expect, it } from "vitest";
 import type { ReplayMessage } from "../src/replay/replayed-message.ts";
 
@@ -121,4 +121,49 @@ it("Gemini's signature goes back through an OpenAI-compatible endpoint under the
     async (shown) => shown,
   );
   expect(JSON.stringify(other)).not.toContain("sig");
+});
+
+describe("the breakpoint of a cache", () => {
+  const anthropic = { anthropic: { cacheControl: { type: "ephemeral" } } };
+  it.each([
+    ["anthropic.messages", "claude-sonnet-4-5", anthropic],
+    ["vertex.anthropic.messages", "claude-sonnet-4-5", anthropic],
+    ["bedrock.anthropic.messages", "us.anthropic.claude-sonnet-4-5-v1:0", anthropic],
+    [
+      "amazon-bedrock",
+      "us.anthropic.claude-sonnet-4-5-v1:0",
+      { bedrock: { cachePoint: { type: "default" } } },
+    ],
+    ["openrouter", "anthropic/claude-sonnet-4.5", { openrouter: { cacheControl: { type: "ephemeral" } } }],
+    ["amazon-bedrock", "amazon.nova-pro-v1:0", undefined],
+    ["openai.responses", "gpt-5", undefined],
+  ])("of %s with %s is what its provider reads", (provider, modelId, expected) => {
+    expect(cacheBreakpoint({ provider, modelId })).toEqual(expected);
+  });
+});
+
+describe("an output that is read again", () => {
+  const text = `${"x".repeat(50_000)}needle${"y".repeat(50_000)}needle`;
+
+  it("is given in bounded parts", () => {
+    const page = outputPage(text, { offset: 49_999, limit: 8 });
+    expect(page).toEqual({ length: text.length, offset: 49_999, text: "xneedley", isEnd: false });
+    expect(outputPage(text, { limit: 1_000_000 })).toMatchObject({ text: "x".repeat(20_000), isEnd: false });
+  });
+
+  it("shows the places of a text, each with what is around it, from an offset on", () => {
+    const found = outputPage(text, { find: "needle" });
+    expect(found).toMatchObject({ places: [{ offset: 50_000 }, { offset: 100_006 }], isEnd: true });
+    expect(outputPage(text, { find: "needle", offset: 50_001 })).toMatchObject({
+      places: [{ offset: 100_006 }],
+    });
+    expect(outputPage(text, { find: "none" })).toMatchObject({ places: [], isEnd: true });
+  });
+
+  it("shows twenty places at most, and where the next one is", () => {
+    const many = `a${" ".repeat(1_000)}`.repeat(50);
+    const found = outputPage(many, { find: "a" });
+    expect(found).toMatchObject({ isEnd: false, nextOffset: 20 * 1_001 });
+    expect(JSON.stringify(found).length).toBeLessThan(20_000);
+  });
 });

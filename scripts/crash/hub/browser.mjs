@@ -91,7 +91,7 @@ const answerFirst = async (page, random, onPressed) => {
   const cards = page.getByRole("list", { name: "Waiting approvals" }).getByRole("listitem");
   await cards.first().getByRole("link").click();
   const id = shownId(page);
-  if (random() < 0.8) await page.getByRole("button", { name: "Approve once" }).click();
+  if (random() < 0.8) await page.getByRole("button", { name: "Approve once" }).click({ delay: 1000 });
   else {
     await page.getByRole("button", { name: /^Refuse/ }).click();
     await page

@@ -12,6 +12,7 @@ import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
 import { thisUser } from "../core/core-files.ts";
 import { io } from "../io.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
@@ -64,7 +65,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const { command, version, agents: specs = [], audit } = options;
   const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
   const { note, error: onError } = options.reports ?? {
-    note: (line: string) => void io().stderr.write(`harness ${command}: ${line}\n`),
+    note: (line: string) => void createTerminal(io().stderr).write(`harness ${command}: ${line}\n`),
     error: (error: unknown) => logFailure(`harness ${command}`, error),
   };
   const noted = new Set<string>();
@@ -102,7 +103,8 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
     onNote: note,
     onOutput(line, agentId) {
-      if (isDebugging()) io().stderr.write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
+      if (isDebugging())
+        createTerminal(io().stderr).write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
       const about = aboutMcpTool.exec(line)?.[1];
       if (about !== undefined) noteOnce(`the agent ${oneLine(agentId, 200)}: ${oneLine(about, 1000)}`);
     },
@@ -126,6 +128,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
       await ended.running();
       await closeCores();
       await host.close();
+      await ended.closed();
     },
   };
 };

@@ -2,11 +2,12 @@ import { lstat } from "node:fs/promises";
 import { isMissing } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { io } from "../io.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
 import { type ResolvedAgent, toResolvedAgent } from "./resolve-agents.ts";
 
-const noteLeftOut = (line: string): void => void io().stderr.write(`harness: ${line}\n`);
+const noteLeftOut = (line: string): void => void createTerminal(io().stderr).write(`harness: ${line}\n`);
 
 /**
  * The agents that are installed and enabled, each as it was when it was enabled. One that has changed since, or cannot be

@@ -31,6 +31,8 @@ export interface EndedCommands {
    * rejects.
    */
   running(): Promise<readonly RunningCommand[]>;
+  /** Writes down that the others ended with the process of their tools. Never rejects. */
+  closed(): Promise<void>;
 }
 
 const bashId = `${workspaceAgentId}/bash`;
@@ -45,12 +47,14 @@ const isOwn = ({ owner }: CommandRecord): boolean => {
   return owner.pid === own.pid && owner.started === own.started && owner.world === own.world;
 };
 
+const endedWithProcess = "ended with its process, exit code unknown";
+
 /** How a command ended; undefined for one that goes on, or whose conversation knows it. `states`: what the process of the tools knows. */
 const endOf = (record: CommandRecord, states: ReadonlyMap<string, State> | undefined): string | undefined => {
   if (record.end !== undefined) return record.end;
   if (record.owner.world !== thisProcess().world)
     return "ran before this machine started again, or in another one; whether it still runs is not known";
-  if (!isOwn(record)) return isGone(record.owner) ? "ended with its process, exit code unknown" : undefined;
+  if (!isOwn(record)) return isGone(record.owner) ? endedWithProcess : undefined;
   if (states === undefined) return undefined;
   const found = states.get(record.id);
   if (found === undefined)
@@ -148,6 +152,18 @@ export const createEndedCommands = (
           running.push(...now.filter((record) => isOwn(record) && record.end === undefined));
         }
         return running.map(({ id, command }) => ({ id, command }));
+      }),
+    closed: () =>
+      inTurn(async () => {
+        for (const { place } of started.values()) {
+          const records = await readCommandRecords(place);
+          await update(
+            place,
+            records.map((record) =>
+              isOwn(record) && record.end === undefined ? { ...record, end: endedWithProcess } : record,
+            ),
+          );
+        }
       }),
   };
 };

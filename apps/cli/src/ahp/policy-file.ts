@@ -6,6 +6,7 @@ import { defaultPolicyFile, loadPolicy, type PolicyWatch, watchPolicy } from "@h
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import type { PolicyFileEvents } from "./policy-server.ts";
 import { policyWarnings, problemLine } from "./policy-text.ts";
@@ -20,7 +21,7 @@ export const policyFileOf = (name: string): string => (name === "default" ? defa
 
 /** Writes the warnings about a policy to stderr. */
 export const sayPolicyWarnings = (policy: Pick<Policy, "file" | "warnings">): void => {
-  for (const line of policyWarnings(policy)) io().stderr.write(`harness ahp: ${line}\n`);
+  for (const line of policyWarnings(policy)) createTerminal(io().stderr).write(`harness ahp: ${line}\n`);
 };
 
 /** A broken policy as a usage error that says each place; anything else as it is. */

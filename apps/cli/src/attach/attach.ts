@@ -8,7 +8,6 @@ import { io } from "../io.ts";
 import { attachCommand, toCliFailure } from "../run/failures.ts";
 import { failureLine } from "../run/run-output.ts";
 import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
-import { attachStreams } from "../run/run-streams.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
@@ -79,7 +78,6 @@ export const attach = async (
     approve,
     withoutTerminal: "watch",
     json,
-    streams: attachStreams(),
     interrupts,
   });
   interrupts.listen();
@@ -90,7 +88,7 @@ export const attach = async (
     if (json) createTerminal().write(failureLine(failure, parts.threadId));
     throw failure;
   } finally {
-    parts.end();
+    await parts.end();
   }
 };
 
@@ -100,11 +98,12 @@ const followThread = async (
   options: AttachOptions,
 ): Promise<ExitCode> => {
   const { json, after, follow } = options;
-  const { terminal, ready, output, questions, breakLine } = parts;
+  const { session, output, questions } = parts;
+  const { terminal } = session;
   const { signal } = parts.interrupts;
   const onError = parts.notes.tellFollower;
   const follower = new ThreadFollower({
-    ready,
+    ready: () => session.ready(),
     output,
     questions,
     signal,
@@ -118,7 +117,7 @@ const followThread = async (
         : await servedThreadId(client, parts.threadId, signal);
     parts.threadId = id;
     const turn = await follower.follow(client, id);
-    breakLine();
+    session.view.breakLine();
     if (signal.aborted) return detached(id, client, follower);
     if (!turn) return idle(id, terminal, json);
     const { turnId, result, exitCode } = turn;

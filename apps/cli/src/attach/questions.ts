@@ -10,19 +10,14 @@ import { createDeferred, type Deferred, digest, type HarnessError } from "@harne
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import { CliError } from "../cli-error.ts";
-import { type AskMode, type AskTerminal, askUser } from "../terminal/asker.ts";
+import type { Session } from "../session/session.ts";
 import { oneLine } from "../terminal/text.ts";
 import { alwaysChoices, askedCallLines } from "../timeline/asked-call.ts";
-import type { View } from "../timeline/view.ts";
 
 export interface QuestionsOptions {
-  readonly command: string;
-  readonly mode: AskMode;
-  readonly view: View;
+  readonly session: Session;
   /** Called after Ctrl-C at a question. */
   readonly onCancel: () => void;
-  /** The terminal to ask in. @default the view's */
-  readonly askTerminal?: AskTerminal | undefined;
   /** Shows a question that is only watched. @default in the view */
   readonly onWatched?: ((request: ApprovalRequest) => void) | undefined;
   readonly onError: (error: HarnessError) => void;
@@ -54,7 +49,7 @@ export class Questions {
   }
 
   get clientName(): string {
-    const { mode, command } = this.#options;
+    const { mode, command } = this.#options.session;
     if (mode === "ask") return command;
     if (mode === "watch") return `${command} (watching)`;
     return mode === "no-terminal" ? `${command} (no terminal)` : `${command} --approve ${mode}`;
@@ -153,7 +148,8 @@ export class Questions {
   }
 
   async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ThreadApprovalAnswer | undefined> {
-    const { mode, onError } = this.#options;
+    const { session, onError } = this.#options;
+    const { mode } = session;
     const { tool, input, digest: claimed } = request.metadata;
     // What is shown must be what the answer is bound to.
     if ((await digest({ tool, input })) !== claimed) {
@@ -166,23 +162,24 @@ export class Questions {
   }
 
   #lines({ metadata }: ApprovalRequest): Promise<string[]> {
-    return askedCallLines(metadata, { directory: this.directory }, this.#options.view.style);
+    return askedCallLines(metadata, { directory: this.directory }, this.#options.session.view.style);
   }
 
   async #watch(request: ApprovalRequest): Promise<undefined> {
-    const { view, onWatched } = this.#options;
+    const { onWatched, session } = this.#options;
+    const { view } = session;
     if (onWatched) onWatched(request);
     else view.lines([...(await this.#lines(request)), `  ${view.style.yellow(watchedText)}`]);
     return undefined;
   }
 
   async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision | undefined> {
-    const { view, onCancel, askTerminal = { show: (lines) => view.lines(lines) } } = this.#options;
+    const { session, onCancel } = this.#options;
     while (!signal.aborted) {
       if (this.#away) await settleWithin(this.#away.promise, { name: "approval.gate", signal });
       const { signal: leaving } = this.#leaving;
       const question = { lines: await this.#lines(request), always: alwaysChoices(request.metadata) };
-      const answer = await askUser(question, AbortSignal.any([signal, leaving]), askTerminal);
+      const answer = await session.ask(question, AbortSignal.any([signal, leaving]));
       if (answer === "interrupted") onCancel();
       if (answer === "interrupted" || answer === "later") return undefined;
       if (answer?.decision === "approve") return answer.always ?? "once";

@@ -2,6 +2,7 @@ import type { createModel } from "@harnesskit/models";
 import { CliError } from "../cli-error.ts";
 import type { LineCommand } from "../terminal/line-conversation.ts";
 import { oneLine } from "../terminal/text.ts";
+import { pricesOf } from "../threads/cost.ts";
 import type { View } from "../timeline/view.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SwitchedModel } from "./switched-model.ts";
@@ -24,43 +25,50 @@ export const chatCommands = ({
   model,
   openModel,
   beginAnother,
-}: ChatCommandsOptions): LineCommand[] => [
-  {
-    word: "/model",
-    help: ["/model [SPEC]", "use another model from the next message on; without SPEC: say which is used"],
-    async run(spec) {
-      const now = () => view.note(`model ${oneLine(`${model.provider}: ${model.modelId}`, 200)}`);
-      if (spec === "") return now();
-      try {
-        model.current = await openModel(spec, "/model");
-        now();
-      } catch (error) {
-        if (!CliError.isInstance(error)) throw error;
-        view.warn(error.hint === undefined ? error.message : `${error.message}. ${error.hint}`);
-      }
+}: ChatCommandsOptions): LineCommand[] => {
+  /** A command that cannot be carried out says why, and the conversation goes on. */
+  const whereUsable = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!CliError.isInstance(error)) throw error;
+      view.warn(error.hint === undefined ? error.message : `${error.message}. ${error.hint}`);
+    }
+  };
+  return [
+    {
+      word: "/model",
+      help: ["/model [SPEC]", "use another model from the next message on; without SPEC: say which is used"],
+      async run(spec) {
+        const now = () => view.note(`model ${oneLine(`${model.provider}: ${model.modelId}`, 200)}`);
+        await whereUsable(async () => {
+          if (spec !== "") model.current = await openModel(spec, "/model");
+          now();
+        });
+      },
     },
-  },
-  {
-    word: "/cost",
-    help: ["/cost", "the tokens that this conversation has used since the command began"],
-    run: () => view.note(conversation.tokens.text),
-  },
-  {
-    word: "/diff",
-    help: ["/diff", "what is changed in the directory since the last commit of git"],
-    async run() {
-      view.lines(await workspaceDiff(conversation.directory, view.style));
+    {
+      word: "/cost",
+      help: ["/cost", "what this conversation has used since the command began, and what it costs"],
+      run: () => whereUsable(async () => view.note(conversation.tokens.text(await pricesOf()))),
     },
-  },
-  {
-    word: "/clear",
-    help: ["/clear", "begin another conversation; this one stays, and what waits in it"],
-    async run() {
-      const before = conversation.sessionId;
-      const sessionId = await beginAnother();
-      view.note(
-        `session ${oneLine(sessionId, 80)} begins; the one before: harness chat --session ${oneLine(before, 80)}`,
-      );
+    {
+      word: "/diff",
+      help: ["/diff", "what is changed in the directory since the last commit of git"],
+      async run() {
+        view.lines(await workspaceDiff(conversation.directory, view.style));
+      },
     },
-  },
-];
+    {
+      word: "/clear",
+      help: ["/clear", "begin another conversation; this one stays, and what waits in it"],
+      async run() {
+        const before = conversation.sessionId;
+        const sessionId = await beginAnother();
+        view.note(
+          `session ${oneLine(sessionId, 80)} begins; the one before: harness chat --session ${oneLine(before, 80)}`,
+        );
+      },
+    },
+  ];
+};

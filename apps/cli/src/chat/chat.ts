@@ -5,23 +5,20 @@ import { randomId, shellWord } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
 import { CliError, ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
-import { followQuestions } from "../hub/follow-questions.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { io } from "../io.ts";
 import { endedCommandsText } from "../run/run-output.ts";
 import { contextOf } from "../serve/models.ts";
+import { Session } from "../session/session.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
-import { askUser } from "../terminal/asker.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { pick } from "../terminal/pick.ts";
-import { proseFor } from "../terminal/prose.ts";
-import { canSpin, Spinner } from "../terminal/spinner.ts";
-import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { useInHub } from "../timeline/judgements.ts";
-import { View } from "../timeline/view.ts";
+import type { View } from "../timeline/view.ts";
+import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { chatCommands } from "./chat-commands.ts";
 import { ChatEvents } from "./chat-events.ts";
@@ -97,121 +94,86 @@ const resumeCommand = (
 };
 
 /** `harness chat`: a conversation at the terminal, or with the lines of standard input. */
-export const chat = async (
-  options: ChatOptions,
-  { version }: { readonly version: string },
-): Promise<ExitCode> => {
-  const workspace = await workspaceDirectory(options.cwd);
-  const model = new SwitchedModel(await openModel(options.model));
-  const { agents, installedAgents, passEnv, hub } = options;
-  const note = (line: string) => void io().stderr.write(`harness chat: ${line}\n`);
-  const judge = await openHubJudge({
-    ...{ command: "chat", hub, workspace, version, note },
-    onBlocked: (call, id) => events.blocks(call, id),
-  });
-  const core = await openAgentCore({
-    command: "chat",
-    version,
-    models: [options.model],
-    agents,
-    installedAgents,
-    passEnv,
-  });
-  const location = conversationsIn(options, workspace);
-  const opened = await openConversations(location, "harness chat");
-  const { graph: store } = opened;
-  const sessionId = await sessionIdOf(options, store);
-  const terminal = createTerminal();
-  const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
-  const openProse = await proseFor(terminal);
-  const view = new View({ terminal, spinner, openProse, showDone: false, policyUse: useInHub });
-  const events = new ChatEvents((event) => view.show(event));
-  const waiting = new WaitingCalls(workspace, terminal.style);
-  const graph = createChatGraph({
-    model,
-    system,
-    tools: async (listing) => {
-      const tools = await core.tools(listing);
-      return toChatTools(judge?.judged(tools) ?? tools, { directory: workspace });
-    },
-    toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
-    onEvent: (event) => conversation.observe(event),
-    notes: ({ sessionId: id }) => core.endedCommands({ conversation: id ?? undefined, directory: workspace }),
-    ...contextOf(io().env),
-  });
-  const harness = createChatHarness({
-    graph,
-    store,
-    session: { leaseTtlMs },
-    replies: operatorReplies,
-    limits: { maxSessionIdLength },
-    onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
-  });
-  const isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
-  const ask = (signal: AbortSignal, shown: readonly string[]) => {
-    lines.releaseKeyboard();
-    const question = { lines: shown, takesReason: true, canWait: true };
-    return askUser(question, signal, { show: (part) => view.lines(part) });
-  };
-  const conversation = new Conversation({
-    ...{
-      sessionId,
-      directory: workspace,
+export const chat = (options: ChatOptions, { version }: { readonly version: string }): Promise<ExitCode> =>
+  withCleanup(async (defer) => {
+    const workspace = await workspaceDirectory(options.cwd);
+    const model = new SwitchedModel(await openModel(options.model));
+    const opened = await openConversations(conversationsIn(options, workspace), "harness chat");
+    defer(() => opened.close());
+    const { graph: store } = opened;
+    const sessionId = await sessionIdOf(options, store);
+    const session = await Session.open({
+      ...{ command: "harness chat" as const, version, withoutTerminal: "no-terminal" as const },
+      ...{ showDone: false, policyUse: useInHub },
+    });
+    const { view, spinner } = session;
+    const { agents, installedAgents, passEnv, hub } = options;
+    const core = await openAgentCore({
+      ...{ command: "chat", version, models: [options.model], agents, installedAgents, passEnv },
+    });
+    defer(() => core.close());
+    const events = new ChatEvents((event) => view.show(event));
+    const judge = await openHubJudge({
+      ...{ command: "chat", hub, workspace, version, note: session.note },
+      onBlocked: (call, id) => events.blocks(call, id),
+    });
+    defer(() => judge?.close());
+    const graph = createChatGraph({
+      model,
+      system,
+      tools: async (listing) => {
+        const tools = await core.tools(listing);
+        return toChatTools(judge?.judged(tools) ?? tools, { directory: workspace });
+      },
+      toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
+      onEvent: (event) => conversation.observe(event),
+      notes: ({ sessionId: id }) =>
+        core.endedCommands({ conversation: id ?? undefined, directory: workspace }),
+      ...contextOf(io().env),
+    });
+    const harness = createChatHarness({
+      graph,
+      store,
+      session: { leaseTtlMs },
+      replies: operatorReplies,
+      limits: { maxSessionIdLength },
+      onError: (cause, { message }) => logFailure(`harness chat: ${message}`, cause),
+    });
+    defer(() => harness.close());
+    const conversation = new Conversation({
+      ...{ session, sessionId, directory: workspace, events },
+      modelId: () => model.modelId,
       harness: judge?.conversations(harness) ?? harness,
-      view,
-      events,
-      spinner,
-      waiting,
+      waiting: new WaitingCalls(workspace, view.style),
       history: (id) => storedHistory(store, id),
-    },
-    isNamed: options.session !== undefined,
-    ask: isTerminal ? ask : undefined,
-  });
-  const lines = new LineConversation(view, conversation);
-  const following = {
-    place: judge?.place,
-    command: "harness chat",
-    version,
-    view,
-    spinner,
-    asks: () => isTerminal && !lines.isReading,
-    beforeAsk: () => lines.releaseKeyboard(),
-    onCancel: () => void conversation.cancel(),
-  };
-  let questions = await followQuestions({ ...following, session: sessionId });
-  const beginAnother = async () => {
-    conversation.beginAnother(newSessionId());
-    await questions?.close();
-    questions = await followQuestions({ ...following, session: conversation.sessionId });
-    return conversation.sessionId;
-  };
-  conversation.commands = chatCommands({ conversation, view, model, openModel, beginAnother });
-  try {
+      isNamed: options.session !== undefined,
+    });
+    const follow = () =>
+      session.followHub(judge?.place, conversation.sessionId, () => void conversation.cancel());
+    const beginAnother = async () => {
+      conversation.beginAnother(newSessionId());
+      await follow();
+      return conversation.sessionId;
+    };
+    conversation.commands = chatCommands({ conversation, view, model, openModel, beginAnother });
+    const lines = new LineConversation(session, conversation);
+    defer(() => session.closeHub());
+    defer(() => lines.close());
+    defer(() => spinner?.dispose());
+    await follow();
     view.note(
       `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
     );
     if (judge === undefined) view.note(noPolicyNote);
     void core.start();
     await conversation.open();
-    await lines.follow(() => questions?.answered());
+    await lines.follow(() => session.answered());
     const ended = endedCommandsText(await core.runningCommands());
     if (ended !== undefined) view.warn(ended);
-    const waits = await reportPending(
-      conversation,
-      view,
-      resumeCommand(conversation.sessionId, options, workspace),
-    );
+    const again = resumeCommand(conversation.sessionId, options, workspace);
+    const waits = await reportPending(conversation, view, again);
     return conversation.exitCode ?? (waits ? ExitCode.refused : ExitCode.done);
-  } finally {
-    spinner?.dispose();
-    lines.close();
-    await questions?.close();
-    await harness.close();
-    await judge?.close();
-    await core.close();
-    await opened.close();
-  }
-};
+  });
 
 const reportPending = async (conversation: Conversation, view: View, again: string): Promise<boolean> => {
   const { own, others } = await conversation.pendingCounts();

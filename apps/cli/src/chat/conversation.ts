@@ -5,31 +5,29 @@ import { attachedMessage, type ChatConversations } from "@harnesskit/shell-engin
 import { ExitCode } from "../cli-error.ts";
 import { mentionedFiles } from "../mentioned-files.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
-import type { Answer } from "../terminal/asker.ts";
+import type { Session } from "../session/session.ts";
 import type { AnswerCommand, LineActions, LineCommand } from "../terminal/line-conversation.ts";
-import { modelLabel, type Spinner } from "../terminal/spinner.ts";
+import { modelLabel } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
-import type { View } from "../timeline/view.ts";
 import type { ChatEvents } from "./chat-events.ts";
 import { TokenCounts } from "./token-counts.ts";
 import { answersText, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
 
 export interface ConversationOptions {
+  /** Shows it, and asks where it can: elsewhere an answer comes as a line. */
+  readonly session: Session;
   readonly sessionId: string;
   /** The workspace: where `@FILE` is looked for. */
   readonly directory: string;
   readonly harness: ChatConversations;
-  readonly view: View;
   readonly events: ChatEvents;
-  /** Shows that the model works. */
-  readonly spinner: Spinner | undefined;
+  /** The id of the model that is asked now. */
+  readonly modelId: () => string;
   readonly waiting: WaitingCalls;
   readonly history: (sessionId: string) => Promise<readonly ChatMessage[]>;
   /** The user gave the id: it is said where it is new. */
   readonly isNamed: boolean;
-  /** Shows what waits and asks about it; undefined where the answer comes as a line. */
-  readonly ask?: ((signal: AbortSignal, lines: readonly string[]) => Promise<Answer>) | undefined;
 }
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
@@ -74,9 +72,10 @@ export class Conversation implements LineActions {
   }
 
   observe(event: ChatEvent): void {
-    const { events, view } = this.#options;
+    const { events } = this.#options;
+    const { view } = this.#options.session;
     if (event.sessionId !== this.#sessionId) return;
-    this.tokens.observe(event);
+    this.tokens.observe(event, this.#options.modelId());
     this.#shown.add(event.invocationId);
     events.progress(event);
     const failure = event.type === "result" ? failureOfText(event.content) : undefined;
@@ -94,7 +93,8 @@ export class Conversation implements LineActions {
   }
 
   async open(): Promise<void> {
-    const { harness, view, history, isNamed } = this.#options;
+    const { harness, history, isNamed } = this.#options;
+    const { view } = this.#options.session;
     const sessionId = this.#sessionId;
     const before = await harness.pending(sessionId);
     const isEmpty = before.suspended.length + before.undelivered.length === 0;
@@ -121,25 +121,27 @@ export class Conversation implements LineActions {
   }
 
   #begin(): void {
-    const { events, spinner } = this.#options;
+    const { events, session } = this.#options;
     events.begin();
-    spinner?.work(modelLabel);
+    session.spinner?.work(modelLabel);
   }
 
   #rest(): void {
     this.#options.events.endMessage();
-    this.#options.spinner?.rest();
+    this.#options.session.spinner?.rest();
   }
 
   #over(turn: ChatTurnOutcome): void {
-    const { events, view } = this.#options;
+    const { events } = this.#options;
+    const { view } = this.#options.session;
     this.#rest();
     if (turn.outcome === "completed" && !events.hasSpoken) view.note("(no answer)");
     events.end(turn);
   }
 
   async showPending(): Promise<number> {
-    const { harness, view, waiting } = this.#options;
+    const { harness, waiting } = this.#options;
+    const { view } = this.#options.session;
     waiting.clear();
     const { suspended } = await harness.pending(this.#sessionId);
     const history = suspended.length === 0 ? [] : await this.#options.history(this.#sessionId);
@@ -166,19 +168,20 @@ export class Conversation implements LineActions {
 
   /** The files that a message names as `@PATH` go with it. */
   async #messageOf(text: string, signal: AbortSignal): Promise<ChatMessage> {
-    const { directory, view } = this.#options;
+    const { directory, session } = this.#options;
     const files = await mentionedFiles(text, directory);
     const attachments = files.map((path) => ({ ref_id: path, filename: path }));
     const { message, dropped } = await attachedMessage(
       { intent: text, attachments, signal },
       { read: ({ ref_id: path = "" }, scope) => readWorkspaceFile(path, { ...scope, directory }) },
     );
-    if (dropped !== undefined) view.warn(oneLine(dropped, 1_000));
+    if (dropped !== undefined) session.view.warn(oneLine(dropped, 1_000));
     return message ?? { role: "user", content: text };
   }
 
   async answer(command: AnswerCommand): Promise<void> {
-    const { harness, view, waiting } = this.#options;
+    const { harness, waiting } = this.#options;
+    const { view } = this.#options.session;
     const call = waiting.find(command.id);
     if (typeof call === "string") {
       view.warn(call);
@@ -228,7 +231,7 @@ export class Conversation implements LineActions {
   async #run<T extends SendOutcome | SignalOutcome>(
     turn: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | undefined> {
-    const { view } = this.#options;
+    const { view } = this.#options.session;
     const running = new AbortController();
     this.#running = running;
     this.#begin();
@@ -247,7 +250,8 @@ export class Conversation implements LineActions {
   }
 
   async #ended(turn: ChatTurnOutcome): Promise<void> {
-    const { view, waiting } = this.#options;
+    const { waiting } = this.#options;
+    const { view } = this.#options.session;
     if (turn.outcome === "errored") this.#failure = errorExitCode(turn.error_category);
     this.#over(turn);
     if (turn.outcome !== "suspended") return;
@@ -257,14 +261,16 @@ export class Conversation implements LineActions {
   }
 
   async #ask(call: WaitingCall, lines: readonly string[]): Promise<void> {
-    const { ask, view } = this.#options;
-    if (ask === undefined) {
+    const { session } = this.#options;
+    const { view } = session;
+    if (session.mode !== "ask") {
       view.lines([...lines, answersText(call.id)]);
       return;
     }
     const asking = new AbortController();
     this.#running = asking;
-    const reply = await ask(asking.signal, lines).finally(() => {
+    const question = { lines, takesReason: true, canWait: true };
+    const reply = await session.ask(question, asking.signal).finally(() => {
       this.#running = undefined;
     });
     if (typeof reply !== "object") view.note(answersText(call.id));

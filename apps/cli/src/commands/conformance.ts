@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import type { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import type { CommandContext } from "./options.ts";
 
 /** `harness conformance`, which hands its arguments to `@harnesskit/conformance`. */
@@ -18,8 +19,8 @@ export const addConformance = (program: Command, { onExit }: CommandContext): vo
       const interrupt = (): void => interruption.abort();
       for (const signal of ["SIGINT", "SIGTERM"] as const) io().signals.on(signal, interrupt);
       const code: ExitCode = await runConformance(args, {
-        stdout: (text) => void io().stdout.write(text),
-        stderr: (text) => void io().stderr.write(text),
+        stdout: (text) => void createTerminal().write(text),
+        stderr: (text) => void createTerminal(io().stderr).write(text),
         isTerminal: io().stderr.isTTY === true,
         signal: interruption.signal,
         command: "harness conformance",

@@ -100,6 +100,7 @@ export const addInbox = (program: Command, context: CommandContext): void => {
     .addOption(
       new Option("--always <reach>", "with --approve: never ask for exactly this again").choices([
         "session",
+        "workspace",
         "agent",
       ]),
     )

@@ -3,6 +3,7 @@ import { readOwnFile } from "@harnesskit/node-kit";
 import { hubPaths, SocketTicketSchema } from "@harnesskit/protocol/hub";
 import { unavailableError } from "../cli-error.ts";
 import { io } from "../io.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { findHub } from "./find-hub.ts";
 import { browserText, openBrowser } from "./open-browser.ts";
 
@@ -34,7 +35,7 @@ export const openRunningHub = async (place: HubPlace): Promise<boolean> => {
       cause,
     });
   });
-  io().stdout.write(`${link}\n`);
-  if (await openBrowser(link)) io().stderr.write(`harness hub: ${browserText}\n`);
+  createTerminal().write(`${link}\n`);
+  if (await openBrowser(link)) createTerminal(io().stderr).write(`harness hub: ${browserText}\n`);
   return true;
 };

@@ -16,8 +16,8 @@ export interface InboxOptions {
   readonly approve?: string;
   readonly reject?: string;
   readonly reason?: string;
-  /** With `approve`: never asks for exactly this again, in this session or of this agent. */
-  readonly always?: "session" | "agent";
+  /** With `approve`: never asks for exactly this again, in this session, in its workspace or of this agent. */
+  readonly always?: "session" | "workspace" | "agent";
   /** Ends a grant. */
   readonly revoke?: string;
   readonly grants?: true;

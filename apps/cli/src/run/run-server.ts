@@ -5,6 +5,7 @@ import { isDebugging, logFailure } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { io } from "../io.ts";
 import type { ServiceReports, ThreadService, ThreadServiceOptions } from "../serve/thread-service.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { withCleanup } from "../with-cleanup.ts";
 
 export interface RunServerOptions {
@@ -14,7 +15,7 @@ export interface RunServerOptions {
   readonly service: ThreadServiceOptions;
 }
 
-const note = (line: string): void => void io().stderr.write(`harness run: ${line}\n`);
+const note = (line: string): void => void createTerminal(io().stderr).write(`harness run: ${line}\n`);
 
 const reports: ServiceReports = {
   note,

@@ -5,9 +5,9 @@ import type { Thread, ThreadClient, TurnHandle } from "@harnesskit/thread-client
 import { createDeferred, ProtocolError } from "@harnesskit/wire";
 import { withServer } from "../attach/connection.ts";
 import type { FollowedTurn } from "../attach/thread-follower.ts";
-import { CliError, ExitCode, logFailure, usageError } from "../cli-error.ts";
-import type { HubQuestions } from "../hub/hub-questions.ts";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
+import { runStreams } from "../session/streams.ts";
 import { createTerminal, note } from "../terminal/terminal.ts";
 import { oneLine, promptTitle } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
@@ -18,7 +18,9 @@ import { toFileInput } from "./run-input.ts";
 import { failureLine, type RunSummary, storedPlace } from "./run-output.ts";
 import { createThreadParts, settleTurn, type ThreadParts } from "./run-parts.ts";
 import type { RunServer } from "./run-server.ts";
-import { runStreams } from "./run-streams.ts";
+
+/** A prompt in a thread that has its turns so far summarised, in place of a turn. */
+const compactPrompt = "/compact";
 
 export interface RunPlace {
   readonly version: string;
@@ -54,7 +56,6 @@ export const runPrompt = async (
     streams: runStreams(),
     showPrompt: false,
   });
-  const hubQuestions = await openHubQuestions(place, parts);
   const placeOf = (id: string) =>
     attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
   try {
@@ -70,7 +71,7 @@ export const runPrompt = async (
     return await runTurns(
       prompt,
       threadId === undefined ? options : { ...options, thread: threadId },
-      Object.assign(parts, { hubQuestions, placeOf, continued: place.continued, server: place.server }),
+      Object.assign(parts, { hub: place.hub, placeOf, continued: place.continued, server: place.server }),
     );
   } catch (error) {
     const failure = toCliFailure(error, {
@@ -82,36 +83,20 @@ export const runPrompt = async (
     if (json) createTerminal().write(failureLine(failure, threadId));
     throw failure;
   } finally {
-    await hubQuestions?.close();
     // Until the server is gone a signal does not end this process.
+    await parts.session.closeHub();
     await place.server.close();
-    parts.end();
+    await parts.end();
   }
 };
 
-/** What the thread asks at the hub is shown here, and may be answered here. */
-const openHubQuestions = async (
-  { hub, version }: RunPlace,
-  { terminal, mode, spinner, showLines, askTerminal, interrupts }: ThreadParts,
-): Promise<HubQuestions | undefined> => {
-  if (hub === undefined) return undefined;
-  const { HubQuestions } = await import("../hub/hub-questions.ts");
-  return new HubQuestions({
-    place: hub,
-    command: "harness run",
-    version,
-    style: terminal.style,
-    asks: () => mode === "ask",
-    askTerminal: askTerminal ?? { show: showLines },
-    spinner,
-    onCancel: interrupts.interrupt,
-    onError: (error) => logFailure("harness run: the hub's inbox", error),
-  });
-};
+/** What the thread asks at the hub is shown here, and may be answered here. The turn does not wait for it. */
+const followHub = ({ hub, session, interrupts }: RunParts, threadId: string): void =>
+  void session.followHub(hub, threadId, interrupts.interrupt);
 
 /** What shows the thread, what it asks at the hub, and where it is found again. */
 type RunParts = ThreadParts & {
-  readonly hubQuestions: HubQuestions | undefined;
+  readonly hub: HubPlace | undefined;
   readonly placeOf: (threadId: string) => Pick<RunSummary, "log" | "again">;
   readonly continued: string | undefined;
   readonly server: RunServer;
@@ -127,7 +112,7 @@ const runTurns = async (
     const exitCode = await startTurn(prompt, options, parts);
     if (exitCode !== "busy") return exitCode;
   }
-  if (threadId !== undefined) void parts.hubQuestions?.follow(threadId);
+  if (threadId !== undefined) followHub(parts, threadId);
   const settled = threadId === undefined ? undefined : await settleEarlier(threadId, prompt, parts);
   const isDone = prompt !== undefined && (!settled || settled.result.status === "completed");
   if (!isDone || prompt === undefined) return endWith(settled, parts);
@@ -150,12 +135,12 @@ const settleEarlier = (threadId: string, prompt: string | undefined, parts: RunP
 
 /** Shows how a turn ended. */
 const summarise = async (
-  { output, hubQuestions, placeOf, server }: RunParts,
+  { output, session, placeOf, server }: RunParts,
   { turnId, result, exitCode }: FollowedTurn,
   unasked = 0,
 ): Promise<ExitCode> => {
   const { threadId } = result.turn;
-  const askedAtHub = hubQuestions?.counts;
+  const { askedAtHub } = session;
   const endedCommands = await server.runningCommands();
   output.summary({
     ...{ threadId, turnId, result, exitCode, unasked, askedAtHub, endedCommands },
@@ -165,7 +150,7 @@ const summarise = async (
 };
 
 const endWith = (settled: FollowedTurn | undefined, parts: RunParts): ExitCode | Promise<ExitCode> => {
-  parts.breakLine();
+  parts.session.view.breakLine();
   if (!settled) {
     throw usageError("Nothing waits in this thread", 'Say what to do: harness run --thread ID "PROMPT"');
   }
@@ -182,7 +167,7 @@ const startTurn = async (
       const thread = await openThread(client, prompt, options, parts.interrupts);
       parts.threadId = thread.threadId;
       parts.questions.directory = thread.directory;
-      if (options.thread === undefined) void parts.hubQuestions?.follow(thread.threadId);
+      if (options.thread === undefined) followHub(parts, thread.threadId);
       const turn = await beginTurn(client, thread, prompt, options, parts);
       return followTurn(client, turn, parts);
     });
@@ -196,24 +181,28 @@ const beginTurn = async (
   client: ThreadClient,
   { threadId, directory }: Thread,
   prompt: string,
-  { agent, model, queue, interrupt, file = [] }: RunOptions,
-  { interrupts }: ThreadParts,
-): Promise<TurnHandle> =>
-  client.startTurn({
+  { agent, model, thread, queue, interrupt, file = [] }: RunOptions,
+  { interrupts: { signal } }: ThreadParts,
+): Promise<TurnHandle> => {
+  const chosen = model === undefined ? undefined : toModelReference(model);
+  if (thread !== undefined && prompt.trim() === compactPrompt)
+    return client.compactThread({ threadId, model: chosen, signal });
+  return client.startTurn({
     threadId,
     input: [
       { type: "text", text: prompt },
       ...(await Promise.all(file.map((path) => toFileInput(path, directory)))),
     ],
-    signal: interrupts.signal,
+    signal,
     whenBusy: queue ? ("queue" as const) : undefined,
     ...(interrupt && { whenBusy: "interrupt" as const }),
     agent,
-    model: model === undefined ? undefined : toModelReference(model),
+    model: chosen,
   });
+};
 
 const followTurn = async (client: ThreadClient, turn: TurnHandle, parts: RunParts): Promise<ExitCode> => {
-  const { ready, output, questions } = parts;
+  const { session, output, questions } = parts;
   const refused = new RefusedCalls();
   const failed = createDeferred<never>();
   failed.promise.catch(() => {});
@@ -225,7 +214,7 @@ const followTurn = async (client: ThreadClient, turn: TurnHandle, parts: RunPart
       output.event(event);
       questions.observe(event);
       questions.put();
-      await ready();
+      await session.ready();
     }
     return turn.result;
   };

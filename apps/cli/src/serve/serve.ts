@@ -3,6 +3,7 @@ import { ExitCode, logFailure } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
 import { noPolicyText, toPolicyChoice } from "../supervision/policy-choice.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { ClientFaults } from "./client-faults.ts";
@@ -24,7 +25,9 @@ export interface ServeOptions extends ThreadServiceOptions {
 export const serve = (options: ServeOptions, channel: Channel | undefined): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const { listen = [] } = options;
-    const faults = new ClientFaults("harness serve", (line) => io().stderr.write(`${line}\n`));
+    const faults = new ClientFaults("harness serve", (line) =>
+      createTerminal(io().stderr).write(`${line}\n`),
+    );
     defer(() => faults.end());
     const stopped = createDeferred<unknown>();
     defer(onStopSignals(() => stopped.resolve(undefined)));
@@ -52,7 +55,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     return ExitCode.failed;
   });
 
-const note = (line: string) => void io().stderr.write(`harness serve: ${line}\n`);
+const note = (line: string) => void createTerminal(io().stderr).write(`harness serve: ${line}\n`);
 
 const tellGone = (endpoint: string): void =>
   note(

@@ -9,12 +9,12 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type ActionDirective, fallbackTextOf, type RiskTier } from "@harnesskit/protocol/openharness";
 import type { ApprovalAsk, ApprovalReply, PendingApproval } from "@harnesskit/shell-client";
 import { isObject } from "@harnesskit/wire/json";
-import { type AskMode, askUser } from "../terminal/asker.ts";
+import type { Session } from "../session/session.ts";
+import type { AskMode } from "../terminal/asker.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, blockLines, shownWhole } from "../timeline/approval-lines.ts";
 import { askedCallLines } from "../timeline/asked-call.ts";
-import type { View } from "../timeline/view.ts";
 
 const placed: ReadonlySet<string> = new Set([
   "message",
@@ -117,23 +117,19 @@ export const questionLines = async (
   ];
 };
 
-export interface ShellApproverOptions {
-  readonly mode: AskMode;
-  readonly view: View;
-  readonly beforeAsk: () => void;
-  readonly onInterrupt: () => void;
-}
-
 const isRefusal = (reply: ApprovalReply | undefined): boolean =>
   (typeof reply === "object" ? reply.decision : reply) === "refused";
 
 /** Answers what needs a yes. A question of the engine can wait; one about a directive cannot. */
 export class ShellApprover {
-  readonly #options: ShellApproverOptions;
+  readonly #session: Session;
+  readonly #onInterrupt: () => void;
   #hasRefused = false;
 
-  constructor(options: ShellApproverOptions) {
-    this.#options = options;
+  /** @param onInterrupt called after Ctrl-C at a question */
+  constructor(session: Session, onInterrupt: () => void) {
+    this.#session = session;
+    this.#onInterrupt = onInterrupt;
   }
 
   get hasRefused(): boolean {
@@ -157,7 +153,7 @@ export class ShellApprover {
     canWait: boolean,
     risk?: RiskTier,
   ): Promise<ApprovalReply | undefined> {
-    const lines = await questionLines(directive, this.#options.view.style, risk);
+    const lines = await questionLines(directive, this.#session.view.style, risk);
     const reply = await this.#decide(lines, signal, canWait);
     if (isRefusal(reply) || (reply === undefined && !canWait)) this.#hasRefused = true;
     return reply;
@@ -168,12 +164,10 @@ export class ShellApprover {
     signal: AbortSignal,
     canWait: boolean,
   ): Promise<ApprovalReply | undefined> {
-    const { mode, view, beforeAsk, onInterrupt } = this.#options;
+    const { mode, view } = this.#session;
     if (mode === "ask") {
-      beforeAsk();
-      const terminal = { show: (part: readonly string[]) => view.lines(part) };
-      const answer = await askUser({ lines, takesReason: true, canWait }, signal, terminal);
-      if (answer === "interrupted") onInterrupt();
+      const answer = await this.#session.ask({ lines, takesReason: true, canWait }, signal);
+      if (answer === "interrupted") this.#onInterrupt();
       if (typeof answer !== "object") return undefined;
       if (answer.decision === "approve") return "approved";
       return { decision: "refused", reason: answer.reason };

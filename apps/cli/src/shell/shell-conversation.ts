@@ -17,12 +17,11 @@ import {
 import type { FormModel } from "@harnesskit/shell-client/cards";
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
-import type { AskMode } from "../terminal/asker.ts";
+import type { Session } from "../session/session.ts";
 import { type AnswerCommand, findPending, type LineActions } from "../terminal/line-conversation.ts";
-import { engineLabel, type Spinner } from "../terminal/spinner.ts";
+import { engineLabel } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
 import { errorExitCode, errorWord, RefusedCalls } from "../timeline/outcomes.ts";
-import type { View } from "../timeline/view.ts";
 import { questionLines, type ShellApprover } from "./approvals.ts";
 import { formLines, showCard } from "./cards.ts";
 import { askForm } from "./form-questions.ts";
@@ -34,19 +33,13 @@ import type { StreamPreview } from "./stream-preview.ts";
 export interface ShellConversationOptions {
   readonly engine: EngineEndpoint;
   readonly timeoutMs: number;
-  readonly version: string;
+  readonly session: Session;
   readonly kept: KeptConversation;
   readonly state: ShellState;
-  readonly mode: AskMode;
   readonly approver: ShellApprover;
   readonly attachments: readonly AttachmentRef[];
-  readonly view: View;
   /** Shows what is about to be answered. @default nothing does */
   readonly preview: StreamPreview | undefined;
-  /** Shows that the engine works. */
-  readonly spinner: Spinner | undefined;
-  readonly beforeAsk: () => void;
-  readonly tell: (line: string) => void;
 }
 
 const approvalTimeoutMs = 24 * 3_600_000;
@@ -70,7 +63,8 @@ export class ShellConversation implements LineActions {
   #isUnshown = false;
 
   constructor(options: ShellConversationOptions) {
-    const { engine, timeoutMs, version, kept, approver, view, tell } = options;
+    const { engine, timeoutMs, kept, approver, session } = options;
+    const { version, view, spinner, note: tell } = session;
     this.#options = options;
     this.#pending = kept.pending;
     this.#attachments = options.attachments;
@@ -86,7 +80,7 @@ export class ShellConversation implements LineActions {
         render_ui: (directive) => this.#show(directive),
       },
       approve: async (ask) => {
-        const resume = options.spinner?.instead();
+        const resume = spinner?.instead();
         return approver.approve(ask).finally(() => resume?.());
       },
       onStream: options.preview?.show,
@@ -127,7 +121,8 @@ export class ShellConversation implements LineActions {
   }
 
   async answer(command: AnswerCommand): Promise<void> {
-    const { approver, view } = this.#options;
+    const { approver, session } = this.#options;
+    const { view } = session;
     const pending = findPending(this.#pending, command.id, shortIdOf);
     if (typeof pending === "string") {
       view.note(pending);
@@ -142,7 +137,7 @@ export class ShellConversation implements LineActions {
   }
 
   async showPending(): Promise<number> {
-    const { view } = this.#options;
+    const { view } = this.#options.session;
     for (const one of this.#pending) {
       view.lines(await questionLines(one.directive, view.style));
       view.note(`  /approve ${shortIdOf(one)}   /reject ${shortIdOf(one)} [REASON]`);
@@ -175,18 +170,18 @@ export class ShellConversation implements LineActions {
     // Without streams the answers are the same.
     if (this.#denied.has(capability) || capability === ShellCapability.Streaming) return;
     this.#denied.add(capability);
-    const { attachments, tell } = this.#options;
+    const { attachments, session } = this.#options;
     const why = [code, message].filter((text) => text !== undefined).join(": ");
     const names = attachments.map(({ filename, ref_id, uri }) => filename ?? ref_id ?? uri ?? "").join(", ");
     const isUpload = capability === ShellCapability.AttachmentUpload;
     const dropped = isUpload ? `; not taken: ${oneLine(names, 300)}` : "";
-    tell(
+    session.note(
       `the engine does not offer ${oneLine(capability)}${why === "" ? "" : ` (${oneLine(why, 300)})`}${dropped}`,
     );
   }
 
   #show(directive: ActionDirective): boolean {
-    const { isShown, form, call } = showCard(this.#options.view, directive);
+    const { isShown, form, call } = showCard(this.#options.session.view, directive);
     if (form) this.#forms.push(form);
     if (call) {
       this.#turnCalls.add(call);
@@ -196,12 +191,12 @@ export class ShellConversation implements LineActions {
   }
 
   #showForm(form: FormModel): void {
-    const { view } = this.#options;
+    const { view } = this.#options.session;
     view.lines(formLines(form, view.style));
   }
 
   async #fill(form: FormModel): Promise<void> {
-    const { mode, view, beforeAsk } = this.#options;
+    const { mode, view, beforeAsk } = this.#options.session;
     if (mode === "no-terminal" || !io().stdin.isTTY || !io().stdout.isTTY) {
       this.#showForm(form);
       return;
@@ -218,8 +213,10 @@ export class ShellConversation implements LineActions {
     const reply = await this.#cancellable((signal) => this.#options.approver.answerPending(pending, signal));
     if (reply !== undefined) {
       await this.#answer(pending, reply);
-    } else if (this.#options.mode === "ask") {
-      this.#options.view.note(`(it waits: /approve ${shortIdOf(pending)}, or /reject ${shortIdOf(pending)})`);
+    } else if (this.#options.session.mode === "ask") {
+      this.#options.session.view.note(
+        `(it waits: /approve ${shortIdOf(pending)}, or /reject ${shortIdOf(pending)})`,
+      );
     }
   }
 
@@ -244,7 +241,7 @@ export class ShellConversation implements LineActions {
     call: (signal: AbortSignal) => Promise<ShellOutcome>,
     answers?: PendingApproval,
   ): Promise<string | undefined> {
-    const { spinner } = this.#options;
+    const { spinner } = this.#options.session;
     spinner?.work(engineLabel);
     try {
       const outcome = await this.#cancellable(call).finally(() => spinner?.rest());
@@ -268,12 +265,12 @@ export class ShellConversation implements LineActions {
     const { hasRefused, isUnshown, lines } = judgeResults(results);
     this.#hasRefused ||= hasRefused;
     this.#isUnshown ||= isUnshown;
-    for (const line of lines) this.#options.tell(line);
+    for (const line of lines) this.#options.session.note(line);
     if (error?.code === "continuation_used" && answers)
-      this.#options.tell("it was answered before, perhaps elsewhere");
+      this.#options.session.note("it was answered before, perhaps elsewhere");
     else if (error) this.#failed(error);
     if (pendingApprovals.length > 0) return;
-    const { view } = this.#options;
+    const { view } = this.#options.session;
     const notRun = this.#turnCalls.line(view.style);
     if (notRun !== undefined) view.lines([notRun]);
     this.#turnCalls.clear();
@@ -283,7 +280,7 @@ export class ShellConversation implements LineActions {
     // An engine of this program says which failure of its model it was.
     const category = typeof details?.category === "string" ? details.category : code;
     this.#failure = errorExitCode(category);
-    this.#options.tell(
+    this.#options.session.note(
       `${errorWord(category)}: ${oneLine(message ?? "it does not say why", 1_000)} (${oneLine(category, 100)})`,
     );
   }

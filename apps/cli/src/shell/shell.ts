@@ -6,16 +6,12 @@ import { readClientToken } from "../ahp/token.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.ts";
 import { findHub } from "../hub/find-hub.ts";
-import { followQuestions } from "../hub/follow-questions.ts";
 import { noteInterruption } from "../interruption.ts";
 import { io } from "../io.ts";
-import type { AskMode } from "../terminal/asker.ts";
+import { Session } from "../session/session.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
-import { proseFor } from "../terminal/prose.ts";
-import { canSpin, Spinner } from "../terminal/spinner.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { canSpin } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
-import { View } from "../timeline/view.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { ShellApprover } from "./approvals.ts";
 import { ShellConversation } from "./shell-conversation.ts";
@@ -68,14 +64,6 @@ export interface ShellOptions {
 
 const maxTimeoutSeconds = 86_400;
 
-const modeOf = (approve: ShellOptions["approve"], hasTerminal: boolean): AskMode => {
-  if (approve === "once" || approve === "reject") return approve;
-  if (approve === "ask" && !hasTerminal) {
-    throw usageError("--approve ask needs a terminal", "Without one: --approve once, or --approve reject");
-  }
-  return hasTerminal ? "ask" : "no-terminal";
-};
-
 const sessionIdOf = async ({ session, new: isNew }: ShellOptions, state: ShellState): Promise<string> => {
   if (session !== undefined) return session;
   return (isNew ? undefined : await state.lastSessionId()) ?? randomId("sess");
@@ -119,86 +107,55 @@ export const shell = async (
   if (timeout < 1 || timeout > maxTimeoutSeconds) {
     throw usageError(`--timeout: a number from 1 to ${maxTimeoutSeconds}`);
   }
-  const hasTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
-  const mode = modeOf(options.approve, hasTerminal);
   const timeoutMs = timeout * 1000;
   const running = await engineOf(options);
   const { url: engine, tokenFile } = running;
+  let preview: StreamPreview | undefined;
+  const session = await Session.open({
+    ...{ command: "harness shell" as const, version, approve: options.approve },
+    withoutTerminal: "no-terminal",
+    // A program that reads the output gets answers alone.
+    beforeWrite: (terminal) => {
+      if (canSpin(io().stdout)) preview = new StreamPreview(terminal, () => io().stdout.rows || 24);
+      return () => preview?.clear();
+    },
+  });
+  if (options.approve === "ask" && session.mode !== "ask") {
+    throw usageError("--approve ask needs a terminal", "Without one: --approve once, or --approve reject");
+  }
+  const { view, note } = session;
   const { url, exchange } = await openEngine(engine, tokenFile, timeoutMs);
   const state = new ShellState(stateDirectory("shell"), url);
   const sessionId = await sessionIdOf(options, state);
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
   const again = oneLine(resumeCommand(url, sessionId, tokenFile), 1_200);
-  const terminal = createTerminal();
-  const spinner = canSpin(io().stdout) ? new Spinner() : undefined;
-  // A program that reads the output gets answers alone.
-  const preview = canSpin(io().stdout)
-    ? new StreamPreview(terminal, () => io().stdout.rows || 24)
-    : undefined;
-  const view = new View({
-    terminal,
-    openProse: await proseFor(terminal),
-    beforeWrite: () => preview?.clear(),
-  });
-  // The two need each other: a question takes the keyboard from the reader of lines.
-  const beforeAsk = () => lines.releaseKeyboard();
-  const approver = new ShellApprover({
-    mode,
-    view,
-    beforeAsk,
-    // A conversation goes on without the answer.
-    onInterrupt: () => {
-      if (intent !== undefined) noteInterruption();
-    },
-  });
-  const tell = (line: string) => {
-    view.breakLine();
-    io().stderr.write(`harness shell: ${line}\n`);
+  // A conversation goes on without the answer.
+  const onInterrupt = () => {
+    if (intent !== undefined) noteInterruption();
   };
   const conversation = new ShellConversation({
-    engine: exchange,
-    timeoutMs,
-    version,
-    kept,
-    state,
-    mode,
-    approver,
+    ...{ engine: exchange, timeoutMs, session, kept, state, preview },
+    approver: new ShellApprover(session, onInterrupt),
     attachments: attach.map(toAttachmentRef),
-    view,
-    preview,
-    spinner,
-    beforeAsk,
-    tell,
   });
-  const lines = new LineConversation(view, conversation, intent !== undefined);
-  const following = {
-    session: sessionId,
-    command: "harness shell",
-    version,
-    view,
-    spinner,
-    asks: () => mode === "ask" && !lines.isReading,
-    beforeAsk,
-    onCancel: () => void conversation.cancel(),
-  };
-  const questions = await followQuestions({ place: await hubOf(running), ...following });
+  const lines = new LineConversation(session, conversation, intent !== undefined);
   try {
+    await session.followHub(await hubOf(running), sessionId, () => void conversation.cancel());
     if (intent === undefined) {
       view.note(`session ${oneLine(sessionId, 80)}, engine ${oneLine(url, 300)}; /help lists the commands`);
     }
     await conversation.followUp();
-    if (intent === undefined) await lines.follow(() => questions?.answered());
+    if (intent === undefined) await lines.follow(() => session.answered());
     else await conversation.say(intent);
     const count = conversation.pending.length;
     if (count > 0) {
       const what = count === 1 ? "1 question waits" : `${count} questions wait`;
-      tell(`${what} for your approval: ${again}`);
+      note(`${what} for your approval: ${again}`);
     } else if (intent === undefined) view.note(`to continue: ${again}`);
     return conversation.exitCode;
   } finally {
-    spinner?.dispose();
     lines.close();
-    await questions?.close();
+    await session.close();
     await conversation.close();
     exchange.close();
   }

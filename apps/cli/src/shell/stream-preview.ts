@@ -20,8 +20,6 @@ const joiners = /[\u200d\p{Emoji_Modifier}]/gu;
 
 type Progress = Extract<ShellStreamEvent, { readonly type: "progress" }>;
 
-const upAndClear = (lines: number): string => `\r\u001b[${lines}A\u001b[J`;
-
 const signs = { running: "…", done: "✓", failed: "✗" } as const;
 
 /**
@@ -67,7 +65,7 @@ export class StreamPreview {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     if (this.#drawn === 0) return;
-    this.#terminal.write(upAndClear(this.#drawn));
+    this.#terminal.takeBack(this.#drawn);
     this.#drawn = 0;
   }
 

@@ -1,6 +1,7 @@
 import type { HarnessError } from "@harnesskit/wire";
 import { describeFailure } from "../cli-error.ts";
 import { io } from "../io.ts";
+import { createTerminal } from "./terminal.ts";
 
 export interface LineBudgetOptions {
   readonly maxLines: number;
@@ -49,7 +50,7 @@ export class ErrorNotes {
     this.#command = command;
     this.#lines = new LineBudget({
       maxLines: maxTold,
-      write: (line) => io().stderr.write(`${line}\n`),
+      write: (line) => createTerminal(io().stderr).write(`${line}\n`),
       more: (count) => `${command}: … and ${count} more`,
     });
   }

@@ -1,5 +1,6 @@
 import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
 import { io } from "../io.ts";
+import type { Session } from "../session/session.ts";
 import type { View } from "../timeline/view.ts";
 import { type ChatCommand, chatHelp, parseChatLine } from "./chat-line.ts";
 import { completeLine } from "./complete-line.ts";
@@ -50,8 +51,10 @@ export class LineConversation {
   #isReading = false;
 
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
-  constructor(view: View, actions: LineActions, isOneMessage = false) {
-    this.#view = view;
+  constructor(session: Session, actions: LineActions, isOneMessage = false) {
+    this.#view = session.view;
+    session.beforeAsk = () => this.#releaseKeyboard();
+    session.isReading = () => this.#isReading;
     this.#actions = actions;
     this.#isOneMessage = isOneMessage;
     io().signals.on("SIGINT", this.#onInterrupt);
@@ -70,7 +73,7 @@ export class LineConversation {
   };
 
   /** Gives the keyboard up, and forgets what was typed ahead, so that a question can be asked. */
-  releaseKeyboard(): void {
+  #releaseKeyboard(): void {
     if (!this.isTerminal) return;
     this.#reader?.close();
     this.#reader = undefined;
@@ -84,11 +87,6 @@ export class LineConversation {
   close(): void {
     io().signals.off("SIGINT", this.#onInterrupt);
     this.#stopReading();
-  }
-
-  /** Whether the keyboard is for the next line. */
-  get isReading(): boolean {
-    return this.#isReading;
   }
 
   /** @param ready waited for before each line: what asks the user first. @default nothing */

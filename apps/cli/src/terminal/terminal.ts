@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { inspect } from "node:util";
+import { displayText } from "@harnesskit/wire";
 import { io } from "../io.ts";
 import { wrapText } from "./text.ts";
 
@@ -29,7 +30,13 @@ export const wantsColour = (stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv)
 export interface Terminal {
   readonly style: Style;
   readonly columns: number | undefined;
+  /**
+   * Writes text. Whatever in it could move the cursor, hide something or turn it around is shown instead (`⟨U+001B⟩`), but for line ends, tabs and the styles of
+   * {@link Style}: text that a command forgot to escape says nothing to the terminal. JSON and text that is escaped already pass as they are.
+   */
   write(text: string): void;
+  /** Takes back so many lines that were written last. */
+  takeBack(lines: number): void;
   ready(): Promise<void>;
 }
 
@@ -39,6 +46,17 @@ export const assumeSize = (stream: Pick<NodeJS.WriteStream, "isTTY" | "columns" 
   stream.columns = 80;
   stream.rows ||= 24;
 };
+
+const esc = String.fromCharCode(0x1b);
+const styleCodes = [...new Set(styles.flatMap((style) => inspect.colors[style] ?? []))].join("|");
+/** A style of ours, or a character that a terminal obeys or does not show. A joiner belongs to emojis, and does nothing elsewhere. */
+const obeyed = new RegExp(
+  `(${esc}\\[(?:${styleCodes})m)|(?![\\n\\t\\u200d])[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]`,
+  "gu",
+);
+
+const harmless = (text: string): string =>
+  text.replace(obeyed, (found, style: string | undefined) => style ?? displayText(found));
 
 const maxColumns = 100;
 const minColumns = 20;
@@ -54,7 +72,10 @@ export const createTerminal = (
     return Math.max(minColumns, Math.min(maxColumns, stream.columns || 80));
   },
   write(text) {
-    stream.write(text);
+    stream.write(harmless(text));
+  },
+  takeBack(lines) {
+    stream.write(`\r${esc}[${lines}A${esc}[J`);
   },
   async ready() {
     if (stream.writableNeedDrain && !stream.destroyed) await once(stream, "drain").catch(() => {});

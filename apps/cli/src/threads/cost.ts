@@ -63,6 +63,10 @@ const readPrices = async (file: string): Promise<ModelPrices> => {
   }
 };
 
+/** The prices of a file, else those of `$HARNESS_PRICES`, else those that `@harnesskit/models` has. Rejects with a usage error. */
+export const pricesOf = async (file = io().env.HARNESS_PRICES): Promise<ModelPrices> =>
+  file ? readPrices(file) : modelPrices;
+
 async function* spentTurns(stored: StoredThreads, fromMs: number): AsyncGenerator<SpentTurn> {
   for (const { threadId, title, time } of await stored.list()) {
     if (time.updated < fromMs) continue;
@@ -134,8 +138,7 @@ export const dollars = ({
  */
 export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCostOptions): Promise<void> => {
   const fromMs = since === undefined ? 0 : io().clock.now() - toAgeMs(since, "--since");
-  const named = file ?? io().env.HARNESS_PRICES;
-  const prices = named ? await readPrices(named) : modelPrices;
+  const prices = await pricesOf(file);
   const stored = await openStoredThreads(cwd);
   const groups = new Map<string, Spent>();
   const total = nothing("total");

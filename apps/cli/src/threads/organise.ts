@@ -106,7 +106,9 @@ export const searchCommand = async (
   const terminal = createTerminal();
   if (json) return terminal.write(`${safeJson({ hits, skipped, hasMore })}\n`);
   for (const { threadId: id, reason } of skipped)
-    io().stderr.write(`harness threads search: left out: ${oneLine(id, 80)}: ${oneLine(reason, 300)}\n`);
+    createTerminal(io().stderr).write(
+      `harness threads search: left out: ${oneLine(id, 80)}: ${oneLine(reason, 300)}\n`,
+    );
   if (hits.length === 0) return say("Nothing was found");
   const { style, columns } = terminal;
   let last: string | undefined;

@@ -19,6 +19,7 @@ import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { HarnessError, systemClock } from "@harnesskit/wire";
 import { io } from "../io.ts";
 import { threadNotFound } from "../run/failures.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 
@@ -114,7 +115,7 @@ export const noteUnreadable = ({ unreadable }: StoredThreads): void => {
   const names = [...unreadable].slice(0, maxNamed).map((threadId) => oneLine(threadId, 80));
   const more = unreadable.size > maxNamed ? ` and ${unreadable.size - maxNamed} more` : "";
   const what = unreadable.size === 1 ? "a thread that" : `${unreadable.size} threads that`;
-  io().stderr.write(
+  createTerminal(io().stderr).write(
     `harness threads: left out ${what} cannot be read: ${names.join(", ")}${more}. To see why: harness doctor\n`,
   );
 };

@@ -11,10 +11,12 @@ interface Request {
 
 /**
  * A provider that refuses what is not valid, and whose model calls the first tool with `word` in its name, once, and then says that it is done. `offered` has the
- * names of the tools of the last request, `results` what tools returned.
+ * names of the tools of the last request, `results` what tools returned, `said` the last request as it came.
+ *
+ * @param isSilent the model never answers behind its call
  */
-export const callingProvider = async (word: string) => {
-  const seen = { offered: [] as string[], results: [] as string[] };
+export const callingProvider = async (word: string, input: object = {}, isSilent = false) => {
+  const seen = { offered: [] as string[], results: [] as string[], said: "" };
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
@@ -26,12 +28,19 @@ export const callingProvider = async (word: string) => {
     }
     const { messages, tools = [] } = sent;
     seen.offered = tools.map((tool) => tool.function.name);
+    seen.said = body;
     seen.results = messages
       .filter(({ role }) => role === "tool")
       .map(({ content }) => JSON.stringify(content));
     const name =
       seen.results.length === 0 ? seen.offered.find((offered) => offered.includes(word)) : undefined;
-    const call = { index: 0, id: "call_1", type: "function", function: { name, arguments: "{}" } };
+    if (isSilent && name === undefined) return;
+    const call = {
+      index: 0,
+      id: "call_1",
+      type: "function",
+      function: { name, arguments: JSON.stringify(input) },
+    };
     const line = (delta: object, finish_reason: string | null) =>
       `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
     response.writeHead(200, { "content-type": "text/event-stream" });

@@ -16,5 +16,12 @@ export class FakeTerminal implements Terminal {
     this.text += text;
   }
 
+  takeBack(lines: number): void {
+    this.text = this.text
+      .split("\n")
+      .slice(0, -lines - 1)
+      .join("\n");
+  }
+
   async ready(): Promise<void> {}
 }

@@ -25,6 +25,10 @@ export class ScreenTerminal implements Terminal {
     }
   }
 
+  takeBack(lines: number): void {
+    this.write(`\r\u001b[${lines}A\u001b[J`);
+  }
+
   /** What the user sees, and what stands above it. */
   get shown(): string[] {
     return this.rows.map((row) => row.trimEnd()).filter((row) => row !== "");

@@ -15,8 +15,10 @@ import { Note } from "../parts/note.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
 import { TextList } from "../parts/table.tsx";
 
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 const durations: readonly (readonly [number, string])[] = [
+  [15 * minuteMs, "15 minutes"],
   [hourMs, "1 hour"],
   [8 * hourMs, "8 hours"],
   [24 * hourMs, "1 day"],
@@ -99,12 +101,22 @@ interface AlwaysFormProps {
   readonly grantMs: number;
   readonly nowMs: number;
   readonly isBusy: boolean;
+  /** Whether a grant is for exactly this call, as on a device with a highest risk. */
+  readonly isExactOnly: boolean;
   readonly onGive: (always: Always) => void;
   readonly onCancel: () => void;
 }
 
 /** Chooses a grant, and shows it whole before it is given. */
-export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }: AlwaysFormProps) {
+export function AlwaysForm({
+  record,
+  grantMs,
+  nowMs,
+  isBusy,
+  isExactOnly,
+  onGive,
+  onCancel,
+}: AlwaysFormProps) {
   const { input, tool } = record.subject;
   const first = useRef<HTMLInputElement>(null);
   const durationId = useId();
@@ -158,6 +170,17 @@ export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }:
             />
             this session of the agent
           </label>
+          {record.origin.directory !== undefined && (
+            <label>
+              <input
+                type="radio"
+                name="reach"
+                checked={reach === "workspace"}
+                onChange={() => setReach("workspace")}
+              />
+              this workspace, in all sessions of the agent
+            </label>
+          )}
           <label>
             <input type="radio" name="reach" checked={reach === "agent"} onChange={() => setReach("agent")} />
             all sessions of the agent
@@ -169,10 +192,12 @@ export function AlwaysForm({ record, grantMs, nowMs, isBusy, onGive, onCancel }:
             <input type="radio" name="which" checked={!isPattern} onChange={() => setPattern(false)} />
             exactly this call
           </label>
-          <label>
-            <input type="radio" name="which" checked={isPattern} onChange={() => setPattern(true)} />
-            calls like this one
-          </label>
+          {!isExactOnly && (
+            <label>
+              <input type="radio" name="which" checked={isPattern} onChange={() => setPattern(true)} />
+              calls like this one
+            </label>
+          )}
         </fieldset>
         <label class="field" for={durationId}>
           <span>How long</span>

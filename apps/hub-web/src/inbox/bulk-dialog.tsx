@@ -1,7 +1,9 @@
-import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import { type ApprovalRecord, isGrave, presentApproval } from "@harnesskit/approvals";
 import { useMemo, useState } from "preact/hooks";
-import { plural } from "../format.ts";
+import { rightsProblem } from "../devices/rights.ts";
+import { line, plural } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
+import { ApproveButton } from "../parts/approve-button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
@@ -11,6 +13,7 @@ import { SubjectView } from "../parts/subject-view.tsx";
 import type { HubLink } from "../state/hub-link.ts";
 import { type Inbox, isLeft } from "../state/inbox.ts";
 import { useStore } from "../state/store.ts";
+import { shortEnding } from "./ending.ts";
 import { RefuseForm } from "./refuse-form.tsx";
 import { useArmed } from "./use-armed.ts";
 import { useSeenToEnd } from "./use-seen-to-end.ts";
@@ -23,6 +26,12 @@ interface BulkDialogProps {
   readonly onClose: () => void;
 }
 
+/** What became of a question that was not answered here; undefined while it waits. */
+const elsewhereText = (record: ApprovalRecord | undefined): string | undefined => {
+  if (record?.status === "pending") return undefined;
+  return record?.answer === undefined ? "over" : `${shortEnding(record)} by ${line(record.answer.by, 60)}`;
+};
+
 /** Answers several approvals at once, each of them shown whole. What is not shown whole, or has ended, is left out. */
 export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDialogProps) {
   const hello = useStore(link.hello);
@@ -34,6 +43,7 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
   const isRefusal = decision === "reject";
   const included = views.filter(({ record, view }) => {
     const now = known.get(record.id);
+    if (rightsProblem(record, hello?.device) !== undefined) return false;
     return now?.status === "pending" && (isRefusal || (view.isWhole && !isLeft(now)));
   });
   const key = shown.map(({ id }) => id).join(" ");
@@ -45,7 +55,7 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
   };
   const statusOf = (id: string): string | undefined => {
     const state = answers.get(id);
-    if (state === undefined) return known.get(id)?.status === "pending" ? undefined : "answered elsewhere";
+    if (state === undefined) return elsewhereText(known.get(id));
     return {
       sending: "sending …",
       counted: isRefusal ? "refused" : "approved",
@@ -53,6 +63,7 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
       failed: "not sent",
     }[state.state];
   };
+  const isAnyGrave = included.some(({ view }) => isGrave(view.risk.level));
   const isDone = isSent && shown.every(({ id }) => answers.get(id)?.state !== "sending");
   const verb = isRefusal ? "Refuse" : "Approve";
   const footer = isSent ? (
@@ -68,15 +79,14 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
     />
   ) : (
     <>
-      <button
-        type="button"
-        class="button primary"
+      <ApproveButton
+        isGrave={isAnyGrave}
         disabled={!isArmed || !isSeen || included.length === 0}
-        onClick={() => answer()}
+        onApprove={() => answer()}
       >
         <Icon name="check" />
-        Approve {included.length} once
-      </button>
+        {isAnyGrave ? "Hold to approve" : "Approve"} {included.length} once
+      </ApproveButton>
       <button type="button" class="button quiet" onClick={onClose}>
         Cancel
       </button>
@@ -100,6 +110,9 @@ export function BulkDialog({ records, decision, link, inbox, onClose }: BulkDial
             )}
           </header>
           <SubjectView view={view} />
+          {rightsProblem(record, hello?.device) !== undefined && (
+            <Note tone="warn">{rightsProblem(record, hello?.device)} It is left out.</Note>
+          )}
           {!isRefusal && isLeft(known.get(record.id) ?? record) && (
             <Note tone="warn">Its agent has gone, so it is left out.</Note>
           )}

@@ -1,9 +1,11 @@
 import { type ApprovalRecord, isGrave, presentApproval } from "@harnesskit/approvals";
 import type { ComponentProps } from "preact";
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { rightsProblem } from "../devices/rights.ts";
 import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
+import { ApproveButton } from "../parts/approve-button.tsx";
 import { CloseButton } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
@@ -125,8 +127,9 @@ export function DecisionPanel({
   const isArmed = useArmed(shownKey);
   const isPending = status === "pending" && record.expiresAtMs > nowMs;
   const isBusy = answerState?.state === "sending";
-  const canAnswer = isPending && isArmed && !isBusy;
   const isAskerGone = isLeft(record);
+  const beyond = rightsProblem(record, hello?.device);
+  const canAnswer = isPending && isArmed && !isBusy && beyond === undefined;
   const canApprove = canAnswer && isSeen && !isAskerGone;
   const isCutHere = view.parts.some(({ lines }) => lines.at(-1)?.kind === "cut");
 
@@ -194,7 +197,12 @@ export function DecisionPanel({
         <div ref={end} />
         <p class="digest dim small">{view.digest}</p>
       </ScrollArea>
-      {isPending && (
+      {isPending && beyond !== undefined && (
+        <footer class="decision-foot">
+          <Note tone="warn">{beyond}</Note>
+        </footer>
+      )}
+      {isPending && beyond === undefined && (
         <footer class="decision-foot">
           {mode === "refuse" && (
             <RefuseForm
@@ -209,6 +217,7 @@ export function DecisionPanel({
               grantMs={hello?.grantMs ?? 0}
               nowMs={nowMs}
               isBusy={isBusy}
+              isExactOnly={hello?.device?.upTo !== undefined}
               onCancel={() => setMode("none")}
               onGive={(always) => onAnswer({ decision: "approve", always })}
             />
@@ -216,17 +225,16 @@ export function DecisionPanel({
           {mode === "none" && (
             <div class="actions">
               {isSeen ? (
-                <button
-                  ref={approve}
-                  type="button"
-                  class="button primary"
+                <ApproveButton
+                  element={approve}
+                  isGrave={isGrave(view.risk.level)}
+                  keyShortcut="a"
                   disabled={!canApprove}
-                  aria-keyshortcuts="a"
-                  onClick={() => onAnswer({ decision: "approve" })}
+                  onApprove={() => onAnswer({ decision: "approve" })}
                 >
                   <Icon name="check" />
-                  Approve once <kbd>A</kbd>
-                </button>
+                  {isGrave(view.risk.level) ? "Hold to approve once" : "Approve once"} <kbd>A</kbd>
+                </ApproveButton>
               ) : (
                 <button type="button" class="button" onClick={scrollOn} aria-keyshortcuts="a">
                   <Icon name="down" />

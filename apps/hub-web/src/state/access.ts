@@ -1,12 +1,17 @@
 import { hubPaths, PageSessionSchema, SocketTicketSchema } from "@harnesskit/protocol/hub";
 
+import { deviceToken, forgetDevice, takePairingCode } from "../devices/device-token.ts";
+
 const storageKey = "harness-hub-session";
 const channelName = "harness-hub";
 /** How long the other tabs of this browser have to share their session. */
 const shareMs = 300;
 
 /** The session of the page, or why it is missing. */
-export type Access = { readonly token: string } | { readonly refused: "no_link" | "used_link" };
+export type Access =
+  | { readonly token: string }
+  | { readonly pairingCode: string }
+  | { readonly refused: "no_link" | "used_link" };
 
 /** Takes `#ticket=…` out of the address bar; what follows stays a link within the page. */
 const takeTicket = (): string | undefined => {
@@ -53,10 +58,14 @@ const shareSession = (token: string): void => {
   };
 };
 
-/** The session of this tab: from the link's ticket, from an earlier load, or from another tab. */
+/** The credential of this tab: the device's own, or a session from the link's ticket, an earlier load or another tab. */
 export const openAccess = async (): Promise<Access> => {
+  const pairingCode = takePairingCode();
+  if (pairingCode !== undefined) return { pairingCode };
   const ticket = takeTicket();
   const fresh = ticket === undefined ? undefined : await openSession(ticket);
+  const device = deviceToken();
+  if (fresh === undefined && device !== undefined) return { token: device };
   const token = fresh ?? sessionStorage.getItem(storageKey) ?? (await askOtherTabs());
   if (token === undefined) return { refused: ticket === undefined ? "no_link" : "used_link" };
   sessionStorage.setItem(storageKey, token);
@@ -64,7 +73,11 @@ export const openAccess = async (): Promise<Access> => {
   return { token };
 };
 
-export const forgetSession = (): void => sessionStorage.removeItem(storageKey);
+/** Forgets a credential that the hub does not know any more. */
+export const forgetAccess = (token: string): void => {
+  if (deviceToken() === token) forgetDevice();
+  else sessionStorage.removeItem(storageKey);
+};
 
 /** A ticket for one connection; undefined if the hub does not know the session any more. Rejects if the hub cannot be reached. */
 export const socketTicket = async (token: string): Promise<string | undefined> => {

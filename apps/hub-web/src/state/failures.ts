@@ -10,6 +10,8 @@ const refusals: Readonly<Record<string, string>> = {
   grant_mismatch: "This grant does not cover the action, so nothing was answered.",
   preview_cut: "Part of the action is not shown, so it cannot be allowed for always.",
   approval_not_found: "This approval is not kept, or was never there.",
+  device_only_looks: "This device was paired to look, not to answer.",
+  not_for_devices: "This is done on the hub's own machine.",
   row_not_found: "This row is not kept, or was never there.",
 };
 

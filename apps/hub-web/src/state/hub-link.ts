@@ -2,7 +2,7 @@ import { createHubClient, type HubClient, type HubIntroduction } from "@harnessk
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { createWebSocketTransport } from "@harnesskit/transport-http";
 import { HarnessError, type Transport, TransportError } from "@harnesskit/wire";
-import { forgetSession, socketTicket } from "./access.ts";
+import { forgetAccess, socketTicket } from "./access.ts";
 import { Store } from "./store.ts";
 
 /**
@@ -51,7 +51,7 @@ export const openHubLink = (token: string): HubLink => {
   const client = createHubClient({
     client: { name: "page" },
     transport: ticketTransport(token, () => {
-      forgetSession();
+      forgetAccess(token);
       end("denied");
     }),
     reconnect,

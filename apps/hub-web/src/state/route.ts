@@ -1,6 +1,6 @@
 import { Store } from "./store.ts";
 
-export const pages = ["inbox", "timeline", "agents", "policy", "grants"] as const;
+export const pages = ["inbox", "timeline", "agents", "policy", "grants", "devices"] as const;
 export type PageName = (typeof pages)[number];
 
 /** What the timeline shows. */

@@ -72,6 +72,21 @@ export const expectQuiet = ({
   expect(hub?.errors ?? []).toEqual([]);
 };
 
+/** Holds a button, as a thumb does, until `isDone` passes. */
+export const hold = async (page: Page, button: Locator, isDone: () => Promise<unknown>): Promise<void> => {
+  await button.hover();
+  await page.mouse.down();
+  await isDone();
+  await page.mouse.up();
+};
+
+/** Approves by the keyboard, which no risk needs to be held for. */
+export const approveByKey = async (where: Page | Locator): Promise<void> => {
+  const approve = where.getByRole("button", { name: /approve once/i });
+  await expect.poll(() => approve.isEnabled()).toBe(true);
+  await approve.press("Enter");
+};
+
 /** Reads an approval to its end, so that it can be approved. */
 export const readOn = async (panel: Locator): Promise<void> => {
   await expect
@@ -79,7 +94,7 @@ export const readOn = async (panel: Locator): Promise<void> => {
       await panel
         .getByLabel("What will be done")
         .evaluate((element) => element.scrollBy({ top: element.clientHeight }));
-      return panel.getByRole("button", { name: "Approve once" }).count();
+      return panel.getByRole("button", { name: /approve once/i }).count();
     })
     .toBe(1);
 };

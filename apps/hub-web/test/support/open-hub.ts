@@ -1,7 +1,8 @@
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type ApprovalQuestion, type ApprovalStore, createMemoryApprovalStore } from "@harnesskit/approvals";
 import { createHub, createMemoryTimelineStore, type TimelineStore } from "@harnesskit/hub";
-import { serveHub } from "@harnesskit/hub/node";
+import { type ServedHub, type ServeHubOptions, serveHub } from "@harnesskit/hub/node";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
 import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
@@ -10,6 +11,9 @@ import { policyText } from "./policy-text.ts";
 
 export interface OpenHub extends AsyncDisposable {
   readonly url: string;
+  /** The devices of the hub, and where they reach it. */
+  readonly devices: ServedHub["devices"];
+  readonly publicUrl: string;
   /** A link to the page, valid once. */
   link(): string;
   /** A link that answers what waits longest. */
@@ -18,16 +22,31 @@ export interface OpenHub extends AsyncDisposable {
   readonly timeline: TimelineStore;
   /** What the hub reported behind its callers' backs. */
   readonly errors: readonly unknown[];
+  /** What was refused, and which devices were paired. */
+  readonly entries: readonly AuditEntry[];
   agent(name: string, session?: string): Promise<Agent>;
   /** Puts a question without an agent that waits. */
   ask(question: Pick<ApprovalQuestion, "subject"> & Partial<ApprovalQuestion>): Promise<void>;
 }
+
+type AuditEntry = Parameters<NonNullable<ServeHubOptions["audit"]>>[0];
+
+const vapidKey = "BEl62iUYgUivxIkv69yViEuiBIa-Ib9-SkvMeAtA3LFgDzkrxZJjSgSnfckjBJuBkr3qBUYIHBQFLXYp5Nksh8U";
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
 
 /** A hub as a user's, in this process, with stores in memory and the page from a directory. */
 export const openHub = async (pageDirectory: string): Promise<OpenHub> => {
   const directory = await temporaryDirectory();
   const place = hubPlace({ state: join(directory.path, "hub") });
   const errors: unknown[] = [];
+  const entries: AuditEntry[] = [];
   const onError = (error: unknown) => errors.push(error);
   const approvals = createMemoryApprovalStore();
   const timeline = createMemoryTimelineStore();
@@ -36,10 +55,17 @@ export const openHub = async (pageDirectory: string): Promise<OpenHub> => {
   const limits = { returnWithinMs: 100 };
   const hub = createHub({ version: "1.0.0", policy, approvals, timeline, riskOf, limits, onError });
   await hub.start();
-  const served = await serveHub({ hub, place, pageDirectory, user: "ada", onError });
+  // A browser takes this name of the machine for another origin, and for as safe as TLS.
+  const port = await freePort();
+  const publicUrl = `http://localhost:${port}`;
+  const audit = { record: (entry: AuditEntry) => entries.push(entry) };
+  const served = await serveHub({
+    ...{ hub, place, port, publicUrl, pageDirectory, onError },
+    ...{ user: "ada", pushKey: vapidKey, audit: audit.record },
+  });
   const agents: Agent[] = [];
   return {
-    ...{ url: served.url, approvals, timeline, errors },
+    ...{ url: served.url, publicUrl, devices: served.devices, approvals, timeline, errors, entries },
     link: () => served.openLink(),
     async answerLink() {
       const [record] = (await approvals.page({ status: "pending" })).records;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { isExisting } from "@harnesskit/node-kit";
+import { ifPresent, isExisting, openOwnFile } from "@harnesskit/node-kit";
 import type { ArtifactWriter } from "../thread-store.ts";
 import { type StoreDirectory, toFileStoreError } from "./store-directory.ts";
 
@@ -46,3 +46,9 @@ export const openArtifactFile = async (directory: StoreDirectory, name: string):
       }),
   };
 };
+
+/** The bytes of one; none where it is not there. No link is followed at its name. */
+export async function* readArtifactFile(directory: StoreDirectory, name: string): AsyncIterable<Uint8Array> {
+  const file = await ifPresent(openOwnFile(join(directory.path, name)));
+  if (file !== undefined) yield* file.createReadStream();
+}

@@ -14,7 +14,7 @@ import type {
   ThreadLease,
   ThreadStore,
 } from "../thread-store.ts";
-import { openArtifactFile } from "./artifact-file.ts";
+import { openArtifactFile, readArtifactFile } from "./artifact-file.ts";
 import type { FileThreadStoreOptions } from "./file-thread-store-options.ts";
 import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
@@ -196,6 +196,12 @@ class FileThreadStore implements ThreadStore {
       checkArtifactName(name);
       return openArtifactFile(this.#files(threadId).artifacts, name);
     });
+  }
+
+  async *readArtifact(threadId: string, name: string): AsyncIterable<Uint8Array> {
+    if (!isThreadId(threadId)) return;
+    checkArtifactName(name);
+    yield* readArtifactFile(this.#files(threadId).artifacts, name);
   }
 
   addGrant(grant: Grant): Promise<void> {

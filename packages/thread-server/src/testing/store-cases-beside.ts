@@ -5,6 +5,12 @@ import { type StoreCases, sampleGrant, sampleThread } from "./store-case.ts";
 const toHex = (bytes: ArrayBuffer): string =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+const bytesOf = async (parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
+  const read: Uint8Array<ArrayBuffer>[] = [];
+  for await (const part of parts) read.push(Uint8Array.from(part));
+  return new Uint8Array(await new Blob(read).arrayBuffer());
+};
+
 export const besideCases: StoreCases = {
   async "an artifact is named with its size in bytes and its hash, written in however many parts"({ store }) {
     await store.create(sampleThread("ses_1"));
@@ -24,8 +30,16 @@ export const besideCases: StoreCases = {
       same(sha256, toHex(await crypto.subtle.digest("SHA-256", bytes)), `the hash of ${name}`);
       ok(path.endsWith(name), `the path of ${name} does not end with its name`);
       paths.add(path);
+      same(await bytesOf(store.readArtifact("ses_1", name)), bytes, `what is read of ${name}`);
     }
     same(paths.size, samples.length, "different paths");
+    for (const [id, name] of [
+      ["ses_1", "none.txt"],
+      ["ses_2", "parts.json"],
+    ] as const) {
+      const read = await bytesOf(store.readArtifact(id, name));
+      same(read.length, 0, `what is read of ${name} of ${id}`);
+    }
   },
   async "an artifact's name is letters, digits, `_`, `-` and `.`, and never a way out"({ store }) {
     await store.create(sampleThread("ses_1"));

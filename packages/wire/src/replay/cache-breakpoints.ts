@@ -7,12 +7,13 @@ export type CacheBreakpoint = Record<string, JsonObject>;
 
 /**
  * How the model's provider is told up to where it is to cache a request; undefined for one that needs no telling (OpenAI, Gemini, local
- * servers), or has no cache. Of the four that Anthropic takes, one is for the tools, one for the instructions, and two for {@link withBreakpoints}.
+ * servers), or has no cache. Bedrock and OpenRouter read none of a tool: that of the instructions covers the tools. Of the four that Anthropic takes, one is for the tools, one for the instructions, and two for {@link withBreakpoints}.
  */
 export const cacheBreakpoint = (model: ReplayModel): CacheBreakpoint | undefined => {
   const name = modelName(model).toLowerCase();
   if (!/claude|anthropic/.test(name)) return undefined;
-  if (name.includes("bedrock")) return { bedrock: { cachePoint: { type: "default" } } };
+  // Bedrock's Converse API. Its provider `bedrock.anthropic.messages` speaks Anthropic's own.
+  if (name.startsWith("amazon-bedrock/")) return { bedrock: { cachePoint: { type: "default" } } };
   const cacheControl = { type: "ephemeral" };
   return name.includes("openrouter") ? { openrouter: { cacheControl } } : { anthropic: { cacheControl } };
 };

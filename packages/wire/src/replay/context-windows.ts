@@ -7,33 +7,58 @@ import type { ReplayModel } from "./replayed-message.ts";
  */
 export type ContextWindows = Readonly<Record<string, number>>;
 
-/** What is known of models that are often used. A model that is not here is known by what its provider says. */
+/**
+ * What is known of models that are often used: the smallest size that a common host of the model gives it, because a larger one is
+ * found out by a refusal. A model that is not here is known by what its provider says.
+ */
 export const contextWindows: ContextWindows = {
   "claude-": 200_000,
+  "claude-2": 100_000,
+  "claude-instant": 100_000,
   "command-a": 256_000,
   "command-r": 128_000,
-  "deepseek-": 128_000,
-  "gemini-": 1_048_576,
-  "gemma-3": 128_000,
-  "gpt-3.5": 16_385,
+  "deepseek-": 64_000,
+  "deepseek-chat": 128_000,
+  "deepseek-coder": 4_096,
+  "deepseek-reasoner": 128_000,
+  "deepseek-v3.": 128_000,
+  "gemini-": 1_000_000,
+  "gemini-2.5-flash-image": 32_768,
+  "gemma-3": 96_000,
+  "gemma-3-1b": 32_000,
+  "gemma-3n": 8_192,
+  "gpt-3.5": 16_384,
+  "gpt-3.5-turbo-instruct": 4_096,
   "gpt-4": 8_192,
+  "gpt-4-32k": 32_768,
   "gpt-4-turbo": 128_000,
   "gpt-4.1": 1_047_576,
+  "gpt-4.5": 128_000,
   "gpt-4o": 128_000,
   "gpt-5": 272_000,
-  "gpt-oss": 131_072,
+  "gpt-5-chat": 128_000,
+  "gpt-oss": 128_000,
   "grok-": 131_072,
+  "grok-2-vision": 8_192,
+  "grok-4": 256_000,
+  "grok-code": 256_000,
+  "grok-vision": 8_192,
   "kimi-k2": 131_072,
-  "llama-3.1": 131_072,
-  "llama-3.2": 131_072,
-  "llama-3.3": 131_072,
+  "llama-3.1": 128_000,
+  "llama-3.2": 128_000,
+  "llama-3.3": 128_000,
   "mistral-large": 128_000,
   "mistral-medium": 128_000,
   "mistral-small": 32_768,
   o1: 200_000,
+  "o1-mini": 128_000,
+  "o1-preview": 128_000,
   o3: 200_000,
   "o4-mini": 200_000,
-  "qwen3-": 131_072,
+  "qwen3-": 32_768,
+  "qwen3-235b": 128_000,
+  "qwen3-coder": 131_000,
+  "qwen3-max": 262_144,
 };
 
 /** The tokens of a model's context; undefined for one that the table does not have. */

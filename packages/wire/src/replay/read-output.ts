@@ -23,6 +23,12 @@ export const readOutputTool: {
         maximum: pageLength,
         description: "How many characters to read.",
       },
+      find: {
+        type: "string",
+        minLength: 1,
+        description:
+          "Shows the places where this text stands, as it is written, in place of a part of the output.",
+      },
     },
     required: ["id"],
     additionalProperties: false,
@@ -32,9 +38,26 @@ export const readOutputTool: {
 const whole = (value: unknown, fallback: number): number =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : fallback;
 
-/** The part of an output that a call of {@link readOutputTool} asks for. */
+/** Places that one call shows of what it looks for, and the characters before and behind each. */
+const maxPlaces = 20;
+const besideLength = 200;
+
+const placesOf = (text: string, find: string, from: number) => {
+  const places: { readonly offset: number; readonly text: string }[] = [];
+  let at = text.indexOf(find, from);
+  while (at >= 0 && places.length < maxPlaces) {
+    const end = Math.min(at + find.length, at + besideLength) + besideLength;
+    places.push({ offset: at, text: text.slice(Math.max(0, at - besideLength), end) });
+    // What was shown with one place is not shown again.
+    at = text.indexOf(find, end);
+  }
+  return { length: text.length, places, isEnd: at < 0, ...(at >= 0 && { nextOffset: at }) };
+};
+
+/** What a call of {@link readOutputTool} asks for: a part of an output, or the places of a text in it from `offset` on. */
 export const outputPage = (text: string, input: Readonly<Record<string, unknown>>) => {
   const offset = whole(input.offset, 0);
+  if (typeof input.find === "string" && input.find !== "") return placesOf(text, input.find, offset);
   const end = offset + Math.min(pageLength, Math.max(1, whole(input.limit, pageLength)));
   return { length: text.length, offset, text: text.slice(offset, end), isEnd: end >= text.length };
 };

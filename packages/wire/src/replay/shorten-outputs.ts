@@ -12,16 +12,34 @@ const mark = (length: number, reference: unknown): string => {
   return `[${length} characters left out, to fit the model's context: ${how}]`;
 };
 
+const isMark = (value: unknown): boolean =>
+  typeof value === "string" && value.includes(`${readOutputTool.name} {`);
+
+/** What a host keeps of an output that is too long for it: the rest can be read by its reference. */
+const isKeptInPart = (
+  value: unknown,
+): value is { readonly length: number; readonly head: string; readonly tail: string } =>
+  isObject(value) &&
+  value.truncated === true &&
+  typeof value.length === "number" &&
+  typeof value.head === "string" &&
+  typeof value.tail === "string";
+
+/** A result of which its host keeps the beginning and the end says so, and how the rest is read. */
+const markKept = (part: Part): Part => {
+  const { value, ...output } = isObject(part.output) ? part.output : {};
+  if (part.type !== "tool-result" || !isKeptInPart(value) || part.reference === undefined) return part;
+  const rest = mark(value.length - value.head.length - value.tail.length, part.reference);
+  return { ...part, output: { ...output, value: { ...value, rest } } };
+};
+
 /** Whether a mark in these messages names {@link readOutputTool}. */
 export const refersToOutputs = (messages: readonly ReplayMessage[]): boolean =>
   messages.some(
     (message) =>
       message.role === "tool" &&
       partsOf(message).some(
-        ({ output }) =>
-          isObject(output) &&
-          typeof output.value === "string" &&
-          output.value.includes(`${readOutputTool.name} {`),
+        ({ output }) => isObject(output) && isMark(isObject(output.value) ? output.value.rest : output.value),
       ),
   );
 
@@ -51,7 +69,7 @@ const cutResult = (part: Part, maxLength: number): Part => {
 
 const cutResults = <Message extends ReplayMessage>(message: Message, maxLength: number): Message => {
   const parts = partsOf(message);
-  const cut = parts.map((part) => cutResult(part, maxLength));
+  const cut = parts.map((part) => cutResult(markKept(part), maxLength));
   return cut.every((part, index) => part === parts[index]) ? message : { ...message, content: cut };
 };
 

@@ -108,7 +108,7 @@ export class Devices implements DeviceDesk {
     const refusal = this.#refusal(device, secret, origin);
     if (device !== undefined && refusal === undefined) return this.#shown(device);
     const refused = refusal ?? "device_unknown";
-    this.#options.audit("pair", "refused", {
+    this.#options.audit("use", "refused", {
       reason: refused,
       device: device?.id,
       name: device?.name,

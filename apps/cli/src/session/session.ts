@@ -1,0 +1,169 @@
+import type { HubPlace } from "@harnesskit/hub/place";
+import { settleWithin } from "@harnesskit/wire/time";
+import { logFailure } from "../cli-error.ts";
+import type { HubQuestions } from "../hub/hub-questions.ts";
+import { io } from "../io.ts";
+import { type Answer, type AskMode, type AskTerminal, askUser, type Question } from "../terminal/asker.ts";
+import { proseFor } from "../terminal/prose.ts";
+import { canSpin, Spinner } from "../terminal/spinner.ts";
+import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import { wrapText } from "../terminal/text.ts";
+import type { AskedAtHub } from "../timeline/judgements.ts";
+import { View } from "../timeline/view.ts";
+import type { ViewOptions } from "../timeline/view-options.ts";
+import { questionStream, type SessionStreams, shownStreams, streamTerminals } from "./streams.ts";
+
+export interface SessionOptions extends Pick<ViewOptions, "showPrompt" | "showDone" | "policyUse"> {
+  readonly command: "harness run" | "harness attach" | "harness chat" | "harness shell";
+  readonly version: string;
+  /** @default standard output shows everything */
+  readonly streams?: SessionStreams;
+  /** Show nothing and ask nobody: a program reads lines of JSON. @default false */
+  readonly json?: boolean;
+  /** How approvals are answered. @default "ask" */
+  readonly approve?: "ask" | "once" | "reject" | undefined;
+  /** What `ask` is without a terminal. */
+  readonly withoutTerminal: "no-terminal" | "watch";
+  /** Show for a while what is taken back before anything else is written. @default nothing */
+  readonly beforeWrite?: ((terminal: Terminal) => () => void) | undefined;
+}
+
+/** How long a session waits until its questions at a hub are followed. With a slower hub they may be shown late, or not at all. */
+const hubStartMs = 1000;
+
+/** An agent at the terminal, whatever protocol it speaks: where it is shown, how the user is asked, and what a hub asks about it. */
+export class Session {
+  readonly command: SessionOptions["command"];
+  readonly version: string;
+  readonly terminal: Terminal;
+  /** Where the answer goes. */
+  readonly answer: Terminal;
+  /** A program reads the answer. */
+  readonly isAnswerRead: boolean;
+  readonly spinner: Spinner | undefined;
+  readonly view: View;
+  readonly mode: AskMode;
+  /** The terminal to ask in; undefined where no user can be asked. */
+  readonly askTerminal: AskTerminal | undefined;
+  /** Takes the keyboard from what reads lines, before the user is asked. */
+  beforeAsk: () => void = () => {};
+  /** The keyboard is for the user's next line: a question of the hub is only shown. */
+  isReading: () => boolean = () => false;
+  readonly #show: (lines: readonly string[]) => void;
+  #hub: HubQuestions | undefined;
+  #hubOpens: Promise<void> = Promise.resolve();
+
+  private constructor(options: SessionOptions, openProse: ViewOptions["openProse"]) {
+    const {
+      command,
+      version,
+      streams = shownStreams(),
+      json = false,
+      showPrompt,
+      showDone,
+      policyUse,
+    } = options;
+    this.command = command;
+    this.version = version;
+    const { shown: terminal, answer } = streamTerminals(streams);
+    this.terminal = terminal;
+    this.answer = answer;
+    this.isAnswerRead = answer.columns === undefined && answer !== terminal;
+    const other = streams.answer === streams.shown ? io().stderr : streams.answer;
+    this.spinner =
+      json || !canSpin(streams.shown) ? undefined : new Spinner({ stream: streams.shown, other });
+    this.view = new View({
+      ...{ terminal, spinner: this.spinner, openProse, policyUse },
+      ...(showPrompt !== undefined && { showPrompt }),
+      ...(showDone !== undefined && { showDone }),
+      says: this.isAnswerRead ? terminal : answer,
+      beforeWrite: options.beforeWrite?.(terminal),
+    });
+    this.#show = json ? () => {} : (lines) => this.view.lines(lines);
+    const asksOn = json ? undefined : questionStream(streams);
+    this.askTerminal = asksOn && this.#askTerminal(asksOn, streams);
+    const { approve = "ask", withoutTerminal } = options;
+    this.mode = approve !== "ask" ? approve : this.askTerminal ? "ask" : withoutTerminal;
+  }
+
+  static async open(options: SessionOptions): Promise<Session> {
+    const { shown, answer } = streamTerminals(options.streams ?? shownStreams());
+    return new Session(options, options.json ? undefined : await proseFor(shown, answer));
+  }
+
+  /** A question is shown where it is asked, which may be another terminal than the one that shows the rest. */
+  #askTerminal(output: NodeJS.WriteStream, { shown }: SessionStreams): AskTerminal {
+    if (output === shown) return { output, show: (lines) => this.view.lines(lines) };
+    const terminal = createTerminal(output);
+    const write = (line: string) => terminal.write(`${wrapText(line, terminal.columns)}\n`);
+    return { output, show: (lines) => lines.forEach(write) };
+  }
+
+  /** Asks the user. Only where {@link mode} is `ask`. */
+  ask<Reach extends string = never>(question: Question<Reach>, signal: AbortSignal): Promise<Answer<Reach>> {
+    this.beforeAsk();
+    return askUser(question, signal, this.askTerminal ?? { show: this.#show });
+  }
+
+  /** Says something beside what is shown, on standard error. Safe text. */
+  readonly note = (line: string): void => {
+    this.view.breakLine();
+    createTerminal(io().stderr).write(`${this.command}: ${line}\n`);
+  };
+
+  /**
+   * Shows what a session asks at a hub, asks the user here too, and shows who answered; in the place of the session that was followed before. Resolves before the
+   * first question can be missed. Never rejects.
+   *
+   * @param onCancel called after Ctrl-C at a question
+   */
+  async followHub(place: HubPlace | undefined, session: string, onCancel: () => void): Promise<void> {
+    await this.closeHub();
+    if (place === undefined) return;
+    this.#hubOpens = this.#openHub(place, onCancel);
+    await this.#hubOpens;
+    if (this.#hub === undefined) return;
+    const limit = { name: "the hub's questions", timeoutMs: hubStartMs, holdsProcess: false };
+    await settleWithin(this.#hub.follow(session), limit).catch(() => {});
+  }
+
+  async #openHub(place: HubPlace, onCancel: () => void): Promise<void> {
+    const { HubQuestions } = await import("../hub/hub-questions.ts");
+    this.#hub = new HubQuestions({
+      ...{ place, command: this.command, version: this.version, style: this.terminal.style, onCancel },
+      spinner: this.spinner,
+      asks: () => this.mode === "ask" && !this.isReading(),
+      beforeAsk: () => this.beforeAsk(),
+      askTerminal: this.askTerminal ?? { show: this.#show },
+      onError: (error) => logFailure(`${this.command}: the hub's inbox`, error),
+    });
+  }
+
+  /** Ends what {@link followHub} follows. */
+  async closeHub(): Promise<void> {
+    await this.#hubOpens;
+    await this.#hub?.close();
+    this.#hub = undefined;
+  }
+
+  /** What was asked at the hub so far; undefined where no hub is followed. */
+  get askedAtHub(): AskedAtHub | undefined {
+    return this.#hub?.counts;
+  }
+
+  /** Settles when the questions that were put are answered. */
+  async answered(): Promise<void> {
+    await this.#hub?.answered();
+  }
+
+  /** Settles when what was written has left, or is taken. */
+  async ready(): Promise<void> {
+    await this.terminal.ready();
+    await this.answer.ready();
+  }
+
+  async close(): Promise<void> {
+    this.spinner?.dispose();
+    await this.closeHub();
+  }
+}

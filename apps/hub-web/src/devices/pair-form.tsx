@@ -1,0 +1,78 @@
+import { maxDeviceNameLength } from "@harnesskit/protocol/hub";
+import { useState } from "preact/hooks";
+import { Note } from "../parts/note.tsx";
+import { guessedName, pairDevice } from "./device-token.ts";
+
+interface PairFormProps {
+  /** The code of the link that was opened. @default it is typed in */
+  readonly code?: string | undefined;
+}
+
+/** Pairs this browser with the hub that serves the page, and opens the page. */
+export function PairForm({ code: given }: PairFormProps) {
+  const [code, setCode] = useState(given ?? "");
+  const [name, setName] = useState(guessedName);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const pair = async () => {
+    setBusy(true);
+    const refused = await pairDevice(code.trim(), name.trim());
+    if (refused === undefined) return location.reload();
+    setProblem(refused);
+    setBusy(false);
+  };
+  return (
+    <form
+      class="pair-form"
+      aria-label="Pair this device"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void pair();
+      }}
+    >
+      <label class="field">
+        <span>Pairing code</span>
+        <input
+          class="input mono"
+          value={code}
+          required
+          placeholder="XXXX-XXXX-XXXX"
+          autocomplete="off"
+          autocapitalize="characters"
+          spellcheck={false}
+          readOnly={given !== undefined && problem === undefined}
+          onInput={({ currentTarget }) => setCode(currentTarget.value)}
+        />
+      </label>
+      <label class="field">
+        <span>Name of this device, unless the hub has one for it</span>
+        <input
+          class="input"
+          value={name}
+          required
+          maxLength={maxDeviceNameLength}
+          onInput={({ currentTarget }) => setName(currentTarget.value)}
+        />
+      </label>
+      {problem !== undefined && <Note tone="bad">{problem}</Note>}
+      <button type="submit" class="button primary big" disabled={isBusy}>
+        Pair this device
+      </button>
+    </form>
+  );
+}
+
+/** What a pairing link opens. */
+export function PairPage({ code }: { readonly code: string }) {
+  return (
+    <main class="signed-out">
+      <h1>Pair this device with your hub</h1>
+      <p class="dim">
+        It will show what your agents ask and do, and answer as far as the hub's owner has said. On an iPhone
+        or iPad, first add this page to the home screen, open it there and type the code: only then it can be
+        notified.
+      </p>
+      <PairForm code={code} />
+    </main>
+  );
+}

@@ -1,0 +1,100 @@
+import { noticeOf } from "./devices/push-notice.ts";
+
+/** The part of a service worker's scope that is used here: the page's own types have none of it. */
+interface WorkerScope {
+  readonly registration: Pick<ServiceWorkerRegistration, "showNotification" | "scope">;
+  readonly clients: {
+    matchAll(options: {
+      readonly type: "window";
+      readonly includeUncontrolled: true;
+    }): Promise<readonly PageWindow[]>;
+    openWindow(url: string): Promise<unknown>;
+    claim(): Promise<void>;
+  };
+  skipWaiting(): Promise<void>;
+  addEventListener(name: "install" | "activate", listener: (event: Waits) => void): void;
+  addEventListener(name: "fetch", listener: (event: FetchEvent) => void): void;
+  addEventListener(name: "push", listener: (event: PushEvent) => void): void;
+  addEventListener(name: "notificationclick", listener: (event: ClickEvent) => void): void;
+}
+interface Waits {
+  waitUntil(work: Promise<unknown>): void;
+}
+interface FetchEvent extends Waits {
+  readonly request: Request;
+  respondWith(answer: Promise<Response>): void;
+}
+interface PushEvent extends Waits {
+  readonly data: { text(): string } | null;
+}
+interface ClickEvent extends Waits {
+  readonly notification: Notification;
+}
+interface PageWindow {
+  focus(): Promise<unknown>;
+  postMessage(message: unknown): void;
+}
+
+const worker = self as unknown as WorkerScope;
+const cacheName = "shell";
+/** Files of the page that are kept: those of some versions. */
+const maxKept = 40;
+
+worker.addEventListener("install", (event) => event.waitUntil(worker.skipWaiting()));
+worker.addEventListener("activate", (event) => event.waitUntil(worker.clients.claim()));
+
+const keep = async (request: Request, answer: Response): Promise<void> => {
+  const cache = await caches.open(cacheName);
+  await cache.put(request, answer);
+  const kept = await cache.keys();
+  await Promise.all(kept.slice(0, Math.max(0, kept.length - maxKept)).map((old) => cache.delete(old)));
+};
+
+/** From the network, and from the cache where there is none. */
+const document = async (event: FetchEvent): Promise<Response> => {
+  try {
+    const answer = await fetch(event.request);
+    if (answer.ok) event.waitUntil(keep(event.request, answer.clone()));
+    return answer;
+  } catch (error) {
+    const kept = await caches.match(event.request, { ignoreSearch: true });
+    if (kept === undefined) throw error;
+    return kept;
+  }
+};
+
+/** From the cache: a file whose name holds a hash of its content does not change. */
+const asset = async (event: FetchEvent): Promise<Response> => {
+  const kept = await caches.match(event.request);
+  if (kept !== undefined) return kept;
+  const answer = await fetch(event.request);
+  if (answer.ok) event.waitUntil(keep(event.request, answer.clone()));
+  return answer;
+};
+
+// Only the page itself is kept, so that it opens without the hub: nothing that the hub says, and no answer.
+worker.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== "GET" || origin !== location.origin) return;
+  if (request.mode === "navigate" && pathname === "/") event.respondWith(document(event));
+  else if (pathname.startsWith("/assets/")) event.respondWith(asset(event));
+});
+
+worker.addEventListener("push", (event) => {
+  const { title, ...options } = noticeOf(event.data?.text() ?? "");
+  event.waitUntil(worker.registration.showNotification(title, options));
+});
+
+worker.addEventListener("notificationclick", (event) => {
+  const { notification } = event;
+  notification.close();
+  const { hash } = notification.data as { readonly hash: string };
+  event.waitUntil(
+    worker.clients.matchAll({ type: "window", includeUncontrolled: true }).then(async ([open]) => {
+      if (open === undefined) return worker.clients.openWindow(`./${hash}`);
+      open.postMessage({ hash });
+      return open.focus();
+    }),
+  );
+});
