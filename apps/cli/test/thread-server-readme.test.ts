@@ -9,9 +9,9 @@ import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** Writes the programs that the page prints, and what they import as it is installed. */
+/** Writes the program that the README prints, and what they import as it is installed. */
 const writePrograms = async (directory: string): Promise<void> => {
-  const page = await readFile(join(root, "docs/start/be-the-agent.md"), "utf8");
+  const page = await readFile(join(root, "packages/thread-server/README.md"), "utf8");
   for (const [, name = "", code = ""] of page.matchAll(/^```js \[([\w.]+)\]\n(.*?)^```$/gms))
     await writeFile(join(directory, name), code);
   const modules = join(directory, "node_modules/@harnesskit");
@@ -20,9 +20,9 @@ const writePrograms = async (directory: string): Promise<void> => {
     await symlink(join(root, "packages", name), join(modules, name));
 };
 
-/** Starts the page's client and gives its first line, the thread, once it has printed `until`. */
+/** Starts the client and gives its first line, the thread, once it has printed `until`. */
 const startClient = async (cwd: string, args: readonly string[], until: string) => {
-  const child: ChildProcess = spawn(process.execPath, ["client.mjs", ...args], {
+  const child: ChildProcess = spawn(process.execPath, ["agent.mjs", ...args], {
     cwd,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -37,12 +37,12 @@ const startClient = async (cwd: string, args: readonly string[], until: string) 
 };
 
 it.each(["once", "always"])(
-  "the agent of the page is killed while its question waits, answered %s after a restart, and pays once",
+  "the agent of the README is killed while its question waits, answered %s after a restart, and pays once",
   async (answer) => {
     await using directory = await temporaryDirectory();
     const { path } = directory;
     await writePrograms(path);
-    const first = await startClient(path, [], "approval.requested");
+    const first = await startClient(path, ["wait"], "approval.requested");
     const [threadId = ""] = first.lines;
     const lock = JSON.parse(await readFile(join(path, ".harness/threads", threadId, "lock.json"), "utf8"));
     process.kill(lock.pid, "SIGKILL");
