@@ -64,9 +64,15 @@ export type DoStep = (ready: ReadyStep, context: StepContext) => Promise<unknown
 
 export type { Post };
 
+interface Credentialed {
+  readonly credential?: string;
+  readonly post?: Post;
+  readonly needsCredential?: true;
+}
+
 /** Whether a step is for this target: for its transport, and with another credential only where it has one. */
 export const isMeant = (step: Step, { transport, hasCredential }: StepContext): boolean => {
-  const { credential, post } = step as { readonly credential?: string; readonly post?: Post };
-  const isValid = (credential ?? post?.credential ?? "valid") === "valid";
+  const { credential, post, needsCredential } = step as Credentialed;
+  const isValid = (credential ?? post?.credential ?? "valid") === "valid" && needsCredential !== true;
   return (step.only ?? [transport]).includes(transport) && (hasCredential || isValid);
 };

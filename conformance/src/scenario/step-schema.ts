@@ -20,6 +20,7 @@ const Common = {
   as: name.optional().describe("The name that later steps use for what this step got"),
   within: z.number().int().positive().optional().describe("Milliseconds to wait for the target"),
   checks: ChecksSchema.optional(),
+  needsCredential: z.literal(true).optional().describe("Only where the suite has a credential of the target"),
   only: z.array(TransportSchema).min(1).optional().describe("The transports on which the step applies"),
 };
 
