@@ -1,7 +1,7 @@
 import type { StoredSuspension } from "@harnesskit/graph";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
-import { approvalRequestOf, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
+import { approvalRequestsOf, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
 
 /**
  * Reports an approval whose answer was stored, from its question to its answer, whichever processes were there meanwhile. Nothing for
@@ -13,12 +13,14 @@ export const traceApproval = (
   nowMs: number,
 ): void => {
   const tracer = currentTracer();
-  const request = tracer && approvalRequestOf(descriptor);
-  if (tracer === undefined || request === undefined) return;
+  if (tracer === undefined) return;
   const { data: answer } = ChatApprovalAnswerSchema.safeParse(approval);
+  const waiting = approvalRequestsOf(descriptor);
+  const request = waiting.find(({ call_id }) => call_id === answer?.call_id) ?? waiting[0];
+  if (request === undefined) return;
   const details = {
     tool: request.tool,
-    approvalId: descriptor.signal_id,
+    approvalId: request.signal_id,
     conversationId: sessionId ?? undefined,
     answer: answer === undefined ? "invalid" : answer.decision === "approve" ? "approved" : "rejected",
     input: request.input,
