@@ -1,6 +1,6 @@
 // Decisions of a harness on four transports, side by side with a hand-written echo on each.
 // What V8 makes of the same code differs from process to process, so that each transport is measured in several.
-// Usage: node bench/ahp.mjs [--processes 5] [--rounds 5] [--count 10000] [--in-flight 64] [--transport stdio]…
+// Usage: node bench/ahp.mjs [--processes 3] [--rounds 3] [--count 5000] [--in-flight 64] [--transport stdio]…
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,9 +12,9 @@ import { addFigures, inRounds, median, printTable, ratio } from "./lib/rounds.mj
 
 const { values } = parseArgs({
   options: {
-    processes: { type: "string", default: "5" },
-    rounds: { type: "string", default: "5" },
-    count: { type: "string", default: "10000" },
+    processes: { type: "string", default: "3" },
+    rounds: { type: "string", default: "3" },
+    count: { type: "string", default: "5000" },
     "in-flight": { type: "string", default: "64" },
     transport: { type: "string", multiple: true, default: transports },
   },
@@ -62,6 +62,7 @@ try {
     const found = { perSecond: new Map(), alone: new Map(), byOne: new Map() };
     for (let index = 0; index < processes; index++) await measure(transport, found);
     const { perSecond, alone, byOne } = found;
+    console.error(`${transport}: ${ratio(perSecond, "harnesskit", "limit").toFixed(2)}× of the limit`);
     rows.push([
       transport,
       Math.round(median(perSecond.get("limit"))).toLocaleString("en"),

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { docFencesOf, fencesOf, typescriptFences } from "./lib/fences.mjs";
 import { pagePrograms } from "./lib/page-programs.mjs";
-import { report } from "./lib/report.mjs";
+import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
 import { packagesOf, toJavaScript } from "./lib/snippets.mjs";
@@ -14,19 +14,34 @@ const timeoutMs = 30_000;
 const packages = workspacePackages(repositoryRoot);
 const findings = [];
 
+/** Markdown files to look at, from the root of the repository; none: all of them, and the doc comments too. */
+const only = option("files", "").split(",").filter(Boolean);
+const placeOf = (file) => relative(repositoryRoot, file).replaceAll("\\", "/");
+const isChosen = (file) => only.length === 0 || only.includes(placeOf(file));
+
+const readmes = [repositoryRoot, ...packages.map(({ dir }) => dir)].map((dir) => join(dir, "README.md"));
+const pages = filesBelow(join(repositoryRoot, "docs"), [".md"], { skip: [".vitepress"] });
+const sources = packages.flatMap(({ dir }) => filesBelow(join(dir, "src"), [".ts", ".tsx"]));
+
+/** READMEs and pages that print a program and the command that starts it. */
+const programPages = [...readmes, ...pages]
+  // That of the suites judges programs in Python, which the reader brings.
+  .filter((file) => existsSync(file) && isChosen(file) && placeOf(file) !== "conformance/README.md")
+  .map((file) => ({ file, ...pagePrograms(readFileSync(file, "utf8")) }))
+  .filter(({ files, commands }) => files.length > 0 && commands.length > 0);
+
 function collect() {
-  const readmes = [repositoryRoot, ...packages.map(({ dir }) => dir)].map((dir) => join(dir, "README.md"));
-  const pages = filesBelow(join(repositoryRoot, "docs"), [".md"], { skip: [".vitepress"] });
-  const sources = packages.flatMap(({ dir }) => filesBelow(join(dir, "src"), [".ts", ".tsx"]));
   const from = (files, fences, mayRun) =>
-    files.filter(existsSync).flatMap((file) =>
-      typescriptFences(fences(readFileSync(file, "utf8"))).map((fence) => ({
-        ...fence,
-        place: relative(repositoryRoot, file).replaceAll("\\", "/"),
-        dir: dirname(file),
-        runs: mayRun && fence.runs,
-      })),
-    );
+    files
+      .filter((file) => existsSync(file) && isChosen(file))
+      .flatMap((file) =>
+        typescriptFences(fences(readFileSync(file, "utf8"))).map((fence) => ({
+          ...fence,
+          place: placeOf(file),
+          dir: dirname(file),
+          runs: mayRun && fence.runs,
+        })),
+      );
   return [
     ...from(readmes, fencesOf, true),
     ...from(pages, fencesOf, false),
@@ -34,24 +49,19 @@ function collect() {
   ];
 }
 
-/** The programs of READMEs and start pages, which a reader may also paste into a strict TypeScript file. */
-function collectPrograms(dir) {
-  const readmes = [repositoryRoot, ...packages.map((each) => each.dir)].map((each) =>
-    join(each, "README.md"),
-  );
-  const pages = filesBelow(join(repositoryRoot, "docs/start"), [".md"]);
-  return [...readmes, ...pages].filter(existsSync).flatMap((file, number) =>
-    pagePrograms(readFileSync(file, "utf8"))
-      .files.filter(({ isProgram }) => isProgram)
+/** The programs of these pages, which a reader may also paste into a strict TypeScript file. */
+const collectPrograms = (dir) =>
+  programPages.flatMap(({ file, files }, number) =>
+    files
+      .filter(({ isProgram }) => isProgram)
       .map(({ name, code, line }) => ({
         code,
         line,
-        place: relative(repositoryRoot, file).replaceAll("\\", "/"),
+        place: placeOf(file),
         dir: dirname(file),
         file: join(dir, "pasted", String(number), name.replace(/\.m?js$/, ".mts")),
       })),
   );
-}
 
 /** Links a package into the snippets' own node_modules: a sibling from the workspace, another one from the store. */
 function link(name, owner, modules) {
@@ -109,27 +119,22 @@ async function runSnippet(snippet, dir) {
   }
 }
 
-/** The page whose command shall fail, and what it prints then. */
-const pageFacts = { "check-your-implementation.md": { expectsFailure: "does not conform" } };
-
 /** Runs the programs of a page as a reader would: in one folder, in their order, with `npx` for our commands. */
-async function runPage(file, dir, modules) {
-  const place = relative(repositoryRoot, file).replaceAll("\\", "/");
-  const { files, commands } = pagePrograms(readFileSync(file, "utf8"));
+async function runPage({ file, files, commands }, dir, modules) {
+  const place = placeOf(file);
   for (const { name, code, line, isProgram } of files) {
     mkdirSync(dirname(join(dir, name)), { recursive: true });
     writeFileSync(join(dir, name), code);
     for (const dependency of isProgram ? packagesOf(code) : []) {
-      if (!link(dependency, repositoryRoot, modules))
+      if (!link(dependency, dirname(file), modules))
         findings.push(`${place}:${line}: ${dependency} is not installed`);
     }
   }
-  const { expectsFailure } = pageFacts[basename(file)] ?? {};
+  const env = { XDG_STATE_HOME: join(dir, ".state") };
   for (const { bin, args, line, exitCode = 0 } of commands) {
     const all = bin === undefined ? args : [join(modules, ".bin", bin), ...args];
-    const { code, output } = await run(process.execPath, all, { cwd: dir, timeoutMs });
-    const isRight = expectsFailure === undefined ? code === exitCode : output.includes(expectsFailure);
-    if (!isRight)
+    const { code, output } = await run(process.execPath, all, { cwd: dir, env, timeoutMs });
+    if (code !== exitCode)
       findings.push(
         `${place}:${line}: ${bin ?? "node"} ${args.join(" ")} ends with ${code}\n  ${output.trimEnd()}`,
       );
@@ -151,9 +156,8 @@ function linkCommands(modules) {
 async function runPages(dir) {
   const modules = join(dir, "pages/node_modules");
   linkCommands(modules);
-  const pages = filesBelow(join(repositoryRoot, "docs/start"), [".md"]);
-  const counts = await mapLimit(pages, 2, (file) =>
-    runPage(file, join(dir, "pages", basename(file, ".md")), modules),
+  const counts = await mapLimit(programPages, 2, (page) =>
+    runPage(page, join(dir, "pages", placeOf(page.file).replaceAll("/", "-")), modules),
   );
   return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -5,6 +5,7 @@ import { repositoryRoot } from "./lib/root.mjs";
 import { run, stopChildrenOnSignals } from "./lib/run.mjs";
 import { buildApi } from "./lib/site/api.mjs";
 import { brokenLinks } from "./lib/site/built-links.mjs";
+import { cliPages } from "./lib/site/cli-pages.mjs";
 import { withMessageTables } from "./lib/site/message-tables.mjs";
 import { sitePages, toSiteMarkdown } from "./lib/site/pages.mjs";
 import { serveSite } from "./lib/site/serve.mjs";
@@ -80,6 +81,7 @@ async function buildSite() {
   for (const { page, markdown } of pages) {
     write(page, withMessageTables(markdown).replace("<!-- list of decisions -->", listOfDecisions));
   }
+  for (const { page, markdown } of await cliPages()) write(page, markdown);
   const { code, output: said } = await run(process.execPath, [vitepress, "build", source], {
     cwd: repositoryRoot,
     timeoutMs: buildTimeoutMs,

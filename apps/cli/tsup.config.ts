@@ -5,7 +5,6 @@ export default [
     "libsql",
     "nodemailer",
     "pg",
-    "@opentelemetry/api",
     "@opentelemetry/sdk-node",
     "@vscode/ripgrep",
     "@harnesskit/conformance",

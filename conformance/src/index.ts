@@ -10,9 +10,9 @@ export {
 export { htmlReport } from "./report/html-report.ts";
 export { junitReport } from "./report/junit-report.ts";
 export { textReport } from "./report/text-report.ts";
+export type { CheckResult } from "./run/check-result.ts";
 export type { Counts, Outcome, RequirementResult, ScenarioResult, SuiteReport } from "./run/report-model.ts";
 export { type RunLevel, type RunOptions, runSuite } from "./run/run-suite.ts";
-export type { CheckResult } from "./run/scenario-run.ts";
 export { loadSuite, type Suite, suiteNames } from "./scenario/load-suite.ts";
 export { jsonSchemaOf } from "./scenario/suite-schema.ts";
 export type {

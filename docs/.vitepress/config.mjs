@@ -13,46 +13,33 @@ const below = (folder) =>
     .sort()
     .map((name) => item(`${folder}/${name.slice(0, -3)}`));
 
-const start = [
-  "start/drive-an-agent",
-  "start/be-the-agent",
-  "start/write-tools",
-  "start/run-tools",
-  "start/supervise",
-  "start/be-supervised",
-  "start/conversations",
-  "start/shells",
-  "start/hub",
-  "start/guard",
-  "start/write-a-transport",
-  "start/check-your-implementation",
-];
 const guides = [
   ...[
-    "cli",
+    "supervise",
     "hub",
-    "hub-page",
-    "guides/approve-from-anywhere",
-    "notifiers",
+    "approve-from-anywhere",
+    "policies",
     "guard",
-    "threads",
-    "agents",
     "runtime",
-    "supervision",
-    "ahp-client",
+    "agents",
+    "threads",
+    "chat",
+    "shells",
+    "postgres",
   ],
-  ...["policies", "approvals", "agent-hooks", "chat", "postgres", "shells", "transports"],
+  ...["opentelemetry", "security", "testing", "migrate", "cli"],
 ];
-const migrations = ["guides/from-the-ai-sdk", "guides/from-langgraph", "guides/from-an-mcp-server"];
-const practice = [
-  "guides/other-frameworks",
-  "guides/use-chat",
-  "guides/durability",
-  "guides/opentelemetry",
-  "guides/security",
-  "guides/testing",
+/** What those look up who know what they want. */
+const reference = [
+  "supervision",
+  "approvals",
+  "agent-hooks",
+  "openharness-streams",
+  "transports",
+  "protocols",
 ];
-const project = ["releases", "architecture", "contributing", "security"];
+const conformance = ["conformance", "conformance-shells", "conformance-rust", "benchmarks"];
+const project = ["releases", "architecture", "contributing", "vulnerabilities"];
 /**
  * What a search finds first: pages that explain, then decisions and tables, then the reference. The site's pages get the source of this
  * function, so that it uses nothing from outside.
@@ -61,7 +48,7 @@ const searchWeight = (id) => {
   const weights = [
     [/\/api\//, 0.2],
     [/\/(adr|sessions)\/|-session\b|\/(architecture|compatibility|benchmarks)\b/, 0.4],
-    [/\/(packages|examples|protocols)\//, 0.6],
+    [/\/(packages|examples|cli)\//, 0.6],
   ];
   return weights.find(([pattern]) => pattern.test(id))?.[1] ?? 1;
 };
@@ -90,9 +77,9 @@ export default defineConfig({
     },
     outline: [2, 3],
     nav: [
-      { text: "Start", link: "/start/drive-an-agent", activeMatch: "^/start/" },
-      { text: "Guides", link: "/session" },
-      { text: "Protocols", link: "/protocols/threads", activeMatch: "^/protocols/" },
+      { text: "Guides", link: "/supervise" },
+      { text: "Command line", link: "/cli", activeMatch: "^/cli" },
+      { text: "Messages", link: "/protocols" },
       { text: "Reference", link: "/api/", activeMatch: "^/api/" },
     ],
     sidebar: {
@@ -101,18 +88,12 @@ export default defineConfig({
         ...JSON.parse(readFileSync(new URL("api/sidebar.json", here), "utf8")),
       ],
       "/": [
-        { text: "Start", items: items(...start) },
         { text: "Guides", collapsed: false, items: items(...guides) },
-        { text: "In production", collapsed: false, items: items(...practice) },
-        { text: "Coming from", collapsed: false, items: items(...migrations) },
-        { text: "Protocols", collapsed: true, items: below("protocols") },
         { text: "Packages", collapsed: true, items: below("packages") },
+        { text: "Commands", collapsed: true, items: below("cli") },
+        { text: "Protocols", collapsed: true, items: items(...reference) },
+        { text: "Conformance", collapsed: true, items: items(...conformance) },
         { text: "Examples", collapsed: true, items: below("examples") },
-        {
-          text: "Measured",
-          collapsed: true,
-          items: items("conformance", "chat-adapter", "conformance-shells", "real-hosts", "benchmarks"),
-        },
         { text: "Project", collapsed: true, items: [...items(...project), ...items("adr/index")] },
       ],
     },

@@ -36,7 +36,7 @@ export const layers = {
   wire: {
     layer: 1,
     imports: ["protocol/base", "protocol/envelope"],
-    external: [],
+    external: ["@opentelemetry/api"],
     noNode: true,
     browser: "*",
   },

@@ -40,7 +40,7 @@ const readmes = (folder: string): readonly string[] =>
     .map((name) => join(folder, name, "README.md"))
     .filter((file) => existsSync(join(root, file)));
 const pages = [
-  ...["", "docs", "docs/start", "docs/guides", "docs/protocols"].flatMap(markdown),
+  ...["", "docs"].flatMap(markdown),
   ...["packages", "apps", "apps/examples"].flatMap(readmes),
   ...["conformance/README.md", "bench/README.md"],
 ];

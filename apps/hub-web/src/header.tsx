@@ -72,7 +72,7 @@ const notifyTexts: Readonly<Record<NotifyState, string>> = {
   off: "Notify me of new approvals",
   failed: "Notifications could not be turned on. Try again",
   denied: "The browser blocks notifications of this page",
-  unsupported: "This browser has no notifications",
+  unsupported: "This browser has no notifications here. On an iPhone, add the page to the home screen first",
 };
 
 interface HeaderProps {

@@ -2,8 +2,8 @@ import type { ConformanceError } from "../errors.ts";
 import type { Suite } from "../scenario/load-suite.ts";
 import { type Requirement, type Severity, severityOf } from "../scenario/read-requirements.ts";
 import type { TransportName } from "../scenario/step-schema.ts";
+import type { CheckResult } from "./check-result.ts";
 import type { RunLevel } from "./run-suite.ts";
-import type { CheckResult } from "./scenario-run.ts";
 
 /** What a scenario came to. */
 export interface ScenarioResult {

@@ -13,23 +13,11 @@ import {
 } from "../scenario/step-schema.ts";
 import type { ScenarioFile } from "../scenario/suite-schema.ts";
 import { ask } from "./ask-step.ts";
+import type { CheckResult } from "./check-result.ts";
 import * as connection from "./connection-steps.ts";
 import * as messages from "./message-steps.ts";
+import { labelOf, shownMessages, shownValue } from "./shown-step.ts";
 import { type DoStep, isMeant, type StepContext } from "./step-context.ts";
-
-/** One check: whether it held, and if not, why. */
-export interface CheckResult {
-  readonly ids: readonly string[];
-  /** The step, such as `3[2].1 call ahp/handshake, version "1.9"`. */
-  readonly step: string;
-  /** `unjudged` where the step was not reached: `detail` names the step that stopped it. */
-  readonly verdict: "met" | "unmet" | "unjudged";
-  /** Whether no such target can be judged by it: one that the suite did not start. */
-  readonly isUnseen?: boolean | undefined;
-  readonly detail?: string;
-  /** What the suite had sent last, or had the target do, before a check that does not hold. */
-  readonly sent?: string | undefined;
-}
 
 const { linkOf: _, ...messageVerbs } = messages;
 const { doOperation, ...connectionVerbs } = connection;
@@ -43,28 +31,6 @@ const verbs: Readonly<Record<LeafVerb, DoStep>> = {
 
 /** What takes a message of the target: it has answered. */
 const takes: readonly Verb[] = ["call", "ask", "receive", "gather", "post", "ping"];
-
-const shownValue = (value: unknown, maxLength: number): string => {
-  const text = value === undefined ? "absent" : JSON.stringify(value);
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-};
-
-/** A list of messages by what they are: the reader looks for one that is missing, not for its members. */
-const shownMessages = (value: unknown): string | undefined => {
-  if (!Array.isArray(value) || value.length < 2 || !value.every((each) => "jsonrpc" in Object(each)))
-    return undefined;
-  const kinds = (value as Record<string, unknown>[]).map(({ method, id, error, params }) => {
-    const { type, status, item } = Object(params) as Record<string, { data?: { status?: unknown } }>;
-    const parts = [method ?? `${error === undefined ? "the answer" : "the error"} ${String(id)}`, type];
-    return [...parts, status ?? item?.data?.status].filter((part) => typeof part === "string").join(" ");
-  });
-  return `${kinds.length} messages: ${kinds.join(", ")}`;
-};
-
-const labelOf = (verb: Verb, step: LeafStep): string => {
-  const subject: unknown = (step as unknown as Record<string, unknown>)[verb];
-  return typeof subject === "string" ? `${verb} ${subject}` : verb;
-};
 
 export interface ScenarioRunOptions {
   readonly suite: Suite;

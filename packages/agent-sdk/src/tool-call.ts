@@ -3,7 +3,14 @@ import { type CoreToolCall, type RuntimeError, RuntimeErrorCode } from "@harness
 import { type HarnessError, isThenable } from "@harnesskit/wire";
 import { isoTime } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
-import { currentTracer, inOperation, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
+import {
+  inSpan,
+  readTraceContext,
+  recordOutcome,
+  remoteCallSpan,
+  type Span,
+  startSpan,
+} from "@harnesskit/wire/trace";
 import type { AgentCore } from "./agent-core.ts";
 import { CallStream } from "./call-stream.ts";
 import { ToolFailedError } from "./errors.ts";
@@ -51,7 +58,7 @@ export class ToolCall {
   readonly #startedMs: number;
   readonly #controller = new AbortController();
   #isSettled = false;
-  #operation: TracedOperation<"agentCall"> | undefined;
+  #span: Span | undefined;
   #hasReturned = false;
   #stream: CallStream | undefined;
   /** Without an outcome, the result is not sent. */
@@ -90,13 +97,11 @@ export class ToolCall {
     this.#core.runningTools++;
     this.dueMs = this.#calls.deadlines.dueAfter(this.timeoutMs);
     const { call_id: callId, input, context } = this.payload;
-    const parent = readTraceContext(context);
-    this.#operation = currentTracer()?.start(
-      "agentCall",
-      { tool: this.tool.name, callId, input },
-      { parent },
-    );
-    return inOperation(this.#operation, () => callScope.run(this, () => this.#run()));
+    this.#span = startSpan(() => ({
+      ...remoteCallSpan("agent", this.tool.name, callId, input),
+      parent: readTraceContext(context),
+    }));
+    return inSpan(this.#span, () => callScope.run(this, () => this.#run()));
   }
 
   async #run(): Promise<void> {
@@ -214,7 +219,7 @@ export class ToolCall {
     if (outcome) this.#settle({ ...outcome, error: { ...outcome.error, ...details } });
     else if (!this.#isSettled) {
       this.#endOnce();
-      this.#operation?.end(this.#aborted?.reason);
+      this.#span?.end(this.#aborted?.reason);
       this.#stream?.end();
     }
   }
@@ -227,8 +232,8 @@ export class ToolCall {
   #settle({ outputBytes = 0, ...end }: End): void {
     if (this.#isSettled) return;
     this.#endOnce();
-    this.#operation?.set({ status: end.status, code: end.error?.code, output: end.output });
-    this.#operation?.end(end.error);
+    recordOutcome(this.#span, { status: end.status, output: end.output, code: end.error?.code });
+    this.#span?.end();
     const stream = this.#stream;
     stream?.end();
     const durationMs = this.#core.clock.elapsedMs() - this.#startedMs;

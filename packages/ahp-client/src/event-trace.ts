@@ -1,5 +1,5 @@
 import type { AhpEventType, BlockingEventType, DecisionFor } from "@harnesskit/protocol/ahp";
-import { activeTrace, currentTracer, traced } from "@harnesskit/wire/trace";
+import { activeTrace, decided, decisionSpan, traced } from "@harnesskit/wire/trace";
 import type { BatchEvent, EventFields } from "./events.ts";
 import type { Verdict } from "./judge.ts";
 
@@ -9,7 +9,7 @@ const namedTool = (payload: unknown): string | undefined => {
   return typeof tool === "string" ? tool : undefined;
 };
 
-/** Fields of an event, whose metadata carries the trace context of the running operation, if there is one. */
+/** Fields of an event, whose metadata carries the trace context of the active span, if there is one. */
 export const withTrace = (fields: EventFields | undefined): EventFields | undefined => {
   const trace = activeTrace();
   return trace === undefined ? fields : { ...fields, metadata: { ...fields?.metadata, ...trace } };
@@ -30,20 +30,18 @@ interface Asked {
   readonly payload: unknown;
 }
 
-/** Traces a question to a harness, where there is a tracer. */
+/** Asks a harness in a span. */
 export const tracedQuestion = <T extends BlockingEventType>(
   { payload, ...asked }: Asked,
   decide: () => Promise<Verdict<DecisionFor<T>>>,
-): Promise<Verdict<DecisionFor<T>>> => {
-  if (currentTracer() === undefined) return decide();
-  return traced(
-    "ask",
-    () => ({ ...asked, tool: namedTool(payload), input: payload }),
-    async (operation) => {
+): Promise<Verdict<DecisionFor<T>>> =>
+  traced(
+    () => decisionSpan("client", { ...asked, tool: namedTool(payload), input: payload }),
+    async (span) => {
       const verdict = await decide();
       const { decision } = verdict.decision as { readonly decision: string };
-      operation?.set({ decision, code: verdict.origin === "client" ? verdict.code : undefined });
+      span?.set(decided(decision));
+      if (verdict.origin === "client") span?.fail(verdict.code);
       return verdict;
     },
   );
-};

@@ -8,7 +8,15 @@ import {
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
 import { HarnessError, isThenable, ProtocolError } from "@harnesskit/wire";
-import { currentTracer, inTrace, readTraceContext, traced } from "@harnesskit/wire/trace";
+import {
+  type DecisionSubject,
+  decided,
+  decisionSpan,
+  inTrace,
+  readTraceContext,
+  type Span,
+  traced,
+} from "@harnesskit/wire/trace";
 import type { CheckedEvent } from "./check-event.ts";
 import type { AhpHandlers, HandlerCall, MaybePromise } from "./handlers.ts";
 import { parseWith, type Schema } from "./read-params.ts";
@@ -55,21 +63,16 @@ export class Decider<Context> {
   }
 
   decide(event: CheckedEvent, call: HandlerCall<Context>): MaybePromise<AnyDecision> {
-    if (currentTracer() === undefined) return this.#decide(event, call);
-    const { event_type: eventType, session_id: sessionId, agent_id: agentId, payload, metadata } = event;
+    const { event_type: eventType, metadata } = event;
     if (!ahpEvents[eventType].blocking) return inTrace(metadata, () => this.#decide(event, call));
-    const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
-    const named = typeof tool === "string" && { tool };
-    return traced(
-      "decide",
-      () => ({ eventType, sessionId, agentId, ...named, input: payload }),
-      async (operation) => {
-        const decision = await this.#decide(event, call);
-        operation?.set({ decision: decision.decision, rule: ruleOf(decision) });
-        return decision;
-      },
-      () => ({ parent: readTraceContext(metadata) }),
-    );
+    const start = () => ({
+      ...decisionSpan("harness", subjectOf(event)),
+      parent: readTraceContext(metadata),
+    });
+    return traced(start, (span) => {
+      const decision = this.#decide(event, call);
+      return span === undefined ? decision : recordDecision(span, decision);
+    });
   }
 
   #decide(event: CheckedEvent, call: HandlerCall<Context>): MaybePromise<AnyDecision> {
@@ -130,6 +133,23 @@ export class Decider<Context> {
     return toHandlerFailure(cause);
   }
 }
+
+const subjectOf = ({ event_type, session_id, agent_id, payload }: CheckedEvent): DecisionSubject => {
+  const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
+  return {
+    eventType: event_type,
+    sessionId: session_id,
+    agentId: agent_id,
+    tool: typeof tool === "string" ? tool : undefined,
+    input: payload,
+  };
+};
+
+const recordDecision = async (span: Span, deciding: MaybePromise<AnyDecision>): Promise<AnyDecision> => {
+  const decision = await deciding;
+  span.set(decided(decision.decision, ruleOf(decision)));
+  return decision;
+};
 
 /** The rule that a policy names in the metadata of its decision. */
 const ruleOf = (decision: AnyDecision): string | undefined => {

@@ -1,5 +1,5 @@
 import type { ApprovalRecord } from "@harnesskit/protocol/hub";
-import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
+import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
 
 /**
  * Reports an approval that has its answer, from its question to its answer, whichever processes were there meanwhile. It belongs to
@@ -7,19 +7,23 @@ import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
  */
 export const traceApproval = (record: ApprovalRecord): void => {
   const { id: approvalId, origin, subject, risk, rule, status, answer, trace } = record;
-  const details = {
-    tool: subject.tool,
-    approvalId,
-    conversationId: origin.session,
-    risk: risk.level,
-    rule: rule.id,
-    answer: status,
-    isByGrant: answer?.grantId !== undefined,
-    input: subject.input,
-  };
-  const isByHuman = status !== "expired" && !details.isByGrant;
-  const links = isByHuman ? [activeTrace()] : [];
-  currentTracer()
-    ?.start("approval", details, { parent: trace, links, startedAtMs: record.createdAtMs })
-    .end(undefined, status === "expired" ? record.expiresAtMs : (answer?.atMs ?? record.changedAtMs));
+  const isByGrant = answer?.grantId !== undefined;
+  const span = startSpan(() =>
+    approvalSpan({
+      tool: subject.tool,
+      approvalId,
+      conversationId: origin.session,
+      input: subject.input,
+      answer: status,
+      more: {
+        "harness.approval.risk": risk.level,
+        "harness.approval.rule": rule.id,
+        "harness.approval.is_by_grant": isByGrant,
+      },
+      parent: trace,
+      links: status === "expired" || isByGrant ? [] : [activeTrace()],
+      startedAtMs: record.createdAtMs,
+    }),
+  );
+  span?.end(undefined, status === "expired" ? record.expiresAtMs : (answer?.atMs ?? record.changedAtMs));
 };

@@ -1,6 +1,6 @@
 import type { StoredSuspension } from "@harnesskit/graph";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
+import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
 import { approvalRequestsOf, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
 
 /**
@@ -12,24 +12,21 @@ export const traceApproval = (
   { approval }: JsonObject,
   nowMs: number,
 ): void => {
-  const tracer = currentTracer();
-  if (tracer === undefined) return;
-  const { data: answer } = ChatApprovalAnswerSchema.safeParse(approval);
-  const waiting = approvalRequestsOf(descriptor);
-  const request = waiting.find(({ call_id }) => call_id === answer?.call_id) ?? waiting[0];
-  if (request === undefined) return;
-  const details = {
-    tool: request.tool,
-    approvalId: request.signal_id,
-    conversationId: sessionId ?? undefined,
-    answer: answer === undefined ? "invalid" : answer.decision === "approve" ? "approved" : "rejected",
-    input: request.input,
-  };
-  tracer
-    .start("approval", details, {
+  const span = startSpan(() => {
+    const { data: answer } = ChatApprovalAnswerSchema.safeParse(approval);
+    const waiting = approvalRequestsOf(descriptor);
+    const request = waiting.find(({ call_id }) => call_id === answer?.call_id) ?? waiting[0];
+    if (request === undefined) return undefined;
+    return approvalSpan({
+      tool: request.tool,
+      approvalId: request.signal_id,
+      conversationId: sessionId ?? undefined,
+      input: request.input,
+      answer: answer === undefined ? "invalid" : answer.decision === "approve" ? "approved" : "rejected",
       parent: trace,
       links: [activeTrace()],
       startedAtMs: Date.parse(suspended_at),
-    })
-    .end(undefined, nowMs);
+    });
+  });
+  span?.end(undefined, nowMs);
 };

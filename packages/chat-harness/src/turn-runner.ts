@@ -15,11 +15,12 @@ import {
 import type { ChatTurnOutcome, DispatchPath } from "@harnesskit/protocol/chat";
 import { type JsonObject, type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import { isThenable } from "@harnesskit/wire";
-import { activeTrace, type TracedOperation, traced } from "@harnesskit/wire/trace";
+import { activeTrace, recordSuspension, type Span, traced } from "@harnesskit/wire/trace";
 import * as z from "zod";
 import type { ChatFields, ChatTurns } from "./chat-turns.ts";
 import { type Failure, RefusedSignal, SubscriptionError, toFailure } from "./errors.ts";
 import type { EngineOptions, TurnOptions, TurnReport } from "./options.ts";
+import { recordTurn, turnSpan } from "./turn-span.ts";
 
 /** What a harness stores with a pause, as the result of the record. */
 const PauseNoteSchema = z.object({
@@ -87,8 +88,6 @@ const takenElsewhere = (error: unknown): "already_resumed" | "being_resumed" | u
 const onPath = (turn: ChatTurnOutcome, path: DispatchPath | undefined): ChatTurnOutcome =>
   path === undefined ? turn : { ...turn, dispatch_path: path };
 
-type Traced = TracedOperation<"chatTurn"> | undefined;
-
 type ReportFacts = Pick<TurnReport, "path" | "session_id" | "invocation_id">;
 
 /** What runs turns: what all turns of a harness have in common. */
@@ -113,15 +112,14 @@ export class TurnRunner<F extends ChatFields> {
   start(turn: TurnStart<F>): Promise<ChatTurnOutcome> {
     const { sessionId } = turn;
     return traced(
-      "chatTurn",
-      () => ({ sessionId }),
-      (operation) => this.#start(turn, operation),
+      () => turnSpan(sessionId),
+      (span) => this.#start(turn, span),
     );
   }
 
   async #start(
     { sessionId, initial, prepare, signal, options, path }: TurnStart<F>,
-    operation: Traced,
+    span: Span | undefined,
   ): Promise<ChatTurnOutcome> {
     const { graph, createId } = this.#engine;
     const turns = this.#turns;
@@ -139,11 +137,11 @@ export class TurnRunner<F extends ChatFields> {
         settle: (end) => (end.outcome === "suspended" ? this.#pause(end, null) : undefined),
       });
     } catch (error) {
-      const failure = this.#reportFailure(facts(), error, signal.aborted, operation);
+      const failure = this.#reportFailure(facts(), error, signal.aborted, span);
       if (signal.aborted) throw error;
       return onPath(turns.errored(failure), path());
     }
-    this.#report(facts(), outcome.outcome, operation);
+    this.#report(facts(), outcome.outcome, span);
     return onPath(
       outcome.outcome === "completed" ? turns.completed(outcome, null) : turns.suspended(outcome),
       path(),
@@ -155,17 +153,22 @@ export class TurnRunner<F extends ChatFields> {
     const { session_id: sessionId, descriptor, trace: paused } = resumed.record;
     const { signal_id: signalId, metadata } = descriptor;
     return traced(
-      "chatTurn",
-      () => ({ sessionId, signalId, metadata }),
-      (operation) => this.#resume(resumed, operation),
       // The trace of the pause goes on; the links say where it was left, and who resumed it.
-      () => ({ parent: paused ?? activeTrace(), links: [paused, activeTrace()] }),
+      () => ({
+        ...turnSpan(sessionId),
+        parent: paused ?? activeTrace(),
+        links: [paused, activeTrace()],
+      }),
+      (span) => {
+        recordSuspension(span, signalId, metadata);
+        return this.#resume(resumed, span);
+      },
     );
   }
 
   async #resume(
     { record, payload, lease, giveUp, signal, options }: TurnResume,
-    operation: Traced,
+    span: Span | undefined,
   ): Promise<Resumed> {
     const note = pauseNoteOf(record);
     const { session_id, invocation_id } = record;
@@ -191,13 +194,13 @@ export class TurnRunner<F extends ChatFields> {
         giveUp,
         settle,
       });
-      this.#report(facts, outcome, operation);
+      this.#report(facts, outcome, span);
       return { kind: outcome === "completed" ? "completed" : "paused", turn: turn as ChatTurnOutcome };
     } catch (error) {
       const taken = takenElsewhere(error);
       if (taken !== undefined) return { kind: taken };
       const isCancelled = turn === undefined && signal.aborted;
-      const failure = this.#reportFailure(facts, error, isCancelled, operation);
+      const failure = this.#reportFailure(facts, error, isCancelled, span);
       if (isCancelled) throw error;
       if (turn === undefined) throw new RefusedSignal(failure);
       return { kind: "failed", turn: onPath(turns.errored(failure), facts.path) };
@@ -255,18 +258,17 @@ export class TurnRunner<F extends ChatFields> {
   #report(
     facts: ReportFacts,
     outcome: TurnReport["outcome"],
-    operation: Traced,
+    span: Span | undefined,
     error?: unknown,
     category?: string,
   ): void {
-    operation?.set({ path: facts.path, outcome, category });
-    if (error !== undefined) operation?.end({ code: category });
+    recordTurn(span, facts.path, outcome, category);
     this.#engine.report({ ...facts, outcome, error_category: category, error });
   }
 
-  #reportFailure(facts: ReportFacts, error: unknown, isCancelled: boolean, operation: Traced): Failure {
+  #reportFailure(facts: ReportFacts, error: unknown, isCancelled: boolean, span: Span | undefined): Failure {
     const failure = toFailure(error);
-    this.#report(facts, isCancelled ? "cancelled" : "errored", operation, error, failure.category);
+    this.#report(facts, isCancelled ? "cancelled" : "errored", span, error, failure.category);
     return failure;
   }
 

@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { sharedSignal } from "@harnesskit/wire";
-import { currentTracer, readTraceContext, type TracedOperation } from "@harnesskit/wire/trace";
+import {
+  readTraceContext,
+  recordOutcome,
+  remoteCallSpan,
+  type Span,
+  startSpan,
+} from "@harnesskit/wire/trace";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import { CallStream, type StreamChunk } from "./call-stream.ts";
@@ -53,7 +59,7 @@ export class Call implements ToolCall {
   readonly startedMs: number;
   readonly timeoutMs: number;
   readonly result: Promise<CallResult>;
-  readonly operation: TracedOperation<"call"> | undefined;
+  readonly span: Span | undefined;
   state: CallState = "opened";
   /** When it expires, by the deadlines of its session. */
   dueMs = Number.POSITIVE_INFINITY;
@@ -90,11 +96,10 @@ export class Call implements ToolCall {
     this.result = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.operation = currentTracer()?.start(
-      "call",
-      { tool: this.toolId, callId: this.callId, input },
-      { parent: readTraceContext(options.context) },
-    );
+    this.span = startSpan(() => ({
+      ...remoteCallSpan("core", this.toolId, this.callId, input),
+      parent: readTraceContext(options.context),
+    }));
     if (!signal) return;
     this.#onAbort = () => this.cancel("aborted");
     sharedSignal(signal).addEventListener("abort", this.#onAbort, { once: true });
@@ -138,13 +143,6 @@ export class Call implements ToolCall {
     return this.tool.info.side_effects === false || this.options.idempotencyKey !== undefined;
   }
 
-  #endOperation(result: CallResult): void {
-    const { status } = result;
-    const [output, error] = status === "succeeded" ? [result.output] : [undefined, result.error];
-    this.operation?.set({ status, code: error?.code, output });
-    this.operation?.end(error);
-  }
-
   cancel(reason?: string): void {
     if (!this.settled) this.#calls.cancel(this, reason);
   }
@@ -156,7 +154,9 @@ export class Call implements ToolCall {
     this.#settle = undefined;
     if (this.#onAbort) this.options.signal?.removeEventListener("abort", this.#onAbort);
     this.#stream?.end();
-    this.#endOperation(result);
+    if (result.status === "succeeded") recordOutcome(this.span, result);
+    else recordOutcome(this.span, { status: result.status, code: result.error.code });
+    this.span?.end();
     settle(result);
     return true;
   }

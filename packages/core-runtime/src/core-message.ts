@@ -59,7 +59,7 @@ export const callMessage = (clock: Clock, call: Call): OutgoingMessage => {
   };
   if (idempotencyKey !== undefined) payload.idempotency_key = idempotencyKey;
   if (caller) payload.caller = caller;
-  const trace = call.operation?.context;
+  const trace = call.span?.context;
   if (context || trace) payload.context = { ...context, ...trace };
   const links = linksOf(call);
   if (actor) links.actor = actor;

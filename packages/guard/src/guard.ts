@@ -14,7 +14,14 @@ import { type AhpEvent, type Decision, DecisionSchema } from "@harnesskit/protoc
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { BoundedMap, BoundedSet, type Clock, callSafely, systemClock, wait } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
-import { activeTrace, readTraceContext, type TracedOperation, traced } from "@harnesskit/wire/trace";
+import {
+  activeTrace,
+  decided,
+  decisionSpan,
+  readTraceContext,
+  type Span,
+  traced,
+} from "@harnesskit/wire/trace";
 import { ApprovedCalls } from "./approved-calls.ts";
 import { type GuardHarness, HarnessLine } from "./harness-line.ts";
 import { type GuardLimits, guardLimits } from "./limits.ts";
@@ -166,13 +173,13 @@ class HookGuard implements Guard {
     if (!isGate) return this.#report(call, timeLeft, signal);
     const { event_type: eventType, session_id: sessionId, payload } = call.event;
     const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
-    const named = typeof tool === "string" && { tool };
-    return traced(
-      "hook",
-      () => ({ host: host.id, eventType, sessionId, ...named, input: payload }),
-      (operation) => this.#gate(call, request.preview, timeLeft, signal, operation),
-      () => ({ parent: readTraceContext(request.trace) }),
-    );
+    const named = typeof tool === "string" ? tool : undefined;
+    const start = () => {
+      const span = decisionSpan("guard", { eventType, sessionId, tool: named, input: payload });
+      const attributes = { ...span.attributes, "harness.hook.host": host.id };
+      return { ...span, attributes, parent: readTraceContext(request.trace) };
+    };
+    return traced(start, (span) => this.#gate(call, request.preview, timeLeft, signal, span));
   }
 
   /** What has happened is reported, and the host goes on whatever comes of that. */
@@ -198,7 +205,7 @@ class HookGuard implements Guard {
     preview: string | undefined,
     timeoutMs: number,
     signal: AbortSignal,
-    operation: TracedOperation<"hook"> | undefined,
+    span: Span | undefined,
   ): Promise<HookAnswer> {
     const dueAtMs = this.#clock.elapsedMs() + timeoutMs;
     const event = call.event as AhpEvent;
@@ -214,7 +221,7 @@ class HookGuard implements Guard {
         clock: this.#clock,
       });
       if (answered.status !== "done") {
-        operation?.set({ code: answered.status });
+        span?.fail(answered.status);
         if (answered.status === "failed") this.#onError(answered.error);
         return this.#refuse(call, why[answered.status]);
       }
@@ -224,7 +231,7 @@ class HookGuard implements Guard {
       if (!decision) return this.#refuse(call, "the harness's decision is not valid");
       const retryMs = decision.decision === "defer" ? Math.max(1, decision.retry_after_ms) : 0;
       if (decision.decision !== "defer" || this.#clock.elapsedMs() + retryMs >= dueAtMs) {
-        operation?.set({ decision: decision.decision });
+        span?.set(decided(decision.decision));
         const asks = decision.decision === "escalate" && decision.escalation_target === terminalTarget;
         this.#modified.note(event, decision);
         this.#approved.judged(call, isApproval(decision));

@@ -1,6 +1,6 @@
 import { createDeferred, displayText, HarnessError } from "@harnesskit/wire";
 import { type Clock, settleWithin, systemClock, within } from "@harnesskit/wire/time";
-import { traced } from "@harnesskit/wire/trace";
+import { remoteCallSpan, traced } from "@harnesskit/wire/trace";
 import {
   type CallToolResult,
   Client,
@@ -155,11 +155,11 @@ export class McpConnection {
     const more = { ...options, times, secrets, clock: this.#clock };
     try {
       return await traced(
-        "mcpCall",
-        () => ({ tool: tool.mcpName, callId: "", input }),
-        async (operation) => {
+        () => remoteCallSpan("mcp", tool.mcpName, undefined, input),
+        async (span) => {
           const result = await callServerTool(this.#client, tool, input, more);
-          operation?.set({ code: result.isError ? "tool_error" : undefined, output: result.content });
+          if (result.isError) span?.fail("tool_error");
+          span?.content({ "gen_ai.tool.call.result": result.content });
           return result;
         },
       );

@@ -1,6 +1,6 @@
-import { setTracer, traced } from "@harnesskit/wire/trace";
-import { expect, it, onTestFinished } from "vitest";
-import { recordingTracer, traceIdOf } from "../../../scripts/lib/recording-tracer.ts";
+import { answerSpan, traced } from "@harnesskit/wire/trace";
+import { expect, it } from "vitest";
+import { RecordedSpans, traceOf, traceparentOf } from "../../../scripts/lib/recorded-spans.ts";
 import { call, hostile, serve } from "./support/serve.ts";
 
 const metaOf = async (served: Awaited<ReturnType<typeof serve>>) => {
@@ -10,15 +10,18 @@ const metaOf = async (served: Awaited<ReturnType<typeof serve>>) => {
 
 it("passes the trace of a call on to the MCP server, in _meta beside what the client has there", async () => {
   await using served = await serve({ server: hostile() });
-  const tracer = recordingTracer();
-  setTracer(tracer as never);
-  onTestFinished(() => void setTracer(undefined));
-  const answer = () => ({ approvalId: "a", answer: "once" }) as const;
-  const meta = await traced("answer", answer, () => metaOf(served));
-  const [outer] = tracer.begun;
-  const mcpCall = tracer.begun.find(({ operation }) => operation === "mcpCall");
-  expect(meta).toMatchObject({ progressToken: expect.anything(), ...mcpCall?.context });
-  expect(traceIdOf(meta)).toBe(traceIdOf(outer?.context));
-  setTracer(undefined);
+  {
+    await using sdk = new RecordedSpans();
+    const meta = await traced(
+      () => answerSpan("a", "once"),
+      () => metaOf(served),
+    );
+    const called = sdk.one("tools/call meta");
+    expect(meta).toEqual({
+      progressToken: expect.anything(),
+      traceparent: traceparentOf(called),
+    });
+    expect(traceOf(called)).toBe(traceOf(sdk.one("harness.approval.answer")));
+  }
   expect(await metaOf(served)).toEqual({ progressToken: expect.anything() });
 });

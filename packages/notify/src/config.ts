@@ -44,7 +44,7 @@ const StepSchema = z.strictObject({
     .optional(),
 });
 
-export const NotifyConfigSchema = z.strictObject({
+const NotifyConfigSchema = z.strictObject({
   version: z.literal(1),
   targets: z.record(z.string().regex(/^[\w-]{1,64}$/), TargetSchema),
   notify: z.array(StepSchema).min(1).max(50),
@@ -110,7 +110,7 @@ const readSecrets = (
 };
 
 /**
- * Reads a configuration in YAML or JSON; `docs/notifiers.md` describes it. Throws `invalid_config` with the place of the
+ * Reads a configuration in YAML or JSON; `docs/hub.md` (Notices) describes it. Throws `invalid_config` with the place of the
  * problem, also for a target that is not there and for a variable that `env` does not have.
  *
  * @param env default `process.env`

@@ -1,6 +1,5 @@
+import { activeSession } from "@harnesskit/wire/trace";
 import { context, isSpanContextValid, trace } from "@opentelemetry/api";
-import { sessionAttribute } from "./mapping.ts";
-import { activeSession } from "./otel-tracer.ts";
 
 /** What ties a line of a log to a trace. */
 export interface LogFields {
@@ -25,6 +24,6 @@ export const logFields = (): LogFields => {
   const session = activeSession();
   return {
     ...(span && isSpanContextValid(span) && { trace_id: span.traceId, span_id: span.spanId }),
-    ...(session !== undefined && { [sessionAttribute]: session }),
+    ...(session !== undefined && { "openarmature.session_id": session }),
   };
 };

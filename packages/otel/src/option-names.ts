@@ -1,9 +1,9 @@
 import { defineOptions } from "@harnesskit/wire";
-import type { OtelOptions } from "./otel-tracer.ts";
+import type { OtelOptions } from "./register-otel.ts";
 
 const otelOptions = { content: false, maxContentLength: false } as const;
 
-export const checkOtelTracerOptions = defineOptions<OtelOptions>("createOtelTracer", otelOptions);
+export const checkOtelOptions = defineOptions<OtelOptions>("registerOtel", otelOptions);
 
 export const checkNodeTelemetryOptions = defineOptions<OtelOptions & { readonly timeoutMs?: number }>(
   "startNodeTelemetry",

@@ -8,9 +8,10 @@ import { SpanStatusCode } from "@opentelemetry/api";
 import { tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { idOf, linksOf, parentOf, traceOf } from "../../../scripts/lib/recorded-spans.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { logFields } from "../src/index.ts";
-import { idOf, linksOf, observed, parentOf, traceOf } from "./support/observed.ts";
+import { observed } from "./support/observed.ts";
 import { says, scriptedModel } from "./support/scripted-model.ts";
 
 const secret = "hunter2";

@@ -7,9 +7,10 @@ import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock, createMemoryTransport } from "@harnesskit/wire/testing";
 import { SpanKind, trace } from "@opentelemetry/api";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { idOf, linksOf, parentOf, traceOf } from "../../../scripts/lib/recorded-spans.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { idOf, linksOf, observed, parentOf, traceOf } from "./support/observed.ts";
+import { observed } from "./support/observed.ts";
 import { says, scriptedModel } from "./support/scripted-model.ts";
 
 const secret = "hunter2";
@@ -208,8 +209,10 @@ describe("without an SDK", () => {
     expect(trace.getTracerProvider()).toBeDefined();
     const { registerOtel } = await import("../src/index.ts");
     expect(registerOtel()).toBe(false);
-    const { currentTracer, withTraceMeta } = await import("@harnesskit/wire/trace");
-    expect(currentTracer()).toBeUndefined();
+    const { startSpan, withTraceMeta } = await import("@harnesskit/wire/trace");
+    const start = vi.fn();
+    expect(startSpan(start)).toBeUndefined();
+    expect(start).not.toHaveBeenCalled();
     const params = { threadId: "t" };
     expect(withTraceMeta(params)).toBe(params);
   });

@@ -14,11 +14,12 @@ import {
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
 import { lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
-import { traced } from "@harnesskit/wire/trace";
+import { answerSpan, traced } from "@harnesskit/wire/trace";
 import { SpanKind } from "@opentelemetry/api";
 import { describe, expect, it } from "vitest";
+import { idOf, parentOf } from "../../../scripts/lib/recorded-spans.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { idOf, observed, parentOf } from "./support/observed.ts";
+import { observed } from "./support/observed.ts";
 
 const harness = () =>
   createAhpServer({
@@ -104,8 +105,7 @@ describe("the context of a question to a harness", () => {
     expect(seen).toEqual([{ mine: 1 }]);
     await using _sdk = observed();
     await traced(
-      "answer",
-      () => ({ approvalId: "a", answer: "once" }),
+      () => answerSpan("a", "once"),
       async () => {
         await client.batch([event]);
         client.notify("post_action", {}, { metadata: { mine: 2 } });
@@ -135,8 +135,7 @@ describe("the context of a call of an agent's tool", () => {
       effects: "read",
       run: () =>
         traced(
-          "answer",
-          () => ({ approvalId: "inner", answer: "once" }),
+          () => answerSpan("inner", "once"),
           async () => ({ ok: true }),
         ),
     });

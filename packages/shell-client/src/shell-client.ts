@@ -11,7 +11,7 @@ import {
   resolveBackoff,
   systemClock,
 } from "@harnesskit/wire";
-import { currentTracer, inOperation, readTraceContext } from "@harnesskit/wire/trace";
+import { inSpan, readTraceContext, SpanKind, startSpan } from "@harnesskit/wire/trace";
 import { intentOf, readUserReply } from "./ask-user.ts";
 import { buildRequest, type RequestFrame, type RequestParts } from "./build-request.ts";
 import { Conversation, type ConversationOptions, type Opening } from "./conversation.ts";
@@ -218,21 +218,30 @@ class Client implements ShellClient {
     const onAbort = () => call.abort(signal?.reason);
     if (signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
-    const operation = currentTracer()?.start(
-      "shellRequest",
-      { correlationId, sessionId: this.#session.now.sessionId, input: intent },
-      { parent: readTraceContext({ traceparent }) },
-    );
+    const span = startSpan(() => ({
+      name: "harness.shell.request",
+      kind: SpanKind.CLIENT,
+      attributes: {
+        "harness.shell.correlation.id": correlationId,
+        "gen_ai.conversation.id": this.#session.now.sessionId,
+      },
+      content: { "gen_ai.input.messages": intent },
+      metric: "harness.shell.request.duration",
+      parent: readTraceContext({ traceparent }),
+    }));
     try {
-      const trace = new Trace(correlationId, traceparent, operation?.context);
+      const trace = new Trace(correlationId, traceparent, span?.context);
       const run = async () => new Conversation(this.#conversation, trace, call.signal).run(await open(trace));
-      const outcome = await inOperation(operation, run);
+      const outcome = await inSpan(span, run);
       const { status, error } = outcome;
-      operation?.set({ status, code: error?.code, requestId: outcome.response?.request_id });
-      operation?.end(error);
+      span?.set({
+        "harness.shell.status": status,
+        "harness.shell.request.id": outcome.response?.request_id,
+      });
+      span?.end(error);
       return outcome;
     } catch (error) {
-      operation?.end(error);
+      span?.end(error);
       throw error;
     } finally {
       signal?.removeEventListener("abort", onAbort);

@@ -9,10 +9,10 @@ const randomHex = (bytes: number): string =>
     byte.toString(16).padStart(2, "0"),
   ).join("");
 
-/** The trace of one call: all its requests belong to it, each with a span of its own, or all to the span of a tracer. */
+/** The trace of one call: all its requests belong to it, each with a span of its own, or all to the span of the call. */
 export class Trace {
   readonly correlationId: string;
-  /** The call as a tracer observes it. */
+  /** The span of the call. */
   readonly context: TraceContext | undefined;
   readonly #traceId: string;
   readonly #flags: string;

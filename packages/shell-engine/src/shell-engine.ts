@@ -18,7 +18,7 @@ import {
 } from "@harnesskit/wire";
 import { ChannelServer } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
-import { currentTracer, type TracedOperation } from "@harnesskit/wire/trace";
+import { type Span, SpanKind, startSpan } from "@harnesskit/wire/trace";
 import { Admission } from "./admission.ts";
 import { allDenials, CapabilityOffer } from "./capability-offer.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
@@ -118,16 +118,23 @@ class Engine<Context> implements ShellEngine<Context> {
   }
 
   async #traced(message: unknown, context: Context, onStream?: OnStream): Promise<ShellResponse> {
-    const tracer = currentTracer();
-    if (tracer === undefined) return this.#handle(message, context, onStream);
-    const parent = traceOfMessage(message, context);
-    const operation = tracer.start("engineRequest", {}, { parent });
-    const response = await operation.run(() => this.#handle(message, context, onStream, operation));
-    const { status, error, action_directives: directives } = response.response;
-    const { request_id: requestId, correlation_id: correlationId } = response;
-    operation.set({ requestId, correlationId, status, code: error?.code });
-    operation.set({ actionTypes: directives?.map(({ action_type }) => action_type) });
-    operation.end(error);
+    const span = startSpan(() => ({
+      name: "harness.shell.request",
+      kind: SpanKind.SERVER,
+      metric: "harness.shell.request.duration",
+      parent: traceOfMessage(message, context),
+    }));
+    if (span === undefined) return this.#handle(message, context, onStream);
+    const response = await span.run(() => this.#handle(message, context, onStream, span));
+    const { status, error, action_directives: directives = [] } = response.response;
+    const actionTypes = new Set(directives.map(({ action_type }) => action_type));
+    span.set({
+      "harness.shell.request.id": response.request_id,
+      "harness.shell.correlation.id": response.correlation_id,
+      "harness.shell.status": status,
+      "harness.shell.action_types": [...actionTypes].slice(0, 32),
+    });
+    span.end(error);
     return response;
   }
 
@@ -135,7 +142,7 @@ class Engine<Context> implements ShellEngine<Context> {
     message: unknown,
     context: Context,
     onStream: OnStream | undefined,
-    operation?: TracedOperation<"engineRequest">,
+    span?: Span,
   ): Promise<ShellResponse> {
     let subject: Subject | undefined;
     let outcome: Outcome;
@@ -148,7 +155,10 @@ class Engine<Context> implements ShellEngine<Context> {
     }
     if (subject) {
       this.#write(subject, outcome);
-      operation?.set({ sessionId: subject.sessionId, isReplay: outcome.isReplay });
+      span?.set({
+        "gen_ai.conversation.id": subject.sessionId,
+        "harness.shell.is_replay": outcome.isReplay,
+      });
     }
     return this.#respond(outcome.payload, subject);
   }

@@ -6,7 +6,7 @@ import {
 } from "@harnesskit/protocol/threads";
 import { BoundedMap, BoundedSet, BufferFullError, type HarnessError } from "@harnesskit/wire";
 import { digest } from "@harnesskit/wire/json";
-import { traced } from "@harnesskit/wire/trace";
+import { answerSpan, traced } from "@harnesskit/wire/trace";
 import type { RespondApprovalOptions } from "./client-options.ts";
 import { ThreadApprovalError, ThreadError } from "./errors.ts";
 import type { ThreadSession } from "./thread-session.ts";
@@ -93,8 +93,7 @@ export class ApprovalCalls {
       ...(given !== undefined && { digest: given }),
     };
     await traced(
-      "answer",
-      () => ({ approvalId: requestId, answer: decision }),
+      () => answerSpan(requestId, decision),
       () => session.callNamed("approval.respond", fields, clientRequestId, request),
     );
   }

@@ -1,6 +1,6 @@
 import type { EventBody, Turn } from "@harnesskit/protocol/threads";
 import { createDeferred, type HarnessError, sharedSignal } from "@harnesskit/wire";
-import { inOperation, type TracedOperation } from "@harnesskit/wire/trace";
+import { inSpan, type Span } from "@harnesskit/wire/trace";
 import type { ApprovalHandler } from "./approval-calls.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { BufferLimits } from "./limits.ts";
@@ -58,8 +58,7 @@ export interface LiveTurnOptions {
   readonly cancel: () => Promise<void>;
   /** Called once, when nothing more of the turn is awaited; with what it failed with. */
   readonly onEnd: (error?: unknown) => void;
-  /** The turn, as a tracer observes it. */
-  readonly operation: TracedOperation<"turnRequest"> | undefined;
+  readonly span: Span | undefined;
   readonly onError: (error: HarnessError) => void;
 }
 
@@ -124,7 +123,7 @@ export class LiveTurn implements TurnHandle {
 
   /** Does what an event of the turn asks for, such as answering an approval, as a part of it. */
   within(work: () => void): void {
-    inOperation(this.#options.operation, work);
+    inSpan(this.#options.span, work);
   }
 
   /** Takes an event of this turn. What comes after the end is ignored. */

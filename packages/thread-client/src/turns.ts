@@ -1,7 +1,7 @@
 import type { EventBody, InputPart } from "@harnesskit/protocol/threads";
 import { type HarnessError, RequestCancelledError } from "@harnesskit/wire";
 import { isConnectionLoss } from "@harnesskit/wire/rpc";
-import { currentTracer, inOperation } from "@harnesskit/wire/trace";
+import { agentSpan, inSpan, startSpan } from "@harnesskit/wire/trace";
 import type { CompactThreadOptions, StartTurnOptions } from "./client-options.ts";
 import { MalformedMessageError, ThreadError } from "./errors.ts";
 import { EventBuffer } from "./event-buffer.ts";
@@ -68,21 +68,19 @@ export class Turns {
     const { session, follows } = this.#options;
     // A server without subscriptions sends the events of all threads.
     const followed = session.has("subscribe") ? await follows.follow(threadId) : undefined;
-    const operation = currentTracer()?.start("turnRequest", { threadId, agent });
+    const span = startSpan(() => agentSpan("client", threadId, agent));
     const onEnd = (error?: unknown) => {
       if (followed) follows.release(followed);
-      operation?.end(error);
+      span?.end(error);
     };
     const hold = this.#holds.get(threadId) ?? { events: new EventBuffer(this.#options.limits), starts: 0 };
     this.#holds.set(threadId, hold);
     hold.starts++;
     try {
       if (signal?.aborted) throw new RequestCancelledError(method, { cause: signal.reason });
-      const started = await inOperation(operation, () =>
-        session.callNamed(method, fields, undefined, { timeoutMs }),
-      );
+      const started = await inSpan(span, () => session.callNamed(method, fields, undefined, { timeoutMs }));
       const position = "queued" in started ? started.queued?.position : undefined;
-      const turn = this.#adopt(started.turnId, options, hold, { onEnd, operation, position });
+      const turn = this.#adopt(started.turnId, options, hold, { onEnd, span, position });
       // A thread that was lost meanwhile tells nothing of its turn.
       const error = session.error ?? followed?.ended?.error;
       if (error) turn.lose(error);
@@ -130,7 +128,7 @@ export class Turns {
     turnId: string,
     options: Omit<StartTurnOptions, "input">,
     { events }: Hold,
-    own: Pick<LiveTurnOptions, "onEnd" | "operation" | "position">,
+    own: Pick<LiveTurnOptions, "onEnd" | "span" | "position">,
   ): LiveTurn {
     const { threadId, onApproval, signal } = options;
     const { limits, onError } = this.#options;

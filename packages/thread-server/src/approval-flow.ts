@@ -1,6 +1,6 @@
 import type { ApprovalMetadata, EventBody, Grant, ItemData } from "@harnesskit/protocol/threads";
 import { defined } from "@harnesskit/wire/json";
-import { activeTrace, currentTracer } from "@harnesskit/wire/trace";
+import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
 import { type ApprovalAnswer, newRequestId } from "./approvals.ts";
 import { previewDigestOf } from "./find-grant.ts";
 import type { Turn } from "./turn.ts";
@@ -140,19 +140,26 @@ export class ApprovalFlow {
     this.#trace(item, answer);
   }
 
-  /** The approval as an operation from its question to its answer, whichever servers and clients were there meanwhile. */
+  /** The approval as a span from its question to its answer, whichever servers and clients were there meanwhile. */
   #trace({ data, askedAt }: QuestionItem, { decision, reason }: ApprovalAnswer): void {
-    const { threadId, trace, settings } = this.#turn;
+    const { threadId: conversationId, trace, settings } = this.#turn;
     const { requestId: approvalId, permission: tool, metadata } = data;
     const now = settings.clock.now();
-    const details = { tool, approvalId, conversationId: threadId, input: metadata.input };
     const answer =
       decision === undefined ? (reason ?? "expired") : decision === "reject" ? "rejected" : "approved";
-    const startedAtMs = askedAt ?? now;
-    const links = decision === undefined ? [] : [activeTrace()];
-    currentTracer()
-      ?.start("approval", { ...details, answer }, { parent: trace, links, startedAtMs })
-      .end(undefined, now);
+    const span = startSpan(() =>
+      approvalSpan({
+        tool,
+        approvalId,
+        conversationId,
+        input: metadata.input,
+        answer,
+        parent: trace,
+        links: decision === undefined ? [] : [activeTrace()],
+        startedAtMs: askedAt ?? now,
+      }),
+    );
+    span?.end(undefined, now);
   }
 
   /** What an `always` answer allows from now on. */

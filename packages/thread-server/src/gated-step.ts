@@ -1,5 +1,5 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
-import { traced } from "@harnesskit/wire/trace";
+import { decided, decisionSpan, traced } from "@harnesskit/wire/trace";
 import type { PendingQuestion, Question } from "./approval-flow.ts";
 import { type ApprovalAnswer, isAllowed } from "./approvals.ts";
 import { findGrant } from "./find-grant.ts";
@@ -135,14 +135,14 @@ export class GatedStep<Subject, Change, Requested> {
   #before(subject: Subject): Promise<Verdict<Change>> {
     const { noun, before, question } = this.#kind;
     const { threadId: sessionId } = this.#turn;
-    const details = () => {
+    const start = () => {
       const { permission: tool, input } = question(subject);
       const eventType = noun === "call" ? "pre_action" : "pre_prompt";
-      return { eventType, sessionId, tool: noun === "call" ? tool : undefined, input };
+      return decisionSpan("gate", { eventType, sessionId, tool: noun === "call" ? tool : undefined, input });
     };
-    return traced("gate", details, async (operation) => {
+    return traced(start, async (span) => {
       const verdict = await before(subject);
-      operation?.set({ decision: verdict.verdict, rule: verdict.judgement?.rule });
+      span?.set(decided(verdict.verdict, verdict.judgement?.rule));
       return verdict;
     });
   }

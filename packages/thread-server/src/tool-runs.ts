@@ -1,6 +1,6 @@
 import { copyJson } from "@harnesskit/wire/json";
 import { type ToolContext, ToolError } from "@harnesskit/wire/tool";
-import { traced } from "@harnesskit/wire/trace";
+import { recordOutcome, toolSpan, traced } from "@harnesskit/wire/trace";
 import type { Prepared, Shown } from "./shown-call.ts";
 import { ToolOutput } from "./tool-output.ts";
 import type { Turn } from "./turn.ts";
@@ -34,17 +34,11 @@ export class ToolRuns {
   ): Promise<ToolOutcome> {
     const { tool, threadId: conversationId, input } = prepared.call;
     const { name, description } = tool;
-    const details = () => ({
-      tool: name,
-      description,
-      callId: shown.callId ?? itemId,
-      conversationId,
-      input,
-    });
-    return traced("tool", details, async (operation) => {
+    const callId = shown.callId ?? itemId;
+    const start = () => toolSpan({ tool: name, description, callId, conversationId, input });
+    return traced(start, async (span) => {
       const outcome = await this.#runPrepared(itemId, shown, prepared, approval);
-      const { status, code, output } = outcome;
-      operation?.set({ status, code, output });
+      recordOutcome(span, outcome);
       return outcome;
     });
   }

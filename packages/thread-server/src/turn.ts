@@ -1,13 +1,7 @@
 import type { Turn as TurnData, Usage } from "@harnesskit/protocol/threads";
 import { backoffDelayMs, createDeferred, HarnessError, wait } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import {
-  currentTracer,
-  inOperation,
-  readTraceContext,
-  type TraceContext,
-  type TracedOperation,
-} from "@harnesskit/wire/trace";
+import { inSpan, readTraceContext, type Span, type TraceContext } from "@harnesskit/wire/trace";
 import { addUsage, recordedUsage } from "./add-usage.ts";
 import { ApprovalFlow } from "./approval-flow.ts";
 import type { Ending } from "./close-open-items.ts";
@@ -22,6 +16,7 @@ import { toTurnContext } from "./turn-context.ts";
 import { TurnLog } from "./turn-log.ts";
 import type { ObservedTurn } from "./turn-observer.ts";
 import type { TurnRequest } from "./turn-runner.ts";
+import { endTurnSpan, startTurnSpan } from "./turn-span.ts";
 import { watchStop } from "./watch-stop.ts";
 
 /** How long an interrupted turn that did not get further waits before it goes on again. */
@@ -33,7 +28,7 @@ export interface TurnOptions {
   readonly request: TurnRequest;
   /** The name of the request that starts it. */
   readonly name?: RequestName | undefined;
-  /** Where a prompt that waited belongs in a trace. @default the active operation */
+  /** Where a prompt that waited belongs in a trace. @default the active span */
   readonly parent?: TraceContext | undefined;
   /** The turn as an earlier server began it; undefined for a new one. */
   readonly begun?: TurnData | undefined;
@@ -56,7 +51,7 @@ export class Turn {
   readonly flow: ApprovalFlow;
   readonly calls: ToolCalls;
   readonly #prompt: PromptAdmission;
-  readonly #operation: TracedOperation<"turn"> | undefined;
+  readonly #span: Span | undefined;
   readonly #abort = new AbortController();
   readonly #ended = createDeferred<void>();
   #usage: Usage | undefined;
@@ -72,14 +67,7 @@ export class Turn {
     this.request = request;
     this.isResumed = begun !== undefined;
     this.observed = { threadId, turnId, directory, agent: request.agent.name, isResumed: this.isResumed };
-    // The same trace goes on, and the link says where it was left.
-    const trace = readTraceContext(begun?._meta);
-    const { agent, input } = request;
-    this.#operation = currentTracer()?.start(
-      "turn",
-      { threadId, turnId, agent: agent.name, isResumed: this.isResumed, input },
-      begun ? { parent: trace, links: [trace] } : { parent },
-    );
+    this.#span = startTurnSpan(this.observed, request.input, begun, parent);
     this.data =
       begun ??
       defined({
@@ -88,7 +76,7 @@ export class Turn {
         status: "running" as const,
         time: { started: settings.clock.now() },
         ...name,
-        _meta: this.#operation?.context,
+        _meta: this.#span?.context,
       });
     this.log = new TurnLog(session, this.data);
     this.flow = new ApprovalFlow(this);
@@ -135,7 +123,7 @@ export class Turn {
   /** The turn could not begin: nothing of it is in the log. */
   discard(error: unknown): void {
     this.log.close();
-    this.#operation?.end(error);
+    this.#span?.end(error);
     this.#ended.resolve();
   }
 
@@ -149,7 +137,7 @@ export class Turn {
 
   /** Makes the questions of an earlier server answerable at once, and goes on from their answers to the end. Rejects never. */
   resume({ calls, prompt }: PendingWork): Promise<void> {
-    return inOperation(this.#operation, () => {
+    return inSpan(this.#span, () => {
       const answered = this.calls.resume(calls);
       const admitted = prompt && this.#prompt.resume(prompt.message, prompt.question);
       answered.catch(() => {});
@@ -230,13 +218,12 @@ export class Turn {
   }
 
   #run(work: () => Promise<void>): Promise<void> {
-    return inOperation(this.#operation, async () => {
+    return inSpan(this.#span, async () => {
       const { observe } = this.settings;
       observe("turnStarted", this.observed);
       const ending = await this.#runToEnd(work);
       const usage = this.#usage;
-      this.#operation?.set({ status: "waiting", ...ending, ...usage });
-      this.#operation?.end(ending?.status === "error" ? ending : undefined);
+      endTurnSpan(this.#span, ending, usage);
       if (ending) observe("turnEnded", this.observed, { ...ending, usage });
     });
   }

@@ -7,7 +7,7 @@ import { run } from "../run.mjs";
 import { isCi } from "../skips.mjs";
 import { installConsumers } from "./consumers.mjs";
 
-const guide = "docs/guides/other-frameworks.md";
+const guide = "docs/supervise.md";
 const mastra = "1.71.0";
 /** Mastra 1 needs Node 22.13; its binary is in the npm registry. */
 const isNewEnough = Number(process.versions.node.split(".")[0]) > 22;

@@ -58,7 +58,7 @@ const formatList = (seen) =>
 
 /** Writes what was seen into the pages. */
 export function writePages(seen) {
-  const page = join(repositoryRoot, "docs", "real-hosts.md");
+  const page = join(repositoryRoot, "docs", "agent-hooks.md");
   writeMarked(page, "modes", modeList());
   writeMarked(page, "cells", cellTable(seen));
   writeMarked(page, "formats", formatList(seen));

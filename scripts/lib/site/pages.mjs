@@ -8,7 +8,7 @@ const repository = "https://github.com/harnesskit/harnesskit";
 const topPages = {
   "ARCHITECTURE.md": "architecture",
   "CONTRIBUTING.md": "contributing",
-  "SECURITY.md": "security",
+  "SECURITY.md": "vulnerabilities",
   "bench/README.md": "benchmarks",
   "conformance/README.md": "packages/conformance",
 };

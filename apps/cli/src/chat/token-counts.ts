@@ -3,7 +3,7 @@ import { costOf, type ModelPrices } from "@harnesskit/models";
 
 const names = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-type Tokens = { readonly [name in (typeof names)[number]]?: number | undefined };
+type Tokens = Partial<Record<(typeof names)[number], number | undefined>>;
 
 const count = (value: number): string => value.toLocaleString("en-US");
 

@@ -51,7 +51,7 @@ const esc = String.fromCharCode(0x1b);
 const styleCodes = [...new Set(styles.flatMap((style) => inspect.colors[style] ?? []))].join("|");
 /** A style of ours, or a character that a terminal obeys or does not show. A joiner belongs to emojis, and does nothing elsewhere. */
 const obeyed = new RegExp(
-  `(${esc}\\[(?:${styleCodes})m)|(?![\\n\\t\\u200d])[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]`,
+  `(${esc}\\[(?:${styleCodes})m)|(?![\\n\\t\\u200d]|\\r\\n)[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]`,
   "gu",
 );
 

@@ -38,7 +38,7 @@ interface DeviceCardProps {
   readonly onRevoke: (() => void) | undefined;
 }
 
-export function DeviceCard({ device, nowMs, onRevoke }: DeviceCardProps) {
+function DeviceCard({ device, nowMs, onRevoke }: DeviceCardProps) {
   return (
     <li class={`panel grant ${device.revokedAtMs === undefined ? "" : "over"}`}>
       <header class="panel-head">

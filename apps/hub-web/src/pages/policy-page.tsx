@@ -93,7 +93,9 @@ export function PolicyPage({ link }: { readonly link: HubLink }) {
       {problem !== undefined && <Note tone="bad">The policy cannot be read: {problem}</Note>}
       {value === undefined && problem === undefined && <p class="loading dim">Loading …</p>}
       {value !== undefined && <PolicyView policy={value.policy} nowMs={nowMs} />}
-      {value !== undefined && <Backtest link={link} text={value.policy.text} />}
+      {value !== undefined && link.hello.value?.device === undefined && (
+        <Backtest link={link} text={value.policy.text} />
+      )}
     </main>
   );
 }

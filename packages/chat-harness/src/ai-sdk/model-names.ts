@@ -2,7 +2,7 @@ import { type MediaPlace, mediaPlaceAt } from "@harnesskit/wire/model";
 import type { LanguageModel } from "ai";
 
 /** A model and its provider, by their names. A model of the gateway is a string. */
-export const modelNames = (model: LanguageModel) =>
+const modelNames = (model: LanguageModel) =>
   typeof model === "string"
     ? { provider: model.split("/")[0] ?? "", model }
     : { provider: model.provider, model: model.modelId };

@@ -9,7 +9,7 @@ import {
   withBreakpoints,
 } from "@harnesskit/wire/replay";
 import { settleWithin } from "@harnesskit/wire/time";
-import { type TracedOperation, traced } from "@harnesskit/wire/trace";
+import { modelSpan, recordAnswer, type Span, traced } from "@harnesskit/wire/trace";
 import {
   type ModelMessage,
   type StreamTextResult,
@@ -24,13 +24,11 @@ import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
 import { ChatContext } from "./chat-summary.ts";
 import { toAssistantChatMessage } from "./from-model-messages.ts";
-import { mediaPlaceOf, modelNames } from "./model-names.ts";
+import { mediaPlaceOf } from "./model-names.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import { lengthOfTools, withOutputReader } from "./shown-tools.ts";
 import { summariseChat } from "./summarise-chat.ts";
 import { ChatModelError, toModelError } from "./to-model-error.ts";
-
-type TracedModel = TracedOperation<"model"> | undefined;
 
 interface Question {
   readonly shown: ChatContext;
@@ -96,7 +94,7 @@ const readStream = async (
   stream: StreamTextResult<ToolSet, never>,
   { maxAnswerLength, maxCalls }: ChatSettings,
   { usedIds, tell, began }: Asking,
-  operation: TracedModel,
+  span: Span | undefined,
 ): Promise<Asked> => {
   const { inputs, dropsCalls } = await followParts(stream.fullStream, maxAnswerLength, { tell, began });
   const [content, reason, rawReason, usage, response] = await Promise.all([
@@ -106,16 +104,7 @@ const readStream = async (
     stream.usage,
     stream.response,
   ]);
-  operation?.set({
-    responseModel: response.modelId,
-    responseId: response.id,
-    finishReason: reason,
-    inputTokens: usage.inputTokens,
-    outputTokens: usage.outputTokens,
-    cachedInputTokens: usage.inputTokenDetails?.cacheReadTokens,
-    reasoningTokens: usage.outputTokenDetails?.reasoningTokens,
-    output: content,
-  });
+  recordAnswer(span, { response, finishReason: reason, usage, output: content });
   const answer = readAnswer(content, usedIds, inputs);
   const { length } = answer.calls;
   if (length > maxCalls) {
@@ -153,9 +142,8 @@ const askModel = async (chat: ChatSettings, question: Question): Promise<Answer>
   const besideLength = (chat.system?.length ?? 0) + (await lengthOfTools(tools));
   const request = (messages: ModelMessage[]) =>
     traced(
-      "model",
-      () => ({ ...modelNames(chat.model), input: messages }),
-      (operation) => askOnce(chat, question, { messages, tools }, operation),
+      () => modelSpan(chat.model, messages),
+      (span) => askOnce(chat, question, { messages, tools }, span),
     );
   const ask = (messages: ModelMessage[]) =>
     request(messages).catch((error: unknown) => {
@@ -192,7 +180,7 @@ const askOnce = async (
   chat: ChatSettings,
   question: Question,
   { messages, tools }: Sent,
-  operation: TracedModel,
+  span: Span | undefined,
 ): Promise<Asked> => {
   const { clock, modelTimeoutMs: timeoutMs } = chat;
   question.signal.throwIfAborted();
@@ -217,7 +205,7 @@ const askOnce = async (
       const began = () => {
         hasBegun = true;
       };
-      return readStream(stream, chat, { ...question, began }, operation);
+      return readStream(stream, chat, { ...question, began }, span);
     },
     { name: "the model", signal: question.signal, timeoutMs, clock },
   );

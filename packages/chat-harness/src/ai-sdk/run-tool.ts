@@ -2,7 +2,7 @@ import type { ChatMessage, ToolCall } from "@harnesskit/protocol/chat";
 import { mediaOf, nameMediaInText, outputInText, replaceMedia } from "@harnesskit/wire/model";
 import { settleWithin } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
-import { type TracedOperation, traced } from "@harnesskit/wire/trace";
+import { recordOutcome, type Span, toolSpan, traced } from "@harnesskit/wire/trace";
 import type { ModelMessage, Tool, ToolExecutionOptions } from "ai";
 import { piecesBefore } from "./arrange-history.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
@@ -146,20 +146,19 @@ const failedText = (code: CallFailure["code"], message: string): string =>
  */
 export const runTool = (tool: Tool, input: unknown, run: ToolRun): Promise<string> =>
   traced(
-    "tool",
-    () => ({ tool: run.call.name, callId: run.call.id, description: tool.description, input }),
-    (operation) => runChecked(tool, input, run, operation),
+    () => toolSpan({ tool: run.call.name, callId: run.call.id, description: tool.description, input }),
+    (span) => runChecked(tool, input, run, span),
   );
 
 const runChecked = async (
   tool: Tool,
   input: unknown,
   run: ToolRun,
-  operation: TracedOperation<"tool"> | undefined,
+  span: Span | undefined,
 ): Promise<string> => {
   const { chat, call, signal } = run;
   const failed = (code: CallFailure["code"], message: string) => {
-    operation?.set({ status: "failed", code });
+    recordOutcome(span, { status: "failed", code });
     return failedText(code, message);
   };
   const settled = await callTool(run, (options) =>
@@ -178,7 +177,7 @@ const runChecked = async (
     if (typeof text !== "string") return failed("tool_output_invalid", "The tool's output is not a string.");
     const bare = nameMediaInText(text);
     if (bare.length <= chat.maxResultLength) {
-      operation?.set({ status: "succeeded", output: bare });
+      recordOutcome(span, { status: "succeeded", output: bare });
       return bare === text ? text : boundMedia(text, chat.maxMediaLength);
     }
     const sizes = `${bare.length} characters, and ${chat.maxResultLength} are taken`;

@@ -1,4 +1,4 @@
-import { inOperation } from "@harnesskit/wire/trace";
+import { inSpan } from "@harnesskit/wire/trace";
 import type { PlannedPart } from "../compile/plan.ts";
 import type { AnyBody } from "../definition.ts";
 import { GraphError } from "../errors.ts";
@@ -25,7 +25,7 @@ const callBody = async (
     const context = nodeContext(run, attempt, abort);
     const scope = { info: run.info, suspend: context.suspend };
     const update = await abort.race(async () =>
-      inOperation(attempt.operation, () => runIn(scope, () => body(state.view, context))),
+      inSpan(attempt.span, () => runIn(scope, () => body(state.view, context))),
     );
     run.checkOver();
     attempt.isOver = true;

@@ -1,4 +1,4 @@
-import { inOperation } from "@harnesskit/wire/trace";
+import { inSpan } from "@harnesskit/wire/trace";
 import type { PlannedPart } from "../compile/plan.ts";
 import { endsRun, errorCategory, GraphError, thrownMessage } from "../errors.ts";
 import type { CheckedFanOut, CollectedError, ErrorPolicy } from "../node-options.ts";
@@ -134,9 +134,7 @@ const callTasks = async (run: NodeRun, state: Snapshot, abort: AbortScope, set: 
   try {
     const tasks = set.toTasks();
     if (tasks === undefined) return {};
-    const { ended, errors } = await inOperation(attempt.operation, () =>
-      runTasks(run, state, tasks, abort, set),
-    );
+    const { ended, errors } = await inSpan(attempt.span, () => runTasks(run, state, tasks, abort, set));
     const collected = set.errorsField === undefined ? {} : { [set.errorsField]: errors };
     return combineUpdates(state.schema, [...set.toUpdates(ended), collected]);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { activeTrace, readTraceContext, traced } from "@harnesskit/wire/trace";
+import { activeTrace, readTraceContext, type SpanStart, traced } from "@harnesskit/wire/trace";
 import { errorCategory, GraphError } from "../errors.ts";
 import type { InvokeOptions } from "../invoke-options.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
@@ -48,27 +48,36 @@ const run = async (invocation: Invocation, abort: AbortScope): Promise<GraphOutc
   return outcome;
 };
 
-/** Runs an invocation as an operation. That of a resumed one goes on with the trace of the pause, and says who resumed it. */
+/** Runs an invocation in a span. That of a resumed one goes on with the trace of the pause, and says who resumed it. */
 const tracedRun = (invocation: Invocation, abort: AbortScope): Promise<GraphOutcome> => {
   const { host, info, begun } = invocation;
   const { invocationId, correlationId, sessionId } = info;
-  return traced(
-    "invocation",
-    () => ({ invocationId, correlationId, sessionId, entryNode: host.plan.entry.name }),
-    async (operation) => {
-      const outcome = await runIn(invocation, () => run(invocation, abort)).catch((error: unknown) => {
-        operation?.set({ category: errorCategory(error) ?? undefined });
-        throw error;
-      });
-      operation?.set({ outcome: outcome.outcome });
-      return outcome;
-    },
-    () => {
-      const paused = readTraceContext(begun.resumed?.record.trace);
-      const parent = activeTrace() ?? paused;
-      return { parent, links: [paused] };
-    },
-  );
+  const start = (): SpanStart => {
+    const paused = readTraceContext(begun.resumed?.record.trace);
+    return {
+      name: "openarmature.invocation",
+      attributes: {
+        "openarmature.invocation_id": invocationId,
+        "openarmature.correlation_id": correlationId,
+        "openarmature.graph.entry_node": host.plan.entry.name,
+      },
+      metric: "harness.graph.invocation.duration",
+      parent: activeTrace() ?? paused,
+      links: [paused],
+      sessionId,
+      marksSuccess: true,
+    };
+  };
+  return traced(start, async (span) => {
+    const outcome = await runIn(invocation, () => run(invocation, abort)).catch((error: unknown) => {
+      const category = errorCategory(error) ?? undefined;
+      span?.set({ "openarmature.error.category": category });
+      span?.fail(category);
+      throw error;
+    });
+    span?.set({ "openarmature.outcome": outcome.outcome });
+    return outcome;
+  });
 };
 
 const suspend = async (

@@ -1,4 +1,4 @@
-import { currentTracer, type TracedOperation } from "@harnesskit/wire/trace";
+import { recordSuspension, type Span, startSpan } from "@harnesskit/wire/trace";
 import type { PlannedNode } from "../compile/plan.ts";
 import { endsRun, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
@@ -17,7 +17,7 @@ export interface Attempt {
   readonly index: number;
   readonly received: object;
   readonly configs: AttemptConfigs;
-  readonly operation: TracedOperation<"node"> | undefined;
+  readonly span: Span | undefined;
   /** True once it has ended or suspended. */
   isOver: boolean;
   /** Why it failed. Reported when another attempt begins or the node fails, and not if middleware recovers it. */
@@ -121,12 +121,9 @@ export class NodeRun implements AmbientScope {
       this.#open = undefined;
       pause.position = { namespace: [...this.namespace], step: this.#ownStep };
       const { descriptor } = pause;
-      attempt.operation?.set({
-        outcome: "suspended",
-        signalId: descriptor.signal_id,
-        metadata: descriptor.metadata,
-      });
-      attempt.operation?.end();
+      attempt.span?.set({ "openarmature.outcome": "suspended" });
+      recordSuspension(attempt.span, descriptor.signal_id, descriptor.metadata);
+      attempt.span?.end();
       pause.reports.push((error) => {
         if (error === undefined) this.#report("suspended", attempt, { descriptor });
         else this.#reportEnd(attempt, error);
@@ -152,7 +149,7 @@ export class NodeRun implements AmbientScope {
       index,
       received,
       configs,
-      operation: this.#trace(index, configs),
+      span: this.#trace(index, configs),
       isOver: false,
       failure: undefined,
     };
@@ -164,7 +161,7 @@ export class NodeRun implements AmbientScope {
   /** Ends a call that threw; middleware may still recover the node, or call it again. */
   fail(attempt: Attempt, error: unknown): void {
     attempt.isOver = true;
-    const isNeeded = this.#isObserved || attempt.operation !== undefined;
+    const isNeeded = this.#isObserved || attempt.span !== undefined;
     if (this.#open === attempt && isNeeded) attempt.failure = this.wrap(error);
   }
 
@@ -197,25 +194,34 @@ export class NodeRun implements AmbientScope {
     return this.frame.invocation.isObserved(this.frame.attached);
   }
 
-  #trace(attempt: number, configs: AttemptConfigs): TracedOperation<"node"> | undefined {
+  #trace(attempt: number, configs: AttemptConfigs): Span | undefined {
     const { fanOutIndexes, branchNames } = this.frame;
-    return currentTracer()?.start("node", {
+    const { fan_out_config: fanOut, parallel_branches_config: branches } = configs;
+    return startSpan(() => ({
       name: this.node.name,
-      namespace: this.namespace,
-      step: this.#ownStep,
-      attempt,
-      correlationId: this.info.correlationId,
-      fanOutIndex: innermost(fanOutIndexes),
-      branchName: innermost(branchNames),
-      fanOut: configs.fan_out_config,
-      branches: configs.parallel_branches_config,
-    });
+      attributes: {
+        "openarmature.node.name": this.node.name,
+        "openarmature.node.namespace": [...this.namespace],
+        "openarmature.node.step": this.#ownStep,
+        "openarmature.node.attempt_index": attempt,
+        "openarmature.node.fan_out_index": innermost(fanOutIndexes),
+        "openarmature.node.branch_name": innermost(branchNames),
+        "openarmature.correlation_id": this.info.correlationId,
+        "openarmature.fan_out.item_count": fanOut?.item_count,
+        "openarmature.fan_out.concurrency": fanOut?.concurrency,
+        "openarmature.fan_out.error_policy": fanOut?.error_policy,
+        "openarmature.parallel_branches.branch_count": branches?.branch_names.length,
+        "openarmature.parallel_branches.error_policy": branches?.error_policy,
+      },
+      metric: "harness.graph.node.duration",
+      marksSuccess: true,
+    }));
   }
 
   #reportEnd(attempt: Attempt, outcome: Snapshot | GraphError): void {
     const isError = outcome instanceof GraphError;
-    attempt.operation?.set(isError ? { category: outcome.code } : { outcome: "completed" });
-    attempt.operation?.end(isError ? outcome : undefined);
+    if (isError) attempt.span?.set({ "openarmature.error.category": outcome.code });
+    attempt.span?.end(isError ? outcome : undefined);
     const facts =
       outcome instanceof Snapshot
         ? { post_state: outcome.view }

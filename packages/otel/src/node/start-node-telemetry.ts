@@ -1,7 +1,6 @@
 import { settleWithin } from "@harnesskit/wire/time";
 import { checkNodeTelemetryOptions } from "../option-names.ts";
-import type { OtelOptions } from "../otel-tracer.ts";
-import { hasOtelSdk, registerOtel, unregisterOtel } from "../register-otel.ts";
+import { hasOtelSdk, type OtelOptions, registerOtel, unregisterOtel } from "../register-otel.ts";
 
 /** Telemetry that this process has started. */
 export interface NodeTelemetry {

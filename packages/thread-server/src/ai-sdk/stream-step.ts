@@ -10,7 +10,7 @@ import {
   withBreakpoints,
 } from "@harnesskit/wire/replay";
 import type { Tool } from "@harnesskit/wire/tool";
-import { type TracedOperation, traced } from "@harnesskit/wire/trace";
+import { modelSpan, recordAnswer, type Span, traced } from "@harnesskit/wire/trace";
 import {
   type LanguageModel,
   type ModelMessage,
@@ -49,15 +49,9 @@ export interface StepOptions {
 /** Calls the model once and streams what it says. Throws a `TurnError` for a model that fails, the signal's reason when cancelled. */
 export const streamStep = (turn: TurnContext, options: StepOptions): Promise<StepResult> =>
   traced(
-    "model",
-    () => ({ ...modelNames(options.model), conversationId: turn.thread.threadId, input: options.messages }),
-    (operation) => runStep(turn, options, operation),
+    () => modelSpan(options.model, options.messages, turn.thread.threadId),
+    (span) => runStep(turn, options, span),
   );
-
-const modelNames = (model: LanguageModel) =>
-  typeof model === "string"
-    ? { provider: model.split("/")[0] ?? "", model }
-    : { provider: model.provider, model: model.modelId };
 
 const notAnObject =
   "The arguments are not a JSON object, so the call was not made: write the object alone, without Markdown or words around it.";
@@ -73,7 +67,7 @@ const watched = ({ model, maxRetries, onRetry }: StepOptions): LanguageModel =>
 const runStep = async (
   turn: TurnContext,
   options: StepOptions,
-  operation: TracedOperation<"model"> | undefined,
+  span: Span | undefined,
 ): Promise<StepResult> => {
   const { step } = options;
   /** The `assistant_message` of each block that is open. */
@@ -163,17 +157,7 @@ const runStep = async (
     turn.signal.throwIfAborted();
     const finished = steps.at(-1) ?? ((await stream.steps).at(-1) as ModelStep<ToolSet>);
     const { response, usage, finishReason, rawFinishReason: rawReason } = finished;
-    const { inputTokens, outputTokens } = usage;
-    operation?.set({
-      responseModel: response.modelId,
-      responseId: response.id,
-      finishReason,
-      inputTokens,
-      outputTokens,
-      cachedInputTokens: usage.inputTokenDetails?.cacheReadTokens,
-      reasoningTokens: usage.outputTokenDetails?.reasoningTokens,
-      output: response.messages,
-    });
+    recordAnswer(span, { response, finishReason, usage, output: response.messages });
     if (finishReason === "length")
       throw new TurnError("model_output_limit", "The model reached its output limit.");
     if (finishReason === "content-filter")

@@ -1,21 +1,27 @@
-export type {
-  OperationName,
-  Operations,
-  StartOptions,
-  TracedCall,
-  TracedDecision,
-  TracedOperation,
-  TracedShellRequest,
-  Tracer,
-} from "./operations.ts";
-export { isTraceparent, readTraceContext, type TraceContext } from "./trace-context.ts";
+export { SpanKind } from "@opentelemetry/api";
+export { modelSpan, recordAnswer } from "./model-span.ts";
+export { activeTrace, inTrace, inTraceMeta, withTraceMeta } from "./propagation.ts";
 export {
-  activeTrace,
-  currentTracer,
-  inOperation,
-  inTrace,
-  inTraceMeta,
-  setTracer,
+  type AnsweredApproval,
+  agentSpan,
+  answerSpan,
+  approvalSpan,
+  type DecisionSubject,
+  decided,
+  decisionSpan,
+  recordOutcome,
+  remoteCallSpan,
+  toolSpan,
+} from "./shared-spans.ts";
+export {
+  activeSession,
+  inSpan,
+  type Span,
+  type SpanAttributes,
+  type SpanStart,
+  startSpan,
   traced,
-  withTraceMeta,
-} from "./tracer.ts";
+} from "./span.ts";
+export { type SpanExtras, setSpanExtras } from "./span-extras.ts";
+export { recordSuspension } from "./suspension.ts";
+export { isTraceparent, readTraceContext, type TraceContext } from "./trace-context.ts";

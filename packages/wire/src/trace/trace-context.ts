@@ -1,3 +1,5 @@
+import { createTraceState, isSpanContextValid, type SpanContext } from "@opentelemetry/api";
+
 /** Where an operation belongs, in the words of W3C Trace Context: what travels with a message, or is kept with a record. */
 export interface TraceContext {
   readonly traceparent: string;
@@ -37,4 +39,28 @@ export const readTraceContext = (carrier: unknown): TraceContext | undefined => 
     // A getter threw.
     return undefined;
   }
+};
+
+/** The span that a peer, or a record, names; undefined for one that is malformed. */
+export const toSpanContext = (carried: TraceContext | undefined): SpanContext | undefined => {
+  const read = readTraceContext(carried);
+  if (read === undefined) return undefined;
+  const [, traceId = "", spanId = "", flags = "00"] = read.traceparent.split("-");
+  const traceState = read.tracestate === undefined ? undefined : createTraceState(read.tracestate);
+  return {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16) & 1,
+    isRemote: true,
+    ...(traceState && { traceState }),
+  };
+};
+
+/** A span as it travels; undefined for one of no trace, as without an SDK. */
+export const toTraceContext = (span: SpanContext | undefined): TraceContext | undefined => {
+  if (span === undefined || !isSpanContextValid(span)) return undefined;
+  const flags = (span.traceFlags & 1).toString(16).padStart(2, "0");
+  const traceparent = `00-${span.traceId}-${span.spanId}-${flags}`;
+  const tracestate = span.traceState?.serialize();
+  return tracestate ? { traceparent, tracestate } : { traceparent };
 };

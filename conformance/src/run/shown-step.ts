@@ -1,0 +1,23 @@
+import type { LeafStep, Verb } from "../scenario/step-schema.ts";
+
+export const shownValue = (value: unknown, maxLength: number): string => {
+  const text = value === undefined ? "absent" : JSON.stringify(value);
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+};
+
+/** A list of messages by what they are: the reader looks for one that is missing, not for its members. */
+export const shownMessages = (value: unknown): string | undefined => {
+  if (!Array.isArray(value) || value.length < 2 || !value.every((each) => "jsonrpc" in Object(each)))
+    return undefined;
+  const kinds = (value as Record<string, unknown>[]).map(({ method, id, error, params }) => {
+    const { type, status, item } = Object(params) as Record<string, { data?: { status?: unknown } }>;
+    const parts = [method ?? `${error === undefined ? "the answer" : "the error"} ${String(id)}`, type];
+    return [...parts, status ?? item?.data?.status].filter((part) => typeof part === "string").join(" ");
+  });
+  return `${kinds.length} messages: ${kinds.join(", ")}`;
+};
+
+export const labelOf = (verb: Verb, step: LeafStep): string => {
+  const subject: unknown = (step as unknown as Record<string, unknown>)[verb];
+  return typeof subject === "string" ? `${verb} ${subject}` : verb;
+};
