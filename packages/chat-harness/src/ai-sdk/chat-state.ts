@@ -24,7 +24,6 @@ export type WaitingCall = z.infer<typeof WaitingCallSchema>;
 
 /** A call that was answered and has not run yet: one before it in its step waits. */
 const AnsweredCallSchema = WaitingCallSchema.extend({ answer: ChatApprovalAnswerSchema });
-export type AnsweredCall = z.infer<typeof AnsweredCallSchema>;
 
 /** The state of a chat graph. `messages`, `begun_calls` and `summary` belong to the session; the rest lives as long as its turn. */
 export const chatState = defineState({
