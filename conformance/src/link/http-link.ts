@@ -1,5 +1,5 @@
-import { request } from "node:http";
-import { request as secureRequest } from "node:https";
+import { Agent, request } from "node:http";
+import { Agent as SecureAgent, request as secureRequest } from "node:https";
 import { isPlainObject } from "@harnesskit/wire/json";
 import { Unmet } from "../errors.ts";
 import type { Post } from "../scenario/step-schema.ts";
@@ -32,6 +32,7 @@ const postTo = (
   post: Post,
   content: Uint8Array | undefined,
   limits: { readonly withinMs: number; readonly maxMessageBytes: number },
+  shared?: Agent,
 ): Promise<HttpReply> =>
   new Promise((resolve, reject) => {
     const headers = {
@@ -39,10 +40,13 @@ const postTo = (
       accept: "application/json",
       ...(content === undefined ? {} : { "content-length": String(content.length) }),
       ...target.credentialHeaders(post.credential ?? "valid"),
-      ...post.headers,
+      ...(post.headers as Readonly<Record<string, string>> | undefined),
     };
     const send = target.url.protocol === "https:" ? secureRequest : request;
-    const call = send(target.url, { method: post.method ?? "POST", headers, agent: false }, (response) => {
+    const url = new URL(target.url);
+    if (post.query !== undefined) url.search = post.query;
+    const agent = post.sameConnection === true ? shared : false;
+    const call = send(url, { method: post.method ?? "POST", headers, agent }, (response) => {
       const chunks: Uint8Array[] = [];
       let length = 0;
       response.on("data", (chunk: Uint8Array) => {
@@ -84,6 +88,10 @@ export const createHttpLink = (
 ): Link => {
   const inbox = new Inbox(limits.maxMessages);
   const running = new Set<Promise<void>>();
+  const shared = new (target.url.protocol === "https:" ? SecureAgent : Agent)({
+    keepAlive: true,
+    maxSockets: 1,
+  });
   const deliver = async (content: Uint8Array): Promise<void> => {
     try {
       const reply = await postTo(target, { credential }, content, limits);
@@ -110,8 +118,9 @@ export const createHttpLink = (
     reply: async () => {},
     async close() {
       inbox.close({ reason: "it was closed" });
+      shared.destroy();
       await Promise.all(running);
     },
-    post: (post, withinMs) => postTo(target, post, bodyOf(post), { ...limits, withinMs }),
+    post: (post, withinMs) => postTo(target, post, bodyOf(post), { ...limits, withinMs }, shared),
   };
 };

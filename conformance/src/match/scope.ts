@@ -22,6 +22,7 @@ export interface Scope {
    * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
    * `{ $merge: [A, B] }` is the members of A and B, where those of B count, `{ $deep: [A, B] }` at every level; `{ $flat: [A, B] }`
    * the elements of both lists; `{ $repeat: { text, times } }` a long string; `{ $stringify: V }` the JSON text of V;
+   * `{ $upper: T }` a text in upper case, `{ $cut: T }` a text without its last character;
    * `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the members of the suite's `envelope`, made anew, and of A.
    * @throws {Unreached} for a reference without a value
    */
@@ -58,6 +59,8 @@ const builders: Readonly<Record<string, (operand: unknown) => unknown>> = {
   $deep: (parts) => (parts as unknown[]).reduce(mergeDeep),
   $flat: (lists) => (lists as unknown[][]).flat(),
   $stringify: (value) => JSON.stringify(value),
+  $upper: (text) => String(text).toUpperCase(),
+  $cut: (text) => String(text).slice(0, -1),
   $repeat: (what) => {
     const { text, times } = what as { readonly text: string; readonly times: number };
     return text.repeat(times);

@@ -1,5 +1,6 @@
 import { displayText } from "@harnesskit/wire";
 import { isAgainst, type Outcome, type RequirementResult, type SuiteReport } from "../run/report-model.ts";
+import { shownSent } from "../run/shown-step.ts";
 
 const words: Readonly<Record<Outcome, string>> = {
   pass: "pass",
@@ -27,7 +28,9 @@ const describe = (requirement: RequirementResult): string => {
     .slice(0, 3)
     .flatMap(({ scenario, step, detail, sent }) => [
       `${scenario}, ${step}: ${oneLine(detail, 600)}`,
-      ...(outcome === "fail" && sent !== undefined ? [`  sent before it: ${oneLine(sent)}`] : []),
+      ...(outcome === "fail" && sent !== undefined
+        ? [`  sent before it: ${oneLine(shownSent(sent, 280))}`]
+        : []),
     ]);
   const more = failures.length > 3 ? [`and ${failures.length - 3} more`] : [];
   const lines = [...(outcome === "fail" ? basisOf(requirement) : []), ...shown, ...more];

@@ -8,6 +8,7 @@ import { createServerTarget } from "../target/server-target.ts";
 import type { ScenarioResult } from "./report-model.ts";
 import type { OneRun } from "./run-suite.ts";
 import { ScenarioRun } from "./scenario-run.ts";
+import { shownSent } from "./shown-step.ts";
 import type { StepContext } from "./step-context.ts";
 
 const seedOf = (seed: number, name: string): number =>
@@ -91,7 +92,7 @@ const attempt = async (
           : Math.max(limits.withinMs, limits.startTimeoutMs);
       },
       note(line) {
-        if (/^(> |do )/.test(line)) sent = line.replace(/^> /, "").slice(0, limits.maxShownLength);
+        if (/^(> |do )/.test(line)) sent = shownSent(line.replace(/^> /, ""), limits.maxShownLength);
         if (transcript.length < limits.maxTranscript)
           transcript.push(line.slice(0, limits.maxShownLength * 2));
       },

@@ -17,6 +17,14 @@ export const shownMessages = (value: unknown): string | undefined => {
   return `${kinds.length} messages: ${kinds.join(", ")}`;
 };
 
+/** What was sent, with what it asked of the test handler where both do not fit. */
+export const shownSent = (text: string, maxLength: number): string => {
+  const wish = text.indexOf('conformance":');
+  if (text.length <= maxLength || wish < 0) return text.slice(0, maxLength);
+  const start = text.slice(0, Math.min(wish, Math.floor(maxLength / 2)));
+  return `${start} … ${text.slice(wish)}`.slice(0, maxLength);
+};
+
 export const labelOf = (verb: Verb, step: LeafStep): string => {
   const subject: unknown = (step as unknown as Record<string, unknown>)[verb];
   return typeof subject === "string" ? `${verb} ${subject}` : verb;

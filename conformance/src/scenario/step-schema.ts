@@ -38,10 +38,17 @@ export type RawPart = z.infer<typeof RawPartSchema>;
 
 const json = z.unknown();
 
+const reference = z.string().regex(/^\$\{[^}]+\}$/);
+
 const PostSchema = z.strictObject({
   method: z.string().optional(),
-  headers: z.record(z.string(), z.string()).optional().describe("Over those that there are, in lower case"),
+  headers: z
+    .union([z.record(z.string(), z.string()), reference])
+    .optional()
+    .describe("Over those that there are, in lower case"),
   credential: z.enum(["valid", "wrong", "none", "other"]).optional(),
+  query: z.string().optional().describe("Added to the URL, such as token=x"),
+  sameConnection: z.literal(true).optional().describe("On the one connection that such posts share"),
   body: json.optional(),
   text: z.string().optional().describe("A body that is sent as it is"),
   fill: z.number().int().positive().optional().describe("A body of as many bytes"),
