@@ -70,7 +70,8 @@ export function planOf(pkg, tarballs) {
   const { program, installed } = readmeProgram(pkg.dir);
   const imported = program === undefined ? [] : packagesOf(program.code).filter((name) => name !== pkg.name);
   // What the install lines name beside it is used without an import: a command that the program starts.
-  const named = program === undefined ? [] : installed.filter((name) => name !== pkg.name && name in tarballs);
+  const named =
+    program === undefined ? [] : installed.filter((name) => name !== pkg.name && name in tarballs);
   const wanted = [...new Set([...imported, ...named, ...(late.length > 0 ? withTheirPeers(optional) : [])])];
   const unknown = wanted.filter((name) => rangeOf(name, pkg, tarballs) === undefined);
   const known = wanted.filter((name) => !unknown.includes(name));
