@@ -17,6 +17,12 @@ export const shownMessages = (value: unknown): string | undefined => {
   return `${kinds.length} messages: ${kinds.join(", ")}`;
 };
 
+/** The error of an answer, as one line. */
+export const shownError = (answer: unknown): string | undefined => {
+  const { error } = Object(answer) as { readonly error?: { readonly code?: unknown; readonly message?: unknown } };
+  return error === undefined || error === null ? undefined : `error ${error.code}: ${error.message}`;
+};
+
 export const labelOf = (verb: Verb, step: LeafStep): string => {
   const subject: unknown = (step as unknown as Record<string, unknown>)[verb];
   return typeof subject === "string" ? `${verb} ${subject}` : verb;
