@@ -19,7 +19,9 @@ export const shownMessages = (value: unknown): string | undefined => {
 
 /** The error of an answer, as one line. */
 export const shownError = (answer: unknown): string | undefined => {
-  const { error } = Object(answer) as { readonly error?: { readonly code?: unknown; readonly message?: unknown } };
+  const { error } = Object(answer) as {
+    readonly error?: { readonly code?: unknown; readonly message?: unknown };
+  };
   return error === undefined || error === null ? undefined : `error ${error.code}: ${error.message}`;
 };
 

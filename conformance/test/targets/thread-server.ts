@@ -25,7 +25,11 @@ const bashIn = (cwd: string) =>
     effects: "execute",
     async run({ command }, { stdout, stderr, signal }) {
       // In a group of its own, which ends with the turn.
-      const child = spawn("sh", ["-c", String(command)], { cwd, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn("sh", ["-c", String(command)], {
+        cwd,
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       const end = (): void => void process.kill(-Number(child.pid), "SIGKILL");
       signal.addEventListener("abort", end, { once: true });
       const [code, printed, complained] = await Promise.all([
