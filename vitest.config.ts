@@ -29,6 +29,9 @@ const aiSdk7 = {
 /** Siblings are read from their sources, so that no test needs a build. */
 const source = "@harnesskit/source";
 
+/** Without `module`, which is for bundlers: files behind it may import others without their endings, which Node does not find. */
+const asNode = (conditions: readonly string[]) => [source, ...conditions.filter((name) => name !== "module")];
+
 const stateHome = mkdtempSync(join(tmpdir(), "harness-state-"));
 process.once("exit", () => rmSync(stateHome, { recursive: true, force: true }));
 
@@ -48,10 +51,10 @@ const pages = [
 ];
 
 export default defineConfig({
-  resolve: { conditions: [source, ...defaultClientConditions] },
+  resolve: { conditions: asNode(defaultClientConditions) },
   ssr: {
     resolve: {
-      conditions: [source, ...defaultServerConditions],
+      conditions: asNode(defaultServerConditions),
       externalConditions: [source, ...defaultExternalConditions],
     },
   },

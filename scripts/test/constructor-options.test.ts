@@ -10,7 +10,7 @@ const withoutOptions = new Set([
   ...["createFileAtomic", "openOwnFile", "createModel", "createOfflineModel"],
   ...["createByteChannel", "createMessageCodec", "createDeferred", "createStreamPipe", "startDeadline"],
   ...["createFaultyTransport", "createManualClock", "createMemoryPair", "createMemoryPipes"],
-  "createMemoryTransport",
+  ...["createMemoryTransport", "openPushKeys", "startSpan"],
 ]);
 
 /** Where the options stand, when they are not the first argument. */

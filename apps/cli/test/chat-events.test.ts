@@ -104,7 +104,7 @@ describe("calls that wait", () => {
   it("are found by the beginning of their id, or as the only one", async () => {
     const calls = new WaitingCalls("/work", new FakeTerminal().style);
     expect(calls.find("")).toBe("Nothing waits for an approval.");
-    const { lines, call } = await calls.add(await waitingTurn("11111111-aaaa"));
+    const [{ lines = [], call } = {}] = await calls.add(await waitingTurn("11111111-aaaa"));
     expect(lines.join("\n")).toContain('"to": "bob"');
     expect(answersText(call?.id ?? "")).toBe("  /approve 11111111   /reject 11111111 [REASON]");
     expect(calls.find("")).toMatchObject({ invocationId: "11111111-aaaa" });
@@ -114,13 +114,33 @@ describe("calls that wait", () => {
     expect(calls.find("2")).toContain("Nothing waits under 2.");
   });
 
+  it("are shown each with an id of its own where a step has several, and not again while they wait", async () => {
+    const calls = new WaitingCalls("/work", new FakeTerminal().style);
+    const { invocation_id, signal_descriptor } = await waitingTurn("11111111-aaaa");
+    const { metadata } = signal_descriptor;
+    const own = { ...metadata, call_id: "c" };
+    const several = (...others: (typeof own & { readonly signal_id: string })[]) => ({
+      invocation_id,
+      signal_descriptor: { signal_id: "11111111-aaaa.1.1", metadata: { ...metadata, others } },
+    });
+    const shown = await calls.add(several({ ...own, signal_id: "11111111-aaaa.1.3" }));
+    expect(shown.map(({ call, wasShown }) => [call?.id, wasShown])).toEqual([
+      ["11111111.1", false],
+      ["11111111.3", false],
+    ]);
+    expect(calls.find("11111111.3")).toMatchObject({ request: { call_id: "c" } });
+    const left = calls.find("11111111.3");
+    if (typeof left === "string") throw new TypeError(left);
+    calls.remove(left);
+    expect(await calls.add(several())).toMatchObject([{ call: { id: "11111111.1" }, wasShown: true }]);
+  });
+
   it("cannot be answered where the digest is not that of what is shown, or where it is no call", async () => {
     const calls = new WaitingCalls("/work", new FakeTerminal().style);
-    expect((await calls.add(await waitingTurn("1", "send", "sha256:0"))).lines.join("\n")).toContain(
-      "left alone",
-    );
+    const [left] = await calls.add(await waitingTurn("1", "send", "sha256:0"));
+    expect(left?.lines.join("\n")).toContain("left alone");
     const job = { invocation_id: "2", signal_descriptor: { signal_id: "job-1", metadata: { kind: "job" } } };
-    expect(await calls.add(job)).toEqual({ lines: ["  It waits for the signal job-1."] });
+    expect(await calls.add(job)).toEqual([{ lines: ["  It waits for the signal job-1."] }]);
     expect(calls.find("")).toBe("Nothing waits for an approval.");
   });
 });

@@ -1,5 +1,6 @@
 import { type GraphStore, StoreError, thrownMessage } from "@harnesskit/graph";
 import {
+  type SignalDescriptor,
   SignalDescriptorSchema,
   SuspensionStatusSchema,
   type SuspensionSummary,
@@ -24,6 +25,16 @@ const SignalSchema = z
   .object({ signalId: name, invocationId: name, sessionId: name, payload: z.unknown().optional() })
   .refine(({ signalId, invocationId }) => (signalId ?? invocationId ?? null) !== null);
 export type NamedPause = z.infer<typeof SignalSchema>;
+
+const WaitingSignalsSchema = z.object({ others: z.array(z.object({ signal_id: z.string() }).loose()) });
+
+/** What a descriptor waits for, by the id of the signal: its own, and what its metadata lists as `others`, each of which may come first. */
+export const waitingSignals = ({ signal_id, metadata }: SignalDescriptor): ReadonlyMap<string, unknown> => {
+  const { data } = WaitingSignalsSchema.safeParse(metadata);
+  const { others: _others, ...own } = metadata ?? {};
+  const entries = (data?.others ?? []).map(({ signal_id: id, ...asked }) => [id, asked] as const);
+  return new Map<string, unknown>([...entries, [signal_id, own]]);
+};
 
 /** A suspension without its state. */
 export type PauseSummary = Pick<
@@ -57,14 +68,21 @@ export const readSignal = (value: unknown): NamedPause => {
   return signal;
 };
 
-const findPauses = async (
+const findRecords = async (
   { suspensions }: GraphStore,
-  { signalId, invocationId }: NamedPause,
-): Promise<PauseSummary[]> => {
-  const found = invocationId
-    ? [await suspensions.load(invocationId)].filter((record) => record !== null)
-    : await suspensions.list({ signalId: signalId as string });
-  if (z.array(PauseSchema).safeParse(found).success) return found;
+  { signalId, invocationId, sessionId }: NamedPause,
+): Promise<unknown[]> => {
+  if (invocationId) return [await suspensions.load(invocationId)].filter((record) => record !== null);
+  const found = await suspensions.list({ signalId: signalId as string });
+  // A store knows the first signal of a suspension; one that waits beside it is found by its session.
+  if (found.length > 0 || !sessionId) return found;
+  const waiting = await suspensions.list({ sessionId, status: "suspended" });
+  return waiting.filter(({ descriptor }) => waitingSignals(descriptor).has(signalId as string));
+};
+
+const findPauses = async (store: GraphStore, signal: NamedPause): Promise<PauseSummary[]> => {
+  const found = await findRecords(store, signal);
+  if (z.array(PauseSchema).safeParse(found).success) return found as PauseSummary[];
   throw new StoreError("store_failed", "the store returned something other than suspensions");
 };
 
@@ -82,7 +100,7 @@ export const findPause = async (
     throw storeFailed(cause);
   });
   const ofSession = found.filter((record) => !sessionId || record.session_id === sessionId);
-  const named = ofSession.filter(({ descriptor }) => !signalId || descriptor.signal_id === signalId);
+  const named = ofSession.filter(({ descriptor }) => !signalId || waitingSignals(descriptor).has(signalId));
   const [pause, another] = named.filter(({ status }) => status === "suspended");
   if (another !== undefined) {
     throw unknownSignal("several invocations wait for this signal; name the invocation");

@@ -1,8 +1,10 @@
 export {
   type ApprovalRequest,
   approvalRequestOf,
+  approvalRequestsOf,
   type ChatApprovalAnswer,
   toApprovalPayload,
+  type WaitingApproval,
 } from "./ai-sdk/approval.ts";
 export { type CallFailure, failureOfText } from "./ai-sdk/failure-text.ts";
 export {

@@ -1,7 +1,7 @@
 import { type GraphStore, type HeldLease, holdLease, type StoredSuspension } from "@harnesskit/graph";
 import type { ChatTurnOutcome, ErroredTurn } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { BoundedSet, type Clock } from "@harnesskit/wire";
+import { BoundedSet, type Clock, canonicalJson } from "@harnesskit/wire";
 import type { ChatFields } from "./chat-turns.ts";
 import type { Deliveries, ResumedTurn } from "./deliveries.ts";
 import { failureOf, hasCode, RefusedSignal } from "./errors.ts";
@@ -12,6 +12,7 @@ import {
   type Signal,
   storeFailed,
   unknownSignal,
+  waitingSignals,
 } from "./find-pause.ts";
 import { copyObject } from "./inbound-message.ts";
 import { type Lanes, laneOf } from "./lanes.ts";
@@ -52,6 +53,8 @@ export interface SignalsOptions<F extends ChatFields>
 /** A pause that is to be resumed, with its lane taken and under its lease. */
 interface Attempt {
   readonly pause: PauseSummary;
+  /** Which of the signals that the pause waits for it is. */
+  readonly signalId: string;
   /** Undefined: only a signal that was accepted before is resumed. */
   readonly payload: JsonObject | undefined;
   readonly options: TurnOptions;
@@ -74,6 +77,15 @@ const payloadProblem = (payload: JsonObject): string | undefined =>
   Object.hasOwn(payload, "messages")
     ? "payload.messages: a signal cannot replace the history of a conversation"
     : undefined;
+
+/** Whether a record waits as it did for the signal: at the same pause, or with the same question when only another one was answered since. */
+const isSameQuestion = (record: StoredSuspension, { pause, signalId, payload }: Attempt): boolean => {
+  if (pauseKeyOf(record) === pauseKeyOf(pause)) return true;
+  const before = waitingSignals(pause.descriptor);
+  const now = waitingSignals(record.descriptor);
+  if (payload === undefined || before.size < 2 || !now.has(signalId)) return false;
+  return canonicalJson(before.get(signalId)) === canonicalJson(now.get(signalId));
+};
 
 const answeredKey = (signalId: string, sessionId: string | null | undefined): string =>
   JSON.stringify([signalId, sessionId ?? null]);
@@ -103,7 +115,8 @@ export class Signals<F extends ChatFields> {
     const pause = await findPause(store, signal, (id, sessionId) =>
       this.#answered.has(answeredKey(id, sessionId)),
     );
-    return pause === undefined ? resolved : this.#resumeInLane(pause, payload, options);
+    if (pause === undefined) return resolved;
+    return this.#resumeInLane(pause, payload, options, signal.signalId ?? undefined);
   }
 
   /** Resumes a pause whose signal was accepted by a process that died. Rejects as {@link resolve} does. */
@@ -120,10 +133,11 @@ export class Signals<F extends ChatFields> {
     pause: PauseSummary,
     payload: JsonObject | undefined,
     options: TurnOptions,
+    signalId?: string,
   ): Promise<SignalEffect> {
     const lane = laneOf(pause.session_id, pause.invocation_id);
     return this.#options.lanes.run(lane, options, (signal) =>
-      this.#resumeWithLease(pause, payload, options, signal),
+      this.#resumeWithLease(pause, payload, options, signal, signalId),
     );
   }
 
@@ -132,13 +146,14 @@ export class Signals<F extends ChatFields> {
     payload: JsonObject | undefined,
     options: TurnOptions,
     signal: AbortSignal,
+    signalId = pause.descriptor.signal_id,
   ): Promise<SignalEffect> {
     const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
     try {
       const key = `signal:${pause.invocation_id}`;
       const lease = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
       try {
-        return await this.#attempt({ pause, payload, options, signal, lease });
+        return await this.#attempt({ pause, signalId, payload, options, signal, lease });
       } finally {
         await lease.release();
       }
@@ -154,7 +169,7 @@ export class Signals<F extends ChatFields> {
     for (;;) {
       const record = await this.#options.store.suspensions.load(pause.invocation_id);
       if (record === null) throw unknownSignal();
-      if (record.status !== "suspended" || pauseKeyOf(record) !== pauseKeyOf(pause)) return resolved;
+      if (record.status !== "suspended" || !isSameQuestion(record, attempt)) return resolved;
       const { signal: earlier, revision } = record;
       if (earlier === null) {
         const accepted = payload && (await this.#accept(record, payload));
@@ -163,7 +178,7 @@ export class Signals<F extends ChatFields> {
       try {
         // A process has accepted a signal and died: that one came first.
         await this.#resume(attempt, { record, payload: earlier.payload, revision });
-        return resolved;
+        if (payload === undefined) return resolved;
       } catch (error) {
         const isOpen = RefusedSignal.isInstance(error) && payload !== undefined;
         if (!isOpen || !(await this.#isUnsignalled(pause))) throw error;
@@ -195,7 +210,7 @@ export class Signals<F extends ChatFields> {
   }
 
   async #resume(attempt: Attempt, accepted: Accepted): Promise<SignalEffect> {
-    const { invocation_id, session_id, descriptor } = accepted.record;
+    const { invocation_id, session_id } = accepted.record;
     let resumed: Resumed;
     try {
       resumed = await this.#run(attempt, accepted);
@@ -207,8 +222,8 @@ export class Signals<F extends ChatFields> {
     const { kind, turn } = resumed;
     const end = kind === "failed" ? await this.#undoAccept(accepted, attempt.lease) : "ended";
     if (end === "taken_over") return resolved;
-    this.#answered.add(answeredKey(descriptor.signal_id, null));
-    this.#answered.add(answeredKey(descriptor.signal_id, session_id));
+    this.#answered.add(answeredKey(attempt.signalId, null));
+    this.#answered.add(answeredKey(attempt.signalId, session_id));
     if (kind !== "paused" && session_id !== null) {
       const delivery = { session_id, invocation_id, turn: turn as ResumedTurn };
       if (end === "ended") this.#options.deliveries.deliver(delivery);

@@ -1,7 +1,7 @@
 import type { StoredSuspension } from "@harnesskit/graph";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
-import { approvalRequestOf, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
+import { approvalRequestsOf, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
 
 /**
  * Reports an approval whose answer was stored, from its question to its answer, whichever processes were there meanwhile. Nothing for
@@ -13,12 +13,13 @@ export const traceApproval = (
   nowMs: number,
 ): void => {
   const span = startSpan(() => {
-    const request = approvalRequestOf(descriptor);
-    if (request === undefined) return undefined;
     const { data: answer } = ChatApprovalAnswerSchema.safeParse(approval);
+    const waiting = approvalRequestsOf(descriptor);
+    const request = waiting.find(({ call_id }) => call_id === answer?.call_id) ?? waiting[0];
+    if (request === undefined) return undefined;
     return approvalSpan({
       tool: request.tool,
-      approvalId: descriptor.signal_id,
+      approvalId: request.signal_id,
       conversationId: sessionId ?? undefined,
       input: request.input,
       answer: answer === undefined ? "invalid" : answer.decision === "approve" ? "approved" : "rejected",

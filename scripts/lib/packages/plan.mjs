@@ -69,7 +69,9 @@ export function planOf(pkg, tarballs) {
   const late = entries.filter(needsPeer);
   const { program, installed } = readmeProgram(pkg.dir);
   const imported = program === undefined ? [] : packagesOf(program.code).filter((name) => name !== pkg.name);
-  const wanted = [...new Set([...imported, ...(late.length > 0 ? withTheirPeers(optional) : [])])];
+  // What the install lines name beside it is used without an import: a command that the program starts.
+  const named = program === undefined ? [] : installed.filter((name) => name !== pkg.name);
+  const wanted = [...new Set([...imported, ...named, ...(late.length > 0 ? withTheirPeers(optional) : [])])];
   const unknown = wanted.filter((name) => rangeOf(name, pkg, tarballs) === undefined);
   const known = wanted.filter((name) => !unknown.includes(name));
   const more = Object.fromEntries(known.map((name) => [name, rangeOf(name, pkg, tarballs)]));

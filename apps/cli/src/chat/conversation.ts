@@ -12,7 +12,7 @@ import { oneLine } from "../terminal/text.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
 import type { ChatEvents } from "./chat-events.ts";
 import { TokenCounts } from "./token-counts.ts";
-import { answersText, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
+import { answersText, type ShownCall, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
 
 export interface ConversationOptions {
   /** Shows it, and asks where it can: elsewhere an answer comes as a line. */
@@ -141,13 +141,11 @@ export class Conversation implements LineActions {
 
   async showPending(): Promise<number> {
     const { harness, waiting } = this.#options;
-    const { view } = this.#options.session;
     waiting.clear();
     const { suspended } = await harness.pending(this.#sessionId);
     const history = suspended.length === 0 ? [] : await this.#options.history(this.#sessionId);
     for (const turn of suspended) {
-      const { lines, call } = await waiting.add(turn, history);
-      view.lines(call === undefined ? lines : [...lines, answersText(call.id)]);
+      this.#show(await waiting.add(turn, history));
     }
     return suspended.length;
   }
@@ -207,13 +205,14 @@ export class Conversation implements LineActions {
   }
 
   #signal(
-    { invocationId, signalId, request }: WaitingCall,
+    { invocationId, request }: WaitingCall,
     command: AnswerCommand,
     signal: AbortSignal,
   ): Promise<SignalOutcome> {
     const { harness } = this.#options;
     const sessionId = this.#sessionId;
-    const bound = { digest: request.digest };
+    const { signal_id: signalId, call_id, digest } = request;
+    const bound = { call_id, digest };
     const answer =
       command.kind === "approve"
         ? ({ decision: "approve", ...bound } as const)
@@ -251,22 +250,29 @@ export class Conversation implements LineActions {
 
   async #ended(turn: ChatTurnOutcome): Promise<void> {
     const { waiting } = this.#options;
-    const { view } = this.#options.session;
     if (turn.outcome === "errored") this.#failure = errorExitCode(turn.error_category);
     this.#over(turn);
     if (turn.outcome !== "suspended") return;
-    const { lines, call } = await waiting.add(turn);
-    if (call === undefined) view.lines(lines);
-    else await this.#ask(call, lines);
+    const shown = await waiting.add(turn);
+    if (this.#options.session.mode !== "ask") this.#show(shown.filter(({ wasShown }) => wasShown !== true));
+    else await this.#askFirst(shown);
   }
 
-  async #ask(call: WaitingCall, lines: readonly string[]): Promise<void> {
+  #show(shown: readonly ShownCall[]): void {
+    for (const { lines, call } of shown) {
+      this.#options.session.view.lines(call === undefined ? lines : [...lines, answersText(call.id)]);
+    }
+  }
+
+  /** Asks about the first call that waits; the turn as its answer leaves it asks about the next. */
+  async #askFirst(shown: readonly ShownCall[]): Promise<void> {
     const { session } = this.#options;
     const { view } = session;
-    if (session.mode !== "ask") {
-      view.lines([...lines, answersText(call.id)]);
-      return;
-    }
+    this.#show(shown.filter(({ call }) => call === undefined));
+    const waiting = shown.filter(({ call }) => call !== undefined);
+    const [{ lines, call } = { lines: [], call: undefined }] = waiting;
+    if (call === undefined) return;
+    if (waiting.length > 1) view.note(`${waiting.length} calls of this step wait; this is the first:`);
     const asking = new AbortController();
     this.#running = asking;
     const question = { lines, takesReason: true, canWait: true };

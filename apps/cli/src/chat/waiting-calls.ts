@@ -1,4 +1,4 @@
-import { type ApprovalRequest, approvalRequestOf } from "@harnesskit/chat-harness/ai-sdk";
+import { approvalRequestsOf, type WaitingApproval } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { digest } from "@harnesskit/wire";
 import { findPending } from "../terminal/line-conversation.ts";
@@ -15,15 +15,18 @@ export interface WaitingTurn {
 /** A call that was shown and can be answered. */
 export interface WaitingCall {
   readonly id: string;
+  /** What `id` is the beginning of. */
+  readonly fullId: string;
   readonly invocationId: string;
-  readonly signalId: string;
-  readonly request: ApprovalRequest;
+  readonly request: WaitingApproval;
 }
 
 /** What was shown: safe lines, and the call that they ask about. */
 export interface ShownCall {
   readonly lines: string[];
   readonly call?: WaitingCall;
+  /** It was shown before with the same question. */
+  readonly wasShown?: boolean;
 }
 
 /** How a call is answered with a line. */
@@ -48,6 +51,8 @@ export class WaitingCalls {
   readonly #directory: string;
   readonly #style: Style;
   readonly #calls = new Map<string, WaitingCall>();
+  /** Turns of which several calls waited at once. */
+  readonly #withPlaces = new Set<string>();
 
   constructor(directory: string, style: Style) {
     this.#directory = directory;
@@ -55,39 +60,61 @@ export class WaitingCalls {
   }
 
   /**
-   * Takes a turn that waits, and gives what is shown of it. `history` tells calls that were cancelled while
+   * Takes a turn that waits, and gives what is shown of each of its calls. `history` tells calls that were cancelled while
    * they ran: they have a result, and are not run again.
    */
   async add(
     { invocation_id: invocationId, signal_descriptor: descriptor }: WaitingTurn,
     history: readonly ChatMessage[] = [],
+  ): Promise<readonly ShownCall[]> {
+    const requests = approvalRequestsOf(descriptor);
+    if (requests.length === 0)
+      return [{ lines: [`  It waits for the signal ${oneLine(descriptor.signal_id, 200)}.`] }];
+    const shown: ShownCall[] = [];
+    if (requests.length > 1) this.#withPlaces.add(invocationId);
+    for (const request of requests) {
+      // The last part of a signal's id is the place of its call. The ids that were shown stay.
+      const place = this.#withPlaces.has(invocationId) ? `.${request.signal_id.split(".").at(-1)}` : "";
+      shown.push(await this.#add(request, invocationId, place, history));
+    }
+    return shown;
+  }
+
+  async #add(
+    request: WaitingApproval,
+    invocationId: string,
+    place: string,
+    history: readonly ChatMessage[],
   ): Promise<ShownCall> {
-    const request = approvalRequestOf(descriptor);
-    const signalId = descriptor.signal_id;
-    if (request === undefined) return { lines: [`  It waits for the signal ${oneLine(signalId, 200)}.`] };
     const { tool, input, digest: claimed, problem, preview } = request;
     if ((await digest({ tool, input })) !== claimed) {
       const what = "A call waits whose digest is not that of what it shows: it is left alone.";
       return { lines: [`  ${this.#style.red("✗")} ${what}`] };
     }
-    const id = this.#shortId(invocationId);
-    const call = { id, invocationId, signalId, request };
+    const id = this.#shortId(invocationId, place);
+    const call = { id, fullId: `${invocationId}${place}`, invocationId, request };
+    const before = this.#calls.get(id)?.request;
+    const wasShown = before?.signal_id === request.signal_id && before.digest === claimed && !problem;
     this.#calls.set(id, call);
     if (hasResult(history, request.call_id)) {
       const what = `  ${this.#style.yellow("○")} ${oneLine(tool, 60)} was cancelled while it ran, and is not run again.`;
       return { lines: [what, `  /approve ${oneLine(id, 80)} lets the turn go on`] };
     }
     const asked = { tool, input, preview, reason: problem };
-    return { lines: await askedCallLines(asked, { directory: this.#directory }, this.#style), call };
+    return {
+      lines: await askedCallLines(asked, { directory: this.#directory }, this.#style),
+      call,
+      wasShown,
+    };
   }
 
-  #shortId(invocationId: string): string {
+  #shortId(invocationId: string, place: string): string {
     for (let length = shortLength; length < invocationId.length; length++) {
-      const id = invocationId.slice(0, length);
+      const id = `${invocationId.slice(0, length)}${place}`;
       const other = this.#calls.get(id);
       if (other === undefined || other.invocationId === invocationId) return id;
     }
-    return invocationId;
+    return `${invocationId}${place}`;
   }
 
   get ids(): readonly string[] {
@@ -99,7 +126,7 @@ export class WaitingCalls {
       [...this.#calls.values()],
       id,
       (call) => call.id,
-      (call) => call.invocationId,
+      (call) => call.fullId,
     );
   }
 

@@ -14,7 +14,7 @@ import type { ChatHarness } from "../chat-harness.ts";
 import type { PendingTurn } from "../harness-core.ts";
 import { checkHarnessChatTransportOptions } from "../option-names.ts";
 import type { ChatFeed } from "./chat-feed.ts";
-import { type FoundAnswer, findAnswer, type ToPayload } from "./find-answer.ts";
+import { type FoundAnswer, findAnswers, type ToPayload } from "./find-answer.ts";
 import { LiveTurn } from "./live-turn.ts";
 import { toUiMessages, withPause } from "./message-parts.ts";
 import {
@@ -207,7 +207,7 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     if (answers.length === 0)
       throw new InvalidArgumentError("the last message must be of the user, or answer what waits");
     const { suspended } = await harness.pending(chatId);
-    const found = await findAnswer(suspended, answers, toPayload);
+    const found = findAnswers(suspended, answers, toPayload);
     const last = (await this.readMessages({ chatId })).at(-1);
     const past = last?.role === "assistant" ? last.parts : [];
     return this.#run(chatId, { messageId: message.id, said: undefined, past }, (signal) =>
@@ -215,19 +215,25 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     );
   }
 
+  /** Gives the answers one by one; the turn as the last one left it. */
   async #signal(
     chatId: string,
-    { pause, payload }: FoundAnswer,
+    answers: readonly FoundAnswer[],
     signal: AbortSignal,
   ): Promise<ChatTurnOutcome> {
     const { harness } = this.#options;
-    const { signal_id: signalId } = pause.signal_descriptor;
-    const outcome = await harness.signal({ signalId, sessionId: chatId, payload }, { signal });
-    if (outcome.outcome === "errored") return outcome;
-    if (outcome.outcome === "already_resolved")
-      throw new HarnessError("approval_settled", "This was answered before: load the chat again.");
-    if (outcome.turn.outcome !== "suspended") await harness.acknowledge(outcome.invocation_id);
-    return outcome.turn;
+    let turn: ChatTurnOutcome | undefined;
+    for (const answer of answers) {
+      const outcome = await harness.signal({ ...answer, sessionId: chatId }, { signal });
+      if (outcome.outcome === "errored") return outcome;
+      if (outcome.outcome === "resumed") turn = outcome.turn;
+      if (outcome.outcome === "resumed" && turn?.outcome !== "suspended") {
+        await harness.acknowledge(outcome.invocation_id);
+        break;
+      }
+    }
+    if (turn) return turn;
+    throw new HarnessError("approval_settled", "This was answered before: load the chat again.");
   }
 
   /** Runs a turn and makes its chunks, whoever reads them. */

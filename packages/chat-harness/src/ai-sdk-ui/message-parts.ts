@@ -1,7 +1,7 @@
 import type { AssistantMessage, ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { defined } from "@harnesskit/wire/json";
 import type { DynamicToolUIPart } from "ai";
-import { approvalRequestOf } from "../ai-sdk/approval.ts";
+import { approvalRequestsOf } from "../ai-sdk/approval.ts";
 import { failureOfText } from "../ai-sdk/failure-text.ts";
 import { type HarnessUIMessage, type HarnessUIPart, questionTool } from "./message-types.ts";
 
@@ -75,23 +75,23 @@ export const isOpenCall = (part: HarnessUIPart): boolean =>
   part.type === "dynamic-tool" && part.state === "input-available" && part.toolName !== questionTool;
 
 /**
- * The parts with what they wait for: an approval of a call, or another pause as a call of its own. The calls behind it are left out
+ * The parts with what they wait for: the approvals of calls, or another pause as a call of its own. The calls behind them are left out
  * until they start or ask.
  */
 export const withPause = (parts: readonly HarnessUIPart[], descriptor: SignalDescriptor): HarnessUIPart[] => {
+  const requests = approvalRequestsOf(descriptor);
   const before = parts.filter((part) => !isOpenCall(part));
-  const request = approvalRequestOf(descriptor);
   const { signal_id: signalId, metadata = {} } = descriptor;
-  if (request === undefined) {
+  if (requests.length === 0) {
     const { providerExecuted: _, ...question } = toCall(signalId, questionTool, metadata);
     return [...before, { type: "data-question", id: signalId, data: descriptor }, question];
   }
-  const asked: DynamicToolUIPart = {
-    ...toCall(request.call_id, request.tool, request.input),
-    state: "approval-requested",
-    approval: { id: signalId },
-  } as DynamicToolUIPart;
-  return [...before, { type: "data-approval", id: signalId, data: { ...request, signalId } }, asked];
+  const questions = requests.flatMap(({ signal_id: id, ...request }): HarnessUIPart[] => {
+    const call = toCall(request.call_id, request.tool, request.input);
+    const waits = { ...call, state: "approval-requested", approval: { id } } as DynamicToolUIPart;
+    return [{ type: "data-approval", id, data: { ...request, signalId: id } }, waits];
+  });
+  return [...before, ...questions];
 };
 
 /** The history of a session as messages: what follows a message of the user is one message of the assistant. */

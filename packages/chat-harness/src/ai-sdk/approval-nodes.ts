@@ -1,65 +1,50 @@
 import type { NodeContext } from "@harnesskit/graph";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import type { ApprovalRequest } from "./approval.ts";
-import { findCall } from "./arrange-history.ts";
-import type { ChatSettings } from "./chat-graph-options.ts";
+import type { ApprovalRequest, ChatApprovalAnswer } from "./approval.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate, WaitingCall } from "./chat-state.ts";
-import type { CallFailure } from "./failure-text.ts";
-import { planCall } from "./plan-call.ts";
-import { CallResults } from "./tools-node.ts";
 
 type Context = NodeContext<ChatGraphFields>;
 
-/** Pauses the turn until its call is answered. */
+const shown = ({ problem, ...request }: ApprovalRequest) =>
+  problem === undefined ? request : { ...request, problem };
+
+/** Pauses the turn until one of its calls is answered. */
 export const askNode = ({ waiting }: ChatState, context: Context): ChatUpdate => {
-  if (waiting === null) throw new InvalidArgumentError("no call waits for an approval");
-  const { problem, ...request } = waiting.request;
-  const metadata = problem === undefined ? request : { ...request, problem };
-  return context.suspend({ signal_id: waiting.signal_id, metadata });
+  const [first, ...rest] = waiting;
+  if (first === undefined) throw new InvalidArgumentError("no call waits for an approval");
+  const others = rest.map(({ signal_id, request }) => ({ ...shown(request), signal_id }));
+  const metadata = others.length === 0 ? shown(first.request) : { ...shown(first.request), others };
+  return context.suspend({ signal_id: first.signal_id, metadata });
 };
 
-/** Asks again, with the problem of the last answer. */
-const askAgain = (
-  { request, ...waiting }: WaitingCall,
-  problem: string,
-  changed: ApprovalRequest = request,
-): ChatUpdate => ({
-  approval: null,
-  waiting: { ...waiting, request: { ...changed, problem } },
-  is_kept: true,
-});
-
-const rejection = (reason = ""): CallFailure => {
-  const why = reason.trim() === "" ? "" : ` The reason: ${reason}`;
-  return {
-    status: "rejected",
-    code: "rejected",
-    message: `The user rejected this call, and it was not run.${why}`,
-  };
+/** The call that an answer is for: the one that it names, or else the only one that waits. */
+const callOf = (waiting: readonly WaitingCall[], { call_id, digest }: ChatApprovalAnswer) => {
+  if (call_id !== undefined) return waiting.find(({ request }) => request.call_id === call_id);
+  if (waiting.length === 1) return waiting[0];
+  return waiting.find(({ request }) => request.digest === digest);
 };
 
-/** Applies the answer: runs the call, or rejects it. An answer that is not valid, or for another request, pauses the turn again. */
-export const settleNode =
-  (chat: ChatSettings) =>
-  async (state: ChatState, context: Context): Promise<ChatUpdate> => {
-    const { waiting, approval, messages } = state;
-    if (waiting === null) throw new InvalidArgumentError("no call waits for an approval");
-    const done: ChatUpdate = { waiting: null, approval: null, is_kept: true };
-    const found = findCall(messages, waiting.id);
-    // Done by a process that died before it could say so, or answered by the application.
-    if (found === undefined || found.hasResult) return done;
-    const scope = { chat, state, context };
-    const results = new CallResults(scope, true);
-    if (await results.addInterrupted(found)) return { ...done, ...results.update };
-    if (approval === null) return askAgain(waiting, "the signal brought no answer");
-    if (approval.digest !== undefined && approval.digest !== waiting.request.digest) {
-      return askAgain(waiting, "the answer is for another request");
-    }
-    if (approval.decision === "reject") await results.add(found.call, rejection(approval.reason));
-    else {
-      const plan = await planCall(found.call, scope, { answer: approval, request: waiting.request });
-      if (plan.kind === "ask_again") return askAgain(waiting, plan.problem, plan.request);
-      if (plan.kind !== "ask") await results.settle(found, plan);
-    }
-    return { ...done, ...results.update };
-  };
+/** Why an answer cannot be taken; undefined if it can. */
+const problemOf = (answer: ChatApprovalAnswer | null, asked: WaitingCall | undefined): string | undefined => {
+  if (answer === null) return "the signal brought no answer";
+  const isBound = asked !== undefined && (answer.digest ?? asked.request.digest) === asked.request.digest;
+  return isBound ? undefined : "the answer is for another request";
+};
+
+/** Takes the answer to one of the calls that wait. One that cannot be taken is asked about again, with the problem. */
+export const settleNode = ({ waiting, answered, approval, begun_calls: begun }: ChatState): ChatUpdate => {
+  if (waiting.length === 0) throw new InvalidArgumentError("no call waits for an approval");
+  const asked = approval === null ? waiting[0] : callOf(waiting, approval);
+  // One that a process had begun when it died has its end without an answer.
+  const problem = asked && begun.includes(asked.signal_id) ? undefined : problemOf(approval, asked);
+  const taken: ChatUpdate = { approval: null, is_kept: true };
+  if (problem !== undefined) {
+    const again = asked ?? waiting[0];
+    const withProblem = (call: WaitingCall) =>
+      call === again ? { ...call, request: { ...call.request, problem } } : call;
+    return { ...taken, waiting: waiting.map(withProblem) };
+  }
+  const left = waiting.filter((call) => call !== asked);
+  const answers = asked && approval ? [...answered, { ...asked, answer: approval }] : answered;
+  return { ...taken, waiting: left, answered: answers };
+};

@@ -5,8 +5,13 @@ import * as z from "zod";
 /** Characters of a reason for a rejection. */
 const maxReasonLength = 10_000;
 
-/** The digest of the request that an answer is for; with it, an answer to another request does nothing. */
-const boundTo = z.string().min(1).optional();
+/** What an answer is for. Where several calls wait, one of the two must be there. */
+const boundTo = {
+  /** The `call_id` of the request. */
+  call_id: z.string().min(1).optional(),
+  /** The digest of the request; with it, an answer to another request does nothing. */
+  digest: z.string().min(1).optional(),
+};
 
 /** A person's answer to a call that waits. Unknown fields are refused. */
 export const ChatApprovalAnswerSchema = z.discriminatedUnion("decision", [
@@ -14,18 +19,18 @@ export const ChatApprovalAnswerSchema = z.discriminatedUnion("decision", [
     decision: z.literal("approve"),
     /** The input of the tool, in place of the model's. */
     input: JsonObjectSchema.optional(),
-    digest: boundTo,
+    ...boundTo,
   }),
   z.strictObject({
     decision: z.literal("reject"),
     /** Why, for the model. */
     reason: z.string().max(maxReasonLength).optional(),
-    digest: boundTo,
+    ...boundTo,
   }),
 ]);
 export type ChatApprovalAnswer = z.infer<typeof ChatApprovalAnswerSchema>;
 
-/** What a suspended turn of a chat graph waits for: the metadata of its descriptor. */
+/** A call that a suspended turn of a chat graph waits for. */
 export const ApprovalRequestSchema = z.object({
   kind: z.literal("tool_approval"),
   tool: z.string().min(1),
@@ -40,13 +45,37 @@ export const ApprovalRequestSchema = z.object({
 });
 export type ApprovalRequest = z.infer<typeof ApprovalRequestSchema>;
 
+/** A request with the id of the signal that answers it. */
+export type WaitingApproval = ApprovalRequest & { readonly signal_id: string };
+
+const WaitingApprovalSchema = ApprovalRequestSchema.extend({ signal_id: z.string().min(1) });
+
+/** The metadata of a descriptor: the request of its own signal, and those of the same step that wait beside it. */
+const ApprovalMetadataSchema = ApprovalRequestSchema.extend({
+  others: z.array(WaitingApprovalSchema).optional(),
+});
+
+type Described = Pick<SignalDescriptor, "metadata">;
+
 /**
- * The approval that a descriptor asks for; undefined if it asks for something else. The program that shows it to a
- * person compares the digest with that of what it shows.
+ * The approval that a descriptor asks for, the first one of those that wait; undefined if it asks for something else. The program that
+ * shows it to a person compares the digest with that of what it shows.
  */
-export const approvalRequestOf = (
-  descriptor: Pick<SignalDescriptor, "metadata">,
-): ApprovalRequest | undefined => ApprovalRequestSchema.safeParse(descriptor.metadata).data;
+export const approvalRequestOf = (descriptor: Described): ApprovalRequest | undefined =>
+  ApprovalRequestSchema.safeParse(descriptor.metadata).data;
+
+/**
+ * The approvals that a descriptor asks for, in the order of the calls; empty if it asks for something else. Each is answered by
+ * itself, in any order: a signal with its `signal_id` and the `invocationId`, and an answer with its `call_id`.
+ */
+export const approvalRequestsOf = (
+  descriptor: Pick<SignalDescriptor, "metadata" | "signal_id">,
+): readonly WaitingApproval[] => {
+  const { data } = ApprovalMetadataSchema.safeParse(descriptor.metadata);
+  if (data === undefined) return [];
+  const { others = [], ...request } = data;
+  return [{ ...request, signal_id: descriptor.signal_id }, ...others];
+};
 
 /**
  * The payload of the signal that answers an approval: `{ approval: answer }`. A payload replaces fields of the paused state, so

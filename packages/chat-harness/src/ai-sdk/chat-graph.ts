@@ -14,11 +14,7 @@ export interface ChatGraph {
 }
 
 const afterModel = ({ queue }: ChatState) => (queue.length > 0 ? "tools" : END);
-const afterTools = ({ waiting }: ChatState) => (waiting === null ? "model" : "ask");
-const afterAnswer = ({ waiting, queue }: ChatState) => {
-  if (waiting !== null) return "ask";
-  return queue.length > 0 ? "tools" : "model";
-};
+const afterTools = ({ waiting }: ChatState) => (waiting.length === 0 ? "model" : "ask");
 
 const chatGraphOf = (chat: ChatSettings) =>
   defineGraph(chatState)
@@ -26,18 +22,19 @@ const chatGraphOf = (chat: ChatSettings) =>
     .node("model", modelNode(chat), { idempotent: true })
     .node("tools", toolsNode(chat), { idempotent: true })
     .node("ask", askNode, { idempotent: true })
-    .node("settle", settleNode(chat), { idempotent: true })
+    .node("settle", settleNode, { idempotent: true })
     .entry("model")
     .conditionalEdge("model", afterModel)
     .conditionalEdge("tools", afterTools)
     .edge("ask", "settle")
-    .conditionalEdge("settle", afterAnswer);
+    .edge("settle", "tools");
 
 /**
  * A chat graph over any model of the AI SDK, for `createChatHarness({ graph })`: asks the model, and runs the tools that it
  * calls until it calls none. A call whose tool needs an approval pauses the turn (section "Composition with
  * suspension"): the message that asks for it is stored, and the signal's payload, made by `toApprovalPayload`, has it
- * run, or rejected. Each call runs once: what was done before a pause is not done again behind it.
+ * run, or rejected. All calls of a step that need one are asked about together (`approvalRequestsOf`), and each is answered by itself;
+ * what runs keeps the order of the calls, and those that only read run side by side. Each call runs once: what was done before a pause is not done again behind it.
  *
  * The model receives the failure of a tool: the message of a `ToolError`; of anything else that a tool throws only that it failed, and
  * `onError` of the harness the error. A failure of the model fails the turn with a `ChatModelError`, whose `category` is

@@ -14,13 +14,16 @@ const QueuedCallSchema = z.object({
   problem: z.string().nullable(),
 });
 
-/** The call that the turn is paused for. */
+/** A call that the turn is paused for. */
 const WaitingCallSchema = z.object({
   id: z.string().min(1),
   signal_id: z.string().min(1),
   request: ApprovalRequestSchema,
 });
 export type WaitingCall = z.infer<typeof WaitingCallSchema>;
+
+/** A call that was answered and has not run yet: one before it in its step waits. */
+const AnsweredCallSchema = WaitingCallSchema.extend({ answer: ChatApprovalAnswerSchema });
 
 /** The state of a chat graph. `messages`, `begun_calls` and `summary` belong to the session; the rest lives as long as its turn. */
 export const chatState = defineState({
@@ -34,9 +37,11 @@ export const chatState = defineState({
   summary: lastWriteWins(ChatSummarySchema.nullable(), { default: null }),
   /** What the model is told beside the message that began the turn. */
   note: lastWriteWins(z.string().nullable(), { default: null }),
-  /** Calls of the last step in the order in which the model asked for them. */
+  /** Calls of the last step in the order in which the model asked for them; those that have a result too. */
   queue: lastWriteWins(z.array(QueuedCallSchema), { default: [] }),
-  waiting: lastWriteWins(WaitingCallSchema.nullable(), { default: null }),
+  /** Those of them that wait for an answer, in the same order. */
+  waiting: lastWriteWins(z.array(WaitingCallSchema), { default: [] }),
+  answered: lastWriteWins(z.array(AnsweredCallSchema), { default: [] }),
   /** What a signal brings. */
   approval: lastWriteWins(ChatApprovalAnswerSchema.nullable(), { default: null }),
   /** How often the turn has asked the model. */

@@ -12,10 +12,19 @@ export type ReadyCall = PreparedCall & Required<Pick<PreparedCall, "run">>;
 
 type Prepare = (input: unknown, scope: ToolScope) => Promise<ReadyCall>;
 
-const preparing = new WeakMap<object, Prepare>();
+/** What a tool of {@link toChatTools} knows beyond what the AI SDK does. */
+interface ChatToolFacts {
+  readonly prepare: Prepare;
+  /** Its calls only read: they run side by side. */
+  readonly onlyReads: boolean;
+  /** To run a call again that may have run does no harm. */
+  readonly isRepeatable: boolean;
+}
 
-/** What prepares the calls of a tool of {@link toChatTools}; undefined for any other tool. */
-export const prepareOf = (tool: AiSdkTool): Prepare | undefined => preparing.get(tool);
+const known = new WeakMap<object, ChatToolFacts>();
+
+/** What is known of a tool of {@link toChatTools}; undefined for any other tool. */
+export const factsOf = (tool: AiSdkTool): ChatToolFacts | undefined => known.get(tool);
 
 const ignore = () => {};
 
@@ -45,7 +54,8 @@ export const toChatTools = (
         });
       },
     } as AiSdkTool;
-    preparing.set(chatTool, prepare);
+    const onlyReads = tool.effects === "read";
+    known.set(chatTool, { prepare, onlyReads, isRepeatable: onlyReads || tool.idempotent === true });
     set[tool.name] = chatTool;
   }
   return set;

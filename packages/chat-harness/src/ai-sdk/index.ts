@@ -1,8 +1,10 @@
 export {
   type ApprovalRequest,
   approvalRequestOf,
+  approvalRequestsOf,
   type ChatApprovalAnswer,
   toApprovalPayload,
+  type WaitingApproval,
 } from "./approval.ts";
 export type { ChatEvent, ChatProgress } from "./chat-events.ts";
 export { type ChatGraph, createChatGraph } from "./chat-graph.ts";

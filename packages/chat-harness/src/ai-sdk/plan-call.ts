@@ -8,7 +8,7 @@ import { asSchema, type Tool } from "ai";
 import type { ApprovalRequest, ChatApprovalAnswer } from "./approval.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState } from "./chat-state.ts";
-import type { ReadyCall } from "./chat-tools.ts";
+import { factsOf, type ReadyCall } from "./chat-tools.ts";
 import { type CallFailure, reasonText } from "./failure-text.ts";
 import { readOutput } from "./read-output.ts";
 import { failureEnd, needsApproval, readyCall, runTool, type ToolRun } from "./run-tool.ts";
@@ -26,7 +26,13 @@ export type CallPlan =
   | { readonly kind: "ask"; readonly request: ApprovalRequest }
   /** The answer to the approval cannot be used; `request` is what is asked about now, where that is something else. */
   | { readonly kind: "ask_again"; readonly problem: string; readonly request?: ApprovalRequest }
-  | { readonly kind: "run"; readonly input: JsonObject; readonly run: () => Promise<string> };
+  | {
+      readonly kind: "run";
+      readonly input: JsonObject;
+      /** To run it again where it may have run does no harm. */
+      readonly isRepeatable: boolean;
+      readonly run: () => Promise<string>;
+    };
 
 const notRun = (code: CallFailure["code"], message: string) =>
   ({ kind: "fail", failure: { status: "not_run", code, message } }) as const;
@@ -82,7 +88,7 @@ export const planCall = async (
   const tool = tools[call.name];
   if (tool === undefined && call.name === readOutputTool.name) {
     const { arguments: input } = call;
-    return { kind: "run", input, run: async () => readOutput(state.messages, input) };
+    return { kind: "run", input, isRepeatable: true, run: async () => readOutput(state.messages, input) };
   }
   if (tool === undefined) {
     const known = Object.keys(tools);
@@ -123,6 +129,7 @@ export const planCall = async (
   return {
     kind: "run",
     input: shown.input,
+    isRepeatable: factsOf(tool)?.isRepeatable === true,
     async run() {
       const output = await runTool(ready.tool, checked.input, run);
       return edited === undefined ? output : editedText(edited, nameMediaInText(output));

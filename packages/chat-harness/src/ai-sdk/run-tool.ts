@@ -6,7 +6,7 @@ import { recordOutcome, type Span, toolSpan, traced } from "@harnesskit/wire/tra
 import type { ModelMessage, Tool, ToolExecutionOptions } from "ai";
 import { piecesBefore } from "./arrange-history.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
-import { prepareOf, type ReadyCall } from "./chat-tools.ts";
+import { factsOf, type ReadyCall } from "./chat-tools.ts";
 import { type CallFailure, failureText, reasonText } from "./failure-text.ts";
 import { outputText } from "./from-model-messages.ts";
 import { toModelPrompt } from "./to-model-messages.ts";
@@ -72,7 +72,7 @@ export const readyCall = async (
   | ({ readonly tool: Tool } & Partial<Pick<ReadyCall, "input" | "preview">>)
   | { readonly code: CallFailure["code"]; readonly problem: string }
 > => {
-  const prepare = prepareOf(tool);
+  const prepare = factsOf(tool)?.prepare;
   if (prepare === undefined) return { tool };
   const scope = { callId: run.call.id, threadId: threadId === null ? undefined : threadId };
   const settled = await callTool(run, ({ abortSignal: signal }) => prepare(input, { ...scope, signal }));

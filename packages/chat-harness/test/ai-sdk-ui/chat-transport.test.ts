@@ -226,7 +226,7 @@ describe("a turn of a chat harness in useChat", () => {
     expect(ran).toEqual(["a"]);
   });
 
-  it("asks for one call after the other where a step has several, also on a page that is loaded again", async () => {
+  it("asks for the calls of a step together, and takes the answers in any order, also on a page that is loaded again", async () => {
     for (const reload of [false, true]) {
       ran.length = 0;
       const { transport } = setUp([
@@ -240,14 +240,17 @@ describe("a turn of a chat harness in useChat", () => {
       ]);
       let chat = open(transport);
       await chat.sendMessage({ text: "write a and b" });
-      for (const count of [1, 2]) {
-        if (reload) chat = open(transport, await transport.readMessages({ chatId: "s1" }));
-        const calls = callsOf(chat.lastMessage);
-        expect(calls).toHaveLength(count);
-        expect(calls.at(-1)).toMatchObject({ toolCallId: `c${count}`, state: "approval-requested" });
-        await chat.addToolApprovalResponse({ id: calls.at(-1)?.approval?.id ?? "", approved: true });
-        await expect.poll(() => [chat.status, ran.length]).toEqual(["ready", count]);
+      if (reload) chat = open(transport, await transport.readMessages({ chatId: "s1" }));
+      const calls = callsOf(chat.lastMessage);
+      expect(calls.map(({ toolCallId, state }) => [toolCallId, state])).toEqual([
+        ["c1", "approval-requested"],
+        ["c2", "approval-requested"],
+      ]);
+      for (const { approval } of calls.reverse()) {
+        expect(ran).toEqual([]);
+        await chat.addToolApprovalResponse({ id: approval?.id ?? "", approved: true });
       }
+      await expect.poll(() => [chat.status, ran.length]).toEqual(["ready", 2]);
       expect(textOf(chat.lastMessage)).toContain("Both.");
       expect(callsOf(chat.lastMessage).map(({ state }) => state)).toEqual(Array(3).fill("output-available"));
       expect(ran).toEqual(["a", "b"]);

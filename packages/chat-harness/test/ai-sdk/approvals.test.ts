@@ -1,14 +1,18 @@
 import { createChatHarness } from "@harnesskit/chat-harness";
 import {
   approvalRequestOf,
+  approvalRequestsOf,
+  type ChatEvent,
   createChatGraph,
   failureOfText,
   toApprovalPayload,
+  toChatTools,
 } from "@harnesskit/chat-harness/ai-sdk";
 import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/graph";
 import { createDeferred, digest } from "@harnesskit/wire";
+import { tool as harnessTool } from "@harnesskit/wire/tool";
 import { APICallError, type ToolSet, tool } from "ai";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { brief, converse } from "./support/conversation.ts";
 import { says, scriptedModel } from "./support/scripted-model.ts";
@@ -227,7 +231,7 @@ describe("several calls in one step", () => {
     const first = await chat.send("go");
     expect(done).toEqual(["looked at inbox"]);
     expect(first).toMatchObject({ outcome: "suspended", descriptor: { metadata: { call_id: "b" } } });
-    const second = await chat.answer(first.invocation_id, { decision: "approve" });
+    const second = await chat.answer(first.invocation_id, { decision: "approve", call_id: "b" });
     expect(done).toEqual(["looked at inbox", "sent to bob", "looked at inbox"]);
     expect(second).toMatchObject({
       outcome: "suspended",
@@ -243,6 +247,93 @@ describe("several calls in one step", () => {
       ),
     ).toEqual(["user", "assistant", "a", "b", "c", "d", "e", "assistant"]);
     expect(script.left()).toBe(0);
+  });
+
+  it("are asked about together, and each is answered by itself in any order, once, while what runs keeps its order", async () => {
+    const { done, tools } = mailTools();
+    const step = says("", sendTo("a", "ann"), look("b"), sendTo("c", "bob"), sendTo("d", "eve"));
+    const script = scriptedModel(step, says("All done."));
+    const store = createMemoryStore();
+    const open = () => createChatHarness({ graph: createChatGraph({ model: script.model, tools }), store });
+    const first = open();
+    const turn = await first.send("s1", { role: "user", content: "mail all" });
+    if (turn.outcome !== "suspended") throw new TypeError("the turn did not pause");
+    const { invocation_id: invocationId } = turn;
+    const waiting = approvalRequestsOf(turn.signal_descriptor);
+    expect(waiting.map(({ call_id }) => call_id)).toEqual(["a", "c", "d"]);
+    expect(new Set(waiting.map(({ signal_id }) => signal_id)).size).toBe(3);
+    const answer = (harness: typeof first, index: number, decision: "approve" | "reject") => {
+      const { signal_id: signalId, call_id, digest } = waiting[index] as (typeof waiting)[number];
+      const payload = toApprovalPayload({ decision, call_id, digest });
+      return harness.signal({ invocationId, signalId, payload });
+    };
+    // Two people at once, and one of them twice.
+    const together = await Promise.all([
+      answer(first, 2, "approve"),
+      answer(first, 1, "reject"),
+      answer(first, 1, "reject"),
+    ]);
+    expect(together.map(({ outcome }) => outcome)).toEqual(["resumed", "resumed", "already_resolved"]);
+    expect(done).toEqual([]);
+    const { suspended } = await first.pending("s1");
+    expect(
+      suspended.flatMap((each) => approvalRequestsOf(each.signal_descriptor)).map((each) => each.call_id),
+    ).toEqual(["a"]);
+    await first.close();
+    const second = open();
+    // Only by its session: the store knows the first signal of a suspension.
+    const again = await second.signal({ signalId: waiting[2]?.signal_id as string, sessionId: "s1" });
+    expect(again).toMatchObject({ error_category: "harness_signal_correlation_failed" });
+    expect(await answer(second, 0, "approve")).toMatchObject({ turn: { outcome: "completed" } });
+    expect(done).toEqual(["sent to ann", "looked at inbox", "sent to eve"]);
+    await second.close();
+  });
+
+  it("an answer that names none of those that wait is asked again, and none of them runs", async () => {
+    const { done, tools } = mailTools();
+    const script = scriptedModel(says("", sendTo("a", "ann"), sendTo("b", "bob")), says("Done."));
+    const chat = converse({ model: script.model, tools });
+    const paused = await chat.send("mail both");
+    const again = await chat.answer(paused.invocation_id, { decision: "approve" });
+    expect(again).toMatchObject({
+      outcome: "suspended",
+      descriptor: { metadata: { call_id: "a", problem: "the answer is for another request" } },
+    });
+    const other = await chat.answer(paused.invocation_id, { decision: "approve", call_id: "z" });
+    expect(other).toMatchObject({ outcome: "suspended" });
+    expect(done).toEqual([]);
+  });
+
+  it("that only read run side by side, at most eight, with their results in order", async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `r${index}`);
+    const ends = new Map<string, () => void>();
+    const events: string[] = [];
+    const read = harnessTool({
+      name: "read",
+      description: "Reads.",
+      effects: "read",
+      input: z.object({ at: z.string() }),
+      run: async ({ at }) => {
+        const end = createDeferred<void>();
+        ends.set(at, () => end.resolve());
+        await end.promise;
+        return `${at} read`;
+      },
+    });
+    const calls = names.map((at) => ({ id: at, name: "read", input: { at } }));
+    const script = scriptedModel(says("", ...calls), says("Done."));
+    const onEvent = (event: ChatEvent) => event.type === "result" && events.push(event.call.id);
+    const chat = converse({ model: script.model, tools: toChatTools([read]), onEvent });
+    const turn = chat.send("read all");
+    await vi.waitFor(() => expect([...ends.keys()]).toEqual(names.slice(0, 8)));
+    for (const name of names.slice(0, 8).reverse()) ends.get(name)?.();
+    await vi.waitFor(() => expect([...ends.keys()]).toEqual(names));
+    for (const name of names.slice(8)) ends.get(name)?.();
+    expect(await turn).toMatchObject({ outcome: "completed" });
+    expect(events).toEqual(names);
+    expect((await chat.history()).slice(2, -1).map(brief)).toEqual(
+      names.map((name) => `${name} → ${name} read`),
+    );
   });
 
   it("an answer that is delivered often runs the call once", async () => {

@@ -3,7 +3,7 @@ import { NotifyError } from "../notify-error.ts";
 export interface Post {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body: BodyInit;
+  readonly body: string | Uint8Array;
 }
 
 /** What a delivery may use. */
@@ -38,7 +38,7 @@ export const post = async (
     response = await fetch(url, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
-      body,
+      body: typeof body === "string" ? body : new Uint8Array(body),
       redirect: "manual",
       signal,
     });

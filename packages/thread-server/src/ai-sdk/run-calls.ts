@@ -1,13 +1,11 @@
 import type { Item } from "@harnesskit/protocol/threads";
 import { type MediaPlace, toModelOutput } from "@harnesskit/wire/model";
+import { makeSideBySide } from "@harnesskit/wire/tool";
 import type { FilePart, ModelMessage, ToolResultPart } from "ai";
 import { toJsonObject } from "../recorded-calls.ts";
 import { shownOf } from "../shown-call.ts";
 import type { ToolOutcome, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { toToolResult, withReference } from "./model-messages.ts";
-
-/** How many calls of one step run at once. */
-const maxSideBySide = 8;
 
 /** The calls of a step, each with its place and an id of its own: models repeat them. */
 export const withOwnIds = (calls: readonly ToolRequest[]): readonly ToolRequest[] => {
@@ -21,24 +19,14 @@ export const withOwnIds = (calls: readonly ToolRequest[]): readonly ToolRequest[
   });
 };
 
-/**
- * Makes the calls of a step. All are judged and asked about at once, so that their questions reach the human together. Those that only read run
- * side by side; any other one runs alone, in its place. Gives the outcomes in the order of the calls.
- */
-const makeCalls = async (turn: TurnContext, calls: readonly ToolRequest[]): Promise<ToolOutcome[]> => {
-  const made: Promise<ToolOutcome>[] = [];
-  let changed: Promise<unknown> | undefined;
-  for (const call of calls) {
-    const onlyReads = turn.tools.find(({ name }) => name === call.tool)?.effects === "read";
-    const before = onlyReads ? [changed, made.at(-maxSideBySide)] : made;
-    const isFree = before.every((each) => each === undefined) || made.length === 0;
-    const outcome = turn.callTool({ ...call, after: isFree ? undefined : Promise.allSettled(before) });
-    outcome.catch(() => {});
-    made.push(outcome);
-    if (!onlyReads) changed = outcome;
-  }
-  await Promise.allSettled(made);
-  return Promise.all(made);
+/** Makes the calls of a step. All are judged and asked about at once, so that their questions reach the human together. */
+const makeCalls = (turn: TurnContext, calls: readonly ToolRequest[]): Promise<ToolOutcome[]> => {
+  const reads = new Set(turn.tools.flatMap(({ name, effects }) => (effects === "read" ? [name] : [])));
+  return makeSideBySide(
+    calls,
+    ({ tool }) => reads.has(tool),
+    (call, after) => turn.callTool({ ...call, after }),
+  );
 };
 
 /** Makes the calls of a step, and gives what the model is to see of them. `own` are the same calls with ids of their own. */

@@ -8,6 +8,7 @@ export {
   type ToolSchema,
   toJsonSchema,
 } from "./schema.ts";
+export { makeSideBySide } from "./side-by-side.ts";
 export {
   type PreparedCall,
   type Tool,
