@@ -88,15 +88,8 @@ const parsed = (texts: readonly string[]): unknown[] | undefined => {
   }
 };
 
-/** `lines` and `json` are absent where the text is not JSON of that kind. */
-interface FileContent {
-  readonly text?: string;
-  readonly lines?: unknown[] | undefined;
-  readonly json?: unknown;
-  readonly mode: string;
-}
-
-const fileContent = async (path: string): Promise<FileContent> => {
+/** Its `lines` and `json` are absent where the text is not JSON of that kind. */
+const fileContent = async (path: string): Promise<object> => {
   const status = await stat(path);
   const mode = (status.mode & 0o777).toString(8).padStart(3, "0");
   if (!status.isFile()) return { mode };
