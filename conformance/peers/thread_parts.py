@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import threading
 import time
+from pathlib import Path
 from typing import Any, Optional
 
 Json = dict[str, Any]
@@ -29,6 +33,20 @@ class Turn:
         self.changed = threading.Condition()
         self.request_id: Optional[str] = None
         self.decision: Optional[str] = None
+
+
+def run_command(command: str, directory: Path, running: Turn) -> tuple[int, str, str]:
+    """Its exit code and what it printed, whatever its bytes; a cancelled turn ends it, with its children."""
+    process = subprocess.Popen(
+        command, shell=True, cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    while True:
+        try:
+            stdout, stderr = process.communicate(timeout=0.05)
+            return process.returncode, stdout.decode(errors="replace"), stderr.decode(errors="replace")
+        except subprocess.TimeoutExpired:
+            if running.is_cancelled:
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def string(params: Json, name: str, default: Optional[str] = None) -> str:

@@ -11,14 +11,13 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 import threading
 import uuid
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from thread_parts import Json, Refused, Turn, is_input, now, steps_of, string
+from thread_parts import Json, Refused, Turn, is_input, now, run_command, steps_of, string
 
 MAX_BYTES = 4_194_304
 
@@ -152,12 +151,12 @@ class Server:
                 self.always.add((thread_id, command))
             if decision == "reject":
                 return self.item(running, "tool_exec", {**action, "status": "rejected", "error": "The user said no"})
-        done = subprocess.run(command, shell=True, cwd=self.directory, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        for stream, text in (("stdout", done.stdout), ("stderr", done.stderr)):
+        code, stdout, stderr = run_command(command, self.directory, running)
+        for stream, text in (("stdout", stdout), ("stderr", stderr)):
             if text:
                 self.item(running, "tool_log", {"toolItemId": "bash", "stream": stream, "text": text}, [text])
-        status = "succeeded" if done.returncode == 0 else "failed"
-        self.item(running, "tool_exec", {**action, "status": status, "output": {"exitCode": done.returncode}})
+        status = "cancelled" if running.is_cancelled else "succeeded" if code == 0 else "failed"
+        self.item(running, "tool_exec", {**action, "status": status, "output": {"exitCode": code}})
 
     # Methods: each returns its result, and what is to happen once the reply is out.
 

@@ -95,7 +95,9 @@ const operators: Readonly<Record<string, Operator>> = {
       ? matchAt(value.length, operand, { ...at, path: `${at.path}.length` })
       : miss(at, "an array or a string", value),
   $contains: (value, operand, at) =>
-    (JSON.stringify(value) ?? "").includes(String(operand))
+    [String(operand), JSON.stringify(String(operand)).slice(1, -1)].some((text) =>
+      (JSON.stringify(value) ?? "").includes(text),
+    )
       ? undefined
       : miss(at, `something with ${show(operand)}`, value),
   $unique: (value, operand, at) => {

@@ -22,8 +22,12 @@ export interface Scope {
    * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
    * `{ $merge: [A, B] }` is the members of A and B, where those of B count, `{ $deep: [A, B] }` at every level; `{ $flat: [A, B] }`
    * the elements of both lists; `{ $repeat: { text, times } }` a long string; `{ $stringify: V }` the JSON text of V;
+<<<<<<< HEAD
    * `{ $upper: T }` a text in upper case, `{ $cut: T }` a text without its last character;
    * `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the members of the suite's `envelope`, made anew, and of A.
+=======
+   * `{ $found: "${…}" }` a list of that value, empty where there is none; `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the members of the suite's `envelope`, made anew, and of A.
+>>>>>>> h-suite9
    * @throws {Unreached} for a reference without a value
    */
   resolve(template: unknown): unknown;
@@ -100,6 +104,14 @@ export const createScope = (
     if (value === undefined) throw new Unreached(name, path);
     return value;
   };
+  const found = (operand: unknown): unknown[] => {
+    try {
+      return [resolve(operand)];
+    } catch (error) {
+      if (Unreached.isInstance(error)) return [];
+      throw error;
+    }
+  };
   const resolve = (template: unknown): unknown => {
     if (typeof template === "string") {
       const whole = wholeReference.exec(template)?.[1];
@@ -113,6 +125,7 @@ export const createScope = (
     if (!isPlainObject(template)) return template;
     const [[key = "", operand] = []] = Object.entries(template);
     if (key === "$message") return { ...(resolve(envelope) as object), ...(resolve(operand) as object) };
+    if (key === "$found") return found(operand);
     const build = builders[key];
     if (build !== undefined) return build(resolve(operand));
     return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, resolve(value)]));

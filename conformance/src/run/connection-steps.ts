@@ -80,25 +80,21 @@ export const restart: DoStep = async ({ step }, context) => {
 
 export const log: DoStep = async (_, context) => ({ log: (context.server ?? context.client)?.log() ?? "" });
 
-const linesOf = (text: string): { lines?: unknown[] } => {
+const parsed = (texts: readonly string[]): unknown[] | undefined => {
   try {
-    return {
-      lines: text
-        .split("\n")
-        .filter(Boolean)
-        .map((line): unknown => JSON.parse(line)),
-    };
+    return texts.map((text): unknown => JSON.parse(text));
   } catch {
-    return {};
+    return undefined;
   }
 };
 
-const fileContent = async (path: string): Promise<{ text?: string; lines?: unknown[]; mode: string }> => {
+/** Its `lines` and `json` are absent where the text is not JSON of that kind. */
+const fileContent = async (path: string): Promise<object> => {
   const status = await stat(path);
   const mode = (status.mode & 0o777).toString(8).padStart(3, "0");
   if (!status.isFile()) return { mode };
   const text = await readFile(path, "utf8");
-  return { text, ...linesOf(text), mode };
+  return { text, lines: parsed(text.split("\n").filter(Boolean)), json: parsed([text])?.[0], mode };
 };
 
 /** Reads a file of the target's folder; what is not there yet may come within the time. */

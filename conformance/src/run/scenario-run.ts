@@ -16,7 +16,7 @@ import { ask } from "./ask-step.ts";
 import type { CheckResult } from "./check-result.ts";
 import * as connection from "./connection-steps.ts";
 import * as messages from "./message-steps.ts";
-import { labelOf, shownMessages, shownValue } from "./shown-step.ts";
+import { labelOf, shownError, shownMessages, shownValue } from "./shown-step.ts";
 import { type DoStep, isMeant, type StepContext } from "./step-context.ts";
 
 const { linkOf: _, ...messageVerbs } = messages;
@@ -258,7 +258,8 @@ export class ScenarioRun {
       const difference = match(value, scope.resolve(matcher), named);
       if (difference === undefined) return undefined;
       const { path, expected, found } = difference;
-      const got = shownMessages(found) ?? shownValue(found, limits.maxShownLength);
+      const refusal = path.startsWith(".result") && found === undefined ? shownError(value) : undefined;
+      const got = refusal ?? shownMessages(found) ?? shownValue(found, limits.maxShownLength);
       const reason = `${path === "" ? "the value" : path} should be ${expected}, got ${got}`;
       return { reason, isReached: true };
     } catch (error) {

@@ -111,7 +111,7 @@ const verbs = {
   file: step({
     file: z.string(),
     optional: z.literal(true).optional().describe("One that is not there counts as empty"),
-  }).describe("A file of the target's directory; what it got is { text, lines, mode }"),
+  }).describe("A file of the target's directory; what it got is { text, lines, json, mode }"),
   log: step({ log: name }).describe("What the target wrote to standard error; what it got is { log }"),
   check: step({ check: json }).describe("Matches a value that is there already"),
 };

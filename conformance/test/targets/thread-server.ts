@@ -1,6 +1,7 @@
-import { type ExecException, exec } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { text } from "node:stream/consumers";
 import {
   createThreadServer,
   type ThreadServer,
@@ -16,20 +17,30 @@ import type { StartModule } from "../../src/index.ts";
 
 type Step = Readonly<Record<string, unknown>>;
 
-const execute = promisify(exec);
-
 const bashIn = (cwd: string) =>
   tool({
     name: "bash",
     description: "Runs its command",
     input: { type: "object", properties: { command: { type: "string" } }, required: ["command"] },
     effects: "execute",
-    async run({ command }, { stdout, stderr }) {
-      // A command that fails rejects with what it printed.
-      const ended = await execute(String(command), { cwd }).catch((error: ExecException) => error);
-      if (ended.stdout) await stdout(ended.stdout);
-      if (ended.stderr) await stderr(ended.stderr);
-      if (ended instanceof Error) throw new Error(`the command exited with code ${ended.code}`);
+    async run({ command }, { stdout, stderr, signal }) {
+      // In a group of its own, which ends with the turn.
+      const child = spawn("sh", ["-c", String(command)], {
+        cwd,
+        detached: true,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const end = (): void => void process.kill(-Number(child.pid), "SIGKILL");
+      signal.addEventListener("abort", end, { once: true });
+      const [code, printed, complained] = await Promise.all([
+        once(child, "close").then(([exitCode]) => exitCode as number | null),
+        text(child.stdout),
+        text(child.stderr),
+      ]);
+      signal.removeEventListener("abort", end);
+      if (printed) await stdout(printed);
+      if (complained) await stderr(complained);
+      if (code !== 0) throw new Error(`the command exited with code ${code}`);
       return { exitCode: 0 };
     },
   });
