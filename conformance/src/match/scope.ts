@@ -22,12 +22,9 @@ export interface Scope {
    * A copy of the template with its references replaced: a string that is one reference becomes its value, of any type.
    * `{ $merge: [A, B] }` is the members of A and B, where those of B count, `{ $deep: [A, B] }` at every level; `{ $flat: [A, B] }`
    * the elements of both lists; `{ $repeat: { text, times } }` a long string; `{ $stringify: V }` the JSON text of V;
-<<<<<<< HEAD
-   * `{ $upper: T }` a text in upper case, `{ $cut: T }` a text without its last character;
-   * `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the members of the suite's `envelope`, made anew, and of A.
-=======
-   * `{ $found: "${…}" }` a list of that value, empty where there is none; `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the members of the suite's `envelope`, made anew, and of A.
->>>>>>> h-suite9
+   * `{ $upper: T }` a text in upper case, `{ $cut: T }` a text without its last character; `{ $found: "${…}" }` a list of that
+   * value, empty where there is none; `{ $count: N }` the numbers from 1 to N; `{ $message: A }` the members of the suite's
+   * `envelope`, made anew, and of A.
    * @throws {Unreached} for a reference without a value
    */
   resolve(template: unknown): unknown;

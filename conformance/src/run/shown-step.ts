@@ -17,21 +17,20 @@ export const shownMessages = (value: unknown): string | undefined => {
   return `${kinds.length} messages: ${kinds.join(", ")}`;
 };
 
-<<<<<<< HEAD
 /** What was sent, with what it asked of the test handler where both do not fit. */
 export const shownSent = (text: string, maxLength: number): string => {
   const wish = text.indexOf('conformance":');
   if (text.length <= maxLength || wish < 0) return text.slice(0, maxLength);
   const start = text.slice(0, Math.min(wish, Math.floor(maxLength / 2)));
   return `${start} … ${text.slice(wish)}`.slice(0, maxLength);
-=======
+};
+
 /** The error of an answer, as one line. */
 export const shownError = (answer: unknown): string | undefined => {
   const { error } = Object(answer) as {
     readonly error?: { readonly code?: unknown; readonly message?: unknown };
   };
   return error === undefined || error === null ? undefined : `error ${error.code}: ${error.message}`;
->>>>>>> h-suite9
 };
 
 export const labelOf = (verb: Verb, step: LeafStep): string => {
