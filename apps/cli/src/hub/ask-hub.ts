@@ -1,16 +1,26 @@
 import { createHubClient, type HubClient, HubError } from "@harnesskit/hub/client";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { refusedError } from "../cli-error.ts";
+import { ExitCode, refusedError } from "../cli-error.ts";
+import { describeEnd } from "../inbox/answer-one.ts";
+import { Interrupts } from "../interruption.ts";
+import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { requireHub } from "./find-hub.ts";
+
+export interface AskHubOptions {
+  /** The hub's directory. @default one of the user's state directory */
+  readonly state?: string | undefined;
+  /** How the hub records what this client does. */
+  readonly name: string;
+  readonly version: string;
+}
 
 /**
  * Asks the hub that runs, over its socket. Rejects with a `CliError` `hub_unavailable` where none runs, and with the hub's reason where it
  * refuses.
  */
 export const askHub = async <T>(
-  state: string | undefined,
-  client: { readonly name: string; readonly version: string },
+  { state, ...client }: AskHubOptions,
   ask: (client: HubClient) => Promise<T>,
 ): Promise<T> => {
   const place = await requireHub(state);
@@ -23,8 +33,22 @@ export const askHub = async <T>(
     return await ask(hub);
   } catch (error) {
     if (!HubError.isInstance(error)) throw error;
-    throw refusedError(error.code, oneLine(error.message, 500), { cause: error });
+    throw refusedError(error.code, oneLine(describeEnd(error), 1000), { cause: error });
   } finally {
     await hub.close();
+  }
+};
+
+/** The same for a command that goes on until Ctrl-C, which aborts the signal. */
+export const followHub = async <T>(
+  options: AskHubOptions,
+  follow: (client: HubClient, signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
+  const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
+  interrupts.listen();
+  try {
+    return await askHub(options, (client) => follow(client, interrupts.signal));
+  } finally {
+    interrupts.dispose();
   }
 };

@@ -30,7 +30,7 @@ export const devices = async (
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   const terminal = createTerminal();
-  const list = await askHub(state, { name: "harness hub", version }, async (client) =>
+  const list = await askHub({ state, name: "harness hub", version }, async (client) =>
     revoke === undefined
       ? (await client.call("devices.list")).devices
       : [(await client.call("devices.revoke", { id: revoke })).device],

@@ -23,7 +23,7 @@ export const pairWithRunningHub = async (
   version: string,
 ): Promise<boolean> => {
   if ((await findHub(directory)) === undefined) return false;
-  const link = await askHub(directory, { name: "harness hub", version }, (client) =>
+  const link = await askHub({ state: directory, name: "harness hub", version }, (client) =>
     client.call("devices.pair", pairing),
   ).catch((error: unknown) => {
     throw toPairingFailure(error);

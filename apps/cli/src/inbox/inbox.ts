@@ -1,7 +1,7 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
 import type { HubClient } from "@harnesskit/hub/client";
 import { ExitCode, usageError } from "../cli-error.ts";
-import { withHub } from "../hub/with-hub.ts";
+import { followHub } from "../hub/ask-hub.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
@@ -57,7 +57,7 @@ export const inbox = async (
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   checkOptions(options);
-  return withHub({ state: options.state, name: "harness inbox", version }, (client, signal) =>
+  return followHub({ state: options.state, name: "harness inbox", version }, (client, signal) =>
     run(client, options, signal),
   );
 };

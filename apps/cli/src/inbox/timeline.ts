@@ -2,7 +2,7 @@ import { type HubClient, rowName, rowSubject } from "@harnesskit/hub/client";
 import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { defined } from "@harnesskit/wire/json";
 import { ExitCode, usageError } from "../cli-error.ts";
-import { withHub } from "../hub/with-hub.ts";
+import { followHub } from "../hub/ask-hub.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
@@ -116,7 +116,7 @@ export const timeline = (
   const { state, limit = 50, follow, json, csv } = options;
   if (json && csv) throw usageError("Give --json or --csv");
   const filter = toFilter(options);
-  return withHub({ state, name: "harness timeline", version }, async (client, signal) => {
+  return followHub({ state, name: "harness timeline", version }, async (client, signal) => {
     const terminal = createTerminal();
     const write = (row: TimelineRow): void => {
       if (json) terminal.write(`${safeJson(row)}\n`);

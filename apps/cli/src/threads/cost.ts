@@ -5,7 +5,7 @@ import * as z from "zod";
 import { usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
+import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
 import { toAgeMs } from "./prune.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 
@@ -85,13 +85,6 @@ async function* spentTurns(stored: StoredThreads, fromMs: number): AsyncGenerato
   }
 }
 
-const pad = (value: number): string => String(value).padStart(2, "0");
-
-const localDay = (ms: number): string => {
-  const date = new Date(ms);
-  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
-};
-
 const nameOf = (turn: SpentTurn, by: ThreadsCostOptions["by"]): string => {
   switch (by) {
     case "thread":
@@ -103,7 +96,7 @@ const nameOf = (turn: SpentTurn, by: ThreadsCostOptions["by"]): string => {
     case "model":
       return turn.model || "unknown";
     case "day":
-      return localDay(turn.startedMs);
+      return formatTime(turn.startedMs).split(" ")[0] ?? "";
   }
 };
 
@@ -122,7 +115,7 @@ const add = (sum: Spent, { usage, model }: SpentTurn, prices: ModelPrices): void
 };
 
 /** Dollars; `?` where no turn has a price, and `≥` where some have none. */
-export const dollars = ({
+const dollars = ({
   cost,
   turns,
   turnsWithoutPrice,

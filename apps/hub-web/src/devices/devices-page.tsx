@@ -1,6 +1,7 @@
 import type { Device, Pairing, PairingLink } from "@harnesskit/protocol/hub";
 import { useState } from "preact/hooks";
 import { formatAge, formatSpan, line } from "../format.ts";
+import { RevokeDialog, useRevoking } from "../pages/revoking.tsx";
 import { useLoaded } from "../pages/use-loaded.ts";
 import { Select } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
@@ -132,19 +133,8 @@ export function DevicesPage({ link }: { readonly link: HubLink }) {
   const nowMs = useNow();
   const { value, problem, reload } = useLoaded(link, () => link.client.call("devices.list"));
   const [isPairing, setPairing] = useState(false);
-  const [revoking, setRevoking] = useState<Device>();
-  const [failure, setFailure] = useState<string>();
+  const revoking = useRevoking<Device>(({ id }) => link.client.call("devices.revoke", { id: id }), reload);
   const devices = value?.devices ?? [];
-  const revoke = async (id: string) => {
-    setRevoking(undefined);
-    try {
-      await link.client.call("devices.revoke", { id });
-      setFailure(undefined);
-    } catch (error) {
-      setFailure(failureText(error));
-    }
-    reload();
-  };
   return (
     <main class="page">
       <header class="page-head">
@@ -157,7 +147,9 @@ export function DevicesPage({ link }: { readonly link: HubLink }) {
         </button>
       </header>
       {problem !== undefined && <Note tone="bad">The devices cannot be read: {problem}</Note>}
-      {failure !== undefined && <Note tone="bad">The device was not revoked: {failure}</Note>}
+      {revoking.failure !== undefined && (
+        <Note tone="bad">The device was not revoked: {revoking.failure}</Note>
+      )}
       {value !== undefined && devices.length === 0 && (
         <Empty icon="phone" title="No device is paired yet">
           <p>Pair your phone to answer your agents from wherever you are.</p>
@@ -169,7 +161,7 @@ export function DevicesPage({ link }: { readonly link: HubLink }) {
             key={device.id}
             device={device}
             nowMs={nowMs}
-            onRevoke={device.revokedAtMs === undefined ? () => setRevoking(device) : undefined}
+            onRevoke={device.revokedAtMs === undefined ? () => revoking.ask(device) : undefined}
           />
         ))}
       </ul>
@@ -182,25 +174,12 @@ export function DevicesPage({ link }: { readonly link: HubLink }) {
           }}
         />
       )}
-      {revoking !== undefined && (
-        <Dialog
-          title={`Revoke ${line(revoking.name, 64)}?`}
-          onClose={() => setRevoking(undefined)}
-          footer={
-            <>
-              <button type="button" class="button refuse" onClick={() => void revoke(revoking.id)}>
-                Revoke
-              </button>
-              <button type="button" class="button quiet" onClick={() => setRevoking(undefined)}>
-                Cancel
-              </button>
-            </>
-          }
-        >
+      {revoking.item !== undefined && (
+        <RevokeDialog title={`Revoke ${line(revoking.item.name, 64)}?`} revoking={revoking}>
           <p>
             Its connections end at once, and it must be paired again. What it has answered stays answered.
           </p>
-        </Dialog>
+        </RevokeDialog>
       )}
     </main>
   );

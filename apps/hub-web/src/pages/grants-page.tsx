@@ -1,15 +1,13 @@
 import type { Grant } from "@harnesskit/protocol/hub";
-import { useState } from "preact/hooks";
 import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
-import { Dialog } from "../parts/dialog.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Note } from "../parts/note.tsx";
 import { TextList } from "../parts/table.tsx";
-import { failureText } from "../state/failures.ts";
 import type { HubLink } from "../state/hub-link.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
+import { RevokeDialog, useRevoking } from "./revoking.tsx";
 import { useLoaded } from "./use-loaded.ts";
 
 interface Listed {
@@ -60,24 +58,16 @@ function GrantCard({ listed: { grant, lines }, nowMs, onRevoke }: GrantCardProps
 export function GrantsPage({ link }: { readonly link: HubLink }) {
   const nowMs = useNow();
   const { value, problem, reload } = useLoaded(link, () => link.client.call("grants.list"));
-  const [revoking, setRevoking] = useState<Listed>();
-  const [failure, setFailure] = useState<string>();
+  const revoking = useRevoking<Listed>(
+    ({ grant: { id } }) => link.client.call("grants.revoke", { id: id }),
+    reload,
+  );
   const grants = [...(value?.grants ?? [])].reverse();
   const inForce = grants.filter(({ grant }) => isInForce(grant, nowMs));
   const over = grants.filter(({ grant }) => !isInForce(grant, nowMs));
   const card = (listed: Listed, onRevoke: (() => void) | undefined) => (
     <GrantCard key={listed.grant.id} listed={listed} nowMs={nowMs} onRevoke={onRevoke} />
   );
-  const revoke = async (id: string) => {
-    setRevoking(undefined);
-    try {
-      await link.client.call("grants.revoke", { id });
-      setFailure(undefined);
-    } catch (error) {
-      setFailure(failureText(error));
-    }
-    reload();
-  };
   return (
     <main class="page">
       <header class="page-head">
@@ -85,7 +75,9 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
         <p class="dim">What you have allowed for always. Each can be revoked at any time.</p>
       </header>
       {problem !== undefined && <Note tone="bad">The grants cannot be read: {problem}</Note>}
-      {failure !== undefined && <Note tone="bad">The grant was not revoked: {failure}</Note>}
+      {revoking.failure !== undefined && (
+        <Note tone="bad">The grant was not revoked: {revoking.failure}</Note>
+      )}
       {value !== undefined && grants.length === 0 && (
         <Empty icon="grants" title="No grant was given yet">
           <p>
@@ -98,7 +90,7 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
         </Empty>
       )}
       <ul class="stack" aria-label="Grants in force">
-        {inForce.map((listed) => card(listed, () => setRevoking(listed)))}
+        {inForce.map((listed) => card(listed, () => revoking.ask(listed)))}
       </ul>
       {over.length > 0 && (
         <>
@@ -108,24 +100,11 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
           </ul>
         </>
       )}
-      {revoking !== undefined && (
-        <Dialog
-          title="Revoke this grant?"
-          onClose={() => setRevoking(undefined)}
-          footer={
-            <>
-              <button type="button" class="button refuse" onClick={() => void revoke(revoking.grant.id)}>
-                Revoke
-              </button>
-              <button type="button" class="button quiet" onClick={() => setRevoking(undefined)}>
-                Cancel
-              </button>
-            </>
-          }
-        >
-          <TextList className="lines" texts={revoking.lines} />
+      {revoking.item !== undefined && (
+        <RevokeDialog title="Revoke this grant?" revoking={revoking}>
+          <TextList className="lines" texts={revoking.item.lines} />
           <p class="dim">Approvals that it has given and that no agent has taken yet are withdrawn.</p>
-        </Dialog>
+        </RevokeDialog>
       )}
     </main>
   );

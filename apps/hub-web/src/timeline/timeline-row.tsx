@@ -1,3 +1,4 @@
+import { rowSubject } from "@harnesskit/hub/client";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { displayName } from "@harnesskit/wire";
 import { formatClock, formatDay, formatMoment, line } from "../format.ts";
@@ -42,14 +43,6 @@ export function GroupHead({ row, isNewDay, onSession, ...at }: GroupHeadProps) {
   );
 }
 
-/** The summary without the name that stands before it. */
-const withoutName = ({ summary, tool, type }: TimelineRow): string => {
-  const name = displayName(tool ?? type);
-  if (summary === name) return "";
-  if (!summary.startsWith(name)) return summary;
-  return summary.slice(name.length).replace(/^:? /, "");
-};
-
 interface RowLineProps extends PlaceProps {
   readonly row: TimelineRow;
   readonly isOpen: boolean;
@@ -59,7 +52,7 @@ interface RowLineProps extends PlaceProps {
 /** One action: what, who decided by which rule, what came of it. */
 export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
   const effect = effectText(row);
-  const text = row.outcome !== undefined && row.state === "failed" ? row.outcome : withoutName(row);
+  const text = row.outcome !== undefined && row.state === "failed" ? row.outcome : rowSubject(row);
   return (
     <a
       class={`row row-${row.state}`}

@@ -1,4 +1,5 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { displayName } from "@harnesskit/wire";
 
 /** What an agent did, in words, by the type of its event. */
 const words: Readonly<Record<string, string>> = {
@@ -26,7 +27,7 @@ export const rowSubject = ({
   type,
   summary,
 }: Pick<TimelineRow, "tool" | "type" | "summary">): string => {
-  const name = tool ?? type;
+  const name = displayName(tool ?? type);
   if (summary === name) return "";
   return summary.startsWith(name) ? summary.slice(name.length).replace(/^:? /, "") : summary;
 };
