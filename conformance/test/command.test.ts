@@ -168,11 +168,12 @@ describe("the command", () => {
     [
       "ends at once",
       "echo no model is configured >&2; exit 3",
+      "2000",
       "the target exited with 3: no model is configured",
     ],
-    ["never connects", "sleep 60", "within 250 ms (--within gives more)"],
-  ])("ends with 4 for a client that %s", async (_, command, text) => {
-    const target = ["--start", command, "--on", "unix", "--within", "50"];
+    ["never connects", "sleep 60", "50", "within 250 ms (--within gives more)"],
+  ])("ends with 4 for a client that %s", async (_, command, within, text) => {
+    const target = ["--start", command, "--on", "unix", "--within", within];
     const { code, stderr } = await run(["ahp-client", ...target, "--quiet"]);
     expect(stderr).toContain(text);
     expect(code).toBe(4);

@@ -1,5 +1,5 @@
 /** What a bare machine lacks, as the reasons of skipped tests name it. */
-const hidden = /\b(?:python3|chromium)\b/;
+const hidden = /\b(?:python3|chromium|git)\b/;
 /** How the reasons begin of tests that act as several users. */
 const rootOnly = /^only root\b/;
 

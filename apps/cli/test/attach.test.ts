@@ -137,9 +137,9 @@ describe("harness attach", () => {
     const none = await harness(["attach", endpoint], { cwd });
     expect(none.code).toBe(1);
     expect(none.stderr).toContain("The server has no thread yet");
-    const other = await harness(["attach", endpoint, "--thread", "ses_0", "--json"], { cwd });
+    const other = await harness(["attach", endpoint, "--thread", "ses_none", "--json"], { cwd });
     expect(other.code).toBe(1);
-    expect(other.stderr).toContain("The server has no thread ses_0");
+    expect(other.stderr).toContain("The server has no thread ses_none");
     expect(jsonLines(other.stdout).at(-1)).toMatchObject({
       type: "result",
       data: { code: "thread_not_found", exitCode: 1 },

@@ -18,8 +18,8 @@ it("harness threads compact has a summary made, says what it stands for, and onc
   const again = await harness(["threads", "compact", threadId], at);
   expect(again.stdout).toBe("Nothing to summarise: no turn has ended since the last summary\n");
   expect((await harness(["threads", "show", threadId], at)).stdout).toContain("no longer given to the model");
-  const unknown = await harness(["threads", "compact", "ses_0"], at);
-  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("ses_0") });
+  const unknown = await harness(["threads", "compact", "ses_none"], at);
+  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("ses_none") });
 });
 
 it("the prompt /compact of harness run has a thread's turns summarised in place of a turn of its own", async () => {

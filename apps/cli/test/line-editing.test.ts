@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
 import { workspaceDiff } from "../src/chat/workspace-diff.ts";
 import { completeLine } from "../src/terminal/complete-line.ts";
 import { createStyle } from "../src/terminal/terminal.ts";
@@ -13,6 +13,11 @@ const plain = createStyle(false);
 
 const git = (cwd: string, ...args: string[]) =>
   execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd });
+
+const hasGit = spawnSync("git", ["--version"]).status === 0;
+const needGit = ({ skip }: Pick<TestContext, "skip">): void => {
+  if (!hasGit) skip("this machine has no git");
+};
 
 describe("Tab", () => {
   const sourcesIn = async () => {
@@ -42,7 +47,8 @@ describe("Tab", () => {
 });
 
 describe("/diff", () => {
-  it("shows what is changed and what is new, as safe text", async () => {
+  it("shows what is changed and what is new, as safe text", async (test) => {
+    needGit(test);
     const cwd = await makeWorkspace();
     expect(await workspaceDiff(cwd, plain)).toEqual([expect.stringContaining("no work tree of git")]);
     git(cwd, "init", "-q");
@@ -56,7 +62,8 @@ describe("/diff", () => {
     expect(lines.slice(-2)).toEqual(["New files, not in git yet:", "  new.txt"]);
   });
 
-  it("starts no program that the repository names", async () => {
+  it("starts no program that the repository names", async (test) => {
+    needGit(test);
     const cwd = await makeWorkspace({ ".gitattributes": "*.md filter=own\n" });
     git(cwd, "init", "-q");
     git(cwd, "add", ".");

@@ -47,6 +47,8 @@ describe("the events of the connection", () => {
     const { client, server } = setup;
     const stream = client.events();
     server.send(...events);
+    // All of them have come with the answer behind them.
+    await client.listThreads();
     for await (const { type } of stream) if (type === "turn.started") break;
     server.send(...events);
     await client.listThreads();
