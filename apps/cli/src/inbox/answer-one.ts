@@ -1,7 +1,6 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
 import { type HubClient, HubError } from "@harnesskit/hub/client";
 import { type AlwaysChoice, type AskTerminal, askUser } from "../terminal/asker.ts";
-import { oneLine } from "../terminal/text.ts";
 import { shownWhole } from "../timeline/approval-lines.ts";
 
 const reaches: readonly AlwaysChoice<"session" | "agent">[] = [
@@ -42,7 +41,7 @@ export const answerOne = async (
     });
     return answered.record.status;
   } catch (error) {
-    if (HubError.isInstance(error)) return oneLine(describeEnd(error), 500);
+    if (HubError.isInstance(error)) return describeEnd(error);
     throw error;
   }
 };

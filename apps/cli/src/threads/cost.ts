@@ -5,7 +5,7 @@ import * as z from "zod";
 import { usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
+import { formatTime } from "../terminal/text.ts";
 import { toAgeMs } from "./prune.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 
@@ -57,7 +57,7 @@ const readPrices = async (file: string): Promise<ModelPrices> => {
         ? `${error.issues[0]?.path.join(".")}: ${error.issues[0]?.message}`
         : (error as Error).message;
     throw usageError(
-      `the prices in ${oneLine(file, 300)} cannot be read: ${oneLine(why, 300)}`,
+      `the prices in ${file} cannot be read: ${why}`,
       'Write {"MODEL": {"input": 3, "output": 15, "cacheRead": 0.3}}, in US dollars for a million tokens',
     );
   }
@@ -148,7 +148,7 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
   const rows = [...groups.values()];
   if (by === "day") rows.sort((a, b) => a.name.localeCompare(b.name));
   if (json) {
-    terminal.write(`${safeJson({ currency: "USD", by, groups: rows, total, ...unreadableOf(stored) })}\n`);
+    terminal.json({ currency: "USD", by, groups: rows, total, ...unreadableOf(stored) });
     return;
   }
   noteUnreadable(stored);
@@ -161,18 +161,18 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
       number(row.cacheReadTokens),
       number(row.outputTokens),
       number(row.turns),
-      oneLine(row.name, 120),
+      row.name,
     ]),
   ];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   for (const row of cells) {
     const [name = ""] = row.slice(-1);
     const figures = row.slice(0, -1).map((cell, column) => cell.padStart(widths[column] ?? 0));
-    terminal.write(`${figures.join("  ")}  ${name}\n`);
+    terminal.say(`${figures.join("  ")}  ${name}`);
     await terminal.ready();
   }
   if (unpriced.size > 0) {
-    const names = [...unpriced].slice(0, 10).map((name) => oneLine(name, 80));
-    terminal.write(`No price is known of ${names.join(", ")}: give them with --prices FILE\n`);
+    const names = [...unpriced].slice(0, 10).map((name) => name);
+    terminal.say(`No price is known of ${names.join(", ")}: give them with --prices FILE`);
   }
 };
