@@ -29,7 +29,7 @@ import type { TimelineStore } from "../timeline/timeline-store.ts";
 import type { AnswerBudget } from "./answer-budget.ts";
 import { notFound, rateLimited, reasonOf, toApiError } from "./api-errors.ts";
 import { checkAnswer, checkCall, type DeviceDesk, userOnly } from "./device-rules.ts";
-import { toDetail } from "./timeline-detail.ts";
+import { readSession, toDetail } from "./timeline-detail.ts";
 import { Watches } from "./watches.ts";
 
 export interface HubApiOptions {
@@ -245,6 +245,10 @@ export class HubApi {
         if (stored === undefined) throw notFound("row");
         const approvalId = stored.row.approval?.id;
         return toDetail(stored, approvalId === undefined ? undefined : await approvals.get(approvalId));
+      },
+      "timeline.read": async (params) => {
+        await recorder.flush();
+        return readSession(timeline, params);
       },
       "watch.cancel": ({ watchId }, { watches }) => {
         if (!watches.cancel(watchId)) throw notFound("watch");

@@ -7,7 +7,7 @@ export {
   PageSessionSchema,
   SocketTicketSchema,
 } from "./access.ts";
-export type { AgentState, Protection } from "./agents.ts";
+export type { AgentState, HubSessionState, Protection } from "./agents.ts";
 export {
   type ApprovalAnswer,
   type ApprovalOrigin,
