@@ -10,8 +10,8 @@ import { useKey } from "./keys.ts";
 import type { Notifier } from "./notify.ts";
 import { AgentsPage } from "./pages/agents-page.tsx";
 import { GrantsPage } from "./pages/grants-page.tsx";
-import { PolicyPage } from "./pages/policy-page.tsx";
 import { CommandLine } from "./parts/empty.tsx";
+import { PolicyPage } from "./policy/policy-page.tsx";
 import type { Agents } from "./state/agents.ts";
 import type { HubLink, LinkState } from "./state/hub-link.ts";
 import { type Inbox, waitingIn } from "./state/inbox.ts";
@@ -128,7 +128,7 @@ export function App(props: AppProps) {
       <Banner state={state} start={hello?.hub.commands?.start} />
       {(route.page === "inbox" || route.page === "timeline") && <Activity {...props} />}
       {route.page === "agents" && <AgentsPage agents={props.agents} run={hello?.hub.commands?.run} />}
-      {route.page === "policy" && <PolicyPage link={link} />}
+      {route.page === "policy" && <PolicyPage link={link} id={route.id} />}
       {route.page === "grants" && <GrantsPage link={link} />}
       {route.page === "devices" && hello !== undefined && <OfDevices link={link} device={hello.device} />}
       <Tabs route={route} waiting={waiting} isNarrow />

@@ -127,6 +127,7 @@ export const createHub = (options: HubOptions): Hub => {
       timeline,
       clock,
       maxEvents: limits.maxBacktestEvents,
+      save: options.savePolicy,
     }),
     budget: new AnswerBudget(clock, limits.maxAnswersPerMinute),
     limits,

@@ -21,6 +21,7 @@ export const checkHubOptions = defineOptions<HubOptions>("createHub", {
   name: false,
   version: true,
   commands: false,
+  savePolicy: false,
   stateStore: false,
   riskOf: false,
   protectionOf: false,

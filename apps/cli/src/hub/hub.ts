@@ -6,7 +6,7 @@ import { type ServedHub, serveHub } from "@harnesskit/hub/node";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { openPushKeys } from "@harnesskit/notify";
 import { createPolicyHarness, PolicyError } from "@harnesskit/policy";
-import { watchPolicy } from "@harnesskit/policy/node";
+import { type PolicyWatch, savePolicy, watchPolicy } from "@harnesskit/policy/node";
 import type { Pairing } from "@harnesskit/protocol/hub";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
@@ -131,6 +131,7 @@ const serve = async (
     // The watch reports a refused file.
     onError: (error) => PolicyError.isInstance(error) || onError(error),
   });
+  let watching: PolicyWatch | undefined;
   const served = createHub({
     version,
     commands: hubCommands(options),
@@ -141,6 +142,14 @@ const serve = async (
     protectionOf: protectionLine,
     onError,
     secretFields: redact,
+    // The shipped policy is replaced with the next version of this command.
+    savePolicy:
+      policyName === "default"
+        ? undefined
+        : async (change) => {
+            await savePolicy(policy.policy, change);
+            await watching?.reload();
+          },
     audit,
   });
   defer(() => served.close());
@@ -185,7 +194,7 @@ const serve = async (
   await hooks.listen();
   // The hooks that wait refuse, and their questions stay.
   defer(() => hooks.close());
-  if (policyName !== "default") watch(policy, loaded.file, workspace, log, defer);
+  if (policyName !== "default") watching = watch(policy, loaded.file, workspace, log, defer);
   log.say(`policy ${oneLine(loaded.name, 100)} from ${oneLine(loaded.file, 1000)}`);
   log.say(
     `agents: unix:${oneLine(place.socket, 1000)} and ${server.url}/ahp, with the token in ${oneLine(place.tokenFile, 1000)}`,
@@ -206,7 +215,7 @@ const watch = (
   workspace: string,
   log: LiveLog,
   defer: (cleanup: () => unknown) => void,
-): void => {
+): PolicyWatch => {
   const watching = watchPolicy(policy, file, {
     ...policyOptions,
     workspace,
@@ -214,6 +223,7 @@ const watch = (
     onError: (error) => log.say(`${describePolicyError(error)}; the former policy stays in force`),
   });
   defer(() => watching.close());
+  return watching;
 };
 
 /** Throws a `CliError` where the hub has no TLS. */

@@ -44,7 +44,9 @@ const needs: Readonly<Record<HubMethodName, "look" | "answer" | "user">> = {
   "agents.list": "look",
   "sessions.list": "look",
   "policy.get": "look",
+  "policy.save": "user",
   // It is work for the hub's processor, as much as the caller likes.
+  "policy.check": "user",
   "policy.backtest": "user",
 };
 

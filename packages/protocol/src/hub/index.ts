@@ -63,10 +63,12 @@ export {
 export {
   type BacktestChange,
   type BacktestResult,
+  type PolicyCheck,
   type PolicyProblem,
   PolicyProblemSchema,
   type PolicyState,
   type RuleHits,
+  type RuleText,
 } from "./policy.ts";
 export type {
   RowApproval,
