@@ -7,7 +7,7 @@ import { decisionWord } from "../timeline/row-state.tsx";
 const kindTexts: Readonly<Record<RuleHits["kind"], string>> = {
   rule: "rule",
   limit: "limit",
-  default: "where no rule decides",
+  default: "for all others",
   failure: "where the policy fails",
   guard: "built in",
 };
