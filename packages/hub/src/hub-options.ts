@@ -2,7 +2,7 @@ import type { AhpServer, StateStore } from "@harnesskit/ahp-server";
 import type { ApprovalRecord, ApprovalRisk, ApprovalStore } from "@harnesskit/approvals";
 import type { AuditSink } from "@harnesskit/audit";
 import type { Explanation, PolicyHarness } from "@harnesskit/policy";
-import type { HubMethodParams } from "@harnesskit/protocol/hub";
+import type { HubMethodParams, RowUsage } from "@harnesskit/protocol/hub";
 import type { Channel, Clock, CreateId } from "@harnesskit/wire";
 import type { AgentLink } from "./agents/presence.ts";
 import type { HubUser } from "./api/handlers.ts";
@@ -27,6 +27,11 @@ export interface HubOptions {
    * errors. @default the page cannot save the policy
    */
   readonly savePolicy?: ((change: HubMethodParams<"policy.save">) => Promise<void>) | undefined;
+  /**
+   * What the tokens that an agent reports cost, in US dollars; undefined where the model has no price. `costOf` of `@harnesskit/models`
+   * knows list prices. @default every cost is unknown
+   */
+  readonly costOf?: ((usage: RowUsage) => number | undefined) | undefined;
   /** Where runs are kept. @default they live as long as the hub */
   readonly stateStore?: StateStore | undefined;
   /** What a human should know about the danger of an action. @default unknown */

@@ -136,6 +136,7 @@ export const createHub = (options: HubOptions): Hub => {
       ...{ name, version, startedAtMs: clock.now() },
       commands: options.commands,
     },
+    costOf: options.costOf ?? (() => undefined),
     grantMs: options.grantMs ?? approvalLimits.defaults.grantMs,
     audit: (entry) => options.audit?.record(entry),
     onError,

@@ -22,6 +22,7 @@ export const checkHubOptions = defineOptions<HubOptions>("createHub", {
   version: true,
   commands: false,
   savePolicy: false,
+  costOf: false,
   stateStore: false,
   riskOf: false,
   protectionOf: false,

@@ -4,6 +4,7 @@ import { createGuard, createHookHandler, createHookListener } from "@harnesskit/
 import { createHub } from "@harnesskit/hub";
 import { type ServedHub, serveHub } from "@harnesskit/hub/node";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
+import { costOf } from "@harnesskit/models";
 import { openPushKeys } from "@harnesskit/notify";
 import { createPolicyHarness, PolicyError } from "@harnesskit/policy";
 import { type PolicyWatch, savePolicy, watchPolicy } from "@harnesskit/policy/node";
@@ -19,6 +20,7 @@ import { CliError, describeFailure, ExitCode, unavailableError } from "../cli-er
 import { protectionLine } from "../guard/doctor-report.ts";
 import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
+import { pricesOf } from "../prices.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { hubCommands } from "./hub-commands.ts";
@@ -52,6 +54,8 @@ export interface HubOptions extends PairingOptions {
   /** Files of a certificate and its key, with which the hub itself serves `publicUrl`. */
   readonly tlsCert?: string;
   readonly tlsKey?: string;
+  /** A JSON file of prices. @default `$HARNESS_PRICES`, else the prices that `@harnesskit/models` has */
+  readonly prices?: string;
   readonly quiet?: true;
 }
 
@@ -117,6 +121,7 @@ const serve = async (
   const workspace = join(place.directory, "no-workspace");
   const loaded = await openPolicy(policyName, workspace);
   for (const line of policyWarnings(loaded)) log.say(line);
+  const prices = await pricesOf(options.prices);
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
   const tls = await readTls(options);
@@ -140,6 +145,7 @@ const serve = async (
     timeline,
     riskOf,
     protectionOf: protectionLine,
+    costOf: (usage) => costOf(usage, usage.model, prices),
     onError,
     secretFields: redact,
     // The shipped policy is replaced with the next version of this command.

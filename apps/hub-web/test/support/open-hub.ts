@@ -66,6 +66,7 @@ export const openHub = async (
   const hub = createHub({
     ...{ version: "1.0.0", policy, approvals, timeline, riskOf, limits, onError },
     savePolicy: savesPolicy ? savePolicy : undefined,
+    costOf: ({ model, inputTokens = 0 }) => (model === "known" ? inputTokens / 1000 : undefined),
   });
   await hub.start();
   // A browser takes this name of the machine for another origin, and for as safe as TLS.

@@ -8,6 +8,7 @@ import {
   type HubMethodParams,
   type HubMethodResult,
   hubMethods,
+  type RowUsage,
 } from "@harnesskit/protocol/hub";
 import {
   type Channel,
@@ -24,6 +25,7 @@ import type { Presence } from "../agents/presence.ts";
 import type { ApprovalDesk } from "../desk/approval-desk.ts";
 import type { HubLimits } from "../limits.ts";
 import type { PolicyDesk } from "../policy-desk.ts";
+import { readActivity } from "../timeline/activity.ts";
 import type { Recorder } from "../timeline/recorder.ts";
 import type { TimelineStore } from "../timeline/timeline-store.ts";
 import type { AnswerBudget } from "./answer-budget.ts";
@@ -45,6 +47,7 @@ export interface HubApiOptions {
   readonly limits: HubLimits;
   readonly clock: Clock;
   readonly about: HubMethodResult<"hub.hello">["hub"];
+  readonly costOf: (usage: RowUsage) => number | undefined;
   /** The default and longest duration of a grant. */
   readonly grantMs: number;
   readonly audit: (entry: AuditEntryInput) => void;
@@ -225,6 +228,11 @@ export class HubApi {
       "sessions.list": async (params = {}) => {
         await recorder.flush();
         return { sessions: [...(await timeline.sessions(params))] };
+      },
+      "activity.list": async (params, _client, { signal }) => {
+        await recorder.flush();
+        const { costOf, limits } = this.#options;
+        return readActivity(params, { timeline, clock, costOf, maxRows: limits.maxActivityRows }, signal);
       },
       ...policyMethods(this.#options),
     };

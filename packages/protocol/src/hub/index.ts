@@ -7,6 +7,12 @@ export {
   PageSessionSchema,
   SocketTicketSchema,
 } from "./access.ts";
+export {
+  type ActivityGroup,
+  type ActivityKey,
+  type RowUsage,
+  RowUsageSchema,
+} from "./activity.ts";
 export type { AgentState, Protection } from "./agents.ts";
 export {
   type ApprovalAnswer,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { MethodTable, NotificationTable } from "../envelope/method-table.ts";
+import { ActivityGroupSchema, ActivityKeySchema } from "./activity.ts";
 import { AgentStateSchema, HubSessionStateSchema } from "./agents.ts";
 import { ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema } from "./approval.ts";
 import { DeviceSchema, PairingLinkSchema, PairingSchema, PushSubscriptionSchema } from "./devices.ts";
@@ -147,6 +148,19 @@ export const hubMethods = {
   "sessions.list": {
     params: z.object({ agent: IdSchema.optional(), limit: LimitSchema.optional() }).optional(),
     result: z.object({ sessions: z.array(HubSessionStateSchema) }),
+  },
+  /**
+   * What was done, asked and spent, by agent, subagent, session, turn, day or hour, those that were seen last first. The newest rows up to
+   * the hub's bound are counted; `isPartial` says that there are older ones.
+   */
+  "activity.list": {
+    params: z.object({
+      by: z.array(ActivityKeySchema).min(1).max(4),
+      filter: TimelineFilterSchema.optional(),
+      /** The caller's clock, from UTC. @default 0 */
+      utcOffsetMinutes: z.int().min(-1440).max(1440).optional(),
+    }),
+    result: z.object({ groups: z.array(ActivityGroupSchema), isPartial: z.boolean() }),
   },
   "policy.get": { params: z.object({}).optional(), result: z.object({ policy: PolicyStateSchema }) },
   /** Reads a text as the policy, and judges the event of a row by it. Nothing is changed. For the hub's user. */
