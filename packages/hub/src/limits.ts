@@ -38,5 +38,7 @@ export const hubLimits = defineLimits({
   maxAnswersPerMinute: 120,
   /** Events that one backtest looks at. */
   maxBacktestEvents: 50_000,
+  /** Rows that one `activity.list` counts. */
+  maxActivityRows: 50_000,
 });
 export type HubLimits = LimitsOf<typeof hubLimits>;

@@ -15,6 +15,7 @@ import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
 import { ScrollArea } from "../parts/scroll-area.tsx";
 import { useNow } from "../state/now.ts";
+import { routeHash } from "../state/route.ts";
 import { approvalText, approvalTones, decisionWord, StateMark, states } from "./row-state.tsx";
 
 interface StepProps {
@@ -186,6 +187,9 @@ export function RowDetail({ detail, policyFile, approvalHref, onClose, onSession
             <SafeText text={line(row.summary, 300)} />
           </h1>
         </div>
+        <a class="button quiet compact" href={routeHash({ page: "policy", id: String(id), filter: {} })}>
+          Test this event
+        </a>
         <button type="button" class="button quiet compact" onClick={copyLink}>
           <Icon name={isCopied ? "check" : "link"} size={16} />
           {isCopied ? "Copied" : "Copy link"}

@@ -34,6 +34,11 @@ export const toApiError = (error: unknown): unknown => {
     const data = { reason: error.code, record: error.record as unknown as JsonValue };
     return new ProtocolError(HubErrorCode.ApprovalRefused, error.message, { data, cause: error });
   }
+  if (PolicyError.isInstance(error) && error.code === "policy_changed")
+    return new ProtocolError(HubErrorCode.InvalidPolicy, "The policy's file was changed meanwhile", {
+      data: { reason: error.code },
+      cause: error,
+    });
   if (PolicyError.isInstance(error)) {
     const problems = error.problems
       .slice(0, 20)

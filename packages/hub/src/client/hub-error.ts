@@ -16,6 +16,8 @@ export type HubErrorReason =
   | "push_refused"
   | "rate_limited"
   | "invalid_policy"
+  | "policy_changed"
+  | "policy_read_only"
   | "invalid_params"
   | "invalid_argument"
   | "store_full"

@@ -7,7 +7,13 @@ export {
   PageSessionSchema,
   SocketTicketSchema,
 } from "./access.ts";
-export type { AgentState, Protection } from "./agents.ts";
+export {
+  type ActivityGroup,
+  type ActivityKey,
+  type RowUsage,
+  RowUsageSchema,
+} from "./activity.ts";
+export type { AgentState, HubSessionState, Protection } from "./agents.ts";
 export {
   type ApprovalAnswer,
   type ApprovalOrigin,
@@ -63,10 +69,12 @@ export {
 export {
   type BacktestChange,
   type BacktestResult,
+  type PolicyCheck,
   type PolicyProblem,
   PolicyProblemSchema,
   type PolicyState,
   type RuleHits,
+  type RuleText,
 } from "./policy.ts";
 export type {
   RowApproval,
