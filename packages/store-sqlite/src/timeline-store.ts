@@ -1,7 +1,7 @@
 import {
   type PageRequest,
   type RuleTally,
-  type SessionTally,
+  type SessionsRequest,
   type StoredRow,
   searchable,
   type TimelineChange,
@@ -11,11 +11,19 @@ import {
 } from "@harnesskit/hub";
 import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { checkTimelineStoreOptions } from "./option-names.ts";
-import { fromKey, numberIn, readJson, type SqlRow, type SqlValue, toKey } from "./sql-values.ts";
+import {
+  fromKey,
+  fromKeyOrNull,
+  numberIn,
+  readJson,
+  type SqlRow,
+  type SqlValue,
+  toKey,
+} from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
 import { TimelineTable, timelineRowIn } from "./timeline-table.ts";
-import { TimelineTally } from "./timeline-tally.ts";
+import { sessionCounts, TimelineTally } from "./timeline-tally.ts";
 
 export type SqliteTimelineStoreLimits = TimelineLimits &
   Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
@@ -48,6 +56,27 @@ const conditionsOf = (filter: TimelineFilter): [string, SqlValue[]][] => {
   ];
   return [...equal, ...range];
 };
+
+const sessionConditionsOf = ({
+  agent,
+  session,
+  sinceMs,
+  untilMs,
+  after,
+}: SessionsRequest): [string, SqlValue[]][] => [
+  ...(agent === undefined ? [] : [["agent = ?", [toKey(agent)]] as [string, SqlValue[]]]),
+  ...(session === undefined ? [] : [["session = ?", [toKey(session)]] as [string, SqlValue[]]]),
+  ...(sinceMs === undefined ? [] : [["last_seen >= ?", [sinceMs]] as [string, SqlValue[]]]),
+  ...(untilMs === undefined ? [] : [["first_seen < ?", [untilMs]] as [string, SqlValue[]]]),
+  ...(after === undefined
+    ? []
+    : [
+        [
+          "(-last_seen, agent, session) > (?, ?, ?)",
+          [-after.lastSeenMs, toKey(after.agent), toKey(after.session)],
+        ] as [string, SqlValue[]],
+      ]),
+];
 
 /** Fields of a filter that an index finds; their rows are all looked at, and only further fields need a bound. */
 const indexOf = ({ agent, session, failedOnly }: TimelineFilter): readonly string[] => {
@@ -127,39 +156,45 @@ class SqliteTimeline implements TimelineStore {
         .map(rowIn),
     );
 
-  read: TimelineStore["read"] = ({ sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, afterId, limit }) =>
-    this.#file.read(() =>
+  read: TimelineStore["read"] = ({ sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, of, afterId, limit }) => {
+    const { turn } = of ?? {};
+    const ofSession = of === undefined ? "" : ` AND agent = ? AND session = ?${turn ? " AND turn = ?" : ""}`;
+    const values = of === undefined ? [] : [of.agent, of.session, ...(turn ? [turn] : [])].map(toKey);
+    return this.#file.read(() =>
       this.#file
         .all(
-          "SELECT row, content FROM timeline WHERE id > ? AND at >= ? AND at < ? ORDER BY id LIMIT ?",
-          ...[afterId, sinceMs, untilMs, limit],
+          // With a sign no index is used that has another order.
+          `SELECT row, content FROM timeline WHERE id > ? AND +at >= ? AND +at < ?${ofSession} ORDER BY id LIMIT ?`,
+          ...[afterId, sinceMs, untilMs, ...values, limit],
         )
         .map(
           ([row, content]) => ({ row: readJson(row), content: readJson(content) }) as unknown as StoredRow,
         ),
     );
+  };
 
-  sessions: TimelineStore["sessions"] = async ({ agent, limit = this.#limits.maxPage } = {}) => {
+  sessions: TimelineStore["sessions"] = async (request = {}) => {
     await this.#count();
-    const where = agent === undefined ? "" : "WHERE agent = ?";
-    const values = agent === undefined ? [] : [toKey(agent)];
+    const conditions = sessionConditionsOf(request);
+    const where = conditions.map(([sql]) => ` AND ${sql}`).join("");
     return this.#file.readOne(() =>
       this.#file
         .all(
-          `SELECT agent, session, workspace, first_seen, last_seen, actions, failed, refused, unjudged, waiting FROM timeline_sessions
-           ${where} ORDER BY last_seen DESC LIMIT ?`,
-          ...values,
-          limit,
+          `SELECT agent, session, workspace, title, first_seen, last_seen, ${sessionCounts.join(", ")} FROM timeline_sessions
+           WHERE true${where} ORDER BY last_seen DESC, agent, session LIMIT ?`,
+          ...conditions.flatMap(([, values]) => values),
+          request.limit ?? this.#limits.maxPage,
         )
-        .map(([name, session, workspace, ...numbers]): SessionTally => {
-          const [firstSeenMs, lastSeenMs, actions, failed, refused, unjudged, waiting] = numbers.map(
-            numberIn,
-          ) as [...[number, number, number, number, number, number, number]];
+        .map(([agent, session, workspace, title, firstSeen, lastSeen, ...counts]) => {
+          const counted = sessionCounts.map((name, index) => [name, numberIn(counts[index])]);
           return {
-            agent: fromKey(name),
+            agent: fromKey(agent),
             session: fromKey(session),
-            workspace: workspace === null ? undefined : fromKey(workspace),
-            ...{ firstSeenMs, lastSeenMs, actions, failed, refused, unjudged, waiting },
+            workspace: fromKeyOrNull(workspace),
+            title: fromKeyOrNull(title),
+            firstSeenMs: numberIn(firstSeen),
+            lastSeenMs: numberIn(lastSeen),
+            ...(Object.fromEntries(counted) as Record<(typeof sessionCounts)[number], number>),
           };
         }),
     );

@@ -53,6 +53,11 @@ export const chatCommands = ({
       run: () => whereUsable(async () => view.note(conversation.tokens.text(await pricesOf()))),
     },
     {
+      word: "/compact",
+      help: ["/compact", "a summary replaces what was said for the model; this conversation keeps it"],
+      run: () => conversation.compact(),
+    },
+    {
       word: "/diff",
       help: ["/diff", "what is changed in the directory since the last commit of git"],
       async run() {

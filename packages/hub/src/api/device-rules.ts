@@ -40,6 +40,7 @@ const needs: Readonly<Record<HubMethodName, "look" | "answer" | "user">> = {
   "timeline.page": "look",
   "timeline.watch": "look",
   "timeline.get": "look",
+  "timeline.read": "look",
   "watch.cancel": "look",
   "agents.list": "look",
   "agents.control": "answer",

@@ -34,7 +34,7 @@ import { notFound, rateLimited, reasonOf, toApiError } from "./api-errors.ts";
 import { checkAnswer, checkCall, userOnly } from "./device-rules.ts";
 import { byOf, type Client, deskOf, type Handlers, type HubUser } from "./handlers.ts";
 import { policyMethods } from "./policy-methods.ts";
-import { toDetail } from "./timeline-detail.ts";
+import { readSession, toDetail } from "./timeline-detail.ts";
 import { Watches } from "./watches.ts";
 
 export interface HubApiOptions {
@@ -221,6 +221,10 @@ export class HubApi {
         if (stored === undefined) throw notFound("row");
         const approvalId = stored.row.approval?.id;
         return toDetail(stored, approvalId === undefined ? undefined : await approvals.get(approvalId));
+      },
+      "timeline.read": async (params) => {
+        await recorder.flush();
+        return readSession(timeline, params);
       },
       "watch.cancel": ({ watchId }, { watches }) => {
         if (!watches.cancel(watchId)) throw notFound("watch");

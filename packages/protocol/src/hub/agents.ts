@@ -39,16 +39,23 @@ export const AgentStateSchema = z.object({
 });
 export type AgentState = z.infer<typeof AgentStateSchema>;
 
+/** What was counted of an agent's session. */
 export const HubSessionStateSchema = z.object({
   agent: z.string(),
   session: z.string(),
   /** Where it works, if the agent says so. */
   workspace: z.string().optional(),
+  /** What it was asked first, one safe line. */
+  title: z.string().optional(),
   firstSeenMs: TimeMsSchema,
   lastSeenMs: TimeMsSchema,
   actions: z.int().nonnegative(),
   failed: z.int().nonnegative(),
   refused: z.int().nonnegative(),
+  /** Of which it is not known whether they happened. */
+  unknown: z.int().nonnegative(),
+  running: z.int().nonnegative(),
   unjudged: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
 });
+export type HubSessionState = z.infer<typeof HubSessionStateSchema>;

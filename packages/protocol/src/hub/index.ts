@@ -13,7 +13,7 @@ export {
   type RowUsage,
   RowUsageSchema,
 } from "./activity.ts";
-export type { AgentState, Protection } from "./agents.ts";
+export type { AgentState, HubSessionState, Protection } from "./agents.ts";
 export {
   type ApprovalAnswer,
   type ApprovalOrigin,

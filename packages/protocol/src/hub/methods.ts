@@ -25,8 +25,9 @@ import {
 /** The version of the hub's API that `hub.hello` answers with. */
 export const HUB_API_VERSION = "1.0.0";
 
-const maxPage = 200;
-const LimitSchema = z.int().positive().max(maxPage);
+const LimitSchema = z.int().positive().max(200);
+/** Of rows and sessions, which are small. */
+const LongLimitSchema = z.int().positive().max(500);
 const WatchIdSchema = z.string();
 const PolicyTextSchema = z.string().min(1).max(1_000_000);
 
@@ -125,7 +126,7 @@ export const hubMethods = {
         /** @default the newest */
         beforeId: SequenceSchema.optional(),
         /** @default 100 */
-        limit: LimitSchema.optional(),
+        limit: LongLimitSchema.optional(),
       })
       .optional(),
     result: TimelinePageSchema,
@@ -138,6 +139,24 @@ export const hubMethods = {
     result: z.object({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema }),
   },
   "timeline.get": { params: z.object({ id: SequenceSchema }), result: TimelineDetailSchema },
+  /** Rows of a session with their content, the oldest first. */
+  "timeline.read": {
+    params: z.object({
+      agent: IdSchema,
+      session: IdSchema,
+      turn: IdSchema.optional(),
+      /** @default from the first row */
+      afterId: AfterSeqSchema.optional(),
+      /** @default 100 */
+      limit: LimitSchema.optional(),
+    }),
+    result: z.object({
+      /** Without their approvals. Fewer than asked for where they are large. */
+      details: z.array(TimelineDetailSchema),
+      /** `afterId` of the next page; absent at the end. */
+      nextAfterId: SequenceSchema.optional(),
+    }),
+  },
   /** Ends a watch of this connection. */
   "watch.cancel": { params: z.object({ watchId: WatchIdSchema }), result: z.object({ ok: z.literal(true) }) },
   /** Those seen last first. */
@@ -165,7 +184,20 @@ export const hubMethods = {
   },
   /** Those seen last first. */
   "sessions.list": {
-    params: z.object({ agent: IdSchema.optional(), limit: LimitSchema.optional() }).optional(),
+    params: z
+      .object({
+        agent: IdSchema.optional(),
+        session: IdSchema.optional(),
+        /** Those that were seen then or later. */
+        sinceMs: TimeMsSchema.optional(),
+        /** Those that began before. */
+        untilMs: TimeMsSchema.optional(),
+        /** The last session of the page before. */
+        after: z.object({ agent: IdSchema, session: IdSchema, lastSeenMs: TimeMsSchema }).optional(),
+        /** @default 500 */
+        limit: LongLimitSchema.optional(),
+      })
+      .optional(),
     result: z.object({ sessions: z.array(HubSessionStateSchema) }),
   },
   /**
