@@ -175,7 +175,7 @@ it("shows who asks the hub, and how each is held", async () => {
   await cards.first().waitFor();
   await page.keyboard.press("g");
   await page.keyboard.press("a");
-  const row = page.getByRole("row", { name: "codex" });
+  const row = page.getByRole("row", { name: "codex" }).first();
   await row.getByText("connected").waitFor();
   expect(await row.textContent()).toContain("2in 1 session");
   await expectNoBarriers(page);
