@@ -49,7 +49,7 @@ const foreignCodes: ReadonlySet<string> = new Set([
   "method_not_found",
 ]);
 
-const unavailable = (message: string, hint: string, cause: unknown): CliError =>
+const unavailable = (message: string, hint: string | readonly string[], cause: unknown): CliError =>
   unavailableError("unavailable", message, { hint, cause });
 
 const dataFields = (data: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } =>
@@ -128,7 +128,7 @@ const toSharedServerFailure = (
   }
   if (error.code === "request_timeout") {
     const message = `The server does not answer: ${error.message}`;
-    return unavailable(message, `If it is stuck, end it. ${again}`, error);
+    return unavailable(message, ["If it is stuck, end it", ...again], error);
   }
   if (ProtocolError.isInstance(error)) return toServerRefusal(error);
   return error.code === "connection_closed" ? unavailable(lostText, again, error) : toCliError(error);

@@ -1,3 +1,4 @@
+import type { Usage } from "@harnesskit/protocol/threads";
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
 import { shellWord } from "@harnesskit/wire";
 import type { RunningCommand } from "../agents/ended-commands.ts";
@@ -21,9 +22,19 @@ export interface RunSummary {
   readonly unasked: number;
   /** What a hub asked. @default nothing */
   readonly askedAtHub?: AskedAtHub | undefined;
+  /** What the turn cost, in US dollars. @default unknown */
+  readonly cost?: number | undefined;
   /** Commands in the background that end with this run. */
   readonly endedCommands: readonly RunningCommand[];
 }
+
+/** A turn that cost nothing, or an unknown sum, has no line. */
+const costLine = (cost: number | undefined, usage: Usage | undefined): string | undefined => {
+  if (!cost || usage === undefined) return undefined;
+  const { cacheReadTokens } = usage;
+  const cached = cacheReadTokens ? `, ${cacheReadTokens.toLocaleString("en-US")} tokens from the cache` : "";
+  return `cost: $${cost.toFixed(4)}${cached}`;
+};
 
 /** What is said of commands that end with the process that ran them; undefined where there is none. */
 export const endedCommandsText = (commands: readonly RunningCommand[]): string | undefined => {
@@ -86,7 +97,7 @@ export const createTimelineOutput = (
       judged.observe(event);
       view.show(event);
     },
-    summary({ threadId, log, again, unasked, askedAtHub, endedCommands }) {
+    summary({ threadId, log, again, unasked, askedAtHub, endedCommands, cost, result }) {
       const { style } = terminal;
       if (noPolicy) terminal.say(style.yellow(noPolicyText));
       if (unasked > 0) {
@@ -101,6 +112,8 @@ export const createTimelineOutput = (
       const counts = judged.summary(askedAtHub);
       terminal.say(style.dim(`thread ${threadId}`));
       if (counts !== undefined) terminal.say(style.dim(`  ${judgedText(counts)}`));
+      const spent = costLine(cost, result.turn.usage);
+      if (spent !== undefined) terminal.say(style.dim(`  ${spent}`));
       // The path and the command are there to be copied: a line break would end them.
       if (log !== undefined) terminal.exact(style.dim(`  log: ${log}`));
       terminal.exact(style.dim(`  to view it again: ${again}`));

@@ -14,6 +14,7 @@ import { type PolicyOptions, toPolicyChoice } from "../supervision/policy-choice
 import { openSupervision, type Supervision } from "../supervision/supervision.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { agents, createLazyRunner } from "./agent-loop.ts";
+import { hubControl } from "./hub-control.ts";
 import { checkedModel, contextOf, createModelChooser } from "./models.ts";
 
 const maxTold = 20;
@@ -111,6 +112,7 @@ export const openThreadService = async (
     ...supervision?.seams,
     onError: reports.error,
   });
+  supervision?.control(hubControl(server));
   runner.load();
   return { server, models: [defaultModel, ...allowed], runningCommands: core.runningCommands };
 };
