@@ -1,8 +1,8 @@
 import type { createModel } from "@harnesskit/models";
 import { CliError } from "../cli-error.ts";
+import { pricesOf } from "../prices.ts";
 import type { LineCommand } from "../terminal/line-conversation.ts";
 import { oneLine } from "../terminal/text.ts";
-import { pricesOf } from "../threads/cost.ts";
 import type { View } from "../timeline/view.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SwitchedModel } from "./switched-model.ts";
