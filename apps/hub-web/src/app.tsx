@@ -1,5 +1,7 @@
 import type { Device } from "@harnesskit/protocol/hub";
 import { useEffect, useState } from "preact/hooks";
+import { AgentPage } from "./agents/agent-page.tsx";
+import { AgentsPage } from "./agents/agents-page.tsx";
 import { DevicesPage, ThisDevicePage } from "./devices/devices-page.tsx";
 import { PairForm } from "./devices/pair-form.tsx";
 import { Header, Tabs } from "./header.tsx";
@@ -8,17 +10,17 @@ import { InboxColumn } from "./inbox/inbox-column.tsx";
 import { OpenApproval } from "./inbox/open-approval.tsx";
 import { useKey } from "./keys.ts";
 import type { Notifier } from "./notify.ts";
-import { AgentsPage } from "./pages/agents-page.tsx";
 import { GrantsPage } from "./pages/grants-page.tsx";
-import { PolicyPage } from "./pages/policy-page.tsx";
 import { CommandLine } from "./parts/empty.tsx";
+import { PolicyPage } from "./policy/policy-page.tsx";
 import type { Agents } from "./state/agents.ts";
 import type { HubLink, LinkState } from "./state/hub-link.ts";
 import { type Inbox, waitingIn } from "./state/inbox.ts";
-import type { Router } from "./state/route.ts";
+import { type Router, runId } from "./state/route.ts";
 import { useStore } from "./state/store.ts";
 import type { Timeline } from "./state/timeline.ts";
 import { OpenRow } from "./timeline/open-row.tsx";
+import { RunView } from "./timeline/run-view.tsx";
 import { TimelineColumn } from "./timeline/timeline-column.tsx";
 
 interface AppProps {
@@ -35,7 +37,7 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
   const { page, id } = useStore(router.route);
   const hello = useStore(link.hello);
   return (
-    <main class={`activity ${id === undefined ? "" : "with-detail"}`}>
+    <main class={`activity ${id === undefined ? "" : `with-detail of-${page}`}`}>
       <InboxColumn
         inbox={inbox}
         link={link}
@@ -46,6 +48,7 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
         timeline={timeline}
         agents={agents}
         router={router}
+        link={link}
         run={hello?.hub.commands?.run}
         className={page === "timeline" ? "" : "away-narrow"}
       />
@@ -54,12 +57,20 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
           {page === "inbox" ? (
             <OpenApproval id={id} link={link} router={router} inbox={inbox} />
           ) : (
-            <OpenRow id={id} link={link} router={router} timeline={timeline} />
+            <OpenOfTimeline id={id} link={link} router={router} timeline={timeline} />
           )}
         </div>
       )}
     </main>
   );
+}
+
+/** A row, or a run as a conversation. */
+function OpenOfTimeline(props: Parameters<typeof OpenRow>[0]) {
+  const { filter } = useStore(props.router.route);
+  if (props.id !== runId) return <OpenRow {...props} />;
+  const { agent, session, turn } = filter;
+  return <RunView key={JSON.stringify([agent, session, turn])} {...props} run={filter} />;
 }
 
 function OfDevices({ link, device }: { readonly link: HubLink; readonly device: Device | undefined }) {
@@ -127,8 +138,13 @@ export function App(props: AppProps) {
       />
       <Banner state={state} start={hello?.hub.commands?.start} />
       {(route.page === "inbox" || route.page === "timeline") && <Activity {...props} />}
-      {route.page === "agents" && <AgentsPage agents={props.agents} run={hello?.hub.commands?.run} />}
-      {route.page === "policy" && <PolicyPage link={link} />}
+      {route.page === "agents" && route.id === undefined && (
+        <AgentsPage link={link} agents={props.agents} run={hello?.hub.commands?.run} />
+      )}
+      {route.page === "agents" && route.id !== undefined && (
+        <AgentPage link={link} agents={props.agents} agent={route.id} session={route.filter.session} />
+      )}
+      {route.page === "policy" && <PolicyPage link={link} id={route.id} />}
       {route.page === "grants" && <GrantsPage link={link} />}
       {route.page === "devices" && hello !== undefined && <OfDevices link={link} device={hello.device} />}
       <Tabs route={route} waiting={waiting} isNarrow />

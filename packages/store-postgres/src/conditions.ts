@@ -6,9 +6,13 @@ export class Conditions {
   readonly values: SqlValue[] = [];
   readonly #parts: string[] = [];
 
-  add(condition: string, value: SqlValue): this {
-    this.values.push(value);
-    this.#parts.push(condition.replace("?", `$${this.values.length}`));
+  /** A condition with a `?` for each value. */
+  add(condition: string, ...values: readonly SqlValue[]): this {
+    const text = values.reduce<string>(
+      (sql, value) => sql.replace("?", `$${this.values.push(value)}`),
+      condition,
+    );
+    this.#parts.push(text);
     return this;
   }
 

@@ -2,6 +2,7 @@ import { StoreError } from "@harnesskit/graph";
 import {
   type PageRequest,
   type RuleTally,
+  type SessionsRequest,
   type SessionTally,
   type StoredRow,
   searchable,
@@ -124,22 +125,28 @@ class PostgresTimeline implements TimelineStore {
   }
 
   async read({
-    sinceMs = 0,
-    untilMs = Number.MAX_SAFE_INTEGER,
+    of,
     afterId,
     limit,
+    ...range
   }: Parameters<TimelineStore["read"]>[0]): Promise<readonly StoredRow[]> {
+    const where = new Conditions().add("id > ?", afterId);
+    addFilter(where, { ...of, ...range });
     const rows = await this.#query(
-      "SELECT body, content FROM store.timeline WHERE id > $1 AND at >= $2 AND at < $3 ORDER BY id LIMIT $4",
-      ...[afterId, sinceMs, untilMs, limit],
+      `SELECT body, content FROM store.timeline WHERE ${where} ORDER BY id LIMIT ${limit}`,
+      ...where.values,
     );
     return rows.map(storedIn);
   }
 
-  async sessions({ agent, limit = this.#limits.maxPage }: Parameters<TimelineStore["sessions"]>[0] = {}) {
-    const where = new Conditions().addEqual({ agent });
+  async sessions({ agent, session, sinceMs, untilMs, after, limit }: SessionsRequest = {}) {
+    const where = new Conditions().addEqual({ agent, session });
+    if (sinceMs !== undefined) where.add("last_seen >= ?", sinceMs);
+    if (untilMs !== undefined) where.add("first_seen < ?", untilMs);
+    if (after !== undefined)
+      where.add("(-last_seen, key) > (?, ?)", -after.lastSeenMs, keyDigest(after.agent, after.session));
     const rows = await this.#query(
-      `SELECT * FROM store.timeline_sessions WHERE ${where} ORDER BY last_seen DESC LIMIT ${limit}`,
+      `SELECT * FROM store.timeline_sessions WHERE ${where} ORDER BY last_seen DESC, key LIMIT ${limit ?? this.#limits.maxPage}`,
       ...where.values,
     );
     return rows.map(
@@ -147,11 +154,14 @@ class PostgresTimeline implements TimelineStore {
         agent: keyIn(row.agent),
         session: keyIn(row.session),
         workspace: row.workspace === null ? undefined : keyIn(row.workspace),
+        title: row.title === null ? undefined : keyIn(row.title),
         firstSeenMs: safeNumber(row.first_seen),
         lastSeenMs: safeNumber(row.last_seen),
         actions: safeNumber(row.actions),
         failed: safeNumber(row.failed),
         refused: safeNumber(row.refused),
+        unknown: safeNumber(row.unknown),
+        running: safeNumber(row.running),
         unjudged: safeNumber(row.unjudged),
         waiting: safeNumber(row.waiting),
       }),

@@ -38,20 +38,29 @@ const parameter = (index: number): string => `$${writeRowsParameters + index}`;
 const arrays = (...types: string[]) =>
   types.map((type, index) => `${parameter(index + 1)}::${type}[]`).join(", ");
 
+const sessionCounts = ["actions", "failed", "refused", "unknown", "running", "unjudged", "waiting"] as const;
+/** Key, agent, session, workspace, title; first_seen, last_seen and the counts. */
+const sessionTypes = [
+  ...["text", "text", "text", "text", "text", "bigint", "bigint"],
+  ...sessionCounts.map(() => "bigint"),
+];
+const ruleTypes = ["text", "text", "text", "text", "bigint", "bigint"];
+const countsAt = sessionTypes.length + ruleTypes.length + 1;
+
 const writeAll = `
 WITH ${writeRows}, counted_sessions AS (
   INSERT INTO store.timeline_sessions AS s
-    (key, agent, session, workspace, first_seen, last_seen, actions, failed, refused, unjudged, waiting)
-  SELECT * FROM unnest(${arrays("text", "text", "text", "text", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint")})
+    (key, agent, session, workspace, title, first_seen, last_seen, ${sessionCounts.join(", ")})
+  SELECT * FROM unnest(${arrays(...sessionTypes)})
   ON CONFLICT (key) DO UPDATE SET workspace = coalesce(s.workspace, excluded.workspace),
-    last_seen = greatest(s.last_seen, excluded.last_seen), actions = s.actions + excluded.actions,
-    failed = s.failed + excluded.failed, refused = s.refused + excluded.refused, unjudged = s.unjudged + excluded.unjudged, waiting = s.waiting + excluded.waiting
+    title = coalesce(s.title, excluded.title), last_seen = greatest(s.last_seen, excluded.last_seen),
+    ${sessionCounts.map((name) => `${name} = s.${name} + excluded.${name}`).join(", ")}
 ), counted_rules AS (
   INSERT INTO store.timeline_rules AS r (key, kind, name, decision, hits, last_hit)
-  SELECT * FROM unnest(${["text", "text", "text", "text", "bigint", "bigint"].map((type, index) => `${parameter(index + 12)}::${type}[]`).join(", ")})
+  SELECT * FROM unnest(${ruleTypes.map((type, index) => `${parameter(sessionTypes.length + index + 1)}::${type}[]`).join(", ")})
   ON CONFLICT (key) DO UPDATE SET hits = r.hits + excluded.hits, last_hit = greatest(r.last_hit, excluded.last_hit)
 )
-UPDATE store.timeline_counter SET last = ${parameter(18)}, rows = rows + ${parameter(19)}, bytes = bytes + ${parameter(20)}`;
+UPDATE store.timeline_counter SET last = ${parameter(countsAt)}, rows = rows + ${parameter(countsAt + 1)}, bytes = bytes + ${parameter(countsAt + 2)}`;
 
 const transposed = <T>(items: readonly T[], ...values: ((item: T) => string | number | null)[]): SqlValue[] =>
   values.map((value) => items.map(value));
@@ -63,13 +72,10 @@ const sessionArrays = (sessions: readonly SessionTally[]): SqlValue[] =>
     ({ agent }) => toTextKey(agent),
     ({ session }) => toTextKey(session),
     ({ workspace }) => (workspace === undefined ? null : toTextKey(workspace)),
+    ({ title }) => (title === undefined ? null : toTextKey(title)),
     ({ firstSeenMs }) => firstSeenMs,
     ({ lastSeenMs }) => lastSeenMs,
-    ({ actions }) => actions,
-    ({ failed }) => failed,
-    ({ refused }) => refused,
-    ({ unjudged }) => unjudged,
-    ({ waiting }) => waiting,
+    ...sessionCounts.map((name) => (tally: SessionTally) => tally[name]),
   );
 
 const ruleArrays = (rules: readonly RuleTally[]): SqlValue[] =>

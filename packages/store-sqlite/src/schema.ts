@@ -200,6 +200,14 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (run, position)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- What a session was asked first, and where its actions stand.
+  ALTER TABLE store.timeline_sessions ADD COLUMN title TEXT;
+  ALTER TABLE store.timeline_sessions ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE store.timeline_sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0;
+  -- A search reads this, and not the rows with all that they hold.
+  CREATE INDEX store.timeline_searched ON timeline (id, tool, decision, words);
+  `,
 ];
 
 /** Marks a file as one of this package, in the header of the file: "HKst". */

@@ -1,7 +1,7 @@
 import {
   type PageRequest,
   type RuleTally,
-  type SessionTally,
+  type SessionsRequest,
   type StoredRow,
   searchable,
   type TimelineChange,
@@ -11,11 +11,19 @@ import {
 } from "@harnesskit/hub";
 import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { checkTimelineStoreOptions } from "./option-names.ts";
-import { fromKey, numberIn, readJson, type SqlRow, type SqlValue, toKey } from "./sql-values.ts";
+import {
+  fromKey,
+  fromKeyOrNull,
+  numberIn,
+  readJson,
+  type SqlRow,
+  type SqlValue,
+  toKey,
+} from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
 import { TimelineTable, timelineRowIn } from "./timeline-table.ts";
-import { TimelineTally } from "./timeline-tally.ts";
+import { sessionCounts, TimelineTally } from "./timeline-tally.ts";
 
 export type SqliteTimelineStoreLimits = TimelineLimits &
   Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
@@ -49,11 +57,35 @@ const conditionsOf = (filter: TimelineFilter): [string, SqlValue[]][] => {
   return [...equal, ...range];
 };
 
+const sessionConditionsOf = ({
+  agent,
+  session,
+  sinceMs,
+  untilMs,
+  after,
+}: SessionsRequest): [string, SqlValue[]][] => [
+  ...(agent === undefined ? [] : [["agent = ?", [toKey(agent)]] as [string, SqlValue[]]]),
+  ...(session === undefined ? [] : [["session = ?", [toKey(session)]] as [string, SqlValue[]]]),
+  ...(sinceMs === undefined ? [] : [["last_seen >= ?", [sinceMs]] as [string, SqlValue[]]]),
+  ...(untilMs === undefined ? [] : [["first_seen < ?", [untilMs]] as [string, SqlValue[]]]),
+  ...(after === undefined
+    ? []
+    : [
+        [
+          "(-last_seen, agent, session) > (?, ?, ?)",
+          [-after.lastSeenMs, toKey(after.agent), toKey(after.session)],
+        ] as [string, SqlValue[]],
+      ]),
+];
+
 /** Fields of a filter that an index finds; their rows are all looked at, and only further fields need a bound. */
 const indexOf = ({ agent, session, failedOnly }: TimelineFilter): readonly string[] => {
   if (agent !== undefined && session !== undefined) return ["agent", "session"];
   return failedOnly === true ? ["state"] : [];
 };
+
+/** Conditions on columns of the index that searches read. */
+const isSearched = /^(?:tool|decision|instr\(words)\b/;
 
 class SqliteTimeline implements TimelineStore {
   readonly #file: StoreFile;
@@ -108,8 +140,14 @@ class SqliteTimeline implements TimelineStore {
       const end = isBounded ? Math.max(0, before - maxScan) : 0;
       // With a sign no index is used that has another order.
       const tests = conditions.map((each) => (isIndexed(each) ? each[0] : each[0].replace(/^(?=\w+ )/, "+")));
-      const where = ["id < ?", "id >= ?", ...tests].join(" AND ");
       const values = [before, end, ...conditions.flatMap(([, each]) => each)];
+      const searched = indexed.length > 0 ? [] : conditions.filter(([sql]) => isSearched.test(sql));
+      if (searched.length > 0) {
+        const found = ["id < ?", "id >= ?", ...searched.map(([sql]) => sql)].join(" AND ");
+        tests.push(`id IN (SELECT id FROM timeline INDEXED BY timeline_searched WHERE ${found})`);
+        values.push(before, end, ...searched.flatMap(([, each]) => each));
+      }
+      const where = ["id < ?", "id >= ?", ...tests].join(" AND ");
       const rows = this.#file
         .all(`SELECT row FROM timeline WHERE ${where} ORDER BY id DESC LIMIT ?`, ...values, size)
         .map(rowIn);
@@ -127,39 +165,45 @@ class SqliteTimeline implements TimelineStore {
         .map(rowIn),
     );
 
-  read: TimelineStore["read"] = ({ sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, afterId, limit }) =>
-    this.#file.read(() =>
+  read: TimelineStore["read"] = ({ sinceMs = 0, untilMs = Number.MAX_SAFE_INTEGER, of, afterId, limit }) => {
+    const { turn } = of ?? {};
+    const ofSession = of === undefined ? "" : ` AND agent = ? AND session = ?${turn ? " AND turn = ?" : ""}`;
+    const values = of === undefined ? [] : [of.agent, of.session, ...(turn ? [turn] : [])].map(toKey);
+    return this.#file.read(() =>
       this.#file
         .all(
-          "SELECT row, content FROM timeline WHERE id > ? AND at >= ? AND at < ? ORDER BY id LIMIT ?",
-          ...[afterId, sinceMs, untilMs, limit],
+          // With a sign no index is used that has another order.
+          `SELECT row, content FROM timeline WHERE id > ? AND +at >= ? AND +at < ?${ofSession} ORDER BY id LIMIT ?`,
+          ...[afterId, sinceMs, untilMs, ...values, limit],
         )
         .map(
           ([row, content]) => ({ row: readJson(row), content: readJson(content) }) as unknown as StoredRow,
         ),
     );
+  };
 
-  sessions: TimelineStore["sessions"] = async ({ agent, limit = this.#limits.maxPage } = {}) => {
+  sessions: TimelineStore["sessions"] = async (request = {}) => {
     await this.#count();
-    const where = agent === undefined ? "" : "WHERE agent = ?";
-    const values = agent === undefined ? [] : [toKey(agent)];
+    const conditions = sessionConditionsOf(request);
+    const where = conditions.map(([sql]) => ` AND ${sql}`).join("");
     return this.#file.readOne(() =>
       this.#file
         .all(
-          `SELECT agent, session, workspace, first_seen, last_seen, actions, failed, refused, unjudged, waiting FROM timeline_sessions
-           ${where} ORDER BY last_seen DESC LIMIT ?`,
-          ...values,
-          limit,
+          `SELECT agent, session, workspace, title, first_seen, last_seen, ${sessionCounts.join(", ")} FROM timeline_sessions
+           WHERE true${where} ORDER BY last_seen DESC, agent, session LIMIT ?`,
+          ...conditions.flatMap(([, values]) => values),
+          request.limit ?? this.#limits.maxPage,
         )
-        .map(([name, session, workspace, ...numbers]): SessionTally => {
-          const [firstSeenMs, lastSeenMs, actions, failed, refused, unjudged, waiting] = numbers.map(
-            numberIn,
-          ) as [...[number, number, number, number, number, number, number]];
+        .map(([agent, session, workspace, title, firstSeen, lastSeen, ...counts]) => {
+          const counted = sessionCounts.map((name, index) => [name, numberIn(counts[index])]);
           return {
-            agent: fromKey(name),
+            agent: fromKey(agent),
             session: fromKey(session),
-            workspace: workspace === null ? undefined : fromKey(workspace),
-            ...{ firstSeenMs, lastSeenMs, actions, failed, refused, unjudged, waiting },
+            workspace: fromKeyOrNull(workspace),
+            title: fromKeyOrNull(title),
+            firstSeenMs: numberIn(firstSeen),
+            lastSeenMs: numberIn(lastSeen),
+            ...(Object.fromEntries(counted) as Record<(typeof sessionCounts)[number], number>),
           };
         }),
     );

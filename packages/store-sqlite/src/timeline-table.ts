@@ -11,7 +11,7 @@ import {
   type TimelineChange,
 } from "@harnesskit/hub";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
-import { numberIn, readJson, type SqlRow, type SqlValue, textIn, toKey } from "./sql-values.ts";
+import { keyOrNull, numberIn, readJson, type SqlRow, type SqlValue, textIn, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
 import type { CountedChange } from "./timeline-tally.ts";
 
@@ -29,8 +29,6 @@ interface Found {
   readonly bytes: number;
   readonly stored: StoredRow;
 }
-
-const keyOrNull = (text: string | undefined): SqlValue => (text === undefined ? null : toKey(text));
 
 /** The columns that a change gives, in the order of {@link changingValues}. */
 const changing = [

@@ -1,8 +1,19 @@
-import { RowTally, type RuleTally, type SessionTally, type StoredContent } from "@harnesskit/hub";
+import { RowTally, type RuleTally, type SessionTally, type StoredContent, titleOf } from "@harnesskit/hub";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { joinKey } from "@harnesskit/wire";
-import { numberIn, type SqlValue, toKey } from "./sql-values.ts";
+import { keyOrNull, numberIn, type SqlValue, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
+
+/** The columns of a session that are counted. */
+export const sessionCounts = [
+  "actions",
+  "failed",
+  "refused",
+  "unknown",
+  "running",
+  "unjudged",
+  "waiting",
+] as const;
 
 /** A row that was added or changed. */
 export interface CountedChange {
@@ -77,32 +88,16 @@ export class TimelineTally {
   }
 
   #writeSession(tally: SessionTally): void {
-    const {
-      agent,
-      session,
-      workspace,
-      firstSeenMs,
-      lastSeenMs,
-      actions,
-      failed,
-      refused,
-      unjudged,
-      waiting,
-    } = tally;
+    const { agent, session, workspace, title, firstSeenMs, lastSeenMs } = tally;
+    const { actions, failed, refused, unknown, running, unjudged, waiting } = tally;
     this.#file.run(
-      `INSERT INTO timeline_sessions (agent, session, workspace, first_seen, last_seen, actions, failed, refused, unjudged, waiting)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO timeline_sessions (agent, session, workspace, title, first_seen, last_seen, ${sessionCounts.join(", ")})
+       VALUES (?, ?, ?, ?, ?, ?${", ?".repeat(sessionCounts.length)})
        ON CONFLICT (agent, session) DO UPDATE SET workspace = coalesce(workspace, excluded.workspace),
-         last_seen = max(last_seen, excluded.last_seen), actions = actions + excluded.actions, failed = failed + excluded.failed,
-         refused = refused + excluded.refused, unjudged = unjudged + excluded.unjudged, waiting = waiting + excluded.waiting`,
-      ...[
-        toKey(agent),
-        toKey(session),
-        workspace === undefined ? null : toKey(workspace),
-        firstSeenMs,
-        lastSeenMs,
-      ],
-      ...[actions, failed, refused, unjudged, waiting],
+         title = coalesce(title, excluded.title), last_seen = max(last_seen, excluded.last_seen),
+         ${sessionCounts.map((name) => `${name} = ${name} + excluded.${name}`).join(", ")}`,
+      ...[toKey(agent), toKey(session), keyOrNull(workspace), keyOrNull(title), firstSeenMs, lastSeenMs],
+      ...[actions, failed, refused, unknown, running, unjudged, waiting],
     );
   }
 
@@ -129,7 +124,10 @@ export class TimelineTally {
     for (const tally of this.#tally.rules) this.#writeRule(tally);
     this.#tally.clear();
     const sessions = new Map(rows.map((row) => [joinKey(row.agent, row.session), row]));
-    for (const { agent, session } of sessions.values()) this.#recount(agent, session);
+    for (const { agent, session } of sessions.values()) {
+      const asked = rows.find((row) => row.agent === agent && row.session === session && titleOf(row));
+      this.#recount(agent, session, asked && titleOf(asked));
+    }
     this.#file.run(
       `UPDATE timeline_totals SET counted = ?, rows = (SELECT count(*) FROM timeline),
          bytes = bytes + (SELECT coalesce(sum(bytes), 0) FROM timeline WHERE id > ?)`,
@@ -137,14 +135,17 @@ export class TimelineTally {
     );
   }
 
-  #recount(agent: string, session: string): void {
+  #recount(agent: string, session: string, title: string | undefined): void {
+    const states = sessionCounts.filter((name) => name !== "actions" && name !== "unjudged");
+    const counts = ["actions", "unjudged", ...states];
     this.#file.run(
-      `INSERT INTO timeline_sessions (agent, session, workspace, first_seen, last_seen, actions, failed, refused, unjudged, waiting)
-       SELECT agent, session, NULL, min(at), max(changed_at), sum(state <> 'noted'), sum(state = 'failed'),
-         sum(state = 'refused'), sum(coalesce(decision, '') = 'unjudged'), sum(state = 'waiting') FROM timeline WHERE agent = ? AND session = ? GROUP BY agent, session
-       ON CONFLICT (agent, session) DO UPDATE SET last_seen = excluded.last_seen, actions = max(actions, excluded.actions),
-         failed = excluded.failed, refused = excluded.refused, unjudged = excluded.unjudged, waiting = excluded.waiting`,
-      ...[toKey(agent), toKey(session)],
+      `INSERT INTO timeline_sessions (agent, session, title, first_seen, last_seen, ${counts.join(", ")})
+       SELECT agent, session, ?, min(at), max(changed_at), sum(state <> 'noted'), sum(coalesce(decision, '') = 'unjudged'),
+         ${states.map((state) => `sum(state = '${state}')`).join(", ")} FROM timeline WHERE agent = ? AND session = ? GROUP BY agent, session
+       ON CONFLICT (agent, session) DO UPDATE SET title = coalesce(title, excluded.title), last_seen = excluded.last_seen,
+         actions = max(actions, excluded.actions), unjudged = excluded.unjudged,
+         ${states.map((state) => `${state} = excluded.${state}`).join(", ")}`,
+      ...[keyOrNull(title), toKey(agent), toKey(session)],
     );
   }
 }

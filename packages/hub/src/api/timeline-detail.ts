@@ -1,7 +1,7 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
-import type { RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
+import type { HubMethodParams, HubMethodResult, RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
 import { defined, isObject } from "@harnesskit/wire/json";
-import type { StoredRow } from "../timeline/timeline-store.ts";
+import type { StoredRow, TimelineStore } from "../timeline/timeline-store.ts";
 
 const part = (event: RowContent | undefined, name: "payload" | "metadata"): RowContent | undefined => {
   const value = isObject(event?.value) ? event.value[name] : undefined;
@@ -24,4 +24,25 @@ export const toDetail = (
 ): TimelineDetail => {
   const { event, ...shown } = content;
   return defined({ ...shown, row, input: inputOf(event), metadata: part(event, "metadata"), approval });
+};
+
+/** Characters of JSON after which a page of rows with their content ends: a message has a bounded size. */
+const maxPageLength = 1_000_000;
+
+/** Rows of a session with their content, as the API shows them, as many as one message takes. */
+export const readSession = async (
+  timeline: TimelineStore,
+  { afterId = 0, limit = 100, ...of }: HubMethodParams<"timeline.read">,
+): Promise<HubMethodResult<"timeline.read">> => {
+  const found = await timeline.read({ of, afterId, limit });
+  const details: TimelineDetail[] = [];
+  let length = 0;
+  for (const stored of found) {
+    if (length > maxPageLength) break;
+    const detail = toDetail(stored, undefined);
+    length += JSON.stringify(detail).length;
+    details.push(detail);
+  }
+  const isAll = details.length === found.length && found.length < limit;
+  return { details, nextAfterId: isAll ? undefined : details.at(-1)?.row.id };
 };

@@ -1,5 +1,5 @@
 import { ContractError, checkEqual } from "@harnesskit/wire/testing";
-import type { TimelineStore } from "../timeline/timeline-store.ts";
+import type { SessionsRequest, TimelineStore } from "../timeline/timeline-store.ts";
 import { addRow, sampleContent, sampleRow } from "./samples.ts";
 import { type Case, idsOf } from "./timeline-case.ts";
 
@@ -90,6 +90,63 @@ export const readCases: Readonly<Record<string, Case>> = {
       checkEqual(read[0]?.content, sampleContent, "its content");
       const rest = await store.read({ sinceMs: 15, untilMs: 30, afterId: rows[1]?.id ?? 0, limit: 9 });
       checkEqual(rest, [], "what is after the time");
+    },
+  },
+  "the rows of one session or turn are read with their content": {
+    async run({ store }) {
+      const rows = await store.write([
+        addRow({ turn: "1" }),
+        addRow({ session: "s2" }),
+        addRow({ turn: "2" }),
+        addRow({ agent: "b" }),
+      ]);
+      const read = async (turn?: string, afterId = 0) =>
+        (await store.read({ of: { agent: "codex", session: "s1", turn }, afterId, limit: 9 })).map(
+          ({ row }) => row.id,
+        );
+      checkEqual(await read(), [rows[0]?.id, rows[2]?.id], "the rows of the session");
+      checkEqual(await read("2"), [rows[2]?.id], "those of a turn");
+      checkEqual(await read(undefined, rows[0]?.id), [rows[2]?.id], "those after a row");
+    },
+  },
+  "sessions are paged, those seen last first, and found by a time": {
+    async run({ store }) {
+      const changes = Array.from({ length: 12 }, (_, index) =>
+        addRow({ session: `s${index}`, atMs: 100 * Math.floor(index / 3) }),
+      );
+      await store.write(changes);
+      const found: string[] = [];
+      for (let after: SessionsRequest["after"]; ; ) {
+        const page = await store.sessions({ after, limit: 5 });
+        found.push(...page.map(({ session }) => session));
+        after = page.at(-1);
+        if (after === undefined) break;
+      }
+      checkEqual(new Set(found).size, 12, "different sessions");
+      checkEqual(found.length, 12, "sessions of all pages");
+      const times = found.map((session) => Math.floor(Number(session.slice(1)) / 3));
+      checkEqual(times, [...times].sort().reverse(), "their order");
+      const count = async (request: SessionsRequest) => (await store.sessions(request)).length;
+      checkEqual(await count({ session: "s3" }), 1, "sessions of a name");
+      checkEqual(await count({ sinceMs: 200 }), 6, "sessions since");
+      checkEqual(await count({ untilMs: 200 }), 6, "sessions that began before");
+      checkEqual(await count({ sinceMs: 100, untilMs: 101, agent: "codex" }), 3, "sessions between");
+      checkEqual(await count({ agent: "b" }), 0, "sessions of another agent");
+    },
+  },
+  "a session has the title of its first prompt, and where its actions stand": {
+    async run({ store, other }) {
+      const prompt = (words: string) =>
+        addRow({ type: "pre_prompt", tool: undefined, state: "done", summary: `pre_prompt: ${words}` });
+      await store.write([addRow({}, "k"), prompt("fix the test")]);
+      await store.write([prompt("and the next"), addRow({ state: "unknown" })]);
+      const [tally] = await (await other()).sessions();
+      const { title, running, unknown, actions } = tally ?? {};
+      checkEqual(
+        { title, running, unknown, actions },
+        { title: "fix the test", running: 1, unknown: 1, actions: 4 },
+        "the session",
+      );
     },
   },
   "sessions and rules are counted": {

@@ -10,7 +10,7 @@ export const timelineLimits = defineLimits({
   /** Rows are removed this long after their last change. */
   retentionMs: { default: 30 * dayMs, max: Number.MAX_SAFE_INTEGER },
   /** Rows of one page. */
-  maxPage: 200,
+  maxPage: 500,
   /** Rows that one page with a filter looks at. */
   maxScan: 20_000,
   /** Agents, sessions and rules that are counted; those seen first go first. */

@@ -2,11 +2,21 @@ import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { type Clock, HarnessError, systemClock } from "@harnesskit/wire";
 import { checkMemoryTimelineStoreOptions } from "../option-names.ts";
 import { type TimelineLimits, timelineLimits } from "./limits.ts";
-import { changeRow, isOpenRow, lostRow, rowMatches, ruleHit, sessionTally } from "./row-rules.ts";
+import {
+  bySeen,
+  changeRow,
+  isOpenRow,
+  lostRow,
+  rowMatches,
+  ruleHit,
+  sessionMatches,
+  sessionTally,
+} from "./row-rules.ts";
 import type {
   NewRow,
   RowSelector,
   RuleTally,
+  SessionsRequest,
   SessionTally,
   StoredContent,
   StoredRow,
@@ -100,21 +110,23 @@ class MemoryTimeline implements TimelineStore {
   async read({
     sinceMs = 0,
     untilMs = Number.POSITIVE_INFINITY,
+    of,
     afterId,
     limit,
   }: Parameters<TimelineStore["read"]>[0]) {
     this.#checkOpen();
-    const fits = ({ row }: StoredRow) => row.id > afterId && row.atMs >= sinceMs && row.atMs < untilMs;
+    const fits = ({ row }: StoredRow) =>
+      row.id > afterId && row.atMs >= sinceMs && row.atMs < untilMs && rowMatches(row, of);
     return [...this.#rows.values()]
       .filter(fits)
       .slice(0, limit)
       .map(({ row, content }) => ({ row, content }));
   }
 
-  async sessions({ agent, limit = this.#limits.maxPage }: Parameters<TimelineStore["sessions"]>[0] = {}) {
+  async sessions(request: SessionsRequest = {}) {
     this.#checkOpen();
-    const found = [...this.#sessions.values()].filter((each) => agent === undefined || each.agent === agent);
-    return found.sort((a, b) => b.lastSeenMs - a.lastSeenMs).slice(0, limit);
+    const found = [...this.#sessions.values()].filter((each) => sessionMatches(each, request));
+    return found.sort(bySeen).slice(0, request.limit ?? this.#limits.maxPage);
   }
 
   async rules(): Promise<readonly RuleTally[]> {

@@ -1,14 +1,18 @@
 import type { RowDecision, RowState, TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
+import { joinKey } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
+import { rowSubject } from "../client/row-name.ts";
 import type {
   NewRow,
   RuleTally,
+  SessionsRequest,
   SessionTally,
   StoredContent,
   StoredRow,
   TimelineChange,
 } from "./timeline-store.ts";
 
+const maxTitleLength = 200;
 const openStates: ReadonlySet<RowState> = new Set(["waiting", "running", "unknown", "noted"]);
 const failedStates: ReadonlySet<RowState> = new Set(["failed", "refused", "unknown"]);
 
@@ -81,17 +85,20 @@ export const sessionTally = (
   content: StoredContent | undefined,
 ): SessionTally => {
   const { agent, session } = after;
-  const count = (state: "failed" | "refused" | "waiting"): number =>
+  const count = (state: "failed" | "refused" | "unknown" | "running" | "waiting"): number =>
     (known?.[state] ?? 0) + Number(after.state === state) - Number(before?.state === state);
   return {
     agent,
     session,
     workspace: known?.workspace ?? (content && workspaceOf(content)),
+    title: known?.title ?? titleOf(after),
     firstSeenMs: known?.firstSeenMs ?? after.atMs,
     lastSeenMs: Math.max(known?.lastSeenMs ?? 0, after.changedAtMs),
     actions: (known?.actions ?? 0) + Number(before === undefined && after.state !== "noted"),
     failed: count("failed"),
     refused: count("refused"),
+    unknown: count("unknown"),
+    running: count("running"),
     unjudged:
       (known?.unjudged ?? 0) + Number(isUnjudged(after)) - Number(before !== undefined && isUnjudged(before)),
     waiting: count("waiting"),
@@ -110,6 +117,30 @@ export const ruleHit = (
   const kind =
     decision.source === "approval" ? (decision.rule === undefined ? "default" : "rule") : decision.source;
   return { kind, name: decision.rule ?? "default", decision: isAsked ? "escalate" : decision.decision };
+};
+
+/** What a prompt asks for; undefined for another row. */
+export const titleOf = (row: Pick<TimelineRow, "type" | "tool" | "summary">): string | undefined =>
+  row.type === "pre_prompt" ? rowSubject(row).slice(0, maxTitleLength) || undefined : undefined;
+
+/** Whether a session is among those that were asked for. */
+export const sessionMatches = (
+  tally: SessionTally,
+  { agent, session, sinceMs, untilMs, after }: SessionsRequest,
+): boolean =>
+  (agent === undefined || tally.agent === agent) &&
+  (session === undefined || tally.session === session) &&
+  (sinceMs === undefined || tally.lastSeenMs >= sinceMs) &&
+  (untilMs === undefined || tally.firstSeenMs < untilMs) &&
+  (after === undefined || bySeen(after, tally) < 0);
+
+type SeenSession = Pick<SessionTally, "agent" | "session" | "lastSeenMs">;
+
+/** Compares sessions: the one seen last is first. */
+export const bySeen = (a: SeenSession, b: SeenSession): number => {
+  if (a.lastSeenMs !== b.lastSeenMs) return b.lastSeenMs - a.lastSeenMs;
+  const [keyOfA, keyOfB] = [joinKey(a.agent, a.session), joinKey(b.agent, b.session)];
+  return keyOfA === keyOfB ? 0 : keyOfA < keyOfB ? -1 : 1;
 };
 
 /** Where the agent of an event works, if it says so. */

@@ -1,4 +1,6 @@
 import type {
+  HubMethodParams,
+  HubSessionState,
   RowContent,
   TimelineDetail,
   TimelineFilter,
@@ -59,19 +61,10 @@ export type TimelineChange =
     };
 
 /** What was counted of an agent's session. */
-export interface SessionTally {
-  readonly agent: string;
-  readonly session: string;
-  readonly workspace?: string | undefined;
-  readonly firstSeenMs: number;
-  readonly lastSeenMs: number;
-  readonly actions: number;
-  readonly failed: number;
-  readonly refused: number;
-  /** Those that the hub was not asked about. */
-  readonly unjudged: number;
-  readonly waiting: number;
-}
+export type SessionTally = Readonly<HubSessionState>;
+
+/** Which sessions, those seen last first. */
+export type SessionsRequest = NonNullable<HubMethodParams<"sessions.list">>;
 
 /** What a rule has decided. */
 export interface RuleTally {
@@ -103,18 +96,16 @@ export interface TimelineStore {
   page(request?: PageRequest): Promise<TimelinePage>;
   /** Rows whose last change has a greater number, in the order of the changes. */
   changes(afterSeq: number, limit?: number): Promise<readonly TimelineRow[]>;
-  /** Rows with their content, the oldest first, of a time. */
+  /** Rows with their content, the oldest first, of a time and of a session or all. */
   read(range: {
+    readonly of?: { readonly agent: string; readonly session: string; readonly turn?: string | undefined };
     readonly sinceMs?: number | undefined;
     readonly untilMs?: number | undefined;
     readonly afterId: number;
     readonly limit: number;
   }): Promise<readonly StoredRow[]>;
   /** Those seen last first. */
-  sessions(of?: {
-    readonly agent?: string | undefined;
-    readonly limit?: number | undefined;
-  }): Promise<readonly SessionTally[]>;
+  sessions(request?: SessionsRequest): Promise<readonly SessionTally[]>;
   rules(): Promise<readonly RuleTally[]>;
   /**
    * Calls `listener` soon after other processes have written; returns what ends that. It may call too often, and it may miss a write:

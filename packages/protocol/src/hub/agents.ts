@@ -32,21 +32,30 @@ export const AgentStateSchema = z.object({
   actions: z.int().nonnegative(),
   unjudged: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
+  /** Sessions that can be stopped and told something now: `agents.control`. */
+  controllable: z.array(z.string()),
   /** Tools of it that no table of `@harnesskit/agent-hooks` has, as its hooks name them, with their calls since the hub has started. */
   unknownTools: z.array(z.object({ tool: z.string(), calls: z.int().positive() })),
 });
 export type AgentState = z.infer<typeof AgentStateSchema>;
 
+/** What was counted of an agent's session. */
 export const HubSessionStateSchema = z.object({
   agent: z.string(),
   session: z.string(),
   /** Where it works, if the agent says so. */
   workspace: z.string().optional(),
+  /** What it was asked first, one safe line. */
+  title: z.string().optional(),
   firstSeenMs: TimeMsSchema,
   lastSeenMs: TimeMsSchema,
   actions: z.int().nonnegative(),
   failed: z.int().nonnegative(),
   refused: z.int().nonnegative(),
+  /** Of which it is not known whether they happened. */
+  unknown: z.int().nonnegative(),
+  running: z.int().nonnegative(),
   unjudged: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
 });
+export type HubSessionState = z.infer<typeof HubSessionStateSchema>;

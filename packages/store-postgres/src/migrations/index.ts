@@ -4,6 +4,7 @@ import { runs } from "./0003-runs.ts";
 import { timeline } from "./0004-timeline.ts";
 import { stateOfRuns } from "./0005-state-of-runs.ts";
 import { serversOfRuns } from "./0006-servers-of-runs.ts";
+import { sessionsOfTimelines } from "./0007-sessions-of-timelines.ts";
 
 /** One step of the schema. */
 export interface MigrationStep {
@@ -30,4 +31,5 @@ export const migrationSteps: readonly MigrationStep[] = [
   { version: 4, sql: timeline, worksWith: 1 },
   { version: 5, sql: stateOfRuns, worksWith: 1 },
   { version: 6, sql: serversOfRuns, worksWith: 1 },
+  { version: 7, sql: sessionsOfTimelines, worksWith: 1 },
 ];
