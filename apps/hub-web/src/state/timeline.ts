@@ -10,9 +10,9 @@ const pageSize = 500;
 /** Changes of this time are shown together. */
 const applyMs = 50;
 /** The same where many rows are drawn. */
-const slowApplyMs = 400;
+const slowApplyMs = 800;
 const manyRows = 20_000;
-/** Sessions that open by themselves when something happens in them. */
+/** Sessions that open by themselves: the newest at first, and later those that begin. */
 const maxOpened = 5;
 const enoughActions = 20;
 
@@ -70,6 +70,8 @@ export class Timeline {
   /** The rows of open sessions by their key. */
   #lists = new Map<string, RowList>();
   #closed = new Set<string>();
+  /** How many have begun, and opened by themselves, since the first were read. */
+  #openedLive = 0;
   #hits: RowList | undefined;
   #changed = new Map<number, TimelineRow>();
   #isLoaded = false;
@@ -93,6 +95,7 @@ export class Timeline {
     this.#lists = new Map();
     this.#closed = new Set();
     this.#changed = new Map();
+    this.#openedLive = 0;
     this.#isLoaded = false;
     this.#problem = undefined;
     void this.#follow(this.#round.signal);
@@ -195,9 +198,7 @@ export class Timeline {
     this.#hits?.apply([...this.#changed.values()]);
     this.#changed.clear();
     for (const [key, rows] of bySession) {
-      const list = this.#lists.get(key);
-      if (list !== undefined) list.apply(rows);
-      else if (this.#lists.size < maxOpened && !this.#closed.has(key)) this.#open(key);
+      this.#lists.get(key)?.apply(rows);
     }
     this.state.set(this.#read());
   }
@@ -237,8 +238,13 @@ export class Timeline {
       this.#problem = undefined;
       this.#plan();
       for await (const changed of client.watchTimeline({ filter, afterSeq, signal })) {
+        const keys = new Set(changed.map(({ agent, session }) => joinKey(agent, session)));
+        const begun = [...keys].filter((key) => !this.#sessions.has(key));
         await this.#readSessions(signal, Math.min(...changed.map(({ changedAtMs }) => changedAtMs)));
         if (signal.aborted) return;
+        for (const key of this.#hits === undefined ? begun : []) {
+          if (this.#openedLive++ < maxOpened) this.#open(key);
+        }
         for (const row of changed) this.#changed.set(row.id, row);
         this.#plan();
       }
