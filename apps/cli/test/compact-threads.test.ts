@@ -22,6 +22,20 @@ it("harness threads compact has a summary made, says what it stands for, and onc
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("ses_none") });
 });
 
+it("/compact of harness chat has a conversation summarised, once, and not while a call waits", async () => {
+  await using directory = await temporaryDirectory();
+  const at = { cwd: directory.path };
+  const chat = (input: string) => harness(["chat", "--session", "s1"], { ...at, input });
+  const made = await chat("list files\n/compact\n/compact\nlist files\n");
+  expect(made).toMatchObject({ code: 0, stderr: "" });
+  expect(made.stdout).toMatch(/3 messages and 1 tool call .*no longer given to the model/);
+  expect(made.stdout).toContain("Nothing to summarise: nothing was said since the last summary.");
+  expect(made.stdout).not.toContain("(no answer)");
+  const waits = await chat("write notes.txt: milk\n/compact\n/reject\n/compact\n");
+  expect(waits.stdout).toContain("a turn of it waits for an answer");
+  expect(waits.stdout).toMatch(/9 messages and 3 tool calls .*no longer given to the model/);
+});
+
 it("the prompt /compact of harness run has a thread's turns summarised in place of a turn of its own", async () => {
   await using directory = await temporaryDirectory();
   const at = { cwd: directory.path };

@@ -1,5 +1,7 @@
 import type { Device } from "@harnesskit/protocol/hub";
 import { useEffect, useState } from "preact/hooks";
+import { AgentPage } from "./agents/agent-page.tsx";
+import { AgentsPage } from "./agents/agents-page.tsx";
 import { DevicesPage, ThisDevicePage } from "./devices/devices-page.tsx";
 import { PairForm } from "./devices/pair-form.tsx";
 import { Header, Tabs } from "./header.tsx";
@@ -8,10 +10,9 @@ import { InboxColumn } from "./inbox/inbox-column.tsx";
 import { OpenApproval } from "./inbox/open-approval.tsx";
 import { useKey } from "./keys.ts";
 import type { Notifier } from "./notify.ts";
-import { AgentsPage } from "./pages/agents-page.tsx";
 import { GrantsPage } from "./pages/grants-page.tsx";
-import { PolicyPage } from "./pages/policy-page.tsx";
 import { CommandLine } from "./parts/empty.tsx";
+import { PolicyPage } from "./policy/policy-page.tsx";
 import type { Agents } from "./state/agents.ts";
 import type { HubLink, LinkState } from "./state/hub-link.ts";
 import { type Inbox, waitingIn } from "./state/inbox.ts";
@@ -137,8 +138,13 @@ export function App(props: AppProps) {
       />
       <Banner state={state} start={hello?.hub.commands?.start} />
       {(route.page === "inbox" || route.page === "timeline") && <Activity {...props} />}
-      {route.page === "agents" && <AgentsPage agents={props.agents} run={hello?.hub.commands?.run} />}
-      {route.page === "policy" && <PolicyPage link={link} />}
+      {route.page === "agents" && route.id === undefined && (
+        <AgentsPage link={link} agents={props.agents} run={hello?.hub.commands?.run} />
+      )}
+      {route.page === "agents" && route.id !== undefined && (
+        <AgentPage link={link} agents={props.agents} agent={route.id} session={route.filter.session} />
+      )}
+      {route.page === "policy" && <PolicyPage link={link} id={route.id} />}
       {route.page === "grants" && <GrantsPage link={link} />}
       {route.page === "devices" && hello !== undefined && <OfDevices link={link} device={hello.device} />}
       <Tabs route={route} waiting={waiting} isNarrow />

@@ -56,7 +56,8 @@ export class ToolCall {
   readonly #core: AgentCore;
   readonly #calls: SessionCalls;
   readonly #startedMs: number;
-  readonly #controller = new AbortController();
+  /** Made when the tool reads its signal. */
+  #controller: AbortController | undefined;
   #isSettled = false;
   #span: Span | undefined;
   #hasReturned = false;
@@ -81,6 +82,10 @@ export class ToolCall {
   }
 
   get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
+    }
     return this.#controller.signal;
   }
 
@@ -141,7 +146,7 @@ export class ToolCall {
     if (!this.#aborted) {
       this.dueMs = Number.POSITIVE_INFINITY;
       this.#aborted = { reason, outcome };
-      this.#controller.abort(reason);
+      this.#controller?.abort(reason);
     }
     if (graceMs <= 0 || outcome === undefined) this.#settleAborted();
     else this.dueMs = Math.min(this.dueMs, this.#calls.deadlines.dueAfter(graceMs));
@@ -175,7 +180,7 @@ export class ToolCall {
       const message = "another part of the call failed";
       const reason = new ToolError(RuntimeErrorCode.Failed, message, { cause });
       this.#aborted = { reason, outcome: { status: "failed", error: thrownError(cause, this.#core) } };
-      this.#controller.abort(reason);
+      this.#controller?.abort(reason);
     }
     this.#settleAborted();
   }

@@ -117,4 +117,16 @@ describe("a call without a core", () => {
     expect(await rejection(timed)).toMatchObject({ code: "tool.timeout" });
     expect(reasons).toEqual(["tool.canceled", "tool.timeout"]);
   });
+
+  it("has its signal aborted also where the tool first looks at it afterwards", async () => {
+    const begun = createDeferred<ToolContext>();
+    const agent = agentOf((context) => new Promise(() => begun.resolve(context)), { cancelGraceMs: 0 });
+    const controller = new AbortController();
+    const cancelled = agent.call("t", {}, { signal: controller.signal });
+    const context = await begun.promise;
+    controller.abort();
+    expect(context.signal.aborted).toBe(true);
+    expect(context.signal.reason).toMatchObject({ code: "tool.canceled" });
+    expect(await rejection(cancelled)).toMatchObject({ code: "tool.canceled" });
+  });
 });

@@ -4,7 +4,7 @@ import { type ChatFields, ChatTurns, demandMessages, messagesOf } from "./chat-t
 import type { Delivery, TurnListener } from "./deliveries.ts";
 import { createErroredTurn, type Failure, failureOf, type ReplyTexts } from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
-import { HarnessCore, type PendingTurn, type RecoverySummary } from "./harness-core.ts";
+import { type CompactOutcome, HarnessCore, type PendingTurn, type RecoverySummary } from "./harness-core.ts";
 import { takeMessage } from "./inbound-message.ts";
 import { checkChatHarnessOptions } from "./option-names.ts";
 import {
@@ -94,6 +94,20 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
       const turn = () => this.#core.start({ sessionId, initial, signal, options, path: () => path });
       return this.#isNextSend ? this.#withEarlierTurns(sessionId, turn) : turn();
     });
+  }
+
+  /**
+   * Has the graph make a summary of all that was said in a session, which the model is given in its place from then on; the session keeps its
+   * messages. The outcome has the summary, or null where nothing was said since the last one; a failure is an `errored` outcome, and changes nothing.
+   *
+   * Rejects with a {@link ChatHarnessError}: `compact_unsupported` for a graph that makes no summaries (`createChatGraph` makes them), `session_busy`
+   * while a turn of the session runs here (one that runs in another process is waited for, as `send` does), `session_suspended` while one
+   * waits for a signal, and otherwise as {@link send}.
+   */
+  async compact(sessionId: string, options: TurnOptions = {}): Promise<CompactOutcome> {
+    const idProblem = this.#sessionIdProblem(sessionId);
+    if (idProblem !== undefined) return this.#errored(failureOf("harness_session_id_unresolved", idProblem));
+    return this.#core.compact(sessionId, options);
   }
 
   #sessionIdProblem(sessionId: unknown): string | undefined {

@@ -8,6 +8,8 @@ export type ChatHarnessErrorCode =
   | "harness_closed"
   | "harness_busy"
   | "session_busy"
+  | "session_suspended"
+  | "compact_unsupported"
   | "turn_cancelled"
   | "turn_timeout"
   | "turn_abandoned"
@@ -15,7 +17,7 @@ export type ChatHarnessErrorCode =
 
 /**
  * A harness refused a call, or its caller cancelled it. A turn that fails is an `errored` outcome instead. For
- * `harness_closed`, `harness_busy` and `session_busy` nothing has run; after `turn_cancelled` and `turn_timeout` the session is
+ * `harness_closed`, `harness_busy`, `session_busy`, `session_suspended` and `compact_unsupported` nothing has run; after `turn_cancelled` and `turn_timeout` the session is
  * unchanged; after `turn_abandoned` the turn still runs.
  */
 export class ChatHarnessError extends HarnessError<ChatHarnessErrorCode> {

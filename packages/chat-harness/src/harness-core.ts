@@ -5,9 +5,10 @@ import {
   type GraphStore,
   type HeldLease,
   type SessionOptions,
+  type StateOf,
   thrownMessage,
 } from "@harnesskit/graph";
-import type { ChatTurnOutcome, SignalDescriptor } from "@harnesskit/protocol/chat";
+import type { ChatTurnOutcome, ErroredTurn, SignalDescriptor } from "@harnesskit/protocol/chat";
 import {
   callSafely,
   checkNumber,
@@ -18,14 +19,23 @@ import {
 } from "@harnesskit/wire";
 import type { ChatFields, ChatTurns } from "./chat-turns.ts";
 import { Deliveries } from "./deliveries.ts";
-import { hasCode, type OnError, RefusedSignal } from "./errors.ts";
+import {
+  ChatHarnessError,
+  type ChatHarnessErrorCode,
+  failureOf,
+  hasCode,
+  type OnError,
+  RefusedSignal,
+} from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
 import { InterruptedTurns } from "./interrupted-turns.ts";
 import { Lanes, laneOf } from "./lanes.ts";
 import type {
+  ChatCompaction,
   ChatHarnessLimits,
   CloseOptions,
   EngineOptions,
+  GraphSource,
   RecoverOptions,
   TurnOptions,
 } from "./options.ts";
@@ -53,6 +63,11 @@ export interface RecoverySummary {
   /** Ends of resumed turns that listeners have received. */
   readonly delivered_count: number;
 }
+
+/** How a compaction ended: with a summary, or null where nothing was said since the last one. */
+export type CompactOutcome =
+  | { readonly outcome: "completed"; readonly summary: ChatCompaction | null }
+  | ErroredTurn;
 
 /** How many turns are recovered at once. */
 const maxRecoveries = 16;
@@ -86,6 +101,7 @@ export class HarnessCore<F extends ChatFields> {
   readonly #signals: Signals<F>;
   readonly #interrupted: InterruptedTurns<F>;
   readonly #turns: ChatTurns<F>;
+  readonly #compaction: GraphSource<F>["compaction"];
 
   /** Throws a `GraphCompileError`, or `invalid_argument`. */
   constructor(options: EngineOptions<F>, limits: ChatHarnessLimits, turns: ChatTurns<F>) {
@@ -131,6 +147,7 @@ export class HarnessCore<F extends ChatFields> {
       maxRememberedSignals: limits.maxRememberedSignals,
     });
     this.#turns = turns;
+    this.#compaction = options.graph.compaction;
   }
 
   /** Runs work in the lane of a session, behind what a dead process has left of an answer there. */
@@ -174,6 +191,35 @@ export class HarnessCore<F extends ChatFields> {
     } finally {
       await lease?.release();
     }
+  }
+
+  /** Has the graph make a summary of a session of which no turn runs or waits. Rejects with a `ChatHarnessError`. */
+  async compact(sessionId: string, options: TurnOptions): Promise<CompactOutcome> {
+    const compaction = this.#compaction;
+    const refuse = (code: ChatHarnessErrorCode, why: string) =>
+      new ChatHarnessError(code, `the conversation cannot be summarised: ${why}`);
+    if (!compaction) throw refuse("compact_unsupported", "its graph makes no summaries");
+    if (this.#lanes.isTaken(laneOf(sessionId, ""))) throw refuse("session_busy", "a turn of it runs");
+    return this.inLane(sessionId, options, async (signal) => {
+      try {
+        if ((await this.graph.getState(sessionId)) === null) return { outcome: "completed", summary: null };
+        const waiting = await this.store.suspensions.list({ sessionId, status: "suspended" });
+        if (waiting.length > 0)
+          throw refuse("session_suspended", "a turn of it waits for an answer, which comes first");
+      } catch (error) {
+        if (ChatHarnessError.isInstance(error)) throw error;
+        const message = `the session cannot be read: ${thrownMessage(error)}`;
+        return this.#turns.errored(failureOf("session_load_failed", message, error));
+      }
+      let summary: ChatCompaction | null = null;
+      const completed = (state: StateOf<F>) => {
+        summary = compaction.madeIn(state);
+      };
+      const { initial } = compaction;
+      const path = () => undefined;
+      const turn = await this.start({ sessionId, initial: () => initial, signal, options, path, completed });
+      return turn.outcome === "errored" ? turn : { outcome: "completed", summary };
+    });
   }
 
   /** Resumes what waits for a signal; a refusal is an errored turn. Rejects as the lanes do. */

@@ -19,6 +19,12 @@ export type { Delivery, TurnListener } from "./deliveries.ts";
 export type { ReplyFacts, ReplyTexts } from "./errors.ts";
 export { ChatHarnessError, type ChatHarnessErrorCode, type OnError } from "./errors.ts";
 export type { Signal } from "./find-pause.ts";
-export type { PendingTurn, RecoverySummary } from "./harness-core.ts";
-export type { ChatHarnessLimits, CloseOptions, RecoverOptions, TurnOptions } from "./options.ts";
+export type { CompactOutcome, PendingTurn, RecoverySummary } from "./harness-core.ts";
+export type {
+  ChatCompaction,
+  ChatHarnessLimits,
+  CloseOptions,
+  RecoverOptions,
+  TurnOptions,
+} from "./options.ts";
 export type { SignalOutcome } from "./signals.ts";

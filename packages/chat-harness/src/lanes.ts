@@ -76,6 +76,11 @@ export class Lanes {
     this.#options = options;
   }
 
+  /** Whether something runs or waits in a lane. */
+  isTaken(key: string): boolean {
+    return this.#lanes.has(key);
+  }
+
   /**
    * Rejects with `harness_closed`, `harness_busy` or `session_busy` if the task cannot wait, with `turn_cancelled`,
    * `turn_timeout` or `turn_abandoned` if its caller cancelled it, and otherwise as the task does.

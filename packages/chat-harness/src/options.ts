@@ -3,17 +3,35 @@ import type {
   CompileOptions,
   Fields,
   GraphStore,
+  InitialOf,
   ObserverInput,
   SessionOptions,
+  StateOf,
 } from "@harnesskit/graph";
 import type { DispatchPath, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { type Clock, type CreateId, defineLimits, type LimitsOf } from "@harnesskit/wire";
 import type { OnError } from "./errors.ts";
 import type { ChatCallOptions } from "./lanes.ts";
 
+/** What a model is given in the place of what was said; the session keeps that. */
+export interface ChatCompaction {
+  readonly text: string;
+  /** How many messages of the user and the assistant, and calls of tools, it stands for. */
+  readonly messages: number;
+  readonly calls: number;
+}
+
 /** A declared graph, as `defineGraph` returns it. */
 export interface GraphSource<F extends Fields> {
   compile(options?: CompileOptions<F>): CompiledGraph<F>;
+  /** How a run makes a summary of a session in the place of a turn. @default the graph makes none */
+  readonly compaction?:
+    | {
+        readonly initial: InitialOf<F>;
+        /** What the run has made; null if there was nothing to make it of. */
+        madeIn(end: StateOf<F>): ChatCompaction | null;
+      }
+    | undefined;
 }
 
 /** An invocation that waits for a signal. */

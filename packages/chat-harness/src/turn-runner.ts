@@ -51,6 +51,8 @@ export interface TurnStart<F extends Fields> {
   readonly options: TurnOptions;
   /** The path of the turn, read when it has ended. */
   readonly path: () => DispatchPath | undefined;
+  /** Receives the state of a turn that has completed. */
+  readonly completed?: ((state: StateOf<F>) => void) | undefined;
 }
 
 /** A turn that is resumed. */
@@ -118,7 +120,7 @@ export class TurnRunner<F extends ChatFields> {
   }
 
   async #start(
-    { sessionId, initial, prepare, signal, options, path }: TurnStart<F>,
+    { sessionId, initial, prepare, signal, options, path, completed }: TurnStart<F>,
     span: Span | undefined,
   ): Promise<ChatTurnOutcome> {
     const { graph, createId } = this.#engine;
@@ -142,6 +144,7 @@ export class TurnRunner<F extends ChatFields> {
       return onPath(turns.errored(failure), path());
     }
     this.#report(facts(), outcome.outcome, span);
+    if (outcome.outcome === "completed") completed?.(outcome.state);
     return onPath(
       outcome.outcome === "completed" ? turns.completed(outcome, null) : turns.suspended(outcome),
       path(),

@@ -2,10 +2,10 @@ import type { AhpServer, StateStore } from "@harnesskit/ahp-server";
 import type { ApprovalRecord, ApprovalRisk, ApprovalStore } from "@harnesskit/approvals";
 import type { AuditSink } from "@harnesskit/audit";
 import type { Explanation, PolicyHarness } from "@harnesskit/policy";
-import type { HubMethodParams } from "@harnesskit/protocol/hub";
+import type { HubMethodParams, RowUsage } from "@harnesskit/protocol/hub";
 import type { Channel, Clock, CreateId } from "@harnesskit/wire";
 import type { AgentLink } from "./agents/presence.ts";
-import type { HubUser } from "./api/hub-api.ts";
+import type { HubUser } from "./api/handlers.ts";
 import type { AnyEvent } from "./desk/read-event.ts";
 import type { HubLimits } from "./limits.ts";
 import type { TimelineStore } from "./timeline/timeline-store.ts";
@@ -22,6 +22,16 @@ export interface HubOptions {
   readonly version: string;
   /** Arguments of `harness` as a shell takes them, which the page shows: what starts this hub again, and what runs an agent under it. @default none */
   readonly commands?: { readonly start: string; readonly run: string } | undefined;
+  /**
+   * Writes the policy's file for a user of the page, and puts it in force: `savePolicy` of `@harnesskit/policy/node`. Rejects with its
+   * errors. @default the page cannot save the policy
+   */
+  readonly savePolicy?: ((change: HubMethodParams<"policy.save">) => Promise<void>) | undefined;
+  /**
+   * What the tokens that an agent reports cost, in US dollars; undefined where the model has no price. `costOf` of `@harnesskit/models`
+   * knows list prices. @default every cost is unknown
+   */
+  readonly costOf?: ((usage: RowUsage) => number | undefined) | undefined;
   /** Where runs are kept. @default they live as long as the hub */
   readonly stateStore?: StateStore | undefined;
   /** What a human should know about the danger of an action. @default unknown */

@@ -21,6 +21,8 @@ export const checkHubOptions = defineOptions<HubOptions>("createHub", {
   name: false,
   version: true,
   commands: false,
+  savePolicy: false,
+  costOf: false,
   stateStore: false,
   riskOf: false,
   protectionOf: false,

@@ -171,7 +171,9 @@ describe("a device", () => {
     await expect(phone.call("devices.pair", { may: "answer" })).rejects.toMatchObject(userOnly);
     await expect(phone.call("devices.list")).rejects.toMatchObject(userOnly);
     await expect(phone.call("policy.backtest")).rejects.toMatchObject(userOnly);
-    expect(refusals(hub)).toHaveLength(5);
+    await expect(phone.call("policy.check", { text: "x" })).rejects.toMatchObject(userOnly);
+    await expect(phone.call("policy.save", { text: "x", was: "y" })).rejects.toMatchObject(userOnly);
+    expect(refusals(hub)).toHaveLength(7);
     await phone.close();
   });
 

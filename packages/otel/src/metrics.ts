@@ -43,6 +43,8 @@ const tokenUsage = "gen_ai.client.token.usage";
 const tokenTypes = [
   ["input", "gen_ai.usage.input_tokens"],
   ["output", "gen_ai.usage.output_tokens"],
+  // A part of the input, which the conventions have as an attribute of spans alone.
+  ["cache_read", "gen_ai.usage.cache_read.input_tokens"],
 ] as const;
 
 /** Seconds: as the GenAI conventions say, and on to a day for what waits for a human. */

@@ -91,6 +91,7 @@ describe("a span", () => {
     expect(measured.get("gen_ai.client.token.usage")).toMatchObject([
       { attributes: { "gen_ai.token.type": "input", "gen_ai.request.model": "claude" }, value: { sum: 1 } },
       { attributes: { "gen_ai.token.type": "output" }, value: { sum: 2 } },
+      { attributes: { "gen_ai.token.type": "cache_read" }, value: { sum: 3 } },
     ]);
   });
 

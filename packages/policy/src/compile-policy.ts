@@ -88,6 +88,7 @@ export const compilePolicy = (
       decides: types.filter((type) => defaults.has(type) || decided.has(type)),
     },
     {
+      value,
       rules: createCandidates(allRules),
       limits: createCandidates(allLimits),
       allLimits,

@@ -26,6 +26,7 @@ export {
   type BacktestReport,
   backtest,
 } from "./tools/backtest.ts";
+export { describePolicy, type RuleDescription } from "./tools/describe-policy.ts";
 export {
   eventOfCase,
   type ParseCasesOptions,

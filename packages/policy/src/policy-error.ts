@@ -18,14 +18,16 @@ export interface PolicyProblem extends SourcePlace {
  * - `policy_too_large`: more characters, nodes or levels than the limits allow;
  * - `policy_syntax`: not YAML;
  * - `policy_invalid`: YAML that is not a policy;
- * - `policy_expression`: an expression or a template that is not valid CEL, has the wrong type or may cost too much.
+ * - `policy_expression`: an expression or a template that is not valid CEL, has the wrong type or may cost too much;
+ * - `policy_changed`: the file has another text than the one that was to be replaced.
  */
 export type PolicyErrorCode =
   | "policy_unreadable"
   | "policy_too_large"
   | "policy_syntax"
   | "policy_invalid"
-  | "policy_expression";
+  | "policy_expression"
+  | "policy_changed";
 
 const maxProblems = 50;
 

@@ -1,7 +1,7 @@
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import type { Expressions } from "./cel/expressions.ts";
 import type { ChangesFiles } from "./decide/changes-files.ts";
-import type { PolicyMode } from "./file/policy-schema.ts";
+import type { PolicyFile, PolicyMode } from "./file/policy-schema.ts";
 import type { Limit } from "./limits/limit.ts";
 import type { ParsePolicyOptions } from "./parse-policy.ts";
 import type { PolicyProblem } from "./policy-error.ts";
@@ -12,6 +12,8 @@ import type { Rule } from "./rules/rule.ts";
 
 /** The compiled parts of a policy; internal to this package. */
 export interface PolicyParts {
+  /** What the file says. */
+  readonly value: PolicyFile;
   readonly rules: Candidates<Rule>;
   readonly limits: Candidates<Limit>;
   readonly allLimits: readonly Limit[];

@@ -1,8 +1,8 @@
 import type { createModel } from "@harnesskit/models";
 import { CliError } from "../cli-error.ts";
+import { pricesOf } from "../prices.ts";
 import type { LineCommand } from "../terminal/line-conversation.ts";
 import { oneLine } from "../terminal/text.ts";
-import { pricesOf } from "../threads/cost.ts";
 import type { View } from "../timeline/view.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SwitchedModel } from "./switched-model.ts";
@@ -51,6 +51,11 @@ export const chatCommands = ({
       word: "/cost",
       help: ["/cost", "what this conversation has used since the command began, and what it costs"],
       run: () => whereUsable(async () => view.note(conversation.tokens.text(await pricesOf()))),
+    },
+    {
+      word: "/compact",
+      help: ["/compact", "a summary replaces what was said for the model; this conversation keeps it"],
+      run: () => conversation.compact(),
     },
     {
       word: "/diff",

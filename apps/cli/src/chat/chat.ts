@@ -144,6 +144,7 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
       ...{ session, sessionId, directory: workspace, events },
       modelId: () => model.modelId,
       harness: judge?.conversations(harness) ?? harness,
+      compact: (id, scope) => harness.compact(id, scope),
       waiting: new WaitingCalls(workspace, view.style),
       history: (id) => storedHistory(store, id),
       isNamed: options.session !== undefined,

@@ -1,4 +1,4 @@
-import { ChatHarnessError, type SendOutcome, type SignalOutcome } from "@harnesskit/chat-harness";
+import { type ChatHarness, ChatHarnessError, type SignalOutcome } from "@harnesskit/chat-harness";
 import { type ChatEvent, failureOfText, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { attachedMessage, type ChatConversations } from "@harnesskit/shell-engine-chat";
@@ -21,6 +21,8 @@ export interface ConversationOptions {
   /** The workspace: where `@FILE` is looked for. */
   readonly directory: string;
   readonly harness: ChatConversations;
+  /** No prompt of the user's: no hub judges it. */
+  readonly compact: ChatHarness["compact"];
   readonly events: ChatEvents;
   /** The id of the model that is asked now. */
   readonly modelId: () => string;
@@ -177,6 +179,17 @@ export class Conversation implements LineActions {
     return message ?? { role: "user", content: text };
   }
 
+  /** Has the model make a summary of what was said; the view shows it as one that the model makes by itself. */
+  async compact(): Promise<void> {
+    const { events, compact, session } = this.#options;
+    const end = await this.#run((signal) => compact(this.#sessionId, { signal }));
+    if (end?.outcome === "errored") await this.#ended(end);
+    if (end?.outcome !== "completed") return;
+    events.end({ outcome: "completed", replies: [] });
+    if (end.summary === null)
+      session.view.note("Nothing to summarise: nothing was said since the last summary.");
+  }
+
   async answer(command: AnswerCommand): Promise<void> {
     const { harness, waiting } = this.#options;
     const { view } = this.#options.session;
@@ -227,9 +240,7 @@ export class Conversation implements LineActions {
     );
   }
 
-  async #run<T extends SendOutcome | SignalOutcome>(
-    turn: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T | undefined> {
+  async #run<T>(turn: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const { view } = this.#options.session;
     const running = new AbortController();
     this.#running = running;

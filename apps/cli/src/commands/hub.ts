@@ -66,6 +66,10 @@ export const addHub = (program: Command, context: CommandContext): void => {
         "high",
       ]),
     )
+    .option(
+      "--prices <file>",
+      "what tokens cost: JSON, in US dollars for a million (default: HARNESS_PRICES, else list prices)",
+    )
     .option("--quiet", "fewer lines")
     .addHelpText(
       "after",

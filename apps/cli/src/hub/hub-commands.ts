@@ -25,6 +25,7 @@ export const hubCommands = ({
   publicUrl,
   tlsCert,
   tlsKey,
+  prices,
 }: HubOptions) => {
   const options = words({
     policy: policy === "default" ? undefined : path(policy),
@@ -35,6 +36,7 @@ export const hubCommands = ({
       "tls-cert": path(tlsCert),
       "tls-key": path(tlsKey),
       notify: path(notify),
+      prices: path(prices),
     },
     ...{ store: store && withoutPassword(store), "keep-days": keepDays === 30 ? undefined : keepDays },
   });

@@ -4,9 +4,10 @@ import { createGuard, createHookHandler, createHookListener } from "@harnesskit/
 import { createHub } from "@harnesskit/hub";
 import { type ServedHub, serveHub } from "@harnesskit/hub/node";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
+import { costOf } from "@harnesskit/models";
 import { openPushKeys } from "@harnesskit/notify";
 import { createPolicyHarness, PolicyError } from "@harnesskit/policy";
-import { watchPolicy } from "@harnesskit/policy/node";
+import { type PolicyWatch, savePolicy, watchPolicy } from "@harnesskit/policy/node";
 import type { Pairing } from "@harnesskit/protocol/hub";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
@@ -19,6 +20,7 @@ import { CliError, describeFailure, ExitCode, unavailableError } from "../cli-er
 import { protectionLine } from "../guard/doctor-report.ts";
 import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
+import { pricesOf } from "../prices.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { hubCommands } from "./hub-commands.ts";
@@ -52,6 +54,8 @@ export interface HubOptions extends PairingOptions {
   /** Files of a certificate and its key, with which the hub itself serves `publicUrl`. */
   readonly tlsCert?: string;
   readonly tlsKey?: string;
+  /** A JSON file of prices. @default `$HARNESS_PRICES`, else the prices that `@harnesskit/models` has */
+  readonly prices?: string;
   readonly quiet?: true;
 }
 
@@ -117,6 +121,7 @@ const serve = async (
   const workspace = join(place.directory, "no-workspace");
   const loaded = await openPolicy(policyName, workspace);
   for (const line of policyWarnings(loaded)) log.say(line);
+  const prices = await pricesOf(options.prices);
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
   const tls = await readTls(options);
@@ -131,6 +136,7 @@ const serve = async (
     // The watch reports a refused file.
     onError: (error) => PolicyError.isInstance(error) || onError(error),
   });
+  let watching: PolicyWatch | undefined;
   const served = createHub({
     version,
     commands: hubCommands(options),
@@ -139,8 +145,17 @@ const serve = async (
     timeline,
     riskOf,
     protectionOf: protectionLine,
+    costOf: (usage) => costOf(usage, usage.model, prices),
     onError,
     secretFields: redact,
+    // The shipped policy is replaced with the next version of this command.
+    savePolicy:
+      policyName === "default"
+        ? undefined
+        : async (change) => {
+            await savePolicy(policy.policy, change);
+            await watching?.reload();
+          },
     audit,
   });
   defer(() => served.close());
@@ -185,7 +200,7 @@ const serve = async (
   await hooks.listen();
   // The hooks that wait refuse, and their questions stay.
   defer(() => hooks.close());
-  if (policyName !== "default") watch(policy, loaded.file, workspace, log, defer);
+  if (policyName !== "default") watching = watch(policy, loaded.file, workspace, log, defer);
   log.say(`policy ${oneLine(loaded.name, 100)} from ${oneLine(loaded.file, 1000)}`);
   log.say(
     `agents: unix:${oneLine(place.socket, 1000)} and ${server.url}/ahp, with the token in ${oneLine(place.tokenFile, 1000)}`,
@@ -206,7 +221,7 @@ const watch = (
   workspace: string,
   log: LiveLog,
   defer: (cleanup: () => unknown) => void,
-): void => {
+): PolicyWatch => {
   const watching = watchPolicy(policy, file, {
     ...policyOptions,
     workspace,
@@ -214,6 +229,7 @@ const watch = (
     onError: (error) => log.say(`${describePolicyError(error)}; the former policy stays in force`),
   });
   defer(() => watching.close());
+  return watching;
 };
 
 /** Throws a `CliError` where the hub has no TLS. */

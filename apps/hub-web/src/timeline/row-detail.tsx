@@ -16,6 +16,7 @@ import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
 import { ScrollArea } from "../parts/scroll-area.tsx";
 import { useNow } from "../state/now.ts";
+import { routeHash } from "../state/route.ts";
 import { Content, Input, isSaid, ReadableContent } from "./row-content.tsx";
 import { approvalText, approvalTones, decisionWord, StateMark, states } from "./row-state.tsx";
 
@@ -152,6 +153,9 @@ export function RowDetail(props: RowDetailProps) {
             <SafeText text={`${line(rowName(row), 100)} ${line(rowSubject(row), 300)}`.trim()} />
           </h1>
         </div>
+        <a class="button quiet compact" href={routeHash({ page: "policy", id: String(id), filter: {} })}>
+          Test this event
+        </a>
         <button type="button" class="button quiet compact" onClick={copyLink}>
           <Icon name={isCopied ? "check" : "link"} size={16} />
           {isCopied ? "Copied" : "Copy link"}

@@ -2,7 +2,7 @@ import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from "vitest";
 import { complaintsOf, launchChromium, needChromium, openContext } from "../../../../scripts/lib/chromium.ts";
 import { buildPage } from "./build-page.ts";
-import { type OpenHub, openHub } from "./open-hub.ts";
+import { type OpenHub, type OpenHubOptions, openHub } from "./open-hub.ts";
 
 export interface HubPage {
   readonly page: Page;
@@ -27,7 +27,7 @@ export const openPage = async (context: BrowserContext, url: string): Promise<Hu
   return { page, complaints, inbox, cards, timeline, rows: timeline.locator("a.row") };
 };
 
-export interface OpenOptions {
+export interface OpenOptions extends OpenHubOptions {
   /** @default a new one */
   readonly context?: BrowserContext;
   /** Runs before the page is opened. */
@@ -52,8 +52,12 @@ export const pageTests = () => {
     context,
     pageDirectory: () => built?.path ?? "",
     /** A hub of its own, with the page open. */
-    async open({ context: given, prepare }: OpenOptions = {}): Promise<HubPage & { readonly hub: OpenHub }> {
-      const hub = await openHub(built?.path ?? "");
+    async open({
+      context: given,
+      prepare,
+      ...options
+    }: OpenOptions = {}): Promise<HubPage & { readonly hub: OpenHub }> {
+      const hub = await openHub(built?.path ?? "", options);
       onTestFinished(() => hub[Symbol.asyncDispose]());
       await prepare?.(hub);
       const opened = await openPage(given ?? (await context()), hub.link());

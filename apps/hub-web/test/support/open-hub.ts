@@ -4,7 +4,7 @@ import { type ApprovalQuestion, type ApprovalStore, createMemoryApprovalStore } 
 import { createHub, createMemoryTimelineStore, type TimelineStore } from "@harnesskit/hub";
 import { type ServedHub, type ServeHubOptions, serveHub } from "@harnesskit/hub/node";
 import { hubPlace } from "@harnesskit/hub/place";
-import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
+import { createPolicyHarness, parsePolicy, parsePolicyLike } from "@harnesskit/policy";
 import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
 import { type Agent, connectAgent } from "./agent.ts";
 import { policyText } from "./policy-text.ts";
@@ -31,6 +31,11 @@ export interface OpenHub extends AsyncDisposable {
 
 type AuditEntry = Parameters<NonNullable<ServeHubOptions["audit"]>>[0];
 
+export interface OpenHubOptions {
+  /** Whether it was started with a policy file. @default false */
+  readonly savesPolicy?: boolean | undefined;
+}
+
 const vapidKey = "BEl62iUYgUivxIkv69yViEuiBIa-Ib9-SkvMeAtA3LFgDzkrxZJjSgSnfckjBJuBkr3qBUYIHBQFLXYp5Nksh8U";
 
 const freePort = (): Promise<number> =>
@@ -42,7 +47,10 @@ const freePort = (): Promise<number> =>
   });
 
 /** A hub as a user's, in this process, with stores in memory and the page from a directory. */
-export const openHub = async (pageDirectory: string): Promise<OpenHub> => {
+export const openHub = async (
+  pageDirectory: string,
+  { savesPolicy = false }: OpenHubOptions = {},
+): Promise<OpenHub> => {
   const directory = await temporaryDirectory();
   const place = hubPlace({ state: join(directory.path, "hub") });
   const errors: unknown[] = [];
@@ -53,7 +61,13 @@ export const openHub = async (pageDirectory: string): Promise<OpenHub> => {
   const policy = createPolicyHarness({ policy: parsePolicy(policyText) });
   const riskOf = () => ({ level: "high" as const, reasons: ["it may change anything"] });
   const limits = { returnWithinMs: 100 };
-  const hub = createHub({ version: "1.0.0", policy, approvals, timeline, riskOf, limits, onError });
+  const savePolicy = async ({ text }: { readonly text: string }) =>
+    policy.replace(parsePolicyLike(policy.policy, text));
+  const hub = createHub({
+    ...{ version: "1.0.0", policy, approvals, timeline, riskOf, limits, onError },
+    savePolicy: savesPolicy ? savePolicy : undefined,
+    costOf: ({ model, inputTokens = 0 }) => (model === "known" ? inputTokens / 1000 : undefined),
+  });
   await hub.start();
   // A browser takes this name of the machine for another origin, and for as safe as TLS.
   const port = await freePort();

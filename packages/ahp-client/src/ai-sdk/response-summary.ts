@@ -83,7 +83,12 @@ export class ResponseSummary {
     reason: GenerateResult["finishReason"],
     { inputTokens, outputTokens }: GenerateResult["usage"],
   ): void {
-    const usage = defined({ input_tokens: inputTokens.total, output_tokens: outputTokens.total });
+    const usage = defined({
+      input_tokens: inputTokens.total,
+      output_tokens: outputTokens.total,
+      cache_read_tokens: inputTokens.cacheRead,
+      cache_write_tokens: inputTokens.cacheWrite,
+    });
     this.#end = { finish_reason: reason.unified, usage };
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import type { InputPart, ModelRef } from "@harnesskit/protocol/threads";
+import type { InputPart, ModelRef, Usage } from "@harnesskit/protocol/threads";
 import type { HumanAnswer } from "../human-answer.ts";
 
 /* What a thread server passes to its gates and its observer, as far as it is used here. `@harnesskit/thread-server`'s types fit. */
@@ -48,7 +48,7 @@ export interface ThreadTurnEnd {
   readonly status: "completed" | "cancelled" | "error";
   readonly error?: string;
   readonly code?: string;
-  readonly usage?: { readonly totalTokens?: number | undefined };
+  readonly usage?: Usage | undefined;
 }
 
 /** Who decided, by which rule and why; safe text. */

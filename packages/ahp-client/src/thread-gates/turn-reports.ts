@@ -1,5 +1,6 @@
 import type { EventContext, NotificationEventType, VerificationStatus } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Usage } from "@harnesskit/protocol/threads";
 import { BoundedMap, type Clock } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { createRunReporter, type RunReporter } from "../reporters/run-reporter.ts";
@@ -43,6 +44,7 @@ interface Verifying {
 interface Run {
   readonly reporter: RunReporter;
   readonly tasks: CallTasks;
+  readonly metadata: JsonObject;
   verifying?: Verifying | undefined;
 }
 
@@ -59,6 +61,16 @@ interface Session {
 const idleAfterMs = 60_000;
 
 const endings = { completed: "completed", cancelled: "cancelled", error: "failed" } as const;
+
+/** As `post_response` of a model has it. */
+const toReported = (usage: Usage): JsonObject =>
+  defined({
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_tokens: usage.cacheReadTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    model: usage.modelId,
+  });
 
 const toVerification = ({ status }: ThreadCallOutcome): VerificationStatus => {
   switch (status) {
@@ -125,7 +137,7 @@ export class TurnReports {
       resumed: isResumed || undefined,
     });
     const reporter = createRunReporter(client, { runId: turnId, clock, metadata, maxTasks });
-    this.#runs.set(turnId, { reporter, tasks: new CallTasks(reporter.tasks, clock) });
+    this.#runs.set(turnId, { reporter, metadata, tasks: new CallTasks(reporter.tasks, clock) });
   }
 
   agentStarted({ turnId }: ThreadTurn): void {
@@ -197,10 +209,8 @@ export class TurnReports {
     const { reporter } = run;
     const ending = endings[status];
     if (ending === "completed" && reporter.status === "created") reporter.set("executing");
-    reporter.set(ending, {
-      error,
-      metadata: code === undefined ? undefined : { code },
-    });
+    const said = defined({ code, usage: usage && toReported(usage) });
+    reporter.set(ending, { error, metadata: { ...run.metadata, ...said } });
   }
 
   /** Ends all sessions. */

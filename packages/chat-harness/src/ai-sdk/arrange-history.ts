@@ -81,9 +81,13 @@ export const piecesToAnswer = (messages: readonly ChatMessage[]): readonly Piece
     .flatMap(({ pieces }) => pieces);
 };
 
+/** All that was said, each turn whole. */
+export const allPieces = (messages: readonly ChatMessage[]): readonly Piece[] =>
+  arrange(messages).turns.flatMap(({ pieces }) => pieces);
+
 /** What the model was shown when it asked for a call. */
 export const piecesBefore = (messages: readonly ChatMessage[], callId: string): readonly Piece[] => {
-  const pieces = arrange(messages).turns.flatMap((turn) => turn.pieces);
+  const pieces = allPieces(messages);
   const index = pieces.findLastIndex(
     (piece) => isStep(piece) && callsOf(piece.message).some(({ id }) => id === callId),
   );

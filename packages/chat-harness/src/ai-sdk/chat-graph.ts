@@ -1,6 +1,7 @@
 import { type CompiledGraph, type CompileOptions, defineGraph, END, thrownMessage } from "@harnesskit/graph";
 import { callSafely, warnPlatform } from "@harnesskit/wire";
 import { checkChatGraphOptions } from "../option-names.ts";
+import type { GraphSource } from "../options.ts";
 import { askNode, settleNode } from "./approval-nodes.ts";
 import { type ChatGraphOptions, type ChatSettings, toChatSettings } from "./chat-graph-options.ts";
 import { type ChatGraphFields, type ChatState, chatState } from "./chat-state.ts";
@@ -8,7 +9,7 @@ import { modelNode } from "./model-node.ts";
 import { toolsNode } from "./tools-node.ts";
 
 /** The graph of a conversation, which a chat harness compiles. */
-export interface ChatGraph {
+export interface ChatGraph extends GraphSource<ChatGraphFields> {
   /** Compiles it. Of its state the session keeps the messages, their summary and which calls were begun, whatever `session.fields` says. */
   compile(options?: CompileOptions<ChatGraphFields>): CompiledGraph<ChatGraphFields>;
 }
@@ -43,6 +44,14 @@ const chatGraphOf = (chat: ChatSettings) =>
 export const createChatGraph = (options: ChatGraphOptions): ChatGraph => {
   const chat = toChatSettings(checkChatGraphOptions(options));
   return {
+    compaction: {
+      initial: { compaction: "asked" },
+      madeIn({ compaction, summary }) {
+        if (compaction !== "made" || summary === null) return null;
+        const { through: _, ...made } = summary;
+        return made;
+      },
+    },
     compile(compile = {}) {
       const { onError = (cause, context) => warnPlatform("GraphWarning", { ...context, cause }) } = compile;
       const report = (error: unknown, tool: string): void => {

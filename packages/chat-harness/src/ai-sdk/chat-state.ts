@@ -35,6 +35,8 @@ export const chatState = defineState({
   begun_calls: append(z.string()),
   /** What stands for the oldest messages, where the model is not given them any more. */
   summary: lastWriteWins(ChatSummarySchema.nullable(), { default: null }),
+  /** A run that makes a summary in the place of a turn: `made` once it has made one. */
+  compaction: lastWriteWins(z.enum(["asked", "made"]).nullable(), { default: null }),
   /** What the model is told beside the message that began the turn. */
   note: lastWriteWins(z.string().nullable(), { default: null }),
   /** Calls of the last step in the order in which the model asked for them; those that have a result too. */

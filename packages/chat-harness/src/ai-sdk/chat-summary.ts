@@ -2,7 +2,7 @@ import type { ChatMessage } from "@harnesskit/protocol/chat";
 import { summaryMessage } from "@harnesskit/wire/replay";
 import type { ModelMessage, ToolResultPart } from "ai";
 import * as z from "zod";
-import { callsOf, isStep, type Piece, piecesToAnswer } from "./arrange-history.ts";
+import { allPieces, callsOf, isStep, type Piece, piecesToAnswer } from "./arrange-history.ts";
 import { type ModelMessagesOptions, toPromptPieces } from "./to-model-messages.ts";
 
 /** What the model is given in the place of the oldest messages of a conversation, which the session keeps. */
@@ -22,6 +22,13 @@ interface PlacedMessage {
   readonly piece: number;
 }
 
+export interface ChatContextOptions extends ModelMessagesOptions {
+  /** What the model is told beside the message that began the turn. */
+  readonly note: string | null;
+  /** Everything that was said, and not what the turn of the last message is about. @default false */
+  readonly isWhole?: boolean | undefined;
+}
+
 /** What a model is shown of a history: a summary, where there is one, and what was said since. */
 export class ChatContext {
   readonly summary: ChatSummary | null;
@@ -36,13 +43,14 @@ export class ChatContext {
   constructor(
     history: readonly ChatMessage[],
     summary: ChatSummary | null,
-    { note, ...options }: ModelMessagesOptions & { readonly note: string | null },
+    { note, isWhole, ...options }: ChatContextOptions,
   ) {
     this.summary = summary;
     this.#note = note;
     this.summarised = summary === null ? 0 : 1;
     this.#places = new Map(history.map((message, index) => [message, index]));
-    this.#pieces = piecesToAnswer(givenMessages(history, summary));
+    const given = givenMessages(history, summary);
+    this.#pieces = isWhole ? allPieces(given) : piecesToAnswer(given);
     this.#placed = toPromptPieces(this.#pieces, options).flatMap((messages, piece) => {
       this.#refer(messages, piece);
       return messages.map((message) => ({ message, piece }));
@@ -77,10 +85,10 @@ export class ChatContext {
     return Math.max(since - 1, ...places) + 1 - since === places.length;
   }
 
-  /** The messages that a summary is to stand for, with the one before; the prompt is not among them. */
+  /** The messages that a summary is to stand for, with the one before. The prompt is not among them, unless nothing stays behind it. */
   before(cut: number): ModelMessage[] {
-    const { prompt } = this;
-    return this.messages.slice(0, cut).filter((_, index) => index !== prompt);
+    const { messages, prompt } = this;
+    return cut === messages.length ? messages : messages.slice(0, cut).filter((_, index) => index !== prompt);
   }
 
   /** The message of the history up to which such a summary stands. */

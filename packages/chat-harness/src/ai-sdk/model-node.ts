@@ -22,12 +22,12 @@ import { openCallIds } from "./arrange-history.ts";
 import { type Tell, teller } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
-import { ChatContext } from "./chat-summary.ts";
+import type { ChatContext } from "./chat-summary.ts";
+import { compactChat } from "./compact-chat.ts";
 import { toAssistantChatMessage } from "./from-model-messages.ts";
-import { mediaPlaceOf } from "./model-names.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import { lengthOfTools, withOutputReader } from "./shown-tools.ts";
-import { summariseChat } from "./summarise-chat.ts";
+import { chatContext, summariseChat } from "./summarise-chat.ts";
 import { ChatModelError, toModelError } from "./to-model-error.ts";
 
 interface Question {
@@ -220,24 +220,12 @@ const askOnce = async (
   throw new ChatModelError("provider_timeout", message, { cause: settled.error });
 };
 
-const chatContext = (
-  { messages, summary, note }: Pick<ChatState, "messages" | "summary" | "note">,
-  { model }: ChatSettings,
-): ChatContext => {
-  try {
-    return new ChatContext(messages, summary, { mediaPlace: mediaPlaceOf(model), note });
-  } catch (error) {
-    throw toModelError(error);
-  }
-};
-
-/** Asks the model, and puts what it says behind the history. */
+/** Asks the model, and puts what it says behind the history; or has it make a summary, where that is what the run is for. */
 export const modelNode =
   (chat: ChatSettings) =>
-  async (
-    { messages, summary: before, note: noteBefore, model_calls: calls_before }: ChatState,
-    context: NodeContext<ChatGraphFields>,
-  ): Promise<ChatUpdate> => {
+  async (state: ChatState, context: NodeContext<ChatGraphFields>): Promise<ChatUpdate> => {
+    if (state.compaction !== null) return compactChat(chat, state, context);
+    const { messages, summary: before, note: noteBefore, model_calls: calls_before } = state;
     const step = calls_before + 1;
     const tell = teller(chat.onEvent, context, step);
     let summary = before;

@@ -5,8 +5,9 @@ import { settleWithin } from "@harnesskit/wire/time";
 import { type ModelMessage, streamText } from "ai";
 import type { Tell } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
-import type { ChatGraphFields } from "./chat-state.ts";
-import type { ChatContext, ChatSummary } from "./chat-summary.ts";
+import type { ChatGraphFields, ChatState } from "./chat-state.ts";
+import { ChatContext, type ChatSummary } from "./chat-summary.ts";
+import { mediaPlaceOf } from "./model-names.ts";
 import { toModelError } from "./to-model-error.ts";
 
 /** What one request for a summary brought. */
@@ -55,6 +56,19 @@ const askForSummary = async (
   const failure = toModelError(settled.error);
   if (!lasting.has(failure.category)) throw failure;
   return { text: plainSummary(messages, failure.message, room) };
+};
+
+/** What the model is shown of a conversation. Throws a `ChatModelError` for one that no model can be shown. */
+export const chatContext = (
+  { messages, summary, note }: Pick<ChatState, "messages" | "summary" | "note">,
+  { model }: ChatSettings,
+  isWhole = false,
+): ChatContext => {
+  try {
+    return new ChatContext(messages, summary, { mediaPlace: mediaPlaceOf(model), note, isWhole });
+  } catch (error) {
+    throw toModelError(error);
+  }
 };
 
 /**

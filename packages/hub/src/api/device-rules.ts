@@ -43,9 +43,13 @@ const needs: Readonly<Record<HubMethodName, "look" | "answer" | "user">> = {
   "timeline.read": "look",
   "watch.cancel": "look",
   "agents.list": "look",
+  "agents.control": "answer",
   "sessions.list": "look",
+  "activity.list": "look",
   "policy.get": "look",
+  "policy.save": "user",
   // It is work for the hub's processor, as much as the caller likes.
+  "policy.check": "user",
   "policy.backtest": "user",
 };
 

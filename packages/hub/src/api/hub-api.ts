@@ -8,6 +8,7 @@ import {
   type HubMethodParams,
   type HubMethodResult,
   hubMethods,
+  type RowUsage,
 } from "@harnesskit/protocol/hub";
 import {
   type Channel,
@@ -18,17 +19,21 @@ import {
   ProtocolError,
 } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { type Call, createPeer, type Peer, type RpcMethod } from "@harnesskit/wire/rpc";
+import { createPeer, type Peer, type RpcMethod } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
+import type { AgentControl } from "../agents/agent-control.ts";
 import type { Presence } from "../agents/presence.ts";
 import type { ApprovalDesk } from "../desk/approval-desk.ts";
 import type { HubLimits } from "../limits.ts";
 import type { PolicyDesk } from "../policy-desk.ts";
+import { readActivity } from "../timeline/activity.ts";
 import type { Recorder } from "../timeline/recorder.ts";
 import type { TimelineStore } from "../timeline/timeline-store.ts";
 import type { AnswerBudget } from "./answer-budget.ts";
 import { notFound, rateLimited, reasonOf, toApiError } from "./api-errors.ts";
-import { checkAnswer, checkCall, type DeviceDesk, userOnly } from "./device-rules.ts";
+import { checkAnswer, checkCall, userOnly } from "./device-rules.ts";
+import { byOf, type Client, deskOf, type Handlers, type HubUser } from "./handlers.ts";
+import { policyMethods } from "./policy-methods.ts";
 import { readSession, toDetail } from "./timeline-detail.ts";
 import { Watches } from "./watches.ts";
 
@@ -38,50 +43,18 @@ export interface HubApiOptions {
   readonly recorder: Recorder;
   readonly desk: ApprovalDesk;
   readonly presence: Presence;
+  readonly control: AgentControl;
   readonly policy: PolicyDesk;
   readonly budget: AnswerBudget;
   readonly limits: HubLimits;
   readonly clock: Clock;
   readonly about: HubMethodResult<"hub.hello">["hub"];
+  readonly costOf: (usage: RowUsage) => number | undefined;
   /** The default and longest duration of a grant. */
   readonly grantMs: number;
   readonly audit: (entry: AuditEntryInput) => void;
   readonly onError: (error: unknown) => void;
 }
-
-/** Who is at a connection of the API. */
-export interface HubUser {
-  /** The user's name, as answers record it. */
-  readonly user: string;
-  /** The device at the connection, which may do what it was paired for. @default the user, who may do everything */
-  readonly device?: Device | undefined;
-  /** The devices that can be paired and revoked. @default none: their methods are refused */
-  readonly devices?: DeviceDesk | undefined;
-  /** The key of the hub that push services know. @default the hub sends no pushes */
-  readonly pushKey?: string | undefined;
-}
-
-interface Client extends HubUser {
-  readonly watches: Watches;
-  /** What it called itself; undefined before `hub.hello`. */
-  name: string | undefined;
-}
-
-type Handlers = {
-  [M in HubMethodName]: (
-    params: HubMethodParams<M>,
-    client: Client,
-    call: Call,
-  ) => HubMethodResult<M> | Promise<HubMethodResult<M>>;
-};
-
-const byOf = ({ user, device, name = "unknown" }: Client): string =>
-  displayText(device === undefined ? `${user} (${name})` : `${user} on ${device.name}`, { maxLength: 200 });
-
-const deskOf = ({ devices }: Client): DeviceDesk => {
-  if (devices === undefined) throw userOnly();
-  return devices;
-};
 
 /** The hub's own API, for any number of channels. */
 export class HubApi {
@@ -111,10 +84,13 @@ export class HubApi {
       recorder,
       clock,
       maxWatches: limits.maxWatchesPerClient,
-      notify: (name, params) => peer.notify(name, params),
+      notify: (name, params) => client.notify(name, params),
       onError,
     });
-    const client: Client = { ...user, watches, name: undefined };
+    const client: Client = {
+      ...{ ...user, watches, name: undefined },
+      notify: (name, params) => peer.notify(name, params),
+    };
     const peer: Peer = createPeer(
       channel,
       {
@@ -176,7 +152,7 @@ export class HubApi {
   }
 
   #createHandlers(): Handlers {
-    const { approvals, timeline, presence, policy, clock, about, grantMs, recorder, desk } = this.#options;
+    const { approvals, timeline, presence, control, clock, about, grantMs, recorder, desk } = this.#options;
     const recordOf = async (id: string) => {
       const record = await approvals.get(id);
       if (record === undefined) throw notFound("approval");
@@ -254,19 +230,30 @@ export class HubApi {
         if (!watches.cancel(watchId)) throw notFound("watch");
         return { ok: true };
       },
-      "agents.list": async () => ({ agents: await presence.list() }),
+      "agents.list": async () => ({ agents: await presence.list((agent) => control.sessionsOf(agent)) }),
+      "agents.control": async (params, client) => {
+        const { agent, session, action } = params;
+        const details = { agent, session, action, by: byOf(client) };
+        try {
+          await control.tell(params, (key) => presence.isHere(key));
+          this.#options.audit({ action: "hub.control", outcome: "ok", details });
+        } catch (error) {
+          const reason = reasonOf(error);
+          this.#options.audit({ action: "hub.control", outcome: "refused", details: { ...details, reason } });
+          throw error;
+        }
+        return { ok: true };
+      },
       "sessions.list": async (params = {}) => {
         await recorder.flush();
         return { sessions: [...(await timeline.sessions(params))] };
       },
-      "policy.get": async () => {
+      "activity.list": async (params, _client, { signal }) => {
         await recorder.flush();
-        return { policy: await policy.state() };
+        const { costOf, limits } = this.#options;
+        return readActivity(params, { timeline, clock, costOf, maxRows: limits.maxActivityRows }, signal);
       },
-      "policy.backtest": async (params = {}, _client, { signal }) => {
-        await recorder.flush();
-        return policy.backtest(params, signal);
-      },
+      ...policyMethods(this.#options),
     };
   }
 

@@ -1,5 +1,6 @@
 import {
   type ApprovalRecord,
+  type BacktestResult,
   HUB_API_VERSION,
   type HubMethodName,
   type HubMethodParams,
@@ -61,6 +62,11 @@ export type ParamsArgument<M extends HubMethodName> =
     ? [params?: HubMethodParams<M>, options?: RequestOptions]
     : [params: HubMethodParams<M>, options?: RequestOptions];
 
+export interface HubBacktestOptions extends RequestOptions {
+  /** Receives how far it has come, some times a second. */
+  readonly onProgress?: ((progress: { readonly events: number; readonly share: number }) => void) | undefined;
+}
+
 /** A client of the hub's own API. */
 export interface HubClient {
   /** Opens the connection. Rejects with the errors of the transport and of a call, and `version_mismatch`. */
@@ -70,6 +76,11 @@ export interface HubClient {
    * `request_timeout`, `request_cancelled`.
    */
   call<M extends HubMethodName>(method: M, ...args: ParamsArgument<M>): Promise<HubMethodResult<M>>;
+  /** `policy.backtest`, which reports how far it has come. Rejects as `call`. */
+  backtest(
+    params: Omit<NonNullable<HubMethodParams<"policy.backtest">>, "watchId">,
+    options?: HubBacktestOptions,
+  ): Promise<BacktestResult>;
   /** Each changed approval, also over lost connections; states in between may be skipped. */
   watchInbox(options?: HubWatchOptions): AsyncIterableIterator<ApprovalRecord>;
   /**
@@ -115,11 +126,26 @@ export const createHubClient = (options: HubClientOptions): HubClient => {
     onAttemptFailed: onError,
     clock,
   });
+  let backtests = 0;
   const call: HubClient["call"] = (method, ...[params, { signal, timeoutMs = requestTimeoutMs } = {}]) =>
     callHub(session, method, params as never, { signal, timeoutMs });
   return {
     connect: async (connecting) => (await session.connect(connecting)).introduction,
     call,
+    async backtest(params, { onProgress, signal, timeoutMs = requestTimeoutMs } = {}) {
+      const { connection } = await session.whenReady({ signal });
+      const watchId = `backtest ${++backtests}`;
+      const stop = connection.listen(
+        watchId,
+        (event) => event.name === "policy.progress" && onProgress?.(event.params),
+        () => {},
+      );
+      try {
+        return await callHub(connection, "policy.backtest", { ...params, watchId }, { signal, timeoutMs });
+      } finally {
+        stop();
+      }
+    },
     async inboxSeq() {
       const { watchId, afterSeq } = await call("inbox.watch");
       await call("watch.cancel", { watchId });

@@ -1,6 +1,7 @@
 import type { Explanation } from "@harnesskit/policy";
 import type { RowDecision, RowState } from "@harnesskit/protocol/hub";
 import { type ContentRules, redactedLine, rowContent } from "../timeline/row-content.ts";
+import { usageIn } from "../timeline/row-usage.ts";
 import type { NewRow, StoredContent } from "../timeline/timeline-store.ts";
 import type { AnyEvent, EventFacts } from "./read-event.ts";
 
@@ -21,7 +22,7 @@ export const reasonOf = ({ decided, rule, source, why }: Explanation, made?: Wor
 };
 
 export const rowOf = (event: AnyEvent, facts: EventFacts, state: RowState, atMs: number): NewRow => {
-  const { agent, session, turn, callId, subagent, tool, summary } = facts;
+  const { agent, session, turn, callId, subagent, tool, summary, payload } = facts;
   return {
     type: event.event_type,
     atMs,
@@ -34,6 +35,7 @@ export const rowOf = (event: AnyEvent, facts: EventFacts, state: RowState, atMs:
     tool,
     summary: redactedLine(summary),
     state,
+    usage: usageIn(payload),
   };
 };
 

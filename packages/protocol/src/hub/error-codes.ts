@@ -9,15 +9,18 @@ export const HubErrorCode = {
   ApprovalRefused: -32011,
   /** Too many answers in a short time; `data.retryAfterMs`. */
   RateLimited: -32012,
-  /** The policy of a backtest cannot be used; `data.problems`. */
+  /** A policy cannot be used: `data.problems`. Or its file was changed meanwhile: `data.reason` is `policy_changed`. */
   InvalidPolicy: -32013,
   /** A store is full or cannot be used now. */
   Unavailable: -32014,
   /**
    * `data.reason`: `device_only_looks`, `beyond_device` (a risk or a grant that the device may not answer), `not_for_devices`,
-   * `tls_required` (no device is paired at an origin beyond this machine without TLS), `too_many_devices`, `push_refused`.
+   * `tls_required` (no device is paired at an origin beyond this machine without TLS), `too_many_devices`, `push_refused`,
+   * `policy_read_only` (this hub may not write its policy's file).
    */
   NotAllowed: -32015,
+  /** An agent did not do what it was told: `data.reason`. */
+  AgentRefused: -32016,
 } as const;
 
 export type HubErrorCode = (typeof HubErrorCode)[keyof typeof HubErrorCode];

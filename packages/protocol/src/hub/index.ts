@@ -7,6 +7,12 @@ export {
   PageSessionSchema,
   SocketTicketSchema,
 } from "./access.ts";
+export {
+  type ActivityGroup,
+  type ActivityKey,
+  type RowUsage,
+  RowUsageSchema,
+} from "./activity.ts";
 export type { AgentState, HubSessionState, Protection } from "./agents.ts";
 export {
   type ApprovalAnswer,
@@ -26,6 +32,13 @@ export {
   type RiskLevel,
   RiskLevelSchema,
 } from "./approval.ts";
+export {
+  ControlAnswerSchema,
+  type ControlCommand,
+  type ControlOutcome,
+  ControlQuerySchema,
+  controlQueryType,
+} from "./control.ts";
 export {
   type Device,
   type DeviceRights,
@@ -63,10 +76,12 @@ export {
 export {
   type BacktestChange,
   type BacktestResult,
+  type PolicyCheck,
   type PolicyProblem,
   PolicyProblemSchema,
   type PolicyState,
   type RuleHits,
+  type RuleText,
 } from "./policy.ts";
 export type {
   RowApproval,

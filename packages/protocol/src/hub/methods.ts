@@ -1,10 +1,12 @@
 import * as z from "zod";
 import type { MethodTable, NotificationTable } from "../envelope/method-table.ts";
+import { ActivityGroupSchema, ActivityKeySchema } from "./activity.ts";
 import { AgentStateSchema, HubSessionStateSchema } from "./agents.ts";
 import { ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema } from "./approval.ts";
+import { ControlActionSchema } from "./control.ts";
 import { DeviceSchema, PairingLinkSchema, PairingSchema, PushSubscriptionSchema } from "./devices.ts";
 import { AlwaysSchema, GrantSchema, GrantTermsSchema } from "./grant.ts";
-import { BacktestResultSchema, PolicyStateSchema } from "./policy.ts";
+import { BacktestResultSchema, PolicyCheckSchema, PolicyStateSchema } from "./policy.ts";
 import {
   TimelineDetailSchema,
   TimelineFilterSchema,
@@ -27,7 +29,7 @@ const LimitSchema = z.int().positive().max(200);
 /** Of rows and sessions, which are small. */
 const LongLimitSchema = z.int().positive().max(500);
 const WatchIdSchema = z.string();
-const maxPolicyLength = 1_000_000;
+const PolicyTextSchema = z.string().min(1).max(1_000_000);
 
 /** The requests from a client to the hub. `hub.hello` is the first. */
 export const hubMethods = {
@@ -162,6 +164,24 @@ export const hubMethods = {
     params: z.object({}).optional(),
     result: z.object({ agents: z.array(AgentStateSchema) }),
   },
+  /**
+   * Tells the agent of a session something: resolves when it has done it. Refused with `agent_not_connected`, `agent_not_controllable`
+   * (it does not take such commands), `agent_refused` (the message says why) and `agent_did_not_answer` (it may still do it).
+   */
+  "agents.control": {
+    params: z
+      .object({
+        agent: IdSchema,
+        session: IdSchema,
+        action: ControlActionSchema,
+        text: WordsSchema.optional(),
+      })
+      .refine(({ action, text }) => (action === "message") === (text !== undefined), {
+        path: ["text"],
+        message: "a message has a text, and nothing else has one",
+      }),
+    result: z.object({ ok: z.literal(true) }),
+  },
   /** Those seen last first. */
   "sessions.list": {
     params: z
@@ -180,13 +200,41 @@ export const hubMethods = {
       .optional(),
     result: z.object({ sessions: z.array(HubSessionStateSchema) }),
   },
+  /**
+   * What was done, asked and spent, by agent, subagent, session, turn, day or hour, those that were seen last first. The newest rows up to
+   * the hub's bound are counted; `isPartial` says that there are older ones.
+   */
+  "activity.list": {
+    params: z.object({
+      by: z.array(ActivityKeySchema).min(1).max(4),
+      filter: TimelineFilterSchema.optional(),
+      /** The caller's clock, from UTC. @default 0 */
+      utcOffsetMinutes: z.int().min(-1440).max(1440).optional(),
+    }),
+    result: z.object({ groups: z.array(ActivityGroupSchema), isPartial: z.boolean() }),
+  },
   "policy.get": { params: z.object({}).optional(), result: z.object({ policy: PolicyStateSchema }) },
+  /** Reads a text as the policy, and judges the event of a row by it. Nothing is changed. For the hub's user. */
+  "policy.check": {
+    params: z.object({ text: PolicyTextSchema, rowId: SequenceSchema.optional() }),
+    result: PolicyCheckSchema,
+  },
+  /**
+   * Puts a text into the policy's file and in force. `was` is the text that the change was made from: where the file has another one,
+   * the call is refused. For the hub's user.
+   */
+  "policy.save": {
+    params: z.object({ text: PolicyTextSchema, was: PolicyTextSchema }),
+    result: z.object({ policy: PolicyStateSchema }),
+  },
   /** What a policy would have decided on the events that are kept. */
   "policy.backtest": {
     params: z
       .object({
+        /** Names `policy.progress` of this call. @default none is sent */
+        watchId: WatchIdSchema.optional(),
         /** YAML. @default the policy in force */
-        text: z.string().min(1).max(maxPolicyLength).optional(),
+        text: PolicyTextSchema.optional(),
         sinceMs: TimeMsSchema.optional(),
         untilMs: TimeMsSchema.optional(),
         /** @default 100 */
@@ -212,6 +260,13 @@ export const hubNotifications = {
     rows: z.array(TimelineRowSchema).min(1),
     /** `afterSeq` to go on from; rows that do not fit the filter count too. */
     seq: AfterSeqSchema,
+  }),
+  /** How far a backtest has come. */
+  "policy.progress": z.object({
+    watchId: WatchIdSchema,
+    events: z.int().nonnegative(),
+    /** The part of the time asked about that is done, by its rows. */
+    share: z.number().min(0).max(1),
   }),
   /** The watch ended by itself; `reason` is a code, such as `store_closed`. */
   "watch.ended": z.object({ watchId: WatchIdSchema, reason: z.string() }),

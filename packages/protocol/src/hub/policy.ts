@@ -1,5 +1,23 @@
 import * as z from "zod";
+import { TimelineRowSchema } from "./timeline.ts";
 import { SequenceSchema, TimeMsSchema } from "./values.ts";
+
+/** What a rule, a limit or the default of a policy says, in words. */
+export const RuleTextSchema = z.object({
+  kind: z.enum(["rule", "limit", "default"]),
+  name: z.string(),
+  /** Its author's words. */
+  description: z.string().optional(),
+  /** When it applies, in words; `cel` has the conditions that must hold besides. */
+  when: z.string(),
+  cel: z.array(z.string()),
+  /** The word of its decision, and the template of its reason. */
+  decision: z.string(),
+  reason: z.string().optional(),
+  /** `shadow`: it is recorded what it would decide. */
+  mode: z.enum(["enforce", "shadow"]),
+});
+export type RuleText = z.infer<typeof RuleTextSchema>;
 
 /** A rule, a limit, or what decides where none does (`default`), with how often it decided since the hub keeps its timeline. */
 export const RuleHitsSchema = z.object({
@@ -9,8 +27,8 @@ export const RuleHitsSchema = z.object({
   lastHitAtMs: TimeMsSchema.optional(),
   /** By the decision's word. */
   decisions: z.record(z.string(), z.int().nonnegative()),
-  /** False for one that decided earlier and is in the policy no more. */
-  isInForce: z.boolean(),
+  /** What it says. Absent: it is not in the policy, such as one that decided earlier. */
+  text: RuleTextSchema.optional(),
 });
 export type RuleHits = z.infer<typeof RuleHitsSchema>;
 
@@ -23,6 +41,8 @@ export const PolicyStateSchema = z.object({
   loadedAtMs: TimeMsSchema,
   warnings: z.array(z.object({ message: z.string(), line: z.int(), column: z.int() })),
   rules: z.array(RuleHitsSchema),
+  /** Whether `policy.save` writes the file: this hub was started with a policy of its user. */
+  canSave: z.boolean(),
 });
 export type PolicyState = z.infer<typeof PolicyStateSchema>;
 
@@ -33,6 +53,31 @@ export const PolicyProblemSchema = z.object({
   column: z.int().optional(),
 });
 export type PolicyProblem = z.infer<typeof PolicyProblemSchema>;
+
+/** What is to be said about a text while it is written. */
+export const PolicyCheckSchema = z.object({
+  /** It is no policy, and nothing below is known. */
+  problems: z.array(PolicyProblemSchema),
+  warnings: z.array(PolicyProblemSchema),
+  rules: z.array(RuleTextSchema),
+  /** The row that was asked about. */
+  row: TimelineRowSchema.optional(),
+  /** What it decides on the event of the row, as if that were the first one: limits have counted nothing. */
+  judged: z
+    .object({
+      /** Absent: it has no say. */
+      decision: z.string().optional(),
+      rule: z.string().optional(),
+      source: z.enum(["rule", "limit", "default", "failure", "guard"]),
+      why: z.string(),
+      /** What rules in shadow would have decided. */
+      shadowed: z.array(z.object({ rule: z.string(), decision: z.string() })),
+      /** A part of the event was not kept, or was redacted: on the whole of it, it may be another decision. */
+      isCut: z.boolean(),
+    })
+    .optional(),
+});
+export type PolicyCheck = z.infer<typeof PolicyCheckSchema>;
 
 export const BacktestChangeSchema = z.object({
   rowId: SequenceSchema,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
+import { RowUsageSchema } from "./activity.ts";
 import { ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema, RiskLevelSchema } from "./approval.ts";
 import { AfterSeqSchema, IdSchema, SequenceSchema, TimeMsSchema, WordsSchema } from "./values.ts";
 
@@ -67,6 +68,8 @@ export const TimelineRowSchema = z.object({
   durationMs: z.int().nonnegative().optional(),
   /** One safe line about the outcome, an error's first line for a failure. */
   outcome: z.string().optional(),
+  /** Tokens of a request to the model, or of a whole turn, as the agent reports them. */
+  usage: RowUsageSchema.optional(),
 });
 export type TimelineRow = z.infer<typeof TimelineRowSchema>;
 

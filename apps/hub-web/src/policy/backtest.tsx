@@ -1,12 +1,5 @@
-import { HubError } from "@harnesskit/hub/client";
-import {
-  type BacktestChange,
-  type BacktestResult,
-  type PolicyProblem,
-  PolicyProblemSchema,
-} from "@harnesskit/protocol/hub";
-import { useEffect, useId, useState } from "preact/hooks";
-import * as z from "zod";
+import type { BacktestChange, BacktestResult } from "@harnesskit/protocol/hub";
+import { useId, useState } from "preact/hooks";
 import { formatClock, formatCount, formatDay, line, plural } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { Select } from "../parts/controls.tsx";
@@ -25,12 +18,6 @@ const periods: readonly (readonly [number, string])[] = [
   [7 * 24 * hourMs, "the last 7 days"],
   [0, "all that is kept"],
 ];
-
-const problemsOf = (error: unknown): readonly PolicyProblem[] | undefined => {
-  if (!HubError.isInstance(error)) return undefined;
-  const problems = z.array(PolicyProblemSchema).safeParse(error.problems);
-  return problems.success ? problems.data : undefined;
-};
 
 function ChangeRow({ change }: { readonly change: BacktestChange }) {
   const { rowId, atMs, agent, tool, summary, was, now, rule, why } = change;
@@ -101,72 +88,71 @@ function Result({ result }: { readonly result: BacktestResult }) {
   );
 }
 
+interface BacktestProps {
+  readonly link: HubLink;
+  readonly text: string;
+  readonly isBroken: boolean;
+}
+
+/** A backtest of fifty thousand events takes longer than other calls. */
+const timeoutMs = 600_000;
+
 /** What another policy would have decided on what happened. Nothing is changed by it. */
-export function Backtest({ link, text: inForce }: { readonly link: HubLink; readonly text: string }) {
-  const [text, setText] = useState(inForce);
+export function Backtest({ link, text, isBroken }: BacktestProps) {
   const [periodMs, setPeriodMs] = useState<number>(24 * hourMs);
-  const [isRunning, setRunning] = useState(false);
-  const periodId = useId();
+  const [progress, setProgress] = useState<{ readonly events: number; readonly share: number }>();
+  const [stop, setStop] = useState<AbortController>();
   const [result, setResult] = useState<BacktestResult>();
-  const [problems, setProblems] = useState<readonly PolicyProblem[]>([]);
-  useEffect(() => setText(inForce), [inForce]);
+  const [problem, setProblem] = useState<string>();
+  const periodId = useId();
+  const isRunning = stop !== undefined;
   const run = async () => {
-    setRunning(true);
-    setProblems([]);
+    const running = new AbortController();
+    setStop(running);
+    setProblem(undefined);
+    setProgress({ events: 0, share: 0 });
     try {
       const since = periodMs === 0 ? {} : { sinceMs: Date.now() - periodMs };
-      setResult(await link.client.call("policy.backtest", { text, ...since }));
+      const options = { onProgress: setProgress, signal: running.signal, timeoutMs };
+      setResult(await link.client.backtest({ text, ...since }, options));
     } catch (error) {
       setResult(undefined);
-      setProblems(problemsOf(error) ?? [{ message: failureText(error) }]);
+      if (!running.signal.aborted) setProblem(failureText(error));
     }
-    setRunning(false);
+    setStop(undefined);
   };
   return (
-    <section class="panel" aria-label="Backtest">
-      <header class="panel-head">
-        <h2>What would this policy have decided?</h2>
-      </header>
-      <p class="dim">Change the policy below and run it on what happened. Nothing is changed by it.</p>
+    <section class="backtest" aria-label="Backtest">
       <form
-        class="backtest"
+        class="actions"
         onSubmit={(event) => {
           event.preventDefault();
           void run();
         }}
       >
-        <label class="field">
-          <span>Policy (YAML)</span>
-          <textarea
-            class="input mono"
-            rows={14}
-            spellcheck={false}
-            value={text}
-            aria-invalid={problems.length > 0}
-            onInput={({ currentTarget }) => setText(currentTarget.value)}
-          />
+        <label class="inline-field" for={periodId}>
+          <span class="dim">Try it on</span>
+          <Select id={periodId} label="Period" value={periodMs} options={periods} onChange={setPeriodMs} />
         </label>
-        <div class="actions">
-          <label class="inline-field" for={periodId}>
-            <span class="dim">on</span>
-            <Select id={periodId} label="Period" value={periodMs} options={periods} onChange={setPeriodMs} />
-          </label>
-          <button type="submit" class="button primary" disabled={isRunning || text.trim() === ""}>
-            {isRunning ? "Running …" : "Run the backtest"}
-          </button>
-          {text !== inForce && (
-            <button type="button" class="button quiet" onClick={() => setText(inForce)}>
-              Back to the policy in force
+        <button type="submit" class="button" disabled={isRunning || isBroken}>
+          Run the backtest
+        </button>
+        {isRunning && (
+          <>
+            <progress
+              class="progress"
+              max={1}
+              value={progress?.share ?? 0}
+              aria-label="Progress of the backtest"
+            />
+            <span class="dim small">{plural(progress?.events ?? 0, "event")}</span>
+            <button type="button" class="button quiet" onClick={() => stop.abort()}>
+              Stop
             </button>
-          )}
-        </div>
+          </>
+        )}
       </form>
-      {problems.map(({ message, line: at, column }) => (
-        <Note key={`${at} ${column} ${message}`} tone="bad">
-          {at !== undefined && `Line ${at}: `}
-          {line(message, 500)}
-        </Note>
-      ))}
+      {problem !== undefined && <Note tone="bad">{problem}</Note>}
       {result !== undefined && <Result result={result} />}
     </section>
   );

@@ -5,9 +5,14 @@ import { CommandLine, Empty } from "../parts/empty.tsx";
 import { Note } from "../parts/note.tsx";
 import { Table } from "../parts/table.tsx";
 import type { Agents } from "../state/agents.ts";
+import type { HubLink } from "../state/hub-link.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
+import { SpentTable } from "./spent-table.tsx";
+import { useActivity } from "./use-activity.ts";
+
+const hourMs = 3_600_000;
 
 const protections: Readonly<
   Record<Protection["kind"], { readonly title: string; readonly text: string; readonly tone: string }>
@@ -28,7 +33,7 @@ function AgentRow({ agent, nowMs }: { readonly agent: AgentState; readonly nowMs
   return (
     <tr>
       <th scope="row">
-        <a class="plain-link" href={routeHash({ page: "timeline", filter: { agent: agent.agent } })}>
+        <a class="plain-link" href={routeHash({ page: "agents", id: agent.agent, filter: {} })}>
           <AgentName name={agent.agent} />
         </a>
         <span class="dim small">
@@ -49,12 +54,9 @@ function AgentRow({ agent, nowMs }: { readonly agent: AgentState; readonly nowMs
         <span class="dim small">
           {agent.protection.detail === undefined ? text : line(agent.protection.detail, 300)}
         </span>
-      </td>
-      <td data-label="Unknown tools">
-        {agent.unknownTools.length === 0 ? (
-          "none"
-        ) : (
+        {agent.unknownTools.length > 0 && (
           <span class="small">
+            unknown tools:{" "}
             {agent.unknownTools
               .map(({ tool, calls }) => `${line(tool, 60)} (${formatCount(calls)})`)
               .join(", ")}
@@ -76,16 +78,19 @@ function AgentRow({ agent, nowMs }: { readonly agent: AgentState; readonly nowMs
 }
 
 interface AgentsPageProps {
+  readonly link: HubLink;
   readonly agents: Agents;
   /** The arguments of `harness` that run an agent under this hub. */
   readonly run: string | undefined;
 }
 
-export function AgentsPage({ agents, run = "run" }: AgentsPageProps) {
+export function AgentsPage({ link, agents, run = "run" }: AgentsPageProps) {
   const list = useStore(agents.list);
   const isLoaded = useStore(agents.isLoaded);
   const problem = useStore(agents.problem);
   const nowMs = useNow();
+  const sinceMs = Math.floor(nowMs / hourMs) * hourMs - 23 * hourMs;
+  const { value } = useActivity(link, { by: ["agent", "subagent"], filter: { sinceMs } });
   return (
     <main class="page">
       <header class="page-head">
@@ -104,13 +109,27 @@ export function AgentsPage({ agents, run = "run" }: AgentsPageProps) {
       )}
       {list.length > 0 && (
         <Table
-          columns={["Agent", "State", "Last seen", "Protection", "Unknown tools", "Actions", "Waiting"]}
+          columns={["Agent", "State", "Last seen", "Protection", "Actions", "Waiting"]}
           numbers={["Actions", "Waiting"]}
         >
           {list.map((agent) => (
             <AgentRow key={agent.agent} agent={agent} nowMs={nowMs} />
           ))}
         </Table>
+      )}
+      {value !== undefined && value.groups.length > 0 && (
+        <section class="panel flush" aria-label="The last 24 hours">
+          <SpentTable
+            what="In the last 24 hours"
+            groups={value.groups}
+            nowMs={nowMs}
+            nameOf={({ agent = "" }) => (
+              <a href={routeHash({ page: "agents", id: agent, filter: {} })}>
+                <AgentName name={agent} />
+              </a>
+            )}
+          />
+        </section>
       )}
     </main>
   );

@@ -1,0 +1,78 @@
+import type { PolicyProblem } from "@harnesskit/protocol/hub";
+import { useMemo, useRef } from "preact/hooks";
+import { line } from "../format.ts";
+import { yamlTokens } from "./yaml-tokens.ts";
+
+interface CodeEditorProps {
+  readonly label: string;
+  readonly value: string;
+  readonly problems: readonly PolicyProblem[];
+  readonly warnings: readonly PolicyProblem[];
+  readonly onChange: (value: string) => void;
+}
+
+/** The place of a line in a text. */
+const rangeOf = (text: string, at: number): readonly [number, number] => {
+  const lines = text.split("\n");
+  const start = lines.slice(0, at - 1).reduce((sum, each) => sum + each.length + 1, 0);
+  return [start, start + (lines[at - 1]?.length ?? 0)];
+};
+
+/** YAML in colour: a field whose own letters are not seen lies over the lines that are. */
+export function CodeEditor({ label, value, problems, warnings, onChange }: CodeEditorProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const lines = useMemo(() => value.split("\n").map(yamlTokens), [value]);
+  const tones = new Map([
+    ...warnings.map(({ line: at }) => [at, "warn"] as const),
+    ...problems.map(({ line: at }) => [at, "bad"] as const),
+  ]);
+  const goTo = (at: number) => {
+    field.current?.focus();
+    field.current?.setSelectionRange(...rangeOf(value, at));
+  };
+  const all = [
+    ...problems.map((problem) => ({ ...problem, tone: "bad" })),
+    ...warnings.map((problem) => ({ ...problem, tone: "warn" })),
+  ];
+  return (
+    <div class="editor">
+      <div class="editor-scroll">
+        <pre class="editor-lines" aria-hidden="true" dir="ltr">
+          {lines.map((tokens, index) => (
+            <span key={`${index}`} class={`editor-line ${tones.get(index + 1) ?? ""}`}>
+              {tokens.map(({ kind, text }, at) => (
+                <span key={`${at}`} class={`tok-${kind}`}>
+                  {text}
+                </span>
+              ))}
+            </span>
+          ))}
+        </pre>
+        <textarea
+          ref={field}
+          aria-label={label}
+          aria-invalid={problems.length > 0}
+          spellcheck={false}
+          autocomplete="off"
+          autocapitalize="off"
+          value={value}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      </div>
+      {all.length > 0 && (
+        <ul class="editor-problems" aria-label="Problems of the policy">
+          {all.map(({ message, line: at, column, tone }) => (
+            <li key={`${at} ${column} ${message}`} class={tone}>
+              {at !== undefined && (
+                <button type="button" class="link-button" onClick={() => goTo(at)}>
+                  Line {at}
+                </button>
+              )}{" "}
+              {line(message, 500)}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
