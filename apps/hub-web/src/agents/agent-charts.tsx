@@ -67,7 +67,7 @@ export function AgentCharts({ period, startMs, groups }: AgentChartsProps) {
       />
       <Bars
         title="Blocked"
-        summary={`${formatCount(refused)}, ${percent(refused, actions)} % of its actions`}
+        summary={`${formatCount(refused)} of ${formatCount(actions)} actions`}
         max={100}
         bars={bars((group) => ({
           says: `${percent(group.refused, group.actions)} % (${formatCount(group.refused)})`,
