@@ -1,7 +1,8 @@
 import type { PolicyProblem } from "@harnesskit/protocol/hub";
 import { useMemo, useRef } from "preact/hooks";
 import { line } from "../format.ts";
-import { yamlTokens } from "./yaml-tokens.ts";
+import { Tokens } from "../parts/tokens.tsx";
+import { useHighlight } from "../parts/use-highlight.ts";
 
 interface CodeEditorProps {
   readonly label: string;
@@ -22,7 +23,8 @@ const rangeOf = (text: string, at: number): readonly [number, number] => {
 /** YAML in colour: a field whose own letters are not seen lies over the lines that are. */
 export function CodeEditor({ label, value, notes, isBroken, onChange }: CodeEditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const lines = useMemo(() => value.split("\n").map(yamlTokens), [value]);
+  const lines = useMemo(() => value.split("\n"), [value]);
+  const coloured = useHighlight(value, "yaml");
   const tone = isBroken ? "bad" : "warn";
   const noted = new Set(notes.map(({ line: at }) => at));
   const goTo = (at: number) => {
@@ -33,13 +35,9 @@ export function CodeEditor({ label, value, notes, isBroken, onChange }: CodeEdit
     <div class="editor">
       <div class="editor-scroll">
         <pre class="editor-lines" aria-hidden="true" dir="ltr">
-          {lines.map((tokens, index) => (
+          {lines.map((text, index) => (
             <span key={`${index}`} class={`editor-line ${noted.has(index + 1) ? tone : ""}`}>
-              {tokens.map(({ kind, text }, at) => (
-                <span key={`${at}`} class={`tok-${kind}`}>
-                  {text}
-                </span>
-              ))}
+              <Tokens tokens={coloured?.[index] ?? [{ kind: "plain", text }]} />
             </span>
           ))}
         </pre>
