@@ -1,14 +1,13 @@
 import { createInterface, type Interface, type Key } from "node:readline";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { io } from "../io.ts";
+import { bracketedPaste } from "./choose.ts";
 import type { Completion } from "./complete-line.ts";
 import type { LineHistory } from "./line-history.ts";
 
 const maxLines = 1_000;
 const prompt = "› ";
 const furtherPrompt = "… ";
-/** A terminal marks what is pasted, so that a line break in it is not Enter. */
-const bracketedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
 
 export interface LineReaderOptions {
   /** Called for Ctrl-C in a terminal where no text is typed. */

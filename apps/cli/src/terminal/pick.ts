@@ -1,7 +1,7 @@
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { Interrupts } from "../interruption.ts";
 import { io } from "../io.ts";
-import { choose } from "./keyboard.ts";
+import { choose } from "./choose.ts";
 import { createTerminal } from "./terminal.ts";
 import { formatTime, oneLine } from "./text.ts";
 
@@ -14,7 +14,7 @@ export interface Pick {
 }
 
 /**
- * Lets the user choose one at the terminal, the first by default. Throws a usage error without a terminal, `cancelled` after Ctrl-C, and `not_found`
+ * Lets the user choose one at the terminal, the first by default; typed text narrows them. Throws a usage error without a terminal, `cancelled` after Esc and Ctrl-C, and `not_found`
  * where there is none.
  *
  * @param what how such things are called, such as "thread"
@@ -27,15 +27,18 @@ export const pick = async (picks: readonly Pick[], what: string, otherwise: stri
   const output = [stderr, stdout].find(({ isTTY }) => isTTY);
   if (!stdin.isTTY || output === undefined) throw usageError("--resume needs a terminal", otherwise);
   const { columns = 80 } = createTerminal(output);
-  const options = picks.map(({ id, title, updatedAtMs }) => {
+  const choices = picks.map(({ id, title, updatedAtMs }) => {
     const when = formatTime(updatedAtMs);
-    return { value: id, label: `${when}  ${oneLine(title || id, Math.max(20, columns - when.length - 8))}` };
+    return { value: id, label: `${when}  ${oneLine(title || id, Math.max(20, columns - when.length - 4))}` };
   });
   const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
   interrupts.listen();
   try {
-    const chosen = await choose(`Which ${what}?`, options, first.id, interrupts.signal, output);
-    if (chosen !== undefined) return chosen;
+    const chosen = await choose({
+      ...{ message: `Which ${what}?`, choices, initial: first.id, output },
+      ...{ signal: interrupts.signal, leave: "choose none", isFiltered: true },
+    });
+    if (typeof chosen === "object") return chosen.value;
     interrupts.interrupt();
     throw new CliError("cancelled", "Nothing was chosen", { exitCode: ExitCode.interrupted });
   } finally {
