@@ -25,6 +25,7 @@ const guides = [
     "threads",
     "chat",
     "shells",
+    "frameworks",
     "postgres",
   ],
   ...["opentelemetry", "security", "testing", "migrate", "cli"],

@@ -24,12 +24,14 @@ const kinds = {
   "turns-postgres": turns("thread", "postgres"),
   "chats-sqlite": turns("chat", "sqlite"),
   "chats-postgres": turns("chat", "postgres"),
+  "summaries-files": turns("thread", "files", true),
+  "summaries-sqlite": turns("chat", "sqlite", true),
   ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`workers-${engine}`, workers(engine)])),
 };
 
-/** Turns of ten steps, of a thread or a chat. */
-function turns(kind, engine) {
-  return { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory(kind, engine) };
+/** Turns of ten steps, of a thread or a chat; long ones have summaries. */
+function turns(kind, engine, isLong = false) {
+  return { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory(kind, engine, isLong) };
 }
 
 /** Three workers of one store, for conversations and threads. */

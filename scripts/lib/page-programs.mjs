@@ -1,7 +1,7 @@
 import { fencesOf } from "./fences.mjs";
 
 const fileName = (flags) =>
-  flags.map((flag) => /^\[([\w./-]+)\]$/.exec(flag)?.[1]).find((name) => name !== undefined);
+  flags.map((flag) => /^\[([\w./[\]-]+)\]$/.exec(flag)?.[1]).find((name) => name !== undefined);
 
 /** The words of a command line; what is between quotes is one. */
 const wordsOf = (text) =>

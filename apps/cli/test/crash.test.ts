@@ -43,3 +43,20 @@ describe("kill -9 of the hub and its agent", () => {
     isNightly ? 1_800_000 : 240_000,
   );
 });
+
+describe.each(["summaries-files", "summaries-sqlite"])("kill -9 around a summary (%s)", (kind) => {
+  it(
+    "pays none again that is stored, another one once more at most, and drops nothing in secret",
+    async () => {
+      const cwd = await makeWorkspace();
+      const count = isNightly ? 100 : 4;
+      const args = [script, "--only", kind, "--kills", String(count), "--seed", "5", "--lanes", "1"];
+      const { code, stdout } = await startProgram(process.execPath, args, { cwd }).ended;
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
+      const [, kills, summaries] = /kills: (\d+), .*summaries: (\d+)/.exec(stdout) ?? [];
+      expect(Number(kills)).toBeGreaterThanOrEqual(count);
+      expect(Number(summaries)).toBeGreaterThan(0);
+    },
+    isNightly ? 1_800_000 : 240_000,
+  );
+});

@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { followControl } from "@harnesskit/ahp-client/thread-gates";
+import { expect, it, onTestFinished } from "vitest";
 import { excessWidth } from "../../../scripts/lib/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
 import { expectQuiet, pageTests } from "./support/hub-page.ts";
@@ -38,6 +39,25 @@ it("has a page for each agent: what it did, what failed, what it asked and what 
     expect.stringMatching(/^s1.*75 % from the cache.*\$2\.00$/),
     expect.stringContaining("explorer"),
   ]);
+  // An agent that takes commands is stopped and given prompts here; what it refuses is said.
+  const told: string[] = [];
+  const following = new AbortController();
+  onTestFinished(() => following.abort());
+  const handlers = {
+    stop: () => Promise.reject(new Error("nothing runs")),
+    message: async (session: string, text: string) => void told.push(`${session}: ${text}`),
+  };
+  void followControl(agent.client, handlers, { signal: following.signal });
+  await sessions.getByRole("button", { name: "Stop or message" }).click();
+  const dialog = page.getByRole("dialog", { name: "Session s1" });
+  await dialog.getByLabel("A prompt for it").fill("and test it");
+  await expectNoBarriers(page);
+  await dialog.getByRole("button", { name: "Send" }).click();
+  await dialog.getByText("It has the prompt").waitFor();
+  expect(told).toEqual(["s1: and test it"]);
+  await dialog.getByRole("button", { name: "Stop it" }).click();
+  await dialog.getByText("The agent refused it: nothing runs").waitFor();
+  await page.keyboard.press("Escape");
   await sessions.getByRole("link", { name: "s1" }).click();
   const turns = page.getByRole("region", { name: "Turns" });
   expect(await turns.getByRole("row", { name: "turn-1" }).textContent()).toMatch(/2,000.*100\$2\.00/);

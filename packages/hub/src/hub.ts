@@ -1,9 +1,10 @@
 import { type AhpHandlers, type AuditRecorder, createAhpServer } from "@harnesskit/ahp-server";
 import { type ApprovalRecord, approvalLimits } from "@harnesskit/approvals";
 import type { AuditSink } from "@harnesskit/audit";
-import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
-import type { RowState } from "@harnesskit/protocol/hub";
+import { type AhpEventType, ahpEvents, type QueryParams } from "@harnesskit/protocol/ahp";
+import { controlQueryType, type RowState } from "@harnesskit/protocol/hub";
 import { callSafely, joinKey, principalKey, randomId, systemClock } from "@harnesskit/wire";
+import { AgentControl } from "./agents/agent-control.ts";
 import { type AgentLink, Presence } from "./agents/presence.ts";
 import { AnswerBudget } from "./api/answer-budget.ts";
 import { HubApi } from "./api/hub-api.ts";
@@ -99,14 +100,26 @@ export const createHub = (options: HubOptions): Hub => {
       return supervisor.decide(event, { signals, batchIndex, asker: () => askerOf(context) });
     };
   };
-  const handlers = Object.fromEntries(
-    (Object.keys(ahpEvents) as AhpEventType[]).map((type) => [type, handle(type)]),
-  );
+  const control = new AgentControl({
+    ...{ clock, createId },
+    ...{ holdMs: limits.holdControlMs, answerWithinMs: limits.controlWithinMs },
+  });
+  const handlers = {
+    ...Object.fromEntries((Object.keys(ahpEvents) as AhpEventType[]).map((type) => [type, handle(type)])),
+    // Over exchanges, who asks is not known to be the agent of a session.
+    query: (
+      { query_type: type, payload }: QueryParams,
+      { context, signal }: { context: AgentContext; signal: AbortSignal },
+    ) =>
+      type === controlQueryType && context.link !== httpLink
+        ? control.answer(context.link, payload, signal)
+        : undefined,
+  };
   const server = createAhpServer<AgentContext>({
     name,
     version,
     handlers: handlers as AhpHandlers<AgentContext>,
-    capabilities: [...new Set([...policy.capabilities, "confirmation"])],
+    capabilities: [...new Set([...policy.capabilities, "confirmation", controlQueryType])],
     limits: { timeoutMs: limits.maxHoldMs },
     handlerTimeoutMs: limits.maxHoldMs,
     onHandshake: ({ agent_id: agent, session_id: session, agent_info: info }, { link }) =>
@@ -122,6 +135,7 @@ export const createHub = (options: HubOptions): Hub => {
     recorder,
     desk,
     presence,
+    control,
     policy: new PolicyDesk({
       policy,
       timeline,
@@ -161,6 +175,7 @@ export const createHub = (options: HubOptions): Hub => {
   /** Running actions of sessions that do not come back are unknown. */
   const left = (link: AgentLink): void => {
     const sessions = presence.close(link);
+    control.left(link);
     if (sessions.length === 0) return;
     clock.after(limits.returnWithinMs, () => {
       if (isClosed) return;

@@ -38,6 +38,10 @@ export const hubLimits = defineLimits({
   maxAnswersPerMinute: 120,
   /** Events that one backtest looks at. */
   maxBacktestEvents: 50_000,
+  /** How long an agent's query for commands is held. */
+  holdControlMs: 30_000,
+  /** How long an agent may take to do what it is told. */
+  controlWithinMs: 10_000,
   /** Rows that one `activity.list` counts. */
   maxActivityRows: 50_000,
 });

@@ -113,7 +113,7 @@ const refused: [id: string, what: string, message: unknown, place: string][] = [
     "message.tool_calls[0].arguments",
   ],
   [
-    "CHAT-12",
+    "CHAT-244",
     "null as arguments",
     { role: "assistant", tool_calls: [{ ...call, arguments: null }] },
     "message.tool_calls[0].arguments",
@@ -217,7 +217,7 @@ describe("messages (llm-provider §3)", () => {
     ["CHAT-5", "calls without content", { role: "assistant", tool_calls: [call] }],
     ["CHAT-5", "calls with empty text", { role: "assistant", content: "", tool_calls: [call] }],
     ["CHAT-5", "calls with no blocks", { role: "assistant", content: [], tool_calls: [call] }],
-    ["CHAT-7", "an empty result", { role: "tool", content: "", tool_call_id: "c1" }],
+    ["CHAT-250", "an empty result", { role: "tool", content: "", tool_call_id: "c1" }],
     ["CHAT-11", "an empty list of calls", { role: "assistant", content: "x", tool_calls: [] }],
     ["CHAT-11", "null as calls", { role: "assistant", content: "x", tool_calls: null }],
     ["CHAT-18", "an address with a media type that is none", user({ ...image, media_type: "x" })],

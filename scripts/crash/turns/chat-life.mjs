@@ -1,6 +1,6 @@
 // A process that begins a turn of a chat, or goes on with the one that was left, until it has ended or the process kills itself at a
 // step of its store.
-// node chat-life.mjs PLACE ARMED: JSON of `{ engine, directory, url?, schema? }`, and of `{ after, isBefore }` or null
+// node chat-life.mjs PLACE ARMED: JSON of `{ engine, directory, url?, schema?, isLong }`, and of `{ after, isBefore, atSummary? }` or null
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { createChatHarness } from "../../../packages/chat-harness/dist/index.js";
@@ -13,14 +13,21 @@ const ledger = join(place.directory, "ledger");
 const { graph, close } = await openChats(place);
 
 let steps = 0;
-const step = (_, isBefore) => {
+const dieAt = (isBefore) => {
   if (armed?.isBefore === isBefore && ++steps === armed.after) process.kill(process.pid, "SIGKILL");
+};
+const step = (_, isBefore) => {
+  if (!armed?.atSummary) dieAt(isBefore);
+};
+const at = (_, isBefore) => {
+  if (armed?.atSummary) dieAt(isBefore);
 };
 
 // What the store has before this life: none of it is paid again.
-appendFileSync(ledger, `life ${(await chatState(graph)).answers}\n`);
+const before = await chatState(graph);
+appendFileSync(ledger, `life ${[before.answers, ...before.summaries].join(" ")}\n`);
 const harness = createChatHarness({
-  ...chatOptions(ledger),
+  ...chatOptions({ ledger, isLong: place.isLong, at }),
   store: watched(graph, step),
   session: { leaseTtlMs: 700, leaseWaitMs: 20_000 },
   onError: (error, { message }) => appendFileSync(`${ledger}.errors`, `${message}: ${error.message}\n`),

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { summariesIn } from "./turn.mjs";
 
 const openPostgres = async ({ url, schema }) => {
   const { openPostgresStore } = await import("../../../packages/store-postgres/dist/index.js");
@@ -26,6 +27,12 @@ export const threadEvents = async (threads) => {
   return events;
 };
 
+/** The names of the summaries that a log has, in order. */
+export const summariesOf = (events) =>
+  events
+    .filter(({ type, data }) => type === "item.completed" && data.item.data?.summary)
+    .flatMap(({ data }) => summariesIn(data.item.data.text));
+
 /** The conversations of a place: a SQLite file, or a schema of a PostgreSQL server. */
 export const openChats = async (place) => {
   if (place.engine === "postgres") {
@@ -41,7 +48,7 @@ export const chatSession = "the-session";
 
 const isAnswer = ({ role }) => role === "assistant";
 
-/** What is stored of the one conversation: its messages, its runs, and how many answers of the model these have. */
+/** What is stored of the one conversation: its messages, its runs, how many answers of the model these have, and the names of the summaries. */
 export const chatState = async (graph) => {
   const session = await graph.sessions.load(chatSession);
   const messages = session === null ? [] : JSON.parse(JSON.stringify(session.state.messages));
@@ -50,5 +57,7 @@ export const chatState = async (graph) => {
   const entries = records.flatMap((record) => record?.entries ?? []);
   const said = entries.flatMap(({ kind, update }) => (kind === "completed" && update?.messages) || []);
   const answers = Math.max(messages.filter(isAnswer).length, said.filter(isAnswer).length);
-  return { messages, runs, answers };
+  const made = entries.filter(({ kind }) => kind === "effect_done").map(({ result }) => result?.text ?? "");
+  const kept = session?.state.summary?.text ?? "";
+  return { messages, runs, answers, summaries: summariesIn([kept, ...made].join(" ")) };
 };

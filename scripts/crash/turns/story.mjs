@@ -42,22 +42,30 @@ const begun = async (directory) => {
   while (!existsSync(ledger) || !readFileSync(ledger, "utf8").includes("asked")) await pause(20);
 };
 
+/** Where a process dies: at a step of its store, or around what the model does for a summary. */
+const placeOfDeath = (random, maxSteps, isLong) => {
+  const isBefore = random.chance(0.5);
+  if (isLong && random.chance(0.5)) return { after: 1, isBefore, atSummary: true };
+  return { after: random.between(1, maxSteps), isBefore };
+};
+
 /**
  * Tells of turns whose processes die at steps of their store, and, where leases end by time, sleep past theirs while another one goes on.
  *
  * @param {"thread" | "chat"} kind
  * @param {"files" | "sqlite" | "postgres"} engine
+ * @param {boolean} isLong the turn is longer than the model's context: it has summaries, and processes die around them, too
  */
-export const tellTurnStory = (kind, engine) => async (random, deaths) => {
+export const tellTurnStory = (kind, engine, isLong) => async (random, deaths) => {
   const { program, check, maxSteps } = kinds[kind];
-  const figures = { kills: 0, sleeps: 0, turns: 0, unknown: 0 };
+  const figures = { kills: 0, sleeps: 0, turns: 0, unknown: 0, summaries: 0 };
   while (figures.kills < deaths) {
     const directory = mkdtempSync(join(tmpdir(), "harness-turns-"));
     const url = engine === "postgres" ? await postgresUrl() : undefined;
-    const place = { engine, directory, url, schema: `turns_${randomBytes(6).toString("hex")}` };
+    const place = { engine, directory, url, schema: `turns_${randomBytes(6).toString("hex")}`, isLong };
     try {
       for (let isOver = false; !isOver; ) {
-        const armed = { after: random.between(1, maxSteps), isBefore: random.chance(0.5) };
+        const armed = placeOfDeath(random, maxSteps, isLong);
         const { child, exited } = await live(program, place, figures.kills < deaths ? armed : null);
         const sleeps = engine !== "files" && random.chance(0.1);
         let other;
@@ -82,9 +90,8 @@ export const tellTurnStory = (kind, engine) => async (random, deaths) => {
         }
       }
       const ledger = readFileSync(join(directory, "ledger"), "utf8").trimEnd().split("\n");
-      const { turns, unknown } = await check(place, ledger);
-      figures.turns += turns;
-      figures.unknown += unknown;
+      const found = await check(place, ledger);
+      for (const [figure, value] of Object.entries(found)) figures[figure] += value;
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }

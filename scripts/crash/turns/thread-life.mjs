@@ -1,10 +1,10 @@
 // A server that begins a turn, or goes on with the one that was left, until it has ended or the process kills itself at a write.
-// node thread-life.mjs PLACE ARMED: JSON of `{ engine, directory, url?, schema? }`, and of `{ after, isBefore }` or null
+// node thread-life.mjs PLACE ARMED: JSON of `{ engine, directory, url?, schema?, isLong }`, and of `{ after, isBefore, atSummary? }` or null
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { createThreadServer } from "../../../packages/thread-server/dist/index.js";
 import { createMemoryPair } from "../../../packages/wire/dist/testing.js";
-import { openThreads, threadEvents } from "./stores.mjs";
+import { openThreads, summariesOf, threadEvents } from "./stores.mjs";
 import { threadOptions } from "./turn.mjs";
 
 const [place, armed] = process.argv.slice(2).map((text) => JSON.parse(text));
@@ -18,7 +18,7 @@ const dying = new Proxy(threads, {
     const value = Reflect.get(target, name, target);
     if (name !== "append") return typeof value === "function" ? value.bind(target) : value;
     return async (...args) => {
-      const isNow = armed !== null && ++writes === armed.after;
+      const isNow = armed !== null && !armed.atSummary && ++writes === armed.after;
       if (isNow && armed.isBefore) die();
       await threads.append(...args);
       if (isNow) die();
@@ -62,10 +62,19 @@ const call = async (method, params) => {
 };
 
 // What the log has before this life: none of it is paid again.
-const recorded = (await threadEvents(threads)).filter(({ type }) => type === "turn.step").length;
-appendFileSync(ledger, `life ${recorded}\n`);
+const before = await threadEvents(threads);
+const recorded = before.filter(({ type }) => type === "turn.step").length;
+appendFileSync(ledger, `life ${[recorded, ...summariesOf(before)].join(" ")}\n`);
+let summaries = 0;
+const at = (_, isBefore) => {
+  if (armed?.atSummary && armed.isBefore === isBefore && ++summaries === armed.after) die();
+};
 const limits = { takeOverAfterMs: 200, maxTurnAttempts: 1000 };
-const server = createThreadServer({ ...threadOptions(ledger), store: dying, limits });
+const server = createThreadServer({
+  ...threadOptions({ ledger, isLong: place.isLong, at }),
+  store: dying,
+  limits,
+});
 server.connect(side);
 const { thread } = await call("thread.create", { clientRequestId: "the-thread" });
 const { threadId } = thread;

@@ -15,6 +15,7 @@ import { openSupervision, type Supervision } from "../supervision/supervision.ts
 import { oneLine } from "../terminal/text.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { agents, createLazyRunner } from "./agent-loop.ts";
+import { hubControl } from "./hub-control.ts";
 import { checkedModel, contextOf, createModelChooser } from "./models.ts";
 
 const maxTold = 20;
@@ -112,6 +113,7 @@ export const openThreadService = async (
     ...supervision?.seams,
     onError: reports.error,
   });
+  supervision?.control(hubControl(server));
   runner.load();
   return { server, models: [defaultModel, ...allowed], runningCommands: core.runningCommands };
 };

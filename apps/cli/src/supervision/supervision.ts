@@ -1,6 +1,8 @@
 import { createAhpClient, type HarnessEndpoint } from "@harnesskit/ahp-client";
 import {
+  type ControlHandlers,
   createThreadGates,
+  followControl,
   type ThreadGates,
   threadGateCapabilities,
 } from "@harnesskit/ahp-client/thread-gates";
@@ -13,6 +15,8 @@ import type { PolicyChoice } from "./policy-choice.ts";
 /** What a thread server needs to work under a policy, and what ends it. */
 export interface Supervision {
   readonly seams: Pick<ThreadGates, "gate" | "promptGate" | "observer">;
+  /** Takes what a human tells the agent at the hub, until it is closed. Called at most once. */
+  control(handlers: ControlHandlers): void;
   /** Ends the sessions, sends what waits, and closes the harness that was opened for it. Idempotent. */
   close(): Promise<void>;
 }
@@ -82,12 +86,15 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     clock,
   });
   client.connect({ retry: true, timeoutMs: Math.min(timeoutMs, maxHandshakeMs) }).catch(() => {});
+  const controlled = new AbortController();
   const close = async () => {
+    controlled.abort();
     if (client.state === "ready") await client.flush({ timeoutMs: flushTimeoutMs });
     await client.close();
   };
   return {
     seams: gates,
+    control: (handlers) => void followControl(client, handlers, { signal: controlled.signal, clock }),
     close() {
       isClosing = true;
       gates.end();

@@ -38,6 +38,11 @@ export class ProtocolClient {
     return this.#wait((message) => message.method === method);
   }
 
+  /** Settles when so many turns have completed. */
+  async ended(count: number): Promise<void> {
+    await this.#wait(() => this.messages.filter(({ method }) => method === "turn.completed").length >= count);
+  }
+
   async createThread(): Promise<string> {
     const { result } = await this.call("thread.create", { title: "Test" });
     const { threadId } = (result?.thread ?? {}) as { threadId?: string };

@@ -10,6 +10,7 @@ import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
 import { AgentCharts, type Period, periodStart } from "./agent-charts.tsx";
+import { SessionControl } from "./session-control.tsx";
 import { SpentTable } from "./spent-table.tsx";
 import { useActivity } from "./use-activity.ts";
 
@@ -68,6 +69,7 @@ export function AgentPage({ link, agents, agent, session }: AgentPageProps) {
   const filter = { agent, sinceMs: startMs };
   const over = useActivity(link, { by: [period.unit], filter });
   const sessions = useActivity(link, { by: ["session", "subagent"], filter });
+  const mayTell = link.hello.value?.device?.may !== "look";
   const known = list.find((each) => each.agent === agent);
   const problem = over.problem ?? sessions.problem;
   const href = (id: string, to: string | undefined) =>
@@ -110,7 +112,16 @@ export function AgentPage({ link, agents, agent, session }: AgentPageProps) {
             groups={nested(sessions.value.groups)}
             nowMs={nowMs}
             nameOf={({ session: id = "", subagent }) =>
-              subagent === undefined ? <a href={href(agent, id)}>{line(id, 60)}</a> : line(subagent, 80)
+              subagent === undefined ? (
+                <>
+                  <a href={href(agent, id)}>{line(id, 60)}</a>
+                  {mayTell && known?.controllable.includes(id) && (
+                    <SessionControl link={link} agent={agent} session={id} />
+                  )}
+                </>
+              ) : (
+                line(subagent, 80)
+              )
             }
           />
         </section>

@@ -1,3 +1,4 @@
+export { type ControlHandlers, followControl } from "./follow-control.ts";
 export {
   createThreadGates,
   type ThreadGates,

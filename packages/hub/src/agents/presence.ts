@@ -101,14 +101,15 @@ export class Presence {
     else this.#remember(link, agent, session);
   }
 
-  async list(): Promise<AgentState[]> {
+  async list(controllable: (agent: string) => string[]): Promise<AgentState[]> {
     const sessions = await this.#store.sessions({ limit: 10_000 });
     const byAgent = new Map<string, SessionTally[]>();
     for (const tally of sessions) byAgent.set(tally.agent, [...(byAgent.get(tally.agent) ?? []), tally]);
     const names = new Set([...this.#known.keys(), ...byAgent.keys()]);
-    const agents = [...names].map((agent) =>
-      this.#state(agent, this.#known.get(agent), byAgent.get(agent) ?? []),
-    );
+    const agents = [...names].map((agent) => ({
+      ...this.#state(agent, this.#known.get(agent), byAgent.get(agent) ?? []),
+      controllable: controllable(agent),
+    }));
     return agents.sort((a, b) => b.lastSeenMs - a.lastSeenMs);
   }
 
@@ -147,7 +148,11 @@ export class Presence {
     return [...this.#links].filter(has).length;
   }
 
-  #state(agent: string, known: Known | undefined, tallies: readonly SessionTally[]): AgentState {
+  #state(
+    agent: string,
+    known: Known | undefined,
+    tallies: readonly SessionTally[],
+  ): Omit<AgentState, "controllable"> {
     const connections = this.#connectionsOf(agent);
     const lastSeenMs = Math.max(known?.lastSeenMs ?? 0, ...tallies.map((tally) => tally.lastSeenMs));
     const isRecent = this.#clock.now() - (known?.lastSeenMs ?? 0) < exchangeMs;

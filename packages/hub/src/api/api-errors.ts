@@ -2,7 +2,7 @@ import { ApprovalError } from "@harnesskit/approvals";
 import { PolicyError } from "@harnesskit/policy";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { HubErrorCode } from "@harnesskit/protocol/hub";
-import { HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
+import { displayText, HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
 
 /** The error for an id that names nothing. */
 export const notFound = (what: "approval" | "device" | "grant" | "row" | "watch"): ProtocolError =>
@@ -18,6 +18,21 @@ export const rateLimited = (retryAfterMs: number): ProtocolError =>
 /** The error for what this caller, or this hub as it is served, may not do. */
 export const notAllowed = (reason: string, message: string): ProtocolError =>
   new ProtocolError(HubErrorCode.NotAllowed, message, { data: { reason } });
+
+const refusalTexts = {
+  agent_not_connected: "The agent of this session is not connected",
+  agent_not_controllable: "This agent takes no commands from the hub",
+  agent_refused: "The agent refused it",
+  agent_did_not_answer: "The agent did not answer in time; it may still do it",
+} as const;
+
+/** The error for what an agent does not do; `said` are the agent's words. */
+export const agentRefused = (reason: keyof typeof refusalTexts, said?: string): ProtocolError => {
+  const words = said === undefined ? "" : `: ${displayText(said, { maxLength: 500 })}`;
+  return new ProtocolError(HubErrorCode.AgentRefused, `${refusalTexts[reason]}${words}`, {
+    data: { reason },
+  });
+};
 
 /** Why a call was refused, as a code. */
 export const reasonOf = (error: unknown): string => {

@@ -43,6 +43,7 @@ const needs: Readonly<Record<HubMethodName, "look" | "answer" | "user">> = {
   "timeline.read": "look",
   "watch.cancel": "look",
   "agents.list": "look",
+  "agents.control": "answer",
   "sessions.list": "look",
   "activity.list": "look",
   "policy.get": "look",

@@ -21,6 +21,7 @@ import {
 import { defined } from "@harnesskit/wire/json";
 import { createPeer, type Peer, type RpcMethod } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
+import type { AgentControl } from "../agents/agent-control.ts";
 import type { Presence } from "../agents/presence.ts";
 import type { ApprovalDesk } from "../desk/approval-desk.ts";
 import type { HubLimits } from "../limits.ts";
@@ -42,6 +43,7 @@ export interface HubApiOptions {
   readonly recorder: Recorder;
   readonly desk: ApprovalDesk;
   readonly presence: Presence;
+  readonly control: AgentControl;
   readonly policy: PolicyDesk;
   readonly budget: AnswerBudget;
   readonly limits: HubLimits;
@@ -150,7 +152,7 @@ export class HubApi {
   }
 
   #createHandlers(): Handlers {
-    const { approvals, timeline, presence, clock, about, grantMs, recorder, desk } = this.#options;
+    const { approvals, timeline, presence, control, clock, about, grantMs, recorder, desk } = this.#options;
     const recordOf = async (id: string) => {
       const record = await approvals.get(id);
       if (record === undefined) throw notFound("approval");
@@ -228,7 +230,20 @@ export class HubApi {
         if (!watches.cancel(watchId)) throw notFound("watch");
         return { ok: true };
       },
-      "agents.list": async () => ({ agents: await presence.list() }),
+      "agents.list": async () => ({ agents: await presence.list((agent) => control.sessionsOf(agent)) }),
+      "agents.control": async (params, client) => {
+        const { agent, session, action } = params;
+        const details = { agent, session, action, by: byOf(client) };
+        try {
+          await control.tell(params, (key) => presence.isHere(key));
+          this.#options.audit({ action: "hub.control", outcome: "ok", details });
+        } catch (error) {
+          const reason = reasonOf(error);
+          this.#options.audit({ action: "hub.control", outcome: "refused", details: { ...details, reason } });
+          throw error;
+        }
+        return { ok: true };
+      },
       "sessions.list": async (params = {}) => {
         await recorder.flush();
         return { sessions: [...(await timeline.sessions(params))] };

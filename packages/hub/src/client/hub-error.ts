@@ -14,6 +14,7 @@ export type HubErrorReason =
   | "tls_required"
   | "too_many_devices"
   | "push_refused"
+  | `agent_${"not_connected" | "not_controllable" | "refused" | "did_not_answer"}`
   | "rate_limited"
   | "invalid_policy"
   | "policy_changed"

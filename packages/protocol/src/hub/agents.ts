@@ -32,6 +32,8 @@ export const AgentStateSchema = z.object({
   actions: z.int().nonnegative(),
   unjudged: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
+  /** Sessions that can be stopped and told something now: `agents.control`. */
+  controllable: z.array(z.string()),
   /** Tools of it that no table of `@harnesskit/agent-hooks` has, as its hooks name them, with their calls since the hub has started. */
   unknownTools: z.array(z.object({ tool: z.string(), calls: z.int().positive() })),
 });

@@ -19,6 +19,8 @@ export const HubErrorCode = {
    * `policy_read_only` (this hub may not write its policy's file).
    */
   NotAllowed: -32015,
+  /** An agent did not do what it was told: `data.reason`. */
+  AgentRefused: -32016,
 } as const;
 
 export type HubErrorCode = (typeof HubErrorCode)[keyof typeof HubErrorCode];

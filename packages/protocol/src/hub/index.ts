@@ -33,6 +33,13 @@ export {
   RiskLevelSchema,
 } from "./approval.ts";
 export {
+  ControlAnswerSchema,
+  type ControlCommand,
+  type ControlOutcome,
+  ControlQuerySchema,
+  controlQueryType,
+} from "./control.ts";
+export {
   type Device,
   type DeviceRights,
   DeviceRightsSchema,

@@ -3,6 +3,7 @@ import type { MethodTable, NotificationTable } from "../envelope/method-table.ts
 import { ActivityGroupSchema, ActivityKeySchema } from "./activity.ts";
 import { AgentStateSchema, HubSessionStateSchema } from "./agents.ts";
 import { ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema } from "./approval.ts";
+import { ControlActionSchema } from "./control.ts";
 import { DeviceSchema, PairingLinkSchema, PairingSchema, PushSubscriptionSchema } from "./devices.ts";
 import { AlwaysSchema, GrantSchema, GrantTermsSchema } from "./grant.ts";
 import { BacktestResultSchema, PolicyCheckSchema, PolicyStateSchema } from "./policy.ts";
@@ -162,6 +163,24 @@ export const hubMethods = {
   "agents.list": {
     params: z.object({}).optional(),
     result: z.object({ agents: z.array(AgentStateSchema) }),
+  },
+  /**
+   * Tells the agent of a session something: resolves when it has done it. Refused with `agent_not_connected`, `agent_not_controllable`
+   * (it does not take such commands), `agent_refused` (the message says why) and `agent_did_not_answer` (it may still do it).
+   */
+  "agents.control": {
+    params: z
+      .object({
+        agent: IdSchema,
+        session: IdSchema,
+        action: ControlActionSchema,
+        text: WordsSchema.optional(),
+      })
+      .refine(({ action, text }) => (action === "message") === (text !== undefined), {
+        path: ["text"],
+        message: "a message has a text, and nothing else has one",
+      }),
+    result: z.object({ ok: z.literal(true) }),
   },
   /** Those seen last first. */
   "sessions.list": {

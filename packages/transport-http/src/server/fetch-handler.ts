@@ -26,8 +26,12 @@ export interface FetchInfo {
   readonly remoteAddress?: string;
 }
 
-/** Answers a web-standard request. Never rejects. */
-export type FetchHandler = (request: Request, info?: FetchInfo) => Promise<Response>;
+/** Answers a web-standard request. Never rejects. What else a framework passes beside it, such as Next's `params`, is ignored. */
+export type FetchHandler = (request: Request, info?: FetchInfo | object) => Promise<Response>;
+
+/** The address of the client, where the platform passed it. */
+export const remoteAddressOf = (info: FetchInfo | object = {}): string | undefined =>
+  "remoteAddress" in info && typeof info.remoteAddress === "string" ? info.remoteAddress : undefined;
 
 /** A web-standard request as the rules look at it. */
 export class FetchRequestView implements RequestView {
@@ -140,7 +144,7 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
     },
   });
   return async (request, info) => {
-    const answer = await core.answer(new FetchRequestView(request, info?.remoteAddress));
+    const answer = await core.answer(new FetchRequestView(request, remoteAddressOf(info)));
     const { status, headers, body, stream } = answer;
     if (stream) return new Response(toBody(stream, request.signal), { status, headers });
     return new Response(request.method === "HEAD" ? null : (body ?? null), { status, headers });
