@@ -286,7 +286,7 @@ export class Conversation implements LineActions {
     if (waiting.length > 1) view.note(`${waiting.length} calls of this step wait; this is the first:`);
     const asking = new AbortController();
     this.#running = asking;
-    const question = { lines, takesReason: true, canWait: true };
+    const question = { lines, canWait: true };
     const reply = await session.ask(question, asking.signal).finally(() => {
       this.#running = undefined;
     });

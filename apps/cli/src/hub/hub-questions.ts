@@ -117,7 +117,7 @@ export class HubQuestions {
   }
 
   #question(record: ApprovalRecord, client: HubClient): void {
-    const { style, askTerminal, asks, spinner } = this.#options;
+    const { style, askTerminal, asks } = this.#options;
     const put = new AbortController();
     this.#counts.asked++;
     this.#put.set(record.id, put);
@@ -130,7 +130,11 @@ export class HubQuestions {
       return;
     }
     askTerminal.show(lines);
-    const resume = spinner?.instead(hubLabel);
+    this.#waitAtHub(put);
+  }
+
+  #waitAtHub(put: AbortController): void {
+    const resume = this.#options.spinner?.instead(hubLabel);
     if (resume !== undefined) put.signal.addEventListener("abort", resume, { once: true });
   }
 
@@ -149,6 +153,7 @@ export class HubQuestions {
     const resume = spinner?.instead();
     try {
       const outcome = await answerOne(client, record, lines, signal, askTerminal);
+      if (outcome === "later") this.#waitAtHub(put);
       if (outcome !== "interrupted") return;
       put.abort();
       onCancel();

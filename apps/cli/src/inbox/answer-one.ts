@@ -20,7 +20,7 @@ export const describeEnd = (error: HubError): string => {
 
 /**
  * Shows a question, asks for one answer at the terminal and gives it. Resolves with what became of it in safe words; undefined where the signal aborted,
- * `interrupted` after Ctrl-C.
+ * `later` after Esc and `interrupted` after Ctrl-C, which leave it waiting.
  */
 export const answerOne = async (
   client: HubClient,
@@ -30,7 +30,7 @@ export const answerOne = async (
   terminal: AskTerminal,
 ): Promise<string | undefined> => {
   const always = presentApproval(record, shownWhole).isWhole ? reaches : [];
-  const answer = await askUser({ lines, always, takesReason: true }, signal, terminal);
+  const answer = await askUser({ lines, always, canWait: true }, signal, terminal);
   if (typeof answer !== "object") return answer;
   const { id, digest } = record;
   const { decision } = answer;

@@ -10,6 +10,7 @@ import { ErrorNotes } from "../terminal/line-budget.ts";
 import { note } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { createAnswerOutput } from "./answer-output.ts";
+import { attachCommand } from "./failures.ts";
 import { createJsonOutput, createTimelineOutput, type RunOutput } from "./run-output.ts";
 
 export interface ThreadPartsOptions extends SessionOptions {
@@ -54,6 +55,8 @@ export const createThreadParts = async (options: ThreadPartsOptions): Promise<Th
   const questions = new Questions({
     session,
     onCancel: interrupts.interrupt,
+    again: (id) =>
+      endpoint === undefined ? `harness run --thread ${oneLine(id, 80)}` : attachCommand(endpoint, id),
     onError: notes.tell,
     onWatched: json ? noteWatched : undefined,
   });

@@ -33,7 +33,9 @@ export const chooseByNumber = <T>({
       lines = [];
       if (typed === "") return settle({ value: initial });
       if (typed === leaveKey && leave !== undefined) return settle("left");
-      const found = choices.find(({ key }, at) => typed === String(at + 1) || typed === key);
+      const found = choices.find(
+        ({ key }, at) => typed !== undefined && (typed === String(at + 1) || typed === key),
+      );
       if (found === undefined) reader.prompt();
       else settle({ value: found.value });
     };

@@ -1,6 +1,6 @@
 import { io } from "../io.ts";
-import { chooseByNumber } from "./choose-by-number.ts";
 import { ChoiceList } from "./choice-list.ts";
+import { chooseByNumber } from "./choose-by-number.ts";
 import { quietKeyboard } from "./keyboard.ts";
 import { KeyParser } from "./keys.ts";
 

@@ -10,7 +10,9 @@ const esc = "\u001b";
 const pasteStart = `${esc}[200~`;
 const pasteEnd = `${esc}[201~`;
 
-const named: Readonly<Record<string, Exclude<Key["name"], "text" | "paste">>> = {
+const ctrlC = "\u0003";
+
+const named: Readonly<Record<string, "up" | "down" | "enter" | "erase" | "interrupt">> = {
   [`${esc}[A`]: "up",
   [`${esc}OA`]: "up",
   [`${esc}[B`]: "down",
@@ -19,13 +21,15 @@ const named: Readonly<Record<string, Exclude<Key["name"], "text" | "paste">>> = 
   "\n": "enter",
   "\u007f": "erase",
   "\b": "erase",
-  "\u0003": "interrupt",
+  [ctrlC]: "interrupt",
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal sends control characters
-const parts = /\u001b\[200~|\u001b\[[\d;]*[ -/]*[@-~]|\u001bO.|\u001b[^[O]|[\0-\u001f\u007f]|[^\0-\u001f\u007f]+/gu;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal sends control characters
-const unfinished = /\u001b(?:\[[\d;]*|O)?$/;
+const control = "\\0-\\u001f\\u007f";
+const parts = new RegExp(
+  `${esc}\\[[\\d;]*[ -/]*[@-~]|${esc}O.|${esc}[^[O]|[${control}]|[^${control}]+`,
+  "gu",
+);
+const unfinished = new RegExp(`${esc}(?:\\[[\\d;]*|O)?$`);
 
 /** Reads what a terminal sends as keys. What comes at once and is more than one letter was pasted, and is given as one `paste`. */
 export class KeyParser {
@@ -83,7 +87,7 @@ export class KeyParser {
     const found = text.match(parts) ?? [];
     const isTyped = (part: string) => !(part in named) && !part.startsWith(esc) && part >= " ";
     if (found.some((part) => isTyped(part) && (found.length > 1 || [...part].length > 1))) {
-      if (found.includes("\u0003")) this.#onKey({ name: "interrupt" });
+      if (found.some((part) => part === ctrlC)) this.#onKey({ name: "interrupt" });
       else this.#onKey({ name: "paste", text });
       return;
     }
