@@ -358,8 +358,6 @@ describe("harness shell", () => {
     shell.write("delete\ry\r\r");
     await shell.sees(/Allow it\?/);
     expect(engine.heard).toEqual(["delete"]);
-    // Several letters at once are no key: "yes" is no y.
-    shell.write("yes\r");
     shell.write("\u001b[A\u001b[A\u001b[A\r");
     await shell.sees(/Deleted\./);
     shell.write("/quit\r");

@@ -20,6 +20,8 @@ export interface HubQuestionsOptions {
   readonly asks: () => boolean;
   /** Takes the keyboard from what reads it, before the user is asked. @default nothing reads it */
   readonly beforeAsk?: (() => void) | undefined;
+  /** Gives it back. @default nothing reads it */
+  readonly afterAsk?: (() => void) | undefined;
   readonly askTerminal: AskTerminal;
   /** Shows that a human is waited for. */
   readonly spinner?: Spinner | undefined;
@@ -145,7 +147,7 @@ export class HubQuestions {
     client: HubClient,
     put: AbortController,
   ): Promise<void> {
-    const { askTerminal, beforeAsk, spinner, onCancel, onError } = this.#options;
+    const { askTerminal, beforeAsk, afterAsk, spinner, onCancel, onError } = this.#options;
     const signal = AbortSignal.any([put.signal, this.#stop.signal]);
     if (signal.aborted) return;
     beforeAsk?.();
@@ -161,6 +163,7 @@ export class HubQuestions {
       onError(error);
     } finally {
       resume?.();
+      afterAsk?.();
     }
   }
 
