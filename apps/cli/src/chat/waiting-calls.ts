@@ -98,7 +98,8 @@ export class WaitingCalls {
     this.#calls.set(id, call);
     if (hasResult(history, request.call_id)) {
       const what = `  ${this.#style.yellow("○")} ${oneLine(tool, 60)} was cancelled while it ran, and is not run again.`;
-      return { lines: [what, `  /approve ${oneLine(id, 80)} lets the turn go on`] };
+      const how = `  The turn stopped there: /approve ${oneLine(id, 80)} tells the model so, and the turn goes on`;
+      return { lines: [what, how] };
     }
     const asked = { tool, input, preview, reason: problem };
     return {

@@ -119,6 +119,7 @@ export class LineConversation {
       await ready();
       this.#reader ??= this.#openReader();
       this.#isReading = true;
+      this.#interrupts = 0;
       const line = await this.#reader.next();
       this.#isReading = false;
       if (line === undefined) return;
