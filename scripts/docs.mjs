@@ -8,6 +8,7 @@ import { brokenLinks } from "./lib/site/built-links.mjs";
 import { cliPages } from "./lib/site/cli-pages.mjs";
 import { withMessageTables } from "./lib/site/message-tables.mjs";
 import { sitePages, toSiteMarkdown } from "./lib/site/pages.mjs";
+import { searchProblems } from "./lib/site/search.mjs";
 import { serveSite } from "./lib/site/serve.mjs";
 
 /** The sources of the site, put together from the repository's files; a folder that can be removed. */
@@ -87,7 +88,8 @@ async function buildSite() {
     timeoutMs: buildTimeoutMs,
   });
   if (code !== 0) findings.push(`docs: VitePress ended with exit code ${code}\n${said.trimEnd()}`);
-  else findings.push(...brokenLinks(output, process.env.DOCS_BASE));
+  else
+    findings.push(...brokenLinks(output, process.env.DOCS_BASE), ...(await searchProblems(output, source)));
   report(
     "docs",
     findings,

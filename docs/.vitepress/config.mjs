@@ -53,6 +53,12 @@ const searchWeight = (id) => {
   ];
   return weights.find(([pattern]) => pattern.test(id))?.[1] ?? 1;
 };
+/** What of a page is searched: of the reference, one section for each name, without code and without the names of its parts. */
+const searchText = (source, { relativePath }, markdown) => {
+  const isReference = relativePath.startsWith("api/");
+  const named = /^####+ .*$|^(?:\*\*\*|\|[ -|]*)$|^\| (?:Parameter|Property|Type Parameter|Member) \|.*$/gm;
+  return markdown.render(isReference ? source.replace(/^```ts\n.*?^```$/gms, "").replace(named, "") : source);
+};
 /** Where the site is below its host, such as `/harnesskit/`. */
 const base = process.env.DOCS_BASE ?? "/";
 
@@ -74,7 +80,7 @@ export default defineConfig({
   themeConfig: {
     search: {
       provider: "local",
-      options: { miniSearch: { searchOptions: { boostDocument: searchWeight } } },
+      options: { _render: searchText, miniSearch: { searchOptions: { boostDocument: searchWeight } } },
     },
     outline: [2, 3],
     nav: [

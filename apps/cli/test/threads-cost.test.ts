@@ -37,6 +37,20 @@ it("uses the prices of a file, and of $HARNESS_PRICES", async () => {
   );
 });
 
+it("a run ends with what its turn cost, where that is known and not nothing", async () => {
+  const cwd = await makeWorkspace({
+    "prices.json": JSON.stringify({ planner: { input: 1_000_000, output: 0 } }),
+    "none.json": "{}",
+  });
+  const run = (prices: string) =>
+    harness(["run", "--no-policy", "list files"], { cwd, env: { HARNESS_PRICES: prices } });
+  expect((await run("prices.json")).stderr).toMatch(/\n {2}cost: \$\d+\.0000\n/);
+  for (const prices of ["none.json", "missing.json", ""]) {
+    const { code, stderr } = await run(prices);
+    expect([prices, code, stderr.includes("$")]).toEqual([prices, 0, false]);
+  }
+});
+
 it("says which model has no price, and never that it costs nothing", async () => {
   const cwd = await spend(["list files"]);
   await writeFile(join(cwd, "prices.json"), "{}");

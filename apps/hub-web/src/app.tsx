@@ -16,10 +16,11 @@ import { PolicyPage } from "./policy/policy-page.tsx";
 import type { Agents } from "./state/agents.ts";
 import type { HubLink, LinkState } from "./state/hub-link.ts";
 import { type Inbox, waitingIn } from "./state/inbox.ts";
-import type { Router } from "./state/route.ts";
+import { type Router, runId } from "./state/route.ts";
 import { useStore } from "./state/store.ts";
 import type { Timeline } from "./state/timeline.ts";
 import { OpenRow } from "./timeline/open-row.tsx";
+import { RunView } from "./timeline/run-view.tsx";
 import { TimelineColumn } from "./timeline/timeline-column.tsx";
 
 interface AppProps {
@@ -36,7 +37,7 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
   const { page, id } = useStore(router.route);
   const hello = useStore(link.hello);
   return (
-    <main class={`activity ${id === undefined ? "" : "with-detail"}`}>
+    <main class={`activity ${id === undefined ? "" : `with-detail of-${page}`}`}>
       <InboxColumn
         inbox={inbox}
         link={link}
@@ -47,6 +48,7 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
         timeline={timeline}
         agents={agents}
         router={router}
+        link={link}
         run={hello?.hub.commands?.run}
         className={page === "timeline" ? "" : "away-narrow"}
       />
@@ -55,12 +57,20 @@ function Activity({ link, router, inbox, timeline, agents }: AppProps) {
           {page === "inbox" ? (
             <OpenApproval id={id} link={link} router={router} inbox={inbox} />
           ) : (
-            <OpenRow id={id} link={link} router={router} timeline={timeline} />
+            <OpenOfTimeline id={id} link={link} router={router} timeline={timeline} />
           )}
         </div>
       )}
     </main>
   );
+}
+
+/** A row, or a run as a conversation. */
+function OpenOfTimeline(props: Parameters<typeof OpenRow>[0]) {
+  const { filter } = useStore(props.router.route);
+  if (props.id !== runId) return <OpenRow {...props} />;
+  const { agent, session, turn } = filter;
+  return <RunView key={JSON.stringify([agent, session, turn])} {...props} run={filter} />;
 }
 
 function OfDevices({ link, device }: { readonly link: HubLink; readonly device: Device | undefined }) {

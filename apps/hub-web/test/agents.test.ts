@@ -23,7 +23,7 @@ it("has a page for each agent: what it did, what failed, what it asked and what 
   await rows.filter({ hasText: "done" }).first().waitFor();
 
   await page.goto(`${hub.url}/#/agents`);
-  const row = page.getByRole("row", { name: "codex" });
+  const row = page.getByRole("region", { name: "The last 24 hours" }).getByRole("row", { name: "codex" });
   await row.getByText("$2.00").waitFor();
   // What a subagent did stands below its agent, and what it has spent is not known.
   expect(await page.getByRole("row", { name: "explorer" }).textContent()).toContain("unknown");

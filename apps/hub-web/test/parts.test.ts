@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { numberLines } from "../src/parts/diff-numbers.ts";
 import { readRoute, routeHash } from "../src/state/route.ts";
-import { mergeRows } from "../src/state/timeline.ts";
+import { mergeRows } from "../src/state/row-list.ts";
 
 describe("colours of code", () => {
   it("name the programs of a command", () => {

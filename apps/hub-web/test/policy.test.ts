@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { excessWidth } from "../../../scripts/lib/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
-import { expectQuiet, pageTests } from "./support/hub-page.ts";
+import { approveByKey, expectQuiet, pageTests } from "./support/hub-page.ts";
 import { addRows } from "./support/rows.ts";
 
 const tests = pageTests();
@@ -63,6 +63,40 @@ it("says what each rule means, tries a change on an event and on what happened, 
   await page.getByRole("region", { name: "Rules" }).getByRole("row", { name: "allow-this" }).waitFor();
   expect(await agent.asks("bash", { command: "rm -rf build" }, "c2")).toMatchObject({ decision: "allow" });
   expect(await text.inputValue()).toBe(changed);
+  expectQuiet({ complaints, hub });
+});
+
+it("makes a rule from an answer, and puts it into the policy", async () => {
+  const { page, cards, hub, complaints } = await tests.open({ savesPolicy: true });
+  const agent = await hub.agent("codex");
+  const asking = agent.asks("bash", { command: "npm test -- --watch" }, "c1");
+  await cards.first().getByRole("link").click();
+  const panel = page.getByRole("region", { name: "bash: run this command" });
+  // A grant for calls like this one begins with the shortest pattern.
+  await panel.getByRole("button", { name: "Always" }).click();
+  await panel.getByLabel("calls like this one").check();
+  expect(await panel.getByLabel("command starts with").inputValue()).toBe("npm test");
+  await page.keyboard.press("Escape");
+  await approveByKey(page);
+  expect(await asking).toMatchObject({ decision: "allow" });
+  await panel.getByText("Make a rule from this answer").click();
+  await panel.getByText("npm test*").waitFor();
+  await expectNoBarriers(page);
+  await panel.getByRole("link", { name: "Add it to the policy" }).click();
+  await page.getByRole("button", { name: "Show the changes and save" }).click();
+  await page.getByRole("button", { name: "Save and put in force" }).click();
+  await page.getByRole("region", { name: "Rules" }).getByRole("row", { name: "allow-npm-test" }).waitFor();
+  expect(await agent.asks("bash", { command: "npm test src/a.ts" }, "c2")).toMatchObject({
+    decision: "allow",
+  });
+  const other = agent.client.decide("pre_action", {
+    ...{ action_type: "tool_call", tool_name: "bash", arguments: { command: "npm test; ls" } },
+  } as never);
+  await expect
+    .poll(() => hub.approvals.page({ status: "pending" }).then(({ records }) => records.length))
+    .toBe(1);
+  await agent.close();
+  await other.catch(() => {});
   expectQuiet({ complaints, hub });
 });
 

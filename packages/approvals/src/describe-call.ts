@@ -11,6 +11,7 @@ export interface TextPart {
   readonly text: string;
   /** What takes the place of the text. */
   readonly by?: string;
+  readonly path?: string | undefined;
 }
 
 export interface Description {
@@ -119,12 +120,14 @@ export const describeCall = (
   isExactPreview: boolean,
 ): Description => {
   const name = displayName(tool, { maxLength: Number.POSITIVE_INFINITY });
+  const pathField = stringAt(input, pathFields);
+  const path = pathField === undefined ? undefined : String(input[pathField]);
   const diff: TextPart[] =
     preview === undefined
       ? []
       : [
           isDiff(preview)
-            ? { kind: "diff", label: "changes", text: preview }
+            ? { kind: "diff", label: "changes", path, text: preview }
             : { kind: "prompt", label: "preview", text: preview },
         ];
   const besides = (names: readonly string[]) => inputPart(without(input, names), "and with");
@@ -136,8 +139,6 @@ export const describeCall = (
     const part: TextPart = { kind: "prompt", label: "prompt", text: input.text };
     return { title: "give this prompt to the model", parts: [part, ...diff, ...besides(["text"])] };
   }
-  const pathField = stringAt(input, pathFields);
-  const path = pathField === undefined ? undefined : String(input[pathField]);
   const place = path === undefined ? "what the diff shows" : safeLine(path);
   // A path that the title shows whole.
   const titled = path !== undefined && place === path ? [String(pathField)] : [];
@@ -159,6 +160,7 @@ export const describeCall = (
     const part: TextPart = {
       kind: "diff",
       label: "replaces",
+      path,
       text: String(input[fields[0]]),
       by: String(input[fields[1]]),
     };
@@ -166,7 +168,7 @@ export const describeCall = (
   }
   const content = stringAt(input, contentFields);
   if (content !== undefined && path !== undefined) {
-    const part: TextPart = { kind: "diff", label: "writes", text: "", by: String(input[content]) };
+    const part: TextPart = { kind: "diff", label: "writes", path, text: "", by: String(input[content]) };
     return { title: `${name}: write ${place}`, parts: [part, ...besides([content, ...titled])] };
   }
   const patch = patchFields.find((field) => isPatch(input[field]));

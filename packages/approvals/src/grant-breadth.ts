@@ -3,7 +3,7 @@ import { commandProblem } from "./command-start.ts";
 import { quoted } from "./view-lines.ts";
 
 /** Fields whose value a shell or an interpreter runs. */
-const runFields: ReadonlySet<string> = new Set(["command", "cmd", "script", "code"]);
+export const runFields: ReadonlySet<string> = new Set(["command", "cmd", "script", "code"]);
 
 const webAddress = /^[a-z][a-z\d+.-]*:\/\//i;
 const wholeHost = /^[a-z][a-z\d+.-]*:\/\/[^/@\s]+\//i;

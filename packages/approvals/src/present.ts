@@ -16,6 +16,8 @@ export interface ViewPart {
   readonly kind: "command" | "prompt" | "diff" | "input";
   readonly label: string;
   readonly lines: readonly ViewLine[];
+  /** The file that it changes, as the agent names it: not safe to show. */
+  readonly path?: string | undefined;
 }
 
 /** A record as safe parts. All strings are one line and hide nothing: invisible characters are written out as `⟨U+202E⟩`. */
@@ -51,9 +53,10 @@ export const presentApproval = (
   { isExactPreview = false, ...options }: PresentOptions = {},
 ): ApprovalView => {
   const { title, parts: texts } = describeCall(subject, isExactPreview);
-  const parts = texts.map(({ text, by, kind, label }) => ({
+  const parts = texts.map(({ text, by, kind, label, path }) => ({
     kind,
     label,
+    path,
     lines: by === undefined ? toViewLines(text, kind === "diff", options) : replacedLines(text, by, options),
   }));
   const isWhole =

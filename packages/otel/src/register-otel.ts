@@ -24,7 +24,7 @@ export const hasOtelSdk = (): boolean => {
 
 /**
  * Adds metrics, and content where it is asked for, to the spans that all roles of this process give the OpenTelemetry API. Call it after
- * the SDK was started. Without an SDK it does nothing and returns false.
+ * the SDK was started. Without an SDK it does nothing and returns false. Throws `invalid_argument` for invalid options.
  */
 export const registerOtel = (options: OtelOptions = {}): boolean => {
   const { content = false, maxContentLength = 4096 } = checkOtelOptions(options);

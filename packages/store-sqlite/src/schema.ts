@@ -205,6 +205,8 @@ export const migrations: readonly string[] = [
   ALTER TABLE store.timeline_sessions ADD COLUMN title TEXT;
   ALTER TABLE store.timeline_sessions ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE store.timeline_sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0;
+  -- A search reads this, and not the rows with all that they hold.
+  CREATE INDEX store.timeline_searched ON timeline (id, tool, decision, words);
   `,
 ];
 

@@ -84,6 +84,9 @@ const indexOf = ({ agent, session, failedOnly }: TimelineFilter): readonly strin
   return failedOnly === true ? ["state"] : [];
 };
 
+/** Conditions on columns of the index that searches read. */
+const isSearched = /^(?:tool|decision|instr\(words)\b/;
+
 class SqliteTimeline implements TimelineStore {
   readonly #file: StoreFile;
   readonly #table: TimelineTable;
@@ -137,8 +140,14 @@ class SqliteTimeline implements TimelineStore {
       const end = isBounded ? Math.max(0, before - maxScan) : 0;
       // With a sign no index is used that has another order.
       const tests = conditions.map((each) => (isIndexed(each) ? each[0] : each[0].replace(/^(?=\w+ )/, "+")));
-      const where = ["id < ?", "id >= ?", ...tests].join(" AND ");
       const values = [before, end, ...conditions.flatMap(([, each]) => each)];
+      const searched = indexed.length > 0 ? [] : conditions.filter(([sql]) => isSearched.test(sql));
+      if (searched.length > 0) {
+        const found = ["id < ?", "id >= ?", ...searched.map(([sql]) => sql)].join(" AND ");
+        tests.push(`id IN (SELECT id FROM timeline INDEXED BY timeline_searched WHERE ${found})`);
+        values.push(before, end, ...searched.flatMap(([, each]) => each));
+      }
+      const where = ["id < ?", "id >= ?", ...tests].join(" AND ");
       const rows = this.#file
         .all(`SELECT row FROM timeline WHERE ${where} ORDER BY id DESC LIMIT ?`, ...values, size)
         .map(rowIn);

@@ -161,7 +161,7 @@ const answerTooLarge = (method: string, maxFrameBytes: number): ProtocolError =>
       });
 
 /**
- * Makes a server of the thread protocol around an agent.
+ * Makes a server of the thread protocol around an agent. Throws `invalid_argument` for invalid options.
  *
  * @example
  * ```ts

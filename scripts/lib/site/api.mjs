@@ -5,6 +5,7 @@ import { Application, LogLevel } from "typedoc";
 import { repositoryRoot } from "../root.mjs";
 import { withTempDir } from "../temp.mjs";
 import { workspacePackages } from "../workspace.mjs";
+import { describeTypes } from "./said-elsewhere.mjs";
 
 const options = join(repositoryRoot, "typedoc.json");
 
@@ -52,6 +53,7 @@ async function documentPackage(pkg, dir, findings) {
     const entry = entries.find(({ file }) => module.sources?.[0]?.fullFileName === file);
     if (entry !== undefined) module.name = entry.subpath === "." ? "main" : entry.subpath.slice(2);
   }
+  describeTypes(project);
   app.validate(project);
   const file = join(dir, `${pkg.short}.json`);
   writeFileSync(file, JSON.stringify(app.serializer.projectToObject(project, repositoryRoot)));

@@ -1,13 +1,35 @@
-import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
+import {
+  type Always,
+  type ApprovalRecord,
+  type InputPattern,
+  presentApproval,
+  shortestPattern,
+} from "@harnesskit/approvals";
 import { type HubClient, HubError } from "@harnesskit/hub/client";
 import { type AlwaysChoice, type AskTerminal, askUser } from "../terminal/asker.ts";
 import { oneLine } from "../terminal/text.ts";
 import { shownWhole } from "../timeline/approval-lines.ts";
 
-const reaches: readonly AlwaysChoice<"session" | "agent">[] = [
+type Reach = "session" | "agent" | "pattern";
+
+const reaches: readonly AlwaysChoice<Reach>[] = [
   { reach: "session", label: "Always in this session", hint: "for exactly this" },
   { reach: "agent", label: "Always for this agent", hint: "for exactly this, in all its sessions" },
 ];
+
+/** The narrowest pattern of a command, such as `npm test*`, as a choice. */
+const patternChoice = (pattern: InputPattern | undefined): readonly AlwaysChoice<Reach>[] =>
+  Object.values(pattern ?? {}).flatMap((field) =>
+    "startsWith" in field
+      ? [
+          {
+            reach: "pattern",
+            label: `Always ${oneLine(field.startsWith, 60)}* in this session`,
+            hint: "with any plain arguments; no ; && | $( or new line",
+          },
+        ]
+      : [],
+  );
 
 /** What a refusal of an answer means, in words. */
 export const describeEnd = (error: HubError): string => {
@@ -17,6 +39,9 @@ export const describeEnd = (error: HubError): string => {
   }
   return error.message;
 };
+
+const alwaysOf = (reach: Reach, input: InputPattern | undefined): Always =>
+  reach === "pattern" ? { reach: "session", ...(input && { input }) } : { reach };
 
 /**
  * Shows a question, asks for one answer at the terminal and gives it. Resolves with what became of it in safe words; undefined where the signal aborted,
@@ -29,7 +54,8 @@ export const answerOne = async (
   signal: AbortSignal,
   terminal: AskTerminal,
 ): Promise<string | undefined> => {
-  const always = presentApproval(record, shownWhole).isWhole ? reaches : [];
+  const pattern = shortestPattern(record);
+  const always = presentApproval(record, shownWhole).isWhole ? [...reaches, ...patternChoice(pattern)] : [];
   const answer = await askUser({ lines, always, canWait: true }, signal, terminal);
   if (typeof answer !== "object") return answer;
   const { id, digest } = record;
@@ -38,7 +64,7 @@ export const answerOne = async (
     const answered = await client.call("inbox.answer", {
       ...{ id, digest, decision },
       note: decision === "reject" ? answer.reason : undefined,
-      always: decision === "approve" && answer.always ? { reach: answer.always } : undefined,
+      always: decision === "approve" && answer.always ? alwaysOf(answer.always, pattern) : undefined,
     });
     return answered.record.status;
   } catch (error) {

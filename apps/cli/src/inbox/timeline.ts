@@ -1,4 +1,4 @@
-import { type HubClient, rowName, rowSubject } from "@harnesskit/hub/client";
+import { csvHeader, csvRow, type HubClient, rowName, rowSubject } from "@harnesskit/hub/client";
 import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { defined } from "@harnesskit/wire/json";
 import { ExitCode, usageError } from "../cli-error.ts";
@@ -54,37 +54,6 @@ const whoDecided = ({ decision, approval }: TimelineRow): string => {
   return `${decision.decision}${decision.rule === undefined ? "" : ` by ${decision.rule}`}${shadow}`;
 };
 
-/** What becomes a column, by its name in the header. */
-const columns: Readonly<Record<string, (row: TimelineRow) => string | number | undefined>> = {
-  id: ({ id }) => id,
-  time: ({ atMs }) => new Date(atMs).toISOString(),
-  agent: ({ agent }) => agent,
-  session: ({ session }) => session,
-  turn: ({ turn }) => turn,
-  subagent: ({ subagent }) => subagent,
-  type: ({ type }) => type,
-  tool: ({ tool }) => tool,
-  summary: ({ summary }) => summary,
-  state: ({ state }) => state,
-  decision: ({ decision }) => decision?.decision,
-  rule: ({ decision }) => decision?.rule,
-  reason: ({ decision }) => decision?.reason,
-  approval: ({ approval }) => approval?.status,
-  answered_by: ({ approval }) => approval?.by,
-  risk: ({ approval }) => approval?.risk,
-  duration_ms: ({ durationMs }) => durationMs,
-  outcome: ({ outcome }) => outcome,
-};
-
-/** A value of RFC 4180. One that a spreadsheet would take for a formula gets an apostrophe before it: it comes from an agent. */
-const csvValue = (value: string | number | undefined): string => {
-  const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? "");
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
-
-const csvLine = (values: readonly (string | number | undefined)[]): string =>
-  `${values.map(csvValue).join(",")}\r\n`;
-
 const textOf = (row: TimelineRow, { style }: Terminal): string => {
   const { atMs, agent, state, durationMs, outcome } = row;
   const mark =
@@ -120,10 +89,10 @@ export const timeline = (
     const terminal = createTerminal();
     const write = (row: TimelineRow): void => {
       if (json) terminal.write(`${safeJson(row)}\n`);
-      else if (csv) terminal.write(csvLine(Object.values(columns).map((read) => read(row))));
+      else if (csv) terminal.write(csvRow(row));
       else terminal.write(`${wrapText(textOf(row, terminal), terminal.columns, "  ")}\n`);
     };
-    if (csv) terminal.write(csvLine(Object.keys(columns)));
+    if (csv) terminal.write(csvHeader);
     const { rows, lastSeq } = await readRows(client, filter, limit);
     for (const row of rows) {
       write(row);

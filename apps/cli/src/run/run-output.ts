@@ -1,3 +1,4 @@
+import type { Usage } from "@harnesskit/protocol/threads";
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
 import { shellWord } from "@harnesskit/wire";
 import type { RunningCommand } from "../agents/ended-commands.ts";
@@ -22,9 +23,19 @@ export interface RunSummary {
   readonly unasked: number;
   /** What a hub asked. @default nothing */
   readonly askedAtHub?: AskedAtHub | undefined;
+  /** What the turn cost, in US dollars. @default unknown */
+  readonly cost?: number | undefined;
   /** Commands in the background that end with this run. */
   readonly endedCommands: readonly RunningCommand[];
 }
+
+/** A turn that cost nothing, or an unknown sum, has no line. */
+const costLine = (cost: number | undefined, usage: Usage | undefined): string => {
+  if (!cost || usage === undefined) return "";
+  const { cacheReadTokens } = usage;
+  const cached = cacheReadTokens ? `, ${cacheReadTokens.toLocaleString("en-US")} tokens from the cache` : "";
+  return `  cost: $${cost.toFixed(4)}${cached}\n`;
+};
 
 /** What is said of commands that end with the process that ran them; undefined where there is none. */
 export const endedCommandsText = (commands: readonly RunningCommand[]): string | undefined => {
@@ -87,7 +98,7 @@ export const createTimelineOutput = (
       judged.observe(event);
       view.show(event);
     },
-    summary({ threadId, log, again, unasked, askedAtHub, endedCommands }) {
+    summary({ threadId, log, again, unasked, askedAtHub, endedCommands, cost, result }) {
       const { style } = terminal;
       const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
       if (noPolicy) write(`${style.yellow(noPolicyText)}\n`);
@@ -104,7 +115,8 @@ export const createTimelineOutput = (
       const place = log === undefined ? "" : `  log: ${oneLine(log, 1000)}\n`;
       const counts = judged.summary(askedAtHub);
       const policy = counts === undefined ? "" : `  ${judgedText(counts)}\n`;
-      write(style.dim(`thread ${oneLine(threadId, 80)}\n${policy}`));
+      const spent = costLine(cost, result.turn.usage);
+      write(style.dim(`thread ${oneLine(threadId, 80)}\n${policy}${spent}`));
       // The path and the command are there to be copied: a line break would end them.
       terminal.write(style.dim(`${place}  to view it again: ${oneLine(again, 1200)}\n`));
     },

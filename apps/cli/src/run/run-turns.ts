@@ -1,6 +1,6 @@
 import type { HubPlace } from "@harnesskit/hub/place";
-import { toModelReference } from "@harnesskit/models";
-import { ThreadErrorCode } from "@harnesskit/protocol/threads";
+import { costOf, toModelReference } from "@harnesskit/models";
+import { ThreadErrorCode, type Usage } from "@harnesskit/protocol/threads";
 import type { Thread, ThreadClient, TurnHandle } from "@harnesskit/thread-client";
 import { createDeferred, ProtocolError } from "@harnesskit/wire";
 import { withServer } from "../attach/connection.ts";
@@ -133,6 +133,16 @@ const settleEarlier = (threadId: string, prompt: string | undefined, parts: RunP
     parts.continued,
   );
 
+/** Undefined where no price is known, or the file of prices cannot be read: `threads cost` says why. */
+const turnCost = async (usage: Usage | undefined): Promise<number | undefined> => {
+  if (usage === undefined) return undefined;
+  const { pricesOf } = await import("../prices.ts");
+  return pricesOf().then(
+    (prices) => costOf(usage, usage.modelId, prices),
+    () => undefined,
+  );
+};
+
 /** Shows how a turn ended. */
 const summarise = async (
   { output, session, placeOf, server }: RunParts,
@@ -142,8 +152,9 @@ const summarise = async (
   const { threadId } = result.turn;
   const { askedAtHub } = session;
   const endedCommands = await server.runningCommands();
+  const cost = await turnCost(result.turn.usage);
   output.summary({
-    ...{ threadId, turnId, result, exitCode, unasked, askedAtHub, endedCommands },
+    ...{ threadId, turnId, result, exitCode, unasked, askedAtHub, endedCommands, cost },
     ...placeOf(threadId),
   });
   return exitCode;

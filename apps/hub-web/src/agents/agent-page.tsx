@@ -1,4 +1,3 @@
-import type { ActivityGroup } from "@harnesskit/protocol/hub";
 import { useId, useState } from "preact/hooks";
 import { line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
@@ -27,15 +26,6 @@ interface AgentPageProps {
   /** The session whose turns are shown. */
   readonly session: string | undefined;
 }
-
-/** The subagents of a session after the session itself, sessions in their order. */
-const nested = (groups: readonly ActivityGroup[]): ActivityGroup[] => {
-  const bySession = new Map<string | undefined, ActivityGroup[]>();
-  for (const group of groups) bySession.set(group.session, [...(bySession.get(group.session) ?? []), group]);
-  return [...bySession.values()].flatMap((all) =>
-    all.sort((a, b) => Number(a.subagent !== undefined) - Number(b.subagent !== undefined)),
-  );
-};
 
 interface TurnsProps {
   readonly link: HubLink;
@@ -72,8 +62,6 @@ export function AgentPage({ link, agents, agent, session }: AgentPageProps) {
   const mayTell = link.hello.value?.device?.may !== "look";
   const known = list.find((each) => each.agent === agent);
   const problem = over.problem ?? sessions.problem;
-  const href = (id: string, to: string | undefined) =>
-    routeHash({ page: "agents", id, filter: to === undefined ? {} : { session: to } });
   return (
     <main class="page">
       <header class="page-head">
@@ -109,20 +97,16 @@ export function AgentPage({ link, agents, agent, session }: AgentPageProps) {
         <section class="panel flush" aria-label="Sessions">
           <SpentTable
             what="Session"
-            groups={nested(sessions.value.groups)}
+            groups={sessions.value.groups}
             nowMs={nowMs}
-            nameOf={({ session: id = "", subagent }) =>
-              subagent === undefined ? (
-                <>
-                  <a href={href(agent, id)}>{line(id, 60)}</a>
-                  {mayTell && known?.controllable.includes(id) && (
-                    <SessionControl link={link} agent={agent} session={id} />
-                  )}
-                </>
-              ) : (
-                line(subagent, 80)
-              )
-            }
+            nameOf={({ session: id = "" }) => (
+              <>
+                <a href={routeHash({ page: "agents", id: agent, filter: { session: id } })}>{line(id, 60)}</a>
+                {mayTell && known?.controllable.includes(id) && (
+                  <SessionControl link={link} agent={agent} session={id} />
+                )}
+              </>
+            )}
           />
         </section>
       )}

@@ -1,4 +1,4 @@
-import type { ActivityGroup, AgentState, Protection } from "@harnesskit/protocol/hub";
+import type { AgentState, Protection } from "@harnesskit/protocol/hub";
 import { formatAge, formatCount, formatMoment, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { CommandLine, Empty } from "../parts/empty.tsx";
@@ -9,7 +9,7 @@ import type { HubLink } from "../state/hub-link.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
-import { costText } from "./spent.ts";
+import { SpentTable } from "./spent-table.tsx";
 import { useActivity } from "./use-activity.ts";
 
 const hourMs = 3_600_000;
@@ -28,91 +28,52 @@ const protections: Readonly<
   unknown: { title: "Unknown", text: "it has not said how it is held to an answer", tone: "" },
 };
 
-interface AgentRowProps {
-  readonly agent: AgentState;
-  /** What it and its subagents did and spent within a day. */
-  readonly spent: readonly ActivityGroup[];
-  readonly nowMs: number;
-}
-
-function SubagentRow({ group, nowMs }: { readonly group: ActivityGroup; readonly nowMs: number }) {
+function AgentRow({ agent, nowMs }: { readonly agent: AgentState; readonly nowMs: number }) {
+  const { title, text, tone } = protections[agent.protection.kind];
   return (
-    <tr class="sub-row">
+    <tr>
       <th scope="row">
-        {line(group.subagent ?? "", 80)}
-        <span class="dim small">subagent</span>
+        <a class="plain-link" href={routeHash({ page: "agents", id: agent.agent, filter: {} })}>
+          <AgentName name={agent.agent} />
+        </a>
+        <span class="dim small">
+          {line(agent.framework, 60)} {line(agent.version, 30)}
+        </span>
       </th>
-      <td />
-      <td data-label="Last seen">{formatAge(group.lastAtMs, nowMs)}</td>
-      <td />
-      <td data-label="Actions" class="number-cell">
-        {formatCount(group.actions)}
+      <td data-label="State">
+        <span class={`chip ${agent.isConnected ? "good" : ""}`}>
+          {agent.isConnected ? "connected" : "not connected"}
+        </span>
+        <span class="dim small">{agent.transport}</span>
       </td>
-      <td />
-      <td data-label="Cost, 24 h" class="number-cell">
-        {costText(group)}
+      <td data-label="Last seen" title={formatMoment(agent.lastSeenMs)}>
+        {formatAge(agent.lastSeenMs, nowMs)}
+      </td>
+      <td data-label="Protection">
+        <span class={`chip ${tone}`}>{title}</span>
+        <span class="dim small">
+          {agent.protection.detail === undefined ? text : line(agent.protection.detail, 300)}
+        </span>
+        {agent.unknownTools.length > 0 && (
+          <span class="small">
+            unknown tools:{" "}
+            {agent.unknownTools
+              .map(({ tool, calls }) => `${line(tool, 60)} (${formatCount(calls)})`)
+              .join(", ")}
+          </span>
+        )}
+      </td>
+      <td data-label="Actions" class="number-cell">
+        {formatCount(agent.actions)}
+        <span class="dim small">
+          in {formatCount(agent.sessions)} {agent.sessions === 1 ? "session" : "sessions"}
+        </span>
+        {agent.unjudged > 0 && <span class="chip bad">{formatCount(agent.unjudged)} not judged</span>}
+      </td>
+      <td data-label="Waiting" class="number-cell">
+        {agent.waiting > 0 ? <span class="chip warn">{formatCount(agent.waiting)}</span> : "0"}
       </td>
     </tr>
-  );
-}
-
-/** An agent, and below it the subagents of its last day. */
-function AgentRow({ agent, spent, nowMs }: AgentRowProps) {
-  const { title, text, tone } = protections[agent.protection.kind];
-  const main = spent.find(({ subagent }) => subagent === undefined);
-  return (
-    <>
-      <tr>
-        <th scope="row">
-          <a class="plain-link" href={routeHash({ page: "agents", id: agent.agent, filter: {} })}>
-            <AgentName name={agent.agent} />
-          </a>
-          <span class="dim small">
-            {line(agent.framework, 60)} {line(agent.version, 30)}
-          </span>
-        </th>
-        <td data-label="State">
-          <span class={`chip ${agent.isConnected ? "good" : ""}`}>
-            {agent.isConnected ? "connected" : "not connected"}
-          </span>
-          <span class="dim small">{agent.transport}</span>
-        </td>
-        <td data-label="Last seen" title={formatMoment(agent.lastSeenMs)}>
-          {formatAge(agent.lastSeenMs, nowMs)}
-        </td>
-        <td data-label="Protection">
-          <span class={`chip ${tone}`}>{title}</span>
-          <span class="dim small">
-            {agent.protection.detail === undefined ? text : line(agent.protection.detail, 300)}
-          </span>
-          {agent.unknownTools.length > 0 && (
-            <span class="small">
-              unknown tools:{" "}
-              {agent.unknownTools
-                .map(({ tool, calls }) => `${line(tool, 60)} (${formatCount(calls)})`)
-                .join(", ")}
-            </span>
-          )}
-        </td>
-        <td data-label="Actions" class="number-cell">
-          {formatCount(agent.actions)}
-          <span class="dim small">
-            in {formatCount(agent.sessions)} {agent.sessions === 1 ? "session" : "sessions"}
-          </span>
-          {agent.unjudged > 0 && <span class="chip bad">{formatCount(agent.unjudged)} not judged</span>}
-        </td>
-        <td data-label="Waiting" class="number-cell">
-          {agent.waiting > 0 ? <span class="chip warn">{formatCount(agent.waiting)}</span> : "0"}
-        </td>
-        <td data-label="Cost, 24 h" class="number-cell">
-          {main === undefined ? "unknown" : costText(main)}
-        </td>
-      </tr>
-      {spent.map(
-        (group) =>
-          group.subagent !== undefined && <SubagentRow key={group.subagent} group={group} nowMs={nowMs} />,
-      )}
-    </>
   );
 }
 
@@ -129,7 +90,7 @@ export function AgentsPage({ link, agents, run = "run" }: AgentsPageProps) {
   const problem = useStore(agents.problem);
   const nowMs = useNow();
   const sinceMs = Math.floor(nowMs / hourMs) * hourMs - 23 * hourMs;
-  const spent = useActivity(link, { by: ["agent", "subagent"], filter: { sinceMs } });
+  const { value } = useActivity(link, { by: ["agent", "subagent"], filter: { sinceMs } });
   return (
     <main class="page">
       <header class="page-head">
@@ -148,18 +109,27 @@ export function AgentsPage({ link, agents, run = "run" }: AgentsPageProps) {
       )}
       {list.length > 0 && (
         <Table
-          columns={["Agent", "State", "Last seen", "Protection", "Actions", "Waiting", "Cost, 24 h"]}
-          numbers={["Actions", "Waiting", "Cost, 24 h"]}
+          columns={["Agent", "State", "Last seen", "Protection", "Actions", "Waiting"]}
+          numbers={["Actions", "Waiting"]}
         >
           {list.map((agent) => (
-            <AgentRow
-              key={agent.agent}
-              agent={agent}
-              spent={spent.value?.groups.filter((group) => group.agent === agent.agent) ?? []}
-              nowMs={nowMs}
-            />
+            <AgentRow key={agent.agent} agent={agent} nowMs={nowMs} />
           ))}
         </Table>
+      )}
+      {value !== undefined && value.groups.length > 0 && (
+        <section class="panel flush" aria-label="The last 24 hours">
+          <SpentTable
+            what="In the last 24 hours"
+            groups={value.groups}
+            nowMs={nowMs}
+            nameOf={({ agent = "" }) => (
+              <a href={routeHash({ page: "agents", id: agent, filter: {} })}>
+                <AgentName name={agent} />
+              </a>
+            )}
+          />
+        </section>
       )}
     </main>
   );

@@ -5,6 +5,7 @@ import {
   grantProblem,
   grantTerms,
   presentGrant,
+  shortestPattern,
 } from "@harnesskit/approvals";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -130,6 +131,13 @@ export function AlwaysForm({
     Object.keys(input).map((name) => [name, { kind: "is", text: "" }]),
   );
   const [choices, setChoices] = useState(exact);
+  /** Begins with the narrowest pattern that there is: `npm test*`. */
+  const choosePattern = () => {
+    for (const [name, pattern] of Object.entries(shortestPattern(record) ?? {}))
+      if ("startsWith" in pattern)
+        setChoices({ ...choices, [name]: { kind: "startsWith", text: pattern.startsWith } });
+    setPattern(true);
+  };
   // At once: the next key belongs to the form.
   useLayoutEffect(() => first.current?.focus(), []);
   const alwaysOf = (chosen: typeof choices): Always => ({
@@ -194,7 +202,7 @@ export function AlwaysForm({
           </label>
           {!isExactOnly && (
             <label>
-              <input type="radio" name="which" checked={isPattern} onChange={() => setPattern(true)} />
+              <input type="radio" name="which" checked={isPattern} onChange={choosePattern} />
               calls like this one
             </label>
           )}

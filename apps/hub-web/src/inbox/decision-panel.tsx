@@ -19,6 +19,7 @@ import { type Answer, type AnswerState, isLeft } from "../state/inbox.ts";
 import { AlwaysForm } from "./always-form.tsx";
 import { approvalEnding } from "./ending.ts";
 import { RefuseForm } from "./refuse-form.tsx";
+import { RuleFromAnswer } from "./rule-from-answer.tsx";
 import { useArmed } from "./use-armed.ts";
 import { useSeenToEnd } from "./use-seen-to-end.ts";
 
@@ -194,6 +195,7 @@ export function DecisionPanel({
         {!view.isWhole && (
           <Note tone="warn">Part of it is not shown. It can be approved once, not for always.</Note>
         )}
+        {status === "approved" && hello?.device === undefined && <RuleFromAnswer record={record} />}
         <div ref={end} />
         <p class="digest dim small">{view.digest}</p>
       </ScrollArea>

@@ -1,80 +1,37 @@
 import { foldEmpty, lineTokens, type Token, type ViewLine, type ViewPart } from "@harnesskit/approvals";
 import { useMemo } from "preact/hooks";
-import { numberLines } from "./diff-numbers.ts";
+import { DiffLines } from "./diff-lines.tsx";
+import { FilePath } from "./file-path.tsx";
 import { SafeText } from "./safe-text.tsx";
+import { Tokens } from "./tokens.tsx";
+import { languageOf, useHighlight } from "./use-highlight.ts";
 
-function Tokens({ tokens }: { readonly tokens: readonly Token[] }) {
-  return (
-    <>
-      {tokens.map(({ kind, text }, index) =>
-        kind === "plain" ? (
-          <SafeText key={`${index}`} text={text} />
-        ) : (
-          <span key={`${index}`} class={`tok-${kind}`}>
-            <SafeText text={text} />
-          </span>
-        ),
-      )}
-    </>
-  );
-}
-
-function PlainLines({
-  kind,
-  lines,
-}: {
+interface PlainLinesProps {
   readonly kind: ViewPart["kind"];
   readonly lines: readonly ViewLine[];
-}) {
+  readonly language: string | undefined;
+}
+
+function PlainLines({ kind, lines, language }: PlainLinesProps) {
+  const text = useMemo(() => lines.map((line) => line.text).join("\n"), [lines]);
+  const coloured = useHighlight(text, language);
+  const tokensOf = (line: ViewLine, index: number): readonly Token[] =>
+    coloured?.[index] ?? lineTokens(kind, line.text);
   return (
     <>
       {lines.map((line, index) => (
         <span key={`${index}`} class={`code-line ${line.kind === "cut" ? "cut" : ""}`}>
-          {line.kind === "cut" ? (
-            <SafeText text={line.text} />
-          ) : (
-            <Tokens tokens={lineTokens(kind, line.text)} />
-          )}
+          {line.kind === "cut" ? <SafeText text={line.text} /> : <Tokens tokens={tokensOf(line, index)} />}
         </span>
       ))}
     </>
   );
 }
 
-/** Whether the first character is the sign of a diff, which has a column of its own. */
-const isSigned = ({ kind }: ViewLine, before: number | undefined): boolean =>
-  kind === "added" || kind === "removed" || (kind === "plain" && before !== undefined);
-
-const signs = { added: "+", removed: "−" } as const;
-
-function DiffLines({ lines }: { readonly lines: readonly ViewLine[] }) {
-  const numbered = useMemo(() => numberLines(lines), [lines]);
-  return (
-    <>
-      {numbered.map(({ line, before, after }, index) =>
-        line.kind === "cut" ? (
-          <span key={`${index}`} class="code-line cut">
-            {line.text}
-          </span>
-        ) : (
-          <span key={`${index}`} class={`code-line ${line.kind}`}>
-            <span class="number">{before}</span>
-            <span class="number">{after}</span>
-            <span class="sign">
-              {line.kind === "added" || line.kind === "removed" ? signs[line.kind] : ""}
-            </span>
-            <span>
-              <SafeText text={isSigned(line, before) ? line.text.slice(1) : line.text} />
-            </span>
-          </span>
-        ),
-      )}
-    </>
-  );
-}
-
 interface CodeBlockProps {
-  readonly part: Pick<ViewPart, "kind" | "label" | "lines">;
+  readonly part: Pick<ViewPart, "kind" | "label" | "lines" | "path">;
+  /** Of code that is no part of an action, as a fence of Markdown names it. */
+  readonly language?: string | undefined;
 }
 
 const countText = (lines: readonly ViewLine[]): string => {
@@ -87,17 +44,29 @@ const changeText = (lines: readonly ViewLine[]): string => {
   return `+${count("added")} −${count("removed")}`;
 };
 
+/** The file of a diff by its own lines, as Git names it. */
+const pathIn = (lines: readonly ViewLine[]): string | undefined =>
+  lines.flatMap(({ kind, text }) =>
+    kind === "file" ? (/^\+\+\+ (?:b\/)?(.+)$/.exec(text)?.[1] ?? []) : [],
+  )[0];
+
 /** A part of what an agent wants to do, whole: long lines are wrapped, nothing is scrolled out of sight sideways. */
-export function CodeBlock({ part: { kind, label, lines: all } }: CodeBlockProps) {
+export function CodeBlock({ part: { kind, label, lines: all, path: given }, language }: CodeBlockProps) {
   const lines = useMemo(() => foldEmpty(all), [all]);
+  const path = given ?? (kind === "diff" ? pathIn(all) : undefined);
   return (
     <figure class={`code code-${kind}`}>
       <figcaption class="code-head">
         <span>{label}</span>
-        <span>{kind === "diff" ? changeText(all) : countText(all)}</span>
+        {path !== undefined && <FilePath path={path} />}
+        <span class="nowrap">{kind === "diff" ? changeText(all) : countText(all)}</span>
       </figcaption>
       <pre class="code-body" dir="ltr">
-        {kind === "diff" ? <DiffLines lines={lines} /> : <PlainLines kind={kind} lines={lines} />}
+        {kind === "diff" ? (
+          <DiffLines lines={lines} language={languageOf(path)} />
+        ) : (
+          <PlainLines kind={kind} lines={lines} language={language} />
+        )}
       </pre>
     </figure>
   );

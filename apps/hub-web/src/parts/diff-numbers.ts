@@ -45,3 +45,31 @@ export const numberLines = (lines: readonly ViewLine[]): readonly NumberedLine[]
     return { line: line.kind === "added" || line.kind === "removed" ? { ...line, kind: "plain" } : line };
   });
 };
+
+export type LinePair = readonly [before: NumberedLine | undefined, after: NumberedLine | undefined];
+
+/** Lines that stand beside each other: what goes beside what comes in its place. Without `isBeside` each line stands alone. */
+export const pairLines = (lines: readonly NumberedLine[], isBeside: boolean): readonly LinePair[] => {
+  if (!isBeside) return lines.map((line) => [line, undefined]);
+  const pairs: LinePair[] = [];
+  let removed: NumberedLine[] = [];
+  let added: NumberedLine[] = [];
+  const flush = (): void => {
+    for (let index = 0; index < Math.max(removed.length, added.length); index++)
+      pairs.push([removed[index], added[index]]);
+    removed = [];
+    added = [];
+  };
+  for (const each of lines) {
+    const { kind } = each.line;
+    if (kind === "added") added.push(each);
+    else {
+      // What goes after something came is another change.
+      if (kind !== "removed" || added.length > 0) flush();
+      if (kind === "removed") removed.push(each);
+      else pairs.push([each, each]);
+    }
+  }
+  flush();
+  return pairs;
+};

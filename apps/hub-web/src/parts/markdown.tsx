@@ -121,9 +121,8 @@ function Table({ token: { header, rows } }: { readonly token: Tokens.Table }) {
 function Code({ token: { text, lang = "" } }: { readonly token: Tokens.Code }) {
   const kind = codeKind(lang) ?? "prompt";
   const lines = toViewLines(text, kind === "diff", { maxLines: text.length + 1, maxLength: text.length });
-  return (
-    <CodeBlock part={{ kind, label: lang === "" ? "code" : displayText(lang, { maxLength: 60 }), lines }} />
-  );
+  const label = lang === "" ? "code" : displayText(lang, { maxLength: 60 });
+  return <CodeBlock part={{ kind, label, lines }} language={/^\w+/.exec(lang)?.[0].toLowerCase()} />;
 }
 
 function Block({ token }: { readonly token: Token }): ComponentChildren {

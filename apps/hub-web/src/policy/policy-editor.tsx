@@ -1,4 +1,4 @@
-import type { PolicyCheck, PolicyState, TimelineRow } from "@harnesskit/protocol/hub";
+import type { PolicyCheck, PolicyState } from "@harnesskit/protocol/hub";
 import { useEffect, useState } from "preact/hooks";
 import { Note } from "../parts/note.tsx";
 import { failureText } from "../state/failures.ts";
@@ -35,20 +35,6 @@ const useCheck = (link: HubLink, text: string, rowId: number | undefined): Polic
   return check;
 };
 
-const useRow = (link: HubLink, id: number | undefined): TimelineRow | undefined => {
-  const state = useStore(link.state);
-  const [row, setRow] = useState<TimelineRow>();
-  useEffect(() => {
-    setRow(undefined);
-    if (id === undefined || state !== "ready") return;
-    link.client.call("timeline.get", { id }).then(
-      (detail) => setRow(detail.row),
-      () => {},
-    );
-  }, [link, id, state]);
-  return row;
-};
-
 interface PolicyEditorProps {
   readonly link: HubLink;
   readonly policy: PolicyState;
@@ -69,8 +55,7 @@ export function PolicyEditor({ link, policy, rowId, onSaved }: PolicyEditorProps
     change(withRule(text, rule));
     wantedRule.set(undefined);
   }, [rule]);
-  const { problems, warnings, judged } = useCheck(link, text, rowId);
-  const row = useRow(link, rowId);
+  const { problems, warnings, judged, row } = useCheck(link, text, rowId);
   const isChanged = text !== policy.text;
   return (
     <section class="panel" aria-label="Edit the policy">

@@ -7,11 +7,18 @@ export type PageName = (typeof pages)[number];
 export interface TimelineFilter {
   readonly agent?: string;
   readonly session?: string;
+  readonly turn?: string;
   readonly tool?: string;
   readonly decision?: string;
   readonly failed?: boolean;
   readonly text?: string;
+  /** Times of ISO 8601; `until` is not included. */
+  readonly since?: string;
+  readonly until?: string;
 }
+
+/** In the place of a row's id: the run of the filter's agent, session and turn, as a conversation. */
+export const runId = "run";
 
 export interface Route {
   readonly page: PageName;
@@ -20,13 +27,15 @@ export interface Route {
   readonly filter: TimelineFilter;
 }
 
-const textFields = ["agent", "session", "tool", "decision", "text"] as const;
+const textFields = ["agent", "session", "turn", "tool", "decision", "text", "since", "until"] as const;
+const isTime = (name: string): boolean => name === "since" || name === "until";
 
 const readFilter = (query: URLSearchParams): TimelineFilter => {
   const filter: Record<string, string | boolean> = {};
   for (const name of textFields) {
     const value = query.get(name);
-    if (value !== null && value !== "") filter[name] = value;
+    if (value === null || value === "" || (isTime(name) && Number.isNaN(Date.parse(value)))) continue;
+    filter[name] = value;
   }
   if (query.has("failed")) filter.failed = true;
   return filter;

@@ -1,135 +1,251 @@
-import type { TimelineRow } from "@harnesskit/protocol/hub";
+import type { HubSessionState, TimelineFilter as RowFilter, TimelineRow } from "@harnesskit/protocol/hub";
+import { joinKey } from "@harnesskit/wire";
 import { failureText, isLost } from "./failures.ts";
 import type { HubLink } from "./hub-link.ts";
 import type { TimelineFilter } from "./route.ts";
+import { RowList } from "./row-list.ts";
 import { Store } from "./store.ts";
 
-const pageSize = 200;
+const pageSize = 500;
 /** Changes of this time are shown together. */
 const applyMs = 50;
+/** The same where many rows are drawn. */
+const slowApplyMs = 400;
+const manyRows = 20_000;
+/** Sessions that open by themselves when something happens in them. */
+const maxOpened = 5;
+const enoughActions = 20;
+
+/** A session of an agent, with its rows where they are shown. */
+export interface TimelineGroup {
+  readonly key: string;
+  readonly session: HubSessionState;
+  /** The newest first. */
+  readonly rows: readonly TimelineRow[];
+  readonly isOpen: boolean;
+  /** Whether `rows` are all that there are. */
+  readonly isComplete: boolean;
+}
 
 export interface TimelineState {
   readonly filter: TimelineFilter;
-  /** The newest first. */
-  readonly rows: readonly TimelineRow[];
-  /** `beforeId` of the next older page; undefined at the end. */
-  readonly nextBeforeId: number | undefined;
+  /** Those seen last first; of a search, those with the newest hits. */
+  readonly groups: readonly TimelineGroup[];
+  readonly isSearch: boolean;
   readonly isLoading: boolean;
-  readonly isLoaded: boolean;
+  /** Whether older rows are left out: more than the page holds. */
+  readonly isFull: boolean;
   readonly problem: string | undefined;
 }
 
-const emptyState = (filter: TimelineFilter): TimelineState => ({
-  filter,
-  rows: [],
-  nextBeforeId: undefined,
-  isLoading: true,
-  isLoaded: false,
-  problem: undefined,
-});
+/** Whether rows are looked for, and not sessions. */
+const isSearch = ({ tool, decision, failed, text, turn }: TimelineFilter): boolean =>
+  [tool, decision, failed, text, turn].some((each) => each !== undefined);
 
-const toParams = ({ failed, ...rest }: TimelineFilter) => ({
+export const toParams = ({ failed, since, until, ...rest }: TimelineFilter): RowFilter => ({
   ...rest,
   failedOnly: failed ? true : undefined,
+  sinceMs: since === undefined ? undefined : Date.parse(since),
+  untilMs: until === undefined ? undefined : Date.parse(until),
 });
 
-/** The rows as they are after a change: those that are known are replaced, newer ones lead, older ones wait for their page. */
-export const mergeRows = (
-  rows: readonly TimelineRow[],
-  changed: readonly TimelineRow[],
-  isComplete: boolean,
-): readonly TimelineRow[] => {
-  const byId = new Map(changed.map((row) => [row.id, row]));
-  const merged = rows.map((row) => {
-    const next = byId.get(row.id);
-    byId.delete(row.id);
-    return next !== undefined && next.seq > row.seq ? next : row;
-  });
-  const oldest = rows.at(-1)?.id ?? 0;
-  const added = [...byId.values()].filter(({ id }) => isComplete || id > oldest);
-  if (added.length === 0) return merged;
-  added.sort((a, b) => b.id - a.id);
-  const newest = merged[0]?.id ?? 0;
-  if ((added.at(-1)?.id ?? 0) > newest) return [...added, ...merged];
-  return [...added, ...merged].sort((a, b) => b.id - a.id);
+/** A session of which the hub has counted nothing yet. */
+const unknownSession = (rows: readonly TimelineRow[]): HubSessionState => {
+  const { agent = "", session = "", atMs: lastSeenMs = 0 } = rows[0] ?? {};
+  const counts = { failed: 0, refused: 0, unknown: 0, running: 0, unjudged: 0, waiting: 0 };
+  return {
+    ...{ agent, session, firstSeenMs: rows.at(-1)?.atMs ?? 0, lastSeenMs },
+    ...{ ...counts, actions: rows.length },
+  };
 };
 
-/** The rows that fit the filter, from the newest down as far as they were asked for, and as they change. */
+/** The sessions that fit the filter with the rows of those that are open, or the hits of a search, and as they change. */
 export class Timeline {
   readonly state: Store<TimelineState>;
   readonly #link: HubLink;
   /** Ends what belongs to an earlier filter. */
   #round = new AbortController();
+  #filter: TimelineFilter;
+  #sessions = new Map<string, HubSessionState>();
+  /** The rows of open sessions by their key. */
+  #lists = new Map<string, RowList>();
+  #closed = new Set<string>();
+  #hits: RowList | undefined;
   #changed = new Map<number, TimelineRow>();
+  #isLoaded = false;
+  #isPlanned = false;
+  #problem: string | undefined;
 
   constructor(link: HubLink, filter: TimelineFilter) {
     this.#link = link;
-    this.state = new Store(emptyState(filter));
+    this.#filter = filter;
+    this.state = new Store(this.#read());
     void this.#follow(this.#round.signal);
-  }
-
-  #set(change: Partial<TimelineState>): void {
-    this.state.update((state) => ({ ...state, ...change }));
-  }
-
-  #apply(): void {
-    const changed = [...this.#changed.values()];
-    this.#changed.clear();
-    if (changed.length === 0) return;
-    const { rows, nextBeforeId } = this.state.value;
-    this.#set({ rows: mergeRows(rows, changed, nextBeforeId === undefined) });
   }
 
   /** Shows other rows. */
   show(filter: TimelineFilter): void {
-    if (JSON.stringify(filter) === JSON.stringify(this.state.value.filter)) return;
+    if (JSON.stringify(filter) === JSON.stringify(this.#filter)) return;
     this.#round.abort();
     this.#round = new AbortController();
-    this.#changed.clear();
-    this.state.set(emptyState(filter));
+    this.#filter = filter;
+    this.#sessions = new Map();
+    this.#lists = new Map();
+    this.#closed = new Set();
+    this.#changed = new Map();
+    this.#isLoaded = false;
+    this.#problem = undefined;
     void this.#follow(this.#round.signal);
+    this.state.set(this.#read());
   }
 
-  /** The first page, then each change. A lost connection is replaced by the client, and the changes go on where they ended. */
+  /** Opens a session, or closes it. */
+  toggle(key: string): void {
+    if (this.#lists.delete(key)) this.#closed.add(key);
+    else this.#open(key);
+    this.state.set(this.#read());
+  }
+
+  /** Reads all rows of an open session; of a search all hits. */
+  loadAll(key: string): void {
+    void (this.#hits ?? this.#lists.get(key))?.load(true);
+  }
+
+  #newList(filter: TimelineFilter): RowList {
+    return new RowList({
+      link: this.#link,
+      filter: toParams(filter),
+      signal: this.#round.signal,
+      onChange: () => this.#plan(),
+      onError: (error) => this.#fail(error),
+    });
+  }
+
+  #open(key: string): void {
+    const found = this.#sessions.get(key);
+    if (found === undefined || this.#lists.has(key)) return;
+    this.#closed.delete(key);
+    const { since, until } = this.#filter;
+    const { agent, session } = found;
+    const range = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
+    const list = this.#newList({ agent, session, ...range });
+    this.#lists.set(key, list);
+    void list.load();
+  }
+
+  /** Opens sessions until there is something to read. */
+  #openNewest(): void {
+    let actions = 0;
+    for (const { key, session } of this.#sessionGroups().slice(0, maxOpened)) {
+      if (actions < enoughActions) this.#open(key);
+      actions += session.actions;
+    }
+  }
+
+  #read(): TimelineState {
+    const lists = this.#hits === undefined ? [...this.#lists.values()] : [this.#hits];
+    return {
+      filter: this.#filter,
+      groups: this.#hits === undefined ? this.#sessionGroups() : this.#hitGroups(this.#hits),
+      isSearch: this.#hits !== undefined,
+      isLoading: !this.#isLoaded || lists.some(({ isLoading }) => isLoading),
+      isFull: lists.some(({ isFull }) => isFull),
+      problem: this.#problem,
+    };
+  }
+
+  #sessionGroups(): readonly TimelineGroup[] {
+    const sessions = [...this.#sessions].sort(([, a], [, b]) => b.lastSeenMs - a.lastSeenMs);
+    return sessions.map(([key, session]) => {
+      const list = this.#lists.get(key);
+      const isComplete = list?.isComplete ?? true;
+      return { key, session, rows: list?.rows ?? [], isOpen: list !== undefined, isComplete };
+    });
+  }
+
+  #hitGroups({ rows, isComplete }: RowList): readonly TimelineGroup[] {
+    const found = new Map<string, TimelineRow[]>();
+    for (const row of rows) {
+      const key = joinKey(row.agent, row.session);
+      const hits = found.get(key);
+      if (hits === undefined) found.set(key, [row]);
+      else hits.push(row);
+    }
+    return [...found].map(([key, hits]) => {
+      const session = this.#sessions.get(key) ?? unknownSession(hits);
+      const isOpen = !this.#closed.has(key);
+      return { key, session, rows: hits, isOpen, isComplete };
+    });
+  }
+
+  #plan(): void {
+    if (this.#isPlanned) return;
+    this.#isPlanned = true;
+    const count = this.state.value.groups.reduce((sum, { rows }) => sum + rows.length, 0);
+    setTimeout(() => this.#apply(), count > manyRows ? slowApplyMs : applyMs);
+  }
+
+  #apply(): void {
+    this.#isPlanned = false;
+    const bySession = new Map<string, TimelineRow[]>();
+    for (const row of this.#changed.values()) {
+      const key = joinKey(row.agent, row.session);
+      bySession.set(key, [...(bySession.get(key) ?? []), row]);
+    }
+    this.#hits?.apply([...this.#changed.values()]);
+    this.#changed.clear();
+    for (const [key, rows] of bySession) {
+      const list = this.#lists.get(key);
+      if (list !== undefined) list.apply(rows);
+      else if (this.#lists.size < maxOpened && !this.#closed.has(key)) this.#open(key);
+    }
+    this.state.set(this.#read());
+  }
+
+  #fail(error: unknown): void {
+    if (!isLost(error)) this.#problem = failureText(error);
+    this.#plan();
+  }
+
+  /** Reads the sessions of the filter, and of these those that were seen since. */
+  async #readSessions(signal: AbortSignal, seenSinceMs = 0): Promise<void> {
+    const { agent, session, sinceMs = 0, untilMs } = toParams(this.#filter);
+    let after: HubSessionState | undefined;
+    do {
+      const params = { agent, session, sinceMs: Math.max(sinceMs, seenSinceMs), untilMs, after };
+      const { sessions } = await this.#link.client.call("sessions.list", { ...params, limit: pageSize });
+      if (signal.aborted) return;
+      for (const each of sessions) this.#sessions.set(joinKey(each.agent, each.session), each);
+      after = sessions.length === pageSize ? sessions.at(-1) : undefined;
+      this.#plan();
+    } while (after !== undefined);
+  }
+
+  /** The sessions and rows, then each change. A lost connection is replaced by the client, and the changes go on where they ended. */
   async #follow(signal: AbortSignal): Promise<void> {
     const { client } = this.#link;
-    const filter = toParams(this.state.value.filter);
+    const filter = toParams(this.#filter);
+    this.#hits = isSearch(this.#filter) ? this.#newList(this.#filter) : undefined;
     try {
-      const page = await client.call("timeline.page", { filter, limit: pageSize });
+      const { lastSeq: afterSeq } = await client.call("timeline.page", { limit: 1 });
+      await Promise.all([this.#readSessions(signal), this.#hits?.load()]);
       if (signal.aborted) return;
-      const { rows, nextBeforeId, lastSeq: afterSeq } = page;
-      this.#set({ rows, nextBeforeId, isLoading: false, isLoaded: true, problem: undefined });
+      if (this.#hits === undefined) this.#openNewest();
+      // What a lost connection has ended goes on.
+      for (const list of this.#lists.values()) void list.load();
+      this.#isLoaded = true;
+      this.#problem = undefined;
+      this.#plan();
       for await (const changed of client.watchTimeline({ filter, afterSeq, signal })) {
+        await this.#readSessions(signal, Math.min(...changed.map(({ changedAtMs }) => changedAtMs)));
         if (signal.aborted) return;
-        if (this.#changed.size === 0) setTimeout(() => this.#apply(), applyMs);
         for (const row of changed) this.#changed.set(row.id, row);
+        this.#plan();
       }
     } catch (error) {
       if (signal.aborted) return;
       if (isLost(error) && client.state !== "closed") return this.#follow(signal);
-      this.#set({ problem: failureText(error), isLoading: false });
-    }
-  }
-
-  /** The next older page, if there is one. */
-  async more(): Promise<void> {
-    const { nextBeforeId: beforeId, isLoading, filter } = this.state.value;
-    if (beforeId === undefined || isLoading) return;
-    const { signal } = this.#round;
-    this.#set({ isLoading: true });
-    try {
-      const params = { filter: toParams(filter), beforeId, limit: pageSize };
-      const { rows, nextBeforeId } = await this.#link.client.call("timeline.page", params);
-      if (signal.aborted) return;
-      this.#set({
-        rows: [...this.state.value.rows, ...rows],
-        nextBeforeId,
-        isLoading: false,
-        problem: undefined,
-      });
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#set({ isLoading: false, problem: isLost(error) ? undefined : failureText(error) });
+      this.#fail(error);
     }
   }
 }

@@ -3,8 +3,11 @@ import { line } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { Select } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
+import type { HubLink } from "../state/hub-link.ts";
 import type { TimelineFilter } from "../state/route.ts";
+import { ExportMenu } from "./export-menu.tsx";
 import { decisionWords } from "./row-state.tsx";
+import { TimeFilter } from "./time-filter.tsx";
 
 const typingMs = 250;
 
@@ -12,7 +15,10 @@ interface FilterBarProps {
   readonly filter: TimelineFilter;
   readonly agents: readonly string[];
   readonly tools: readonly string[];
+  readonly link: HubLink;
   readonly onChange: (filter: TimelineFilter) => void;
+  /** Shows what happened at a time. */
+  readonly onJump: (atMs: number) => void;
 }
 
 type TextField = Exclude<keyof TimelineFilter, "failed">;
@@ -86,7 +92,7 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
 
 const asOptions = (names: readonly string[]) => names.map((name) => [name, line(name, 60)] as const);
 
-export function FilterBar({ filter, agents, tools, onChange }: FilterBarProps) {
+export function FilterBar({ filter, agents, tools, link, onChange, onJump }: FilterBarProps) {
   const set = (name: TextField) => (value: string | undefined) => onChange(withField(filter, name, value));
   useKey("f", () => onChange(withFailed(filter, !filter.failed)));
   return (
@@ -108,12 +114,24 @@ export function FilterBar({ filter, agents, tools, onChange }: FilterBarProps) {
       >
         Failed only
       </button>
-      {filter.session !== undefined && (
-        <button type="button" class="button compact toggle set" onClick={() => set("session")(undefined)}>
-          <span class="clip">Session {line(filter.session, 30)}</span>
-          <Icon name="close" size={12} />
-          <span class="hidden">: show all sessions</span>
-        </button>
+      <TimeFilter filter={filter} onChange={onChange} onJump={onJump} />
+      <ExportMenu filter={filter} link={link} />
+      {(["session", "turn"] as const).map(
+        (name) =>
+          filter[name] !== undefined && (
+            <button
+              key={name}
+              type="button"
+              class="button compact toggle set"
+              onClick={() => set(name)(undefined)}
+            >
+              <span class="clip">
+                {name === "session" ? "Session" : "Turn"} {line(filter[name], 30)}
+              </span>
+              <Icon name="close" size={12} />
+              <span class="hidden">: show all {name}s</span>
+            </button>
+          ),
       )}
     </search>
   );

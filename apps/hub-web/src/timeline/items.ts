@@ -1,32 +1,80 @@
+import { rowSubject } from "@harnesskit/hub/client";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import type { TimelineGroup } from "../state/timeline.ts";
 
-/** What the list shows at a place: the head of a run of rows of one session and turn, or a row. */
-export type TimelineItem =
-  | { readonly kind: "group"; readonly key: string; readonly row: TimelineRow; readonly isNewDay: boolean }
-  | { readonly kind: "row"; readonly key: string; readonly row: TimelineRow };
-
-const dayOf = (atMs: number): string => new Date(atMs).toDateString();
-
-/** The rows, and a head before each run of rows that belong together. */
-export const toItems = (rows: readonly TimelineRow[]): readonly TimelineItem[] => {
-  const items: TimelineItem[] = [];
-  let before: TimelineRow | undefined;
-  let dayEndsMs = Number.POSITIVE_INFINITY;
-  let day = "";
-  for (const row of rows) {
-    let isNewDay = false;
-    // Dates are compared only where the day can have changed: rows come from the newest down.
-    if (row.atMs < dayEndsMs) {
-      const next = dayOf(row.atMs);
-      isNewDay = next !== day;
-      day = next;
-      dayEndsMs = new Date(row.atMs).setHours(0, 0, 0, 0);
+/** What the list shows at a place. */
+export type TimelineItem = { readonly key: string } & (
+  | { readonly kind: "day"; readonly atMs: number }
+  | { readonly kind: "session"; readonly group: TimelineGroup }
+  /** The head of a run of rows of one turn, or of another day than the rows above. */
+  | {
+      readonly kind: "turn";
+      readonly row: TimelineRow;
+      /** What was asked in it. */
+      readonly asked: string | undefined;
+      /** Undefined within the day that is known. */
+      readonly dayMs: number | undefined;
     }
-    const isSame =
-      !isNewDay && before?.agent === row.agent && before.session === row.session && before.turn === row.turn;
-    if (!isSame) items.push({ kind: "group", key: `g${row.id}`, row, isNewDay });
+  | { readonly kind: "row"; readonly row: TimelineRow }
+);
+
+const dayOf = (atMs: number): number => new Date(atMs).setHours(0, 0, 0, 0);
+
+const addRows = (items: TimelineItem[], { rows, session }: TimelineGroup): void => {
+  let dayMs = dayOf(session.lastSeenMs);
+  let turn: string | undefined;
+  let isFirst = true;
+  // Where a turn's head stands, until its prompt is found: it is the oldest of its rows.
+  let headAt = -1;
+  for (const row of rows) {
+    // Dates are compared only where the day can have changed: rows come from the newest down.
+    const isNewDay = row.atMs < dayMs;
+    if (isNewDay) dayMs = dayOf(row.atMs);
+    if (isNewDay || row.turn !== turn || (isFirst && row.turn !== undefined)) {
+      headAt = items.length;
+      const head = { kind: "turn", key: `t${row.id}`, row, asked: undefined } as const;
+      items.push({ ...head, dayMs: isNewDay ? dayMs : undefined });
+    }
+    ({ turn } = row);
+    isFirst = false;
+    const head = items[headAt];
+    if (row.type === "pre_prompt" && head?.kind === "turn")
+      items[headAt] = { ...head, asked: rowSubject(row) || undefined };
     items.push({ kind: "row", key: `r${row.id}`, row });
-    before = row;
+  }
+};
+
+/** The sessions under their days, with a line each; the rows of open ones under their turns. */
+export const toItems = (groups: readonly TimelineGroup[]): readonly TimelineItem[] => {
+  const items: TimelineItem[] = [];
+  let dayMs = Number.POSITIVE_INFINITY;
+  for (const group of groups) {
+    const { lastSeenMs } = group.session;
+    if (lastSeenMs < dayMs) {
+      dayMs = dayOf(lastSeenMs);
+      items.push({ kind: "day", key: `d${dayMs}`, atMs: dayMs });
+    }
+    items.push({ kind: "session", key: group.key, group });
+    if (group.isOpen) addRows(items, group);
   }
   return items;
+};
+
+/** Where the first thing at or before a time stands, and the session that may have it; undefined where nothing is as old. */
+export const findTime = (
+  items: readonly TimelineItem[],
+  atMs: number,
+): { readonly index: number; readonly group: TimelineGroup | undefined } | undefined => {
+  let group: TimelineGroup | undefined;
+  for (const [index, item] of items.entries()) {
+    if (item.kind === "session") {
+      if (item.group.session.lastSeenMs <= atMs) return { index, group: undefined };
+      group = item.group.session.firstSeenMs <= atMs ? item.group : undefined;
+      if (group !== undefined && !group.isOpen) return { index, group };
+      // Its rows are not all known.
+      if (group !== undefined && !group.isComplete && (group.rows.at(-1)?.atMs ?? atMs + 1) > atMs)
+        return { index, group };
+    } else if (item.kind === "row" && item.row.atMs <= atMs) return { index, group: undefined };
+  }
+  return undefined;
 };

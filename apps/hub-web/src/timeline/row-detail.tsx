@@ -1,9 +1,10 @@
-import { allowingRule, presentApproval } from "@harnesskit/approvals";
-import type { RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
+import { allowingRule } from "@harnesskit/approvals";
+import { rowName, rowSubject } from "@harnesskit/hub/client";
+import type { TimelineDetail } from "@harnesskit/protocol/hub";
 import { displayName } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { block, formatAge, formatClock, formatDuration, formatMoment, line, plainLines } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
@@ -16,6 +17,7 @@ import { SafeText } from "../parts/safe-text.tsx";
 import { ScrollArea } from "../parts/scroll-area.tsx";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
+import { Content, Input, isSaid, ReadableContent } from "./row-content.tsx";
 import { approvalText, approvalTones, decisionWord, StateMark, states } from "./row-state.tsx";
 
 interface StepProps {
@@ -31,45 +33,6 @@ function Step({ title, tone = "", children }: StepProps) {
       <h2>{title}</h2>
       <div>{children}</div>
     </li>
-  );
-}
-
-function CutNote() {
-  return <p class="dim small">The hub kept a part of it: the rest was too large.</p>;
-}
-
-/** Content in the place where it is read best: a string as lines, everything else as JSON. */
-function Content({ label, content }: { readonly label: string; readonly content: RowContent }) {
-  const { value, isCut } = content;
-  const [kind, text] =
-    typeof value === "string"
-      ? (["prompt", value] as const)
-      : (["input", JSON.stringify(value, null, 2) ?? ""] as const);
-  return (
-    <>
-      <CodeBlock part={{ kind, label, lines: plainLines(text) }} />
-      {isCut && <CutNote />}
-    </>
-  );
-}
-
-/** The input as an approval shows it: a command as a command, a change as a diff. */
-function Input({ detail: { row, input, approval } }: { readonly detail: TimelineDetail }) {
-  const parts = useMemo(() => {
-    if (approval !== undefined) return presentApproval(approval).parts;
-    const given =
-      isObject(input?.value) && isObject(input.value.arguments) ? input.value.arguments : input?.value;
-    if (row.tool === undefined || !isObject(given)) return undefined;
-    return presentApproval({ subject: { tool: row.tool, input: given as never } }).parts;
-  }, [approval, input, row]);
-  if (parts === undefined) return input === undefined ? null : <Content label="input" content={input} />;
-  return (
-    <>
-      {parts.map((part, index) => (
-        <CodeBlock key={`${index}`} part={part} />
-      ))}
-      {approval === undefined && input?.isCut && <CutNote />}
-    </>
   );
 }
 
@@ -158,12 +121,15 @@ function Decided({
 interface RowDetailProps extends PolicyPlace {
   readonly detail: TimelineDetail;
   readonly approvalHref: (id: string) => string;
+  /** Of its turn, or else its session, as a conversation. */
+  readonly runHref: string;
   readonly onClose: () => void;
   readonly onSession: () => void;
 }
 
 /** A row with all that is known of it. */
-export function RowDetail({ detail, policyFile, approvalHref, onClose, onSession }: RowDetailProps) {
+export function RowDetail(props: RowDetailProps) {
+  const { detail, policyFile, approvalHref, runHref, onClose, onSession } = props;
   const { row, modifiedInput, output, error, metadata } = detail;
   const { id, agent, session, turn, approval, durationMs, outcome } = row;
   const nowMs = useNow();
@@ -184,7 +150,7 @@ export function RowDetail({ detail, policyFile, approvalHref, onClose, onSession
         <div class="decision-title">
           <StateMark state={row.state} />
           <h1 id={titleId}>
-            <SafeText text={line(row.summary, 300)} />
+            <SafeText text={`${line(rowName(row), 100)} ${line(rowSubject(row), 300)}`.trim()} />
           </h1>
         </div>
         <a class="button quiet compact" href={routeHash({ page: "policy", id: String(id), filter: {} })}>
@@ -206,11 +172,12 @@ export function RowDetail({ detail, policyFile, approvalHref, onClose, onSession
             </p>
             <p class="dim small">
               {row.tool === undefined ? "" : `tool ${displayName(row.tool, { maxLength: 100 })} · `}
-              {line(row.type, 100)} · session {line(session, 100)}
+              session {line(session, 100)}
               {turn !== undefined && ` · turn ${line(turn, 100)}`}{" "}
               <button type="button" class="link-button" onClick={onSession}>
                 Show this session
-              </button>
+              </button>{" "}
+              <a href={runHref}>Read it as a conversation</a>
             </p>
           </Step>
           <Step title="Rule" tone={row.decision === undefined ? "" : "accent"}>
@@ -255,19 +222,25 @@ export function RowDetail({ detail, policyFile, approvalHref, onClose, onSession
             {error.code !== undefined && <span class="dim"> ({line(error.code, 100)})</span>}
           </Note>
         )}
-        <Input detail={detail} />
+        {isSaid(detail) && detail.input !== undefined && (
+          <ReadableContent label={rowName(row)} content={detail.input} />
+        )}
+        {!isSaid(detail) && <Input detail={detail} />}
         {modifiedInput !== undefined && (
           <Content label="input, as the policy changed it" content={modifiedInput} />
         )}
         {output !== undefined && <Content label="output" content={output} />}
-        {metadata !== undefined && (
+        {(metadata !== undefined || isSaid(detail)) && (
           <details class="more">
             <summary>What else the agent said</summary>
-            <Content label="metadata" content={metadata} />
+            {isSaid(detail) && detail.input !== undefined && (
+              <Content label="the whole event" content={detail.input} />
+            )}
+            {metadata !== undefined && <Content label="metadata" content={metadata} />}
           </details>
         )}
         <p class="dim small">
-          Row {id} · {states[row.state].text}
+          Row {id} · {line(row.type, 100)} · {states[row.state].text}
           {row.callId !== undefined && ` · call ${line(row.callId, 200)}`}
         </p>
       </ScrollArea>

@@ -1,9 +1,11 @@
-import { rowSubject } from "@harnesskit/hub/client";
-import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { rowName, rowSubject } from "@harnesskit/hub/client";
+import type { HubSessionState, RowState, TimelineRow } from "@harnesskit/protocol/hub";
 import { displayName } from "@harnesskit/wire";
-import { formatClock, formatDay, formatMoment, line } from "../format.ts";
+import { formatClock, formatDay, formatMoment, line, plural } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
+import { Icon } from "../parts/icons.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
+import type { TimelineGroup } from "../state/timeline.ts";
 import { DecisionChip, effectText, StateMark } from "./row-state.tsx";
 
 interface PlaceProps {
@@ -17,28 +19,88 @@ const rowStyle = ({ start, size }: PlaceProps) => ({
   height: `${size}px`,
 });
 
-interface GroupHeadProps extends PlaceProps {
-  readonly row: TimelineRow;
-  readonly isNewDay: boolean;
-  readonly onSession: (() => void) | undefined;
+export function DayHead({ atMs, ...at }: PlaceProps & { readonly atMs: number }) {
+  const days = Math.round((new Date().setHours(0, 0, 0, 0) - atMs) / 86_400_000);
+  return (
+    <div class="day-head dim" style={rowStyle(at)}>
+      {days === 0 ? "Today" : days === 1 ? "Yesterday" : formatDay(atMs)}
+    </div>
+  );
 }
 
-/** The head of a run of rows: whose session and turn they belong to. */
-export function GroupHead({ row, isNewDay, onSession, ...at }: GroupHeadProps) {
+/** What a session came to, the worst first. */
+const worstOf = (session: HubSessionState): RowState => {
+  const states = ["waiting", "failed", "refused", "unknown", "running"] as const;
+  return states.find((state) => session[state] > 0) ?? (session.actions > 0 ? "done" : "noted");
+};
+
+const countsOf = ({ actions, failed, refused, unjudged }: HubSessionState): string =>
+  [
+    plural(actions, "action"),
+    failed > 0 ? `${failed} failed` : "",
+    refused > 0 ? `${refused} refused` : "",
+    unjudged > 0 ? `${unjudged} not judged` : "",
+  ]
+    .filter((part) => part !== "")
+    .join(" · ");
+
+const clockSpan = ({ firstSeenMs, lastSeenMs }: HubSessionState): string => {
+  const isOneDay = new Date(firstSeenMs).toDateString() === new Date(lastSeenMs).toDateString();
+  const first = `${isOneDay ? "" : `${formatDay(firstSeenMs)} `}${formatClock(firstSeenMs).slice(0, 5)}`;
+  const last = formatClock(lastSeenMs).slice(0, 5);
+  return isOneDay && first === last ? first : `${first} – ${last}`;
+};
+
+interface SessionLineProps extends PlaceProps {
+  readonly group: TimelineGroup;
+  /** Of a search: how many rows of it were found. */
+  readonly isSearch: boolean;
+  readonly readHref: string;
+  readonly onToggle: () => void;
+}
+
+/** A session in one line; a click opens it to its rows. */
+export function SessionLine({ group, isSearch, readHref, onToggle, ...at }: SessionLineProps) {
+  const { session, isOpen, rows } = group;
+  const { agent, session: id, title } = session;
   return (
-    <div class="group" style={rowStyle(at)}>
-      <AgentName name={row.agent} />
-      <button
-        type="button"
-        class="group-session clip"
-        disabled={onSession === undefined}
-        onClick={onSession}
-        title={onSession === undefined ? row.session : "Show only this session"}
-      >
-        {line(row.session, 100)}
+    <div class={`session ${isOpen ? "open" : ""}`} style={rowStyle(at)}>
+      <button type="button" class="session-toggle" aria-expanded={isOpen} onClick={onToggle}>
+        <span class={isOpen ? "" : "turned-right"}>
+          <Icon name="down" size={14} />
+        </span>
+        <StateMark state={worstOf(session)} />
+        <AgentName name={agent} />
+        <span class="session-title clip" title={`session ${line(id, 200)}`}>
+          <SafeText text={line(title ?? id, 200)} />
+        </span>
+        <span class="session-counts dim">{isSearch ? plural(rows.length, "hit") : countsOf(session)}</span>
+        <time class="session-span dim">{clockSpan(session)}</time>
       </button>
-      {row.turn !== undefined && <span class="clip dim">turn {line(row.turn, 60)}</span>}
-      {isNewDay && <span class="group-day dim">{formatDay(row.atMs)}</span>}
+      <a class="session-read" href={readHref} aria-label={`Read the session ${line(id, 60)}`}>
+        Read
+      </a>
+    </div>
+  );
+}
+
+interface TurnHeadProps extends PlaceProps {
+  readonly row: TimelineRow;
+  readonly asked: string | undefined;
+  readonly dayMs: number | undefined;
+  readonly readHref: string | undefined;
+}
+
+/** The head of a turn's rows: what was asked in it. */
+export function TurnHead({ row, asked, dayMs, readHref, ...at }: TurnHeadProps) {
+  return (
+    <div class="turn-head dim" style={rowStyle(at)}>
+      {readHref !== undefined && (
+        <a class="clip" href={readHref} title="Read this turn">
+          {asked === undefined ? `Turn ${line(row.turn ?? "", 60)}` : <SafeText text={line(asked, 200)} />}
+        </a>
+      )}
+      {dayMs !== undefined && <span class="turn-day">{formatDay(dayMs)}</span>}
     </div>
   );
 }
@@ -65,9 +127,9 @@ export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
         {formatClock(row.atMs)}
       </time>
       <span class="row-what clip">
-        <strong>{displayName(row.tool ?? row.type, { maxLength: 60 })}</strong>{" "}
+        <strong>{displayName(rowName(row), { maxLength: 60 })}</strong>{" "}
         {row.subagent !== undefined && <span class="dim">by {line(row.subagent, 60)} </span>}
-        <span class="row-summary" title={line(row.summary, 500)}>
+        <span class="row-summary" title={line(text, 500)}>
           <SafeText text={line(text, 300)} />
         </span>
       </span>

@@ -1,29 +1,15 @@
 import type { RefObject } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useWidth } from "../parts/use-width.ts";
+import type { TimelineItem } from "./items.ts";
 
-export interface RowSize {
-  readonly row: number;
-  readonly group: number;
-}
+export type ItemSizes = Readonly<Record<TimelineItem["kind"], number>>;
 
 /** One line for each row. */
-const wide: RowSize = { row: 40, group: 40 };
-/** Two lines for each row: the styles do the same at this width. */
-const narrow: RowSize = { row: 62, group: 38 };
+const wide: ItemSizes = { day: 34, session: 44, turn: 34, row: 38 };
+/** Two lines for each row and session: the styles do the same at this width. */
+const narrow: ItemSizes = { day: 32, session: 62, turn: 34, row: 62 };
 const narrowPx = 620;
 
 /** The heights of the list's items in pixels, by the width that it has. */
-export const useRowSize = (scroller: RefObject<HTMLElement | null>): RowSize => {
-  const [size, setSize] = useState(wide);
-  useEffect(() => {
-    const { current } = scroller;
-    if (current === null) return undefined;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry !== undefined && entry.contentRect.width > 0)
-        setSize(entry.contentRect.width < narrowPx ? narrow : wide);
-    });
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, [scroller]);
-  return size;
-};
+export const useRowSize = (scroller: RefObject<HTMLElement | null>): ItemSizes =>
+  (useWidth(scroller) ?? narrowPx) < narrowPx ? narrow : wide;

@@ -17,7 +17,8 @@ export interface VirtualListOptions {
 export interface VirtualList {
   readonly items: readonly VirtualItem[];
   readonly totalSize: number;
-  readonly scrollTo: (index: number) => void;
+  /** `start`: to the top of what is in sight. @default as little as shows it */
+  readonly scrollTo: (index: number, align?: "auto" | "start" | "end") => void;
   readonly offset: number;
 }
 
@@ -53,7 +54,7 @@ export const useVirtualList = ({ scroller, keys, sizeOf }: VirtualListOptions): 
   return {
     items: virtual.getVirtualItems(),
     totalSize: virtual.getTotalSize(),
-    scrollTo: (index) => virtual.scrollToIndex(index, { align: "auto" }),
+    scrollTo: (index, align = "auto") => virtual.scrollToIndex(index, { align }),
     offset: virtual.scrollOffset ?? 0,
   };
 };

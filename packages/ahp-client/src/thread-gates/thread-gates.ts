@@ -89,7 +89,7 @@ const stringifyResult = (value: JsonValue): string =>
 /**
  * Lets a harness of the Agent Harness Protocol supervise a thread server: it judges prompts (`pre_prompt`) and calls
  * (`pre_action`), and gets reports of turns, calls and test runs. Where it cannot decide, the action is blocked with
- * `gate.timeout`, `gate.unavailable` or `gate.unjudgeable`.
+ * `gate.timeout`, `gate.unavailable` or `gate.unjudgeable`. Throws `invalid_argument` for invalid options.
  */
 export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
   checkThreadGatesOptions(options);

@@ -280,6 +280,9 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
   }
 }
 
-/** Makes a transport of `useChat` over a chat harness in this process, for a server's handler. */
+/**
+ * Makes a transport of `useChat` over a chat harness in this process, for a server's handler.
+ * Throws `invalid_argument` for invalid options.
+ */
 export const createHarnessChatTransport = (options: HarnessChatTransportOptions): HarnessChatTransport =>
   new HarnessChatTransport(checkHarnessChatTransportOptions(options));

@@ -145,7 +145,10 @@ export class IssuedDirectives implements Directives {
   }
 }
 
-/** Issues directives into a store that cores use, such as a file. A core has its own as `core.directives`. */
+/**
+ * Issues directives into a store that cores use, such as a file. A core has its own as `core.directives`.
+ * Throws `invalid_argument` for invalid options.
+ */
 export const createDirectives = (options: DirectivesOptions): Directives =>
   new IssuedDirectives(checkDirectivesOptions(options));
 
@@ -155,7 +158,7 @@ export const createMemoryDirectives = (limits?: Partial<Pick<RecordLimits, "maxR
 
 /**
  * Directives in a file (JSON, 0600, sorted by tool and time) that several processes use: a use is on disk before its call is
- * sent. A file that cannot be used backs no call: see `RecordFileError`.
+ * sent. A file that cannot be used backs no call: see `RecordFileError`. Throws `invalid_argument` for invalid options.
  */
 export const createFileDirectives = (options: FileStoreOptions): DirectiveStore => {
   const { path, limits } = checkFileDirectivesOptions(options);

@@ -85,7 +85,7 @@ export const createMemoryGrants = (first: readonly CoreGrant[] = []): GrantStore
 
 /**
  * Grants in a file (JSON, 0600, sorted by agent and permission) that commands change and running cores see at once. A file
- * that cannot be used grants nothing: see {@link RecordFileError}.
+ * that cannot be used grants nothing: see {@link RecordFileError}. Throws `invalid_argument` for invalid options.
  */
 export const createFileGrants = (options: FileStoreOptions): GrantStore => {
   const { path, limits } = checkFileGrantsOptions(options);

@@ -69,7 +69,7 @@ export interface CoreClient extends ToolHost, AsyncDisposable {
  * Connects to a core that another process serves with `createCoreServer`. A call that is in progress when the connection is
  * lost ends with `agent.lost` and is not repeated, unless it is repeatable; one that was not sent ends with
  * `agent.unavailable`. As whom it calls is what the server knows of its token: `caller` and `actor` of the options are not
- * sent.
+ * sent. Throws `invalid_argument` for invalid options.
  */
 export const createCoreClient = (options: CoreClientOptions): CoreClient =>
   new RemoteCore(checkCoreClientOptions(options));

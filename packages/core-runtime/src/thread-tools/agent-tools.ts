@@ -64,6 +64,7 @@ const aboutOf = ({ tool_id: id, side_effects: changes, declaration_digest: diges
  * A call runs the tool as it was declared when the call was prepared; otherwise it ends with a
  * `ToolError` `tool.changed`. An agent's tool `prepare`, if it declares no side effects and takes `{ tool, input }`,
  * prepares the calls of its others; else a call's input is checked by its schema before it is shown.
+ * Throws `invalid_argument` for invalid options.
  */
 export const createAgentTools = (options: AgentToolsOptions): AgentTools => {
   checkAgentToolsOptions(options);

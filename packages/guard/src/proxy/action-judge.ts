@@ -274,6 +274,6 @@ const actionPayload = (action: ProxiedAction): JsonObject => ({
   arguments: action.arguments,
 });
 
-/** Creates a judge that asks the harness of a client. */
+/** Creates a judge that asks the harness of a client. Throws `invalid_argument` for invalid options. */
 export const createActionJudge = (options: ActionJudgeOptions): ActionJudge =>
   new ActionJudge(checkActionJudgeOptions(options));

@@ -26,7 +26,7 @@ export const policyMethods = ({
       await recorder.flush();
       const stored = await timeline.get(rowId);
       if (stored === undefined) throw notFound("row");
-      return policy.check(text, stored.content.event);
+      return { ...policy.check(text, stored.content.event), row: stored.row };
     },
     "policy.save": async (change, client) => {
       const details = { by: byOf(client), file: displayText(policy.file, { maxLength: 1000 }) };

@@ -4,7 +4,7 @@ import { displayName } from "@harnesskit/wire";
 /** What an agent did, in words, by the type of its event. */
 const words: Readonly<Record<string, string>> = {
   pre_prompt: "asked",
-  post_response: "answered",
+  post_response: "answered by the model",
   session_start: "session started",
   session_end: "session ended",
   run_lifecycle: "run",

@@ -2,6 +2,7 @@ import { type AhpEvent, type AhpEventType, ahpEvents } from "@harnesskit/protoco
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { displayName, joinKey } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
+import { saidText } from "../client/said-text.ts";
 import { firstLine, shortId, textOf } from "./event-text.ts";
 
 /** An event whose payload its schema has accepted. */
@@ -31,9 +32,8 @@ const summaryOf = (type: AhpEventType, payload: JsonObject, tool: string | undef
     const main = input.command ?? input.path ?? input.file_path ?? input.pattern ?? input.url ?? input.query;
     return firstLine(`${displayName(tool)} ${textOf(main === undefined ? payload.arguments : main)}`.trim());
   }
-  const said =
-    payload.prompt ?? payload.text ?? payload.message ?? payload.title ?? payload.status ?? payload.error;
-  const words = textOf(said).trim().split("\n", 1)[0] ?? "";
+  const said = saidText(payload) ?? textOf(payload.title ?? payload.status ?? payload.error);
+  const words = said.trim().split("\n", 1)[0] ?? "";
   return firstLine(words === "" ? type : `${type}: ${words}`);
 };
 

@@ -49,7 +49,7 @@ const contentDetails = (event: AhpEvent): EventDetails => {
 
 /**
  * Makes the audit of a server under a policy: entries of events name the rule (`rule`, `source`), the decisions of rules
- * in shadow (`shadowed`, `would`) and, with `recordContent`, the event itself.
+ * in shadow (`shadowed`, `would`) and, with `recordContent`, the event itself. Throws `invalid_argument` for invalid options.
  */
 export const createPolicyAudit = (options: PolicyAuditOptions): PolicyAudit => {
   const { sink, recordContent = false } = checkPolicyAuditOptions(options);

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { TimelineRowSchema } from "./timeline.ts";
 import { SequenceSchema, TimeMsSchema } from "./values.ts";
 
 /** What a rule, a limit or the default of a policy says, in words. */
@@ -59,6 +60,8 @@ export const PolicyCheckSchema = z.object({
   problems: z.array(PolicyProblemSchema),
   warnings: z.array(PolicyProblemSchema),
   rules: z.array(RuleTextSchema),
+  /** The row that was asked about. */
+  row: TimelineRowSchema.optional(),
   /** What it decides on the event of the row, as if that were the first one: limits have counted nothing. */
   judged: z
     .object({

@@ -287,6 +287,9 @@ class FileThreadStore implements ThreadStore {
   }
 }
 
-/** Makes a store of files below `root`, in directories of mode 0700. Nothing is touched before it is needed. */
+/**
+ * Makes a store of files below `root`, in directories of mode 0700. Nothing is touched before it is needed.
+ * Throws `invalid_argument` for invalid options.
+ */
 export const createFileThreadStore = (options: FileThreadStoreOptions): ThreadStore =>
   new FileThreadStore(checkFileThreadStoreOptions(options));

@@ -221,7 +221,10 @@ export class Dispatcher<Context> {
   }
 }
 
-/** Makes a dispatcher. It opens nothing: give it messages of exchanges with `receive`, or open an origin per connection. */
+/**
+ * Makes a dispatcher. It opens nothing: give it messages of exchanges with `receive`, or open an origin per connection.
+ * Throws `invalid_argument` for invalid options.
+ */
 export const createDispatcher = <Context = unknown>(
   options: DispatcherOptions<Context>,
 ): Dispatcher<Context> => new Dispatcher(checkDispatcherOptions(options));

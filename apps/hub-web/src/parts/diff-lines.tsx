@@ -1,0 +1,105 @@
+import type { Token, ViewLine } from "@harnesskit/approvals";
+import { useMemo, useRef } from "preact/hooks";
+import { type NumberedLine, numberLines, pairLines } from "./diff-numbers.ts";
+import { SafeText } from "./safe-text.tsx";
+import { Tokens } from "./tokens.tsx";
+import { useHighlight } from "./use-highlight.ts";
+import { useWidth } from "./use-width.ts";
+
+/** From this width on, both sides stand beside each other. */
+const widePx = 720;
+
+/** Whether the first character is the sign of a diff, which has a column of its own. */
+const isSigned = ({ line: { kind }, before }: NumberedLine): boolean =>
+  kind === "added" || kind === "removed" || (kind === "plain" && before !== undefined);
+
+const textOf = (numbered: NumberedLine): string =>
+  isSigned(numbered) ? numbered.line.text.slice(1) : numbered.line.text;
+
+const signs: Readonly<Partial<Record<ViewLine["kind"], string>>> = { added: "+", removed: "−" };
+
+type Colours = ReadonlyMap<NumberedLine, readonly Token[]>;
+
+/** The colours of each line: a file is read as it was and as it will be, since a string may span lines. */
+const useColours = (numbered: readonly NumberedLine[], language: string | undefined): Colours => {
+  const sideWithout = (kind: ViewLine["kind"]) =>
+    numbered.filter(({ line }) => ["added", "removed", "plain"].includes(line.kind) && line.kind !== kind);
+  const before = useMemo(() => sideWithout("added"), [numbered]);
+  const after = useMemo(() => sideWithout("removed"), [numbered]);
+  const join = (side: readonly NumberedLine[]) => side.map(textOf).join("\n");
+  const colouredBefore = useHighlight(join(before), language);
+  const colouredAfter = useHighlight(join(after), language);
+  return useMemo(() => {
+    const of = (side: readonly NumberedLine[], lines: typeof colouredBefore) =>
+      side.map((each, index) => [each, lines?.[index] ?? [{ kind: "plain", text: textOf(each) }]] as const);
+    return new Map([...of(before, colouredBefore), ...of(after, colouredAfter)]);
+  }, [before, after, colouredBefore, colouredAfter]);
+};
+
+function Text({ numbered, colours }: { readonly numbered: NumberedLine; readonly colours: Colours }) {
+  const tokens = colours.get(numbered);
+  return (
+    <span class="diff-text">
+      {tokens === undefined ? <SafeText text={textOf(numbered)} /> : <Tokens tokens={tokens} />}
+    </span>
+  );
+}
+
+interface SideProps {
+  readonly numbered: NumberedLine | undefined;
+  readonly number: "before" | "after";
+  readonly colours: Colours;
+}
+
+function Side({ numbered, number, colours }: SideProps) {
+  return (
+    <span class={`diff-side ${numbered?.line.kind ?? "empty"}`}>
+      <span class="number">{numbered?.[number]}</span>
+      <span class="sign">{numbered && signs[numbered.line.kind]}</span>
+      {numbered !== undefined && <Text numbered={numbered} colours={colours} />}
+    </span>
+  );
+}
+
+interface DiffLinesProps {
+  readonly lines: readonly ViewLine[];
+  readonly language: string | undefined;
+}
+
+/** The lines of a diff with their numbers and colours, and both sides beside each other where there is room. */
+export function DiffLines({ lines, language }: DiffLinesProps) {
+  const space = useRef<HTMLSpanElement>(null);
+  const isWide = (useWidth(space) ?? 0) >= widePx;
+  const numbered = useMemo(() => numberLines(lines), [lines]);
+  const pairs = useMemo(() => pairLines(numbered, isWide), [numbered, isWide]);
+  const colours = useColours(numbered, language);
+  return (
+    <span ref={space} class="diff-lines">
+      {pairs.map(([left, right], index) => {
+        const { line } = (left ?? right) as NumberedLine;
+        if (line.kind === "cut")
+          return (
+            <span key={`${index}`} class="code-line cut">
+              {line.text}
+            </span>
+          );
+        if (isWide && (line.kind === "added" || line.kind === "removed" || line.kind === "plain"))
+          return (
+            <span key={`${index}`} class="diff-pair">
+              <Side numbered={left} number="before" colours={colours} />
+              <Side numbered={right} number="after" colours={colours} />
+            </span>
+          );
+        const one = (left ?? right) as NumberedLine;
+        return (
+          <span key={`${index}`} class={`code-line ${line.kind}`}>
+            <span class="number">{one.before}</span>
+            <span class="number">{one.after}</span>
+            <span class="sign">{signs[line.kind]}</span>
+            <Text numbered={one} colours={colours} />
+          </span>
+        );
+      })}
+    </span>
+  );
+}

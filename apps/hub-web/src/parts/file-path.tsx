@@ -1,0 +1,37 @@
+import { useState } from "preact/hooks";
+import { line } from "../format.ts";
+import { Icon } from "./icons.tsx";
+import { SafeText } from "./safe-text.tsx";
+
+/** The address that opens a file in Visual Studio Code; undefined for a path that depends on where it is read. */
+const editorUrl = (path: string): string | undefined => {
+  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(path)) return undefined;
+  const parts = path.replaceAll("\\", "/").replace(/^\//, "").split("/");
+  return `vscode://file/${parts
+    .map(encodeURIComponent)
+    .join("/")
+    .replace(/^([A-Za-z])%3A/, "$1:")}`;
+};
+
+/** A file's path: it opens in the editor where it is absolute, and is copied where it is not. */
+export function FilePath({ path }: { readonly path: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const url = editorUrl(path);
+  const text = <SafeText text={line(path, 300)} />;
+  if (url !== undefined)
+    return (
+      <a class="file-path" href={url} title="Open in the editor">
+        {text}
+      </a>
+    );
+  const copy = () =>
+    void navigator.clipboard.writeText(path).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  return (
+    <button type="button" class="file-path link-button" title="Copy the path" onClick={copy}>
+      {text} <Icon name={isCopied ? "check" : "copy"} size={12} />
+    </button>
+  );
+}

@@ -1,0 +1,89 @@
+import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
+import type { HubLink } from "./hub-link.ts";
+
+const pageSize = 500;
+/** Rows that are read before anything else of the list is wanted. */
+const firstRows = 1000;
+/** A page of the browser holds no more. */
+const maxRows = 150_000;
+
+/** The rows as they are after a change: those that are known are replaced, newer ones lead, older ones wait for their page. */
+export const mergeRows = (
+  rows: readonly TimelineRow[],
+  changed: readonly TimelineRow[],
+  isComplete: boolean,
+): readonly TimelineRow[] => {
+  const byId = new Map(changed.map((row) => [row.id, row]));
+  const merged = rows.map((row) => {
+    const next = byId.get(row.id);
+    byId.delete(row.id);
+    return next !== undefined && next.seq > row.seq ? next : row;
+  });
+  const oldest = rows.at(-1)?.id ?? 0;
+  const added = [...byId.values()].filter(({ id }) => isComplete || id > oldest);
+  if (added.length === 0) return merged;
+  added.sort((a, b) => b.id - a.id);
+  const newest = merged[0]?.id ?? 0;
+  if ((added.at(-1)?.id ?? 0) > newest) return [...added, ...merged];
+  return [...added, ...merged].sort((a, b) => b.id - a.id);
+};
+
+export interface RowListOptions {
+  readonly link: HubLink;
+  readonly filter: TimelineFilter;
+  readonly signal: AbortSignal;
+  readonly onChange: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The rows of a filter, the newest first: the newest thousand, and all once they are wanted. */
+export class RowList {
+  readonly #options: RowListOptions;
+  #rows: readonly TimelineRow[] = [];
+  #nextBeforeId: number | undefined;
+  #wantsAll = false;
+  isLoading = false;
+  isComplete = false;
+
+  constructor(options: RowListOptions) {
+    this.#options = options;
+  }
+
+  get rows(): readonly TimelineRow[] {
+    return this.#rows;
+  }
+
+  /** Whether there are older rows that the page does not hold. */
+  get isFull(): boolean {
+    return !this.isComplete && this.#rows.length >= maxRows;
+  }
+
+  apply(changed: readonly TimelineRow[]): void {
+    this.#rows = mergeRows(this.#rows, changed, this.isComplete);
+  }
+
+  /** Reads the first pages; with `isAll` the others too. */
+  async load(isAll = false): Promise<void> {
+    const { link, filter, signal, onChange, onError } = this.#options;
+    this.#wantsAll ||= isAll;
+    if (this.isLoading || this.isComplete) return;
+    this.isLoading = true;
+    try {
+      do {
+        const params = { filter, beforeId: this.#nextBeforeId, limit: pageSize };
+        const { rows, nextBeforeId } = await link.client.call("timeline.page", params);
+        if (signal.aborted) return;
+        // A change may have brought a row of this page before.
+        this.#rows = this.#rows.length === 0 ? rows : mergeRows(this.#rows, rows, true);
+        this.#nextBeforeId = nextBeforeId;
+        this.isComplete = nextBeforeId === undefined;
+        onChange();
+      } while (!this.isComplete && this.#rows.length < (this.#wantsAll ? maxRows : firstRows));
+    } catch (error) {
+      if (!signal.aborted) onError(error);
+    } finally {
+      this.isLoading = false;
+      if (!signal.aborted) onChange();
+    }
+  }
+}

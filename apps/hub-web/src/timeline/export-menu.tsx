@@ -1,0 +1,77 @@
+import { csvHeader, csvRow } from "@harnesskit/hub/client";
+import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { useState } from "preact/hooks";
+import { formatCount } from "../format.ts";
+import { Menu } from "../parts/menu.tsx";
+import { failureText } from "../state/failures.ts";
+import type { HubLink } from "../state/hub-link.ts";
+import type { TimelineFilter } from "../state/route.ts";
+import { toParams } from "../state/timeline.ts";
+
+const formats = {
+  jsonl: {
+    label: "JSON lines",
+    type: "application/jsonl",
+    head: "",
+    line: (row: TimelineRow) => `${JSON.stringify(row)}\n`,
+  },
+  csv: { label: "CSV", type: "text/csv", head: csvHeader, line: csvRow },
+} as const;
+type Format = keyof typeof formats;
+
+const save = (name: string, blob: Blob): void => {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+};
+
+interface ExportMenuProps {
+  readonly filter: TimelineFilter;
+  readonly link: HubLink;
+}
+
+/** Saves all rows that fit the filter, the oldest first. */
+export function ExportMenu({ filter, link }: ExportMenuProps) {
+  const [progress, setProgress] = useState<string>();
+  const write = async (format: Format): Promise<void> => {
+    const { type, head, line } = formats[format];
+    const parts: string[] = [];
+    let count = 0;
+    let beforeId: number | undefined;
+    do {
+      setProgress(`Reading ${formatCount(count)} rows …`);
+      const params = { filter: toParams(filter), beforeId, limit: 500 };
+      const page = await link.client.call("timeline.page", params);
+      parts.push([...page.rows].reverse().map(line).join(""));
+      count += page.rows.length;
+      beforeId = page.nextBeforeId;
+    } while (beforeId !== undefined);
+    save(`timeline.${format}`, new Blob([head, ...parts.reverse()], { type }));
+    setProgress(`${formatCount(count)} rows saved`);
+  };
+  return (
+    <Menu label="Export">
+      <p class="dim small">All rows that fit the filter, the oldest first.</p>
+      <div class="menu-line">
+        {(Object.keys(formats) as Format[]).map((format) => (
+          <button
+            key={format}
+            type="button"
+            class="button compact"
+            onClick={() => void write(format).catch((error: unknown) => setProgress(failureText(error)))}
+          >
+            {formats[format].label}
+          </button>
+        ))}
+      </div>
+      {progress !== undefined && (
+        <p class="small" role="status">
+          {progress}
+        </p>
+      )}
+    </Menu>
+  );
+}

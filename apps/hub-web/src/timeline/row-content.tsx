@@ -1,0 +1,65 @@
+import { presentApproval } from "@harnesskit/approvals";
+import { saidText } from "@harnesskit/hub/client";
+import type { RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
+import { isObject } from "@harnesskit/wire/json";
+import { useMemo } from "preact/hooks";
+import { plainLines } from "../format.ts";
+import { CodeBlock } from "../parts/code-block.tsx";
+
+function CutNote() {
+  return <p class="dim small">The hub kept a part of it: the rest was too large.</p>;
+}
+
+interface ContentProps {
+  readonly label: string;
+  readonly content: RowContent;
+}
+
+/** Content in the place where it is read best: a string as lines, everything else as JSON. */
+export function Content({ label, content: { value, isCut } }: ContentProps) {
+  const [kind, text] =
+    typeof value === "string"
+      ? (["prompt", value] as const)
+      : (["input", JSON.stringify(value, null, 2) ?? ""] as const);
+  return (
+    <>
+      <CodeBlock part={{ kind, label, lines: plainLines(text) }} />
+      {isCut && <CutNote />}
+    </>
+  );
+}
+
+/** Whether a row is a prompt or an answer, whose text is what matters. */
+export const isSaid = ({ row, input }: TimelineDetail): boolean =>
+  row.tool === undefined && saidIn(input) !== undefined;
+
+/** The text that was said, if there is one. */
+export const saidIn = (content: RowContent | undefined): string | undefined =>
+  isObject(content?.value) ? saidText(content.value as Parameters<typeof saidText>[0]) : undefined;
+
+/** Content of which the text alone is shown, where it has one. */
+export function ReadableContent({ label, content }: ContentProps) {
+  return (
+    <Content label={label} content={{ value: saidIn(content) ?? content.value, isCut: content.isCut }} />
+  );
+}
+
+/** The input as an approval shows it: a command as a command, a change as a diff. */
+export function Input({ detail: { row, input, approval } }: { readonly detail: TimelineDetail }) {
+  const parts = useMemo(() => {
+    if (approval !== undefined) return presentApproval(approval).parts;
+    const given =
+      isObject(input?.value) && isObject(input.value.arguments) ? input.value.arguments : input?.value;
+    if (row.tool === undefined || !isObject(given)) return undefined;
+    return presentApproval({ subject: { tool: row.tool, input: given as never } }).parts;
+  }, [approval, input, row]);
+  if (parts === undefined) return input === undefined ? null : <Content label="input" content={input} />;
+  return (
+    <>
+      {parts.map((part, index) => (
+        <CodeBlock key={`${index}`} part={part} />
+      ))}
+      {approval === undefined && input?.isCut && <CutNote />}
+    </>
+  );
+}
