@@ -15,6 +15,8 @@ export interface ChatCommandsOptions {
   readonly openModel: (spec: string, option: string) => ReturnType<typeof createModel>;
   /** Begins another conversation, and returns its id. */
   readonly beginAnother: () => Promise<string>;
+  /** Lets the user choose a conversation, and goes on with it. Rejects with a `CliError`. */
+  readonly resume: () => Promise<void>;
 }
 
 /** What a user can write in `harness chat` beside messages and answers. */
@@ -24,6 +26,7 @@ export const chatCommands = ({
   model,
   openModel,
   beginAnother,
+  resume,
 }: ChatCommandsOptions): LineCommand[] => {
   /** A command that cannot be carried out says why, and the conversation goes on. */
   const whereUsable = async (work: () => Promise<void>): Promise<void> => {
@@ -55,6 +58,11 @@ export const chatCommands = ({
       word: "/compact",
       help: ["/compact", "a summary replaces what was said for the model; this conversation keeps it"],
       run: () => conversation.compact(),
+    },
+    {
+      word: "/resume",
+      help: ["/resume", "choose another conversation, and go on with it; this one stays"],
+      run: () => whereUsable(resume),
     },
     {
       word: "/diff",

@@ -8,8 +8,11 @@ import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import type { Session } from "../session/session.ts";
 import type { AnswerCommand, LineActions, LineCommand } from "../terminal/line-conversation.ts";
 import { modelLabel } from "../terminal/spinner.ts";
+import { alwaysChoices } from "../timeline/asked-call.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
 import type { ChatEvents } from "./chat-events.ts";
+import { leaseTtlMs } from "./chat-parts.ts";
+import type { ProjectGrants } from "./project-grants.ts";
 import { TokenCounts } from "./token-counts.ts";
 import { answersText, type ShownCall, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
 
@@ -23,6 +26,8 @@ export interface ConversationOptions {
   /** No prompt of the user's: no hub judges it. */
   readonly compact: ChatHarness["compact"];
   readonly events: ChatEvents;
+  /** Where answers for always are kept. */
+  readonly grants: ProjectGrants;
   /** The id of the model that is asked now. */
   readonly modelId: () => string;
   readonly waiting: WaitingCalls;
@@ -30,6 +35,10 @@ export interface ConversationOptions {
   /** The user gave the id: it is said where it is new. */
   readonly isNamed: boolean;
 }
+
+const recoverLabel = "waiting for the conversation";
+/** The process that carried the answer out has ended, or still has the conversation: it is found out once its lease is over. */
+const cutOffText = `The last turn was cut off after its answer: it goes on once the process that had it has let go, within ${leaseTtlMs / 1000} s …`;
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
 export class Conversation implements LineActions {
@@ -56,8 +65,8 @@ export class Conversation implements LineActions {
     return this.#options.directory;
   }
 
-  /** Leaves the conversation as it is, and begins another one. */
-  beginAnother(sessionId: string): void {
+  /** Leaves the conversation as it is, and takes another one. */
+  take(sessionId: string): void {
     this.#sessionId = sessionId;
     this.tokens = new TokenCounts();
     this.#options.waiting.clear();
@@ -102,9 +111,9 @@ export class Conversation implements LineActions {
       view.note("No conversation has this id yet: it begins here.");
     }
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
-      view.note("An answer that was given before is carried out …");
+      view.note(cutOffText);
     }
-    this.#begin();
+    this.#begin(recoverLabel);
     await harness.recover();
     this.#rest();
     view.breakLine();
@@ -120,10 +129,10 @@ export class Conversation implements LineActions {
     await this.showPending();
   }
 
-  #begin(): void {
+  #begin(label = modelLabel): void {
     const { events, session } = this.#options;
     events.begin();
-    session.spinner?.work(modelLabel);
+    session.spinner?.work(label);
   }
 
   #rest(): void {
@@ -150,10 +159,13 @@ export class Conversation implements LineActions {
     return suspended.length;
   }
 
-  async pendingCounts(): Promise<{ readonly own: number; readonly others: number }> {
+  /** How many calls wait here, and the conversations in which others do: one id for each call. */
+  async pendingCounts(): Promise<{ readonly own: number; readonly others: readonly string[] }> {
     const { suspended } = await this.#options.harness.pending();
-    const own = suspended.filter((turn) => turn.session_id === this.#sessionId).length;
-    return { own, others: suspended.length - own };
+    const others = suspended.flatMap(({ session_id: id }) =>
+      id === null || id === this.#sessionId ? [] : [id],
+    );
+    return { own: suspended.length - others.length, others };
   }
 
   async say(text: string): Promise<void> {
@@ -284,12 +296,17 @@ export class Conversation implements LineActions {
     if (waiting.length > 1) view.note(`${waiting.length} calls of this step wait; this is the first:`);
     const asking = new AbortController();
     this.#running = asking;
-    const question = { lines, takesReason: true, canWait: true };
+    const { request } = call;
+    const always = request.problem === undefined ? alwaysChoices(request, this.directory) : [];
+    const question = { lines, always, canWait: true };
     const reply = await session.ask(question, asking.signal).finally(() => {
       this.#running = undefined;
     });
     if (typeof reply !== "object") view.note(answersText(call.id));
-    else if (reply.decision === "approve") await this.answer({ kind: "approve", id: call.id });
-    else await this.answer({ kind: "reject", id: call.id, reason: reply.reason });
+    else if (reply.decision === "approve") {
+      const { grants } = this.#options;
+      if (reply.always) await grants.add(request, this.#sessionId, request.call_id);
+      await this.answer({ kind: "approve", id: call.id });
+    } else await this.answer({ kind: "reject", id: call.id, reason: reply.reason });
   }
 }

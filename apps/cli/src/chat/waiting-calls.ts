@@ -97,7 +97,8 @@ export class WaitingCalls {
     this.#calls.set(id, call);
     if (hasResult(history, request.call_id)) {
       const what = `  ${this.#style.yellow("○")} ${oneLine(tool, 60)} was cancelled while it ran, and is not run again.`;
-      return { lines: [what, `  /approve ${id} lets the turn go on`] };
+      const how = `  The turn stopped there: /approve ${id} tells the model so, and the turn goes on`;
+      return { lines: [what, how] };
     }
     const asked = { tool, input, preview, reason: problem };
     return {

@@ -233,7 +233,7 @@ export const engine = (
         ? "NO TOKEN is asked for (--no-auth): any local program can connect"
         : `token in ${tokenFile}`,
     );
-    await leaveEngineNotice({ url, tokenFile, pid: process.pid, hub: judge?.place.directory }).then(
+    await leaveEngineNotice({ url, tokenFile, pid: process.pid, hub: judge?.place?.directory }).then(
       defer,
       (error: unknown) => tell("shells must be given the URL", error),
     );

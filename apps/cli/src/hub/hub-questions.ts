@@ -19,6 +19,8 @@ export interface HubQuestionsOptions {
   readonly asks: () => boolean;
   /** Takes the keyboard from what reads it, before the user is asked. @default nothing reads it */
   readonly beforeAsk?: (() => void) | undefined;
+  /** Gives it back. @default nothing reads it */
+  readonly afterAsk?: (() => void) | undefined;
   readonly askTerminal: AskTerminal;
   /** Shows that a human is waited for. */
   readonly spinner?: Spinner | undefined;
@@ -116,7 +118,7 @@ export class HubQuestions {
   }
 
   #question(record: ApprovalRecord, client: HubClient): void {
-    const { style, askTerminal, asks, spinner } = this.#options;
+    const { style, askTerminal, asks } = this.#options;
     const put = new AbortController();
     this.#counts.asked++;
     this.#put.set(record.id, put);
@@ -129,7 +131,11 @@ export class HubQuestions {
       return;
     }
     askTerminal.show(lines);
-    const resume = spinner?.instead(hubLabel);
+    this.#waitAtHub(put);
+  }
+
+  #waitAtHub(put: AbortController): void {
+    const resume = this.#options.spinner?.instead(hubLabel);
     if (resume !== undefined) put.signal.addEventListener("abort", resume, { once: true });
   }
 
@@ -140,7 +146,7 @@ export class HubQuestions {
     client: HubClient,
     put: AbortController,
   ): Promise<void> {
-    const { askTerminal, beforeAsk, spinner, onCancel, onError } = this.#options;
+    const { askTerminal, beforeAsk, afterAsk, spinner, onCancel, onError } = this.#options;
     const signal = AbortSignal.any([put.signal, this.#stop.signal]);
     if (signal.aborted) return;
     beforeAsk?.();
@@ -148,6 +154,7 @@ export class HubQuestions {
     const resume = spinner?.instead();
     try {
       const outcome = await answerOne(client, record, lines, signal, askTerminal);
+      if (outcome === "later") this.#waitAtHub(put);
       if (outcome !== "interrupted") return;
       put.abort();
       onCancel();
@@ -155,6 +162,7 @@ export class HubQuestions {
       onError(error);
     } finally {
       resume?.();
+      afterAsk?.();
     }
   }
 

@@ -195,7 +195,7 @@ const answerAll = async (
     }
     const now = settled.signal.aborted ? (settled.signal.reason as ApprovalRecord) : undefined;
     const text =
-      outcome ??
+      (outcome === "later" ? "left waiting" : outcome) ??
       (now === undefined ? "" : `answered by ${oneLine(now.answer?.by ?? now.status, 100)}: ${now.status}`);
     if (text !== "") terminal.say([`  ${terminal.style.yellow(text)}`, ""]);
   }

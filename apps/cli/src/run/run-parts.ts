@@ -9,6 +9,7 @@ import { Session, type SessionOptions } from "../session/session.ts";
 import { ErrorNotes } from "../terminal/line-budget.ts";
 import { note } from "../terminal/terminal.ts";
 import { createAnswerOutput } from "./answer-output.ts";
+import { attachCommand } from "./failures.ts";
 import { createJsonOutput, createTimelineOutput, type RunOutput } from "./run-output.ts";
 
 export interface ThreadPartsOptions extends SessionOptions {
@@ -53,6 +54,7 @@ export const createThreadParts = async (options: ThreadPartsOptions): Promise<Th
   const questions = new Questions({
     session,
     onCancel: interrupts.interrupt,
+    again: (id) => (endpoint === undefined ? `harness run --thread ${id}` : attachCommand(endpoint, id)),
     onError: notes.tell,
     onWatched: json ? noteWatched : undefined,
   });

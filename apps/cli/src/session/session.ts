@@ -46,6 +46,8 @@ export class Session {
   readonly askTerminal: AskTerminal | undefined;
   /** Takes the keyboard from what reads lines, before the user is asked. */
   beforeAsk: () => void = () => {};
+  /** Gives it back, once the user was asked. */
+  afterAsk: () => void = () => {};
   /** The keyboard is for the user's next line: a question of the hub is only shown. */
   isReading: () => boolean = () => false;
   readonly #show: (lines: readonly string[]) => void;
@@ -100,7 +102,7 @@ export class Session {
   /** Asks the user. Only where {@link mode} is `ask`. */
   ask<Reach extends string = never>(question: Question<Reach>, signal: AbortSignal): Promise<Answer<Reach>> {
     this.beforeAsk();
-    return askUser(question, signal, this.askTerminal ?? { show: this.#show });
+    return askUser(question, signal, this.askTerminal ?? { show: this.#show }).finally(() => this.afterAsk());
   }
 
   /** Says something beside what is shown, on standard error. Safe text. */
@@ -132,6 +134,7 @@ export class Session {
       spinner: this.spinner,
       asks: () => this.mode === "ask" && !this.isReading(),
       beforeAsk: () => this.beforeAsk(),
+      afterAsk: () => this.afterAsk(),
       askTerminal: this.askTerminal ?? { show: this.#show },
       onError: (error) => logFailure(`${this.command}: the hub's inbox`, error),
     });

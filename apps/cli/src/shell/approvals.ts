@@ -165,7 +165,7 @@ export class ShellApprover {
   ): Promise<ApprovalReply | undefined> {
     const { mode, view } = this.#session;
     if (mode === "ask") {
-      const answer = await this.#session.ask({ lines, takesReason: true, canWait }, signal);
+      const answer = await this.#session.ask({ lines, canWait }, signal);
       if (answer === "interrupted") this.#onInterrupt();
       if (typeof answer !== "object") return undefined;
       if (answer.decision === "approve") return "approved";
