@@ -11,7 +11,6 @@ import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
 import { CliError } from "../cli-error.ts";
 import type { Session } from "../session/session.ts";
-import { oneLine } from "../terminal/text.ts";
 import { alwaysChoices, askedCallLines } from "../timeline/asked-call.ts";
 
 export interface QuestionsOptions {
@@ -196,7 +195,7 @@ export const watchedText =
 const digestMismatch = (requestId: string): CliError =>
   new CliError(
     "approval_digest_mismatch",
-    `${oneLine(requestId, 80)} is rejected: its digest is not that of the call that it shows`,
+    `${requestId} is rejected: its digest is not that of the call that it shows`,
   );
 
 const bindsDigests = ({ capabilities: { extensions } }: ThreadClient): boolean =>

@@ -2,7 +2,6 @@ import type { createModel } from "@harnesskit/models";
 import { CliError } from "../cli-error.ts";
 import { pricesOf } from "../prices.ts";
 import type { LineCommand } from "../terminal/line-conversation.ts";
-import { oneLine } from "../terminal/text.ts";
 import type { View } from "../timeline/view.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SwitchedModel } from "./switched-model.ts";
@@ -40,7 +39,7 @@ export const chatCommands = ({
       word: "/model",
       help: ["/model [SPEC]", "use another model from the next message on; without SPEC: say which is used"],
       async run(spec) {
-        const now = () => view.note(`model ${oneLine(`${model.provider}: ${model.modelId}`, 200)}`);
+        const now = () => view.note(`model ${`${model.provider}: ${model.modelId}`}`);
         await whereUsable(async () => {
           if (spec !== "") model.current = await openModel(spec, "/model");
           now();
@@ -70,9 +69,7 @@ export const chatCommands = ({
       async run() {
         const before = conversation.sessionId;
         const sessionId = await beginAnother();
-        view.note(
-          `session ${oneLine(sessionId, 80)} begins; the one before: harness chat --session ${oneLine(before, 80)}`,
-        );
+        view.note(`session ${sessionId} begins; the one before: harness chat --session ${before}`);
       },
     },
   ];

@@ -15,7 +15,6 @@ import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { pick } from "../terminal/pick.ts";
-import { oneLine } from "../terminal/text.ts";
 import { useInHub } from "../timeline/judgements.ts";
 import type { View } from "../timeline/view.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -162,9 +161,7 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
     defer(() => lines.close());
     defer(() => spinner?.dispose());
     await follow();
-    view.note(
-      `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
-    );
+    view.note(`session ${sessionId}, model ${options.model}; /help lists the commands`);
     if (judge === undefined) view.note(noPolicyNote);
     void core.start();
     await conversation.open();
@@ -182,6 +179,6 @@ const reportPending = async (conversation: Conversation, view: View, again: stri
     view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);
   if (others > 0)
     view.note(`In other conversations, ${others === 1 ? "1 call waits" : `${others} calls wait`}.`);
-  view.note(`to continue: ${oneLine(again, 1_200)}`);
+  view.note(`to continue: ${again}`);
   return own > 0;
 };

@@ -8,7 +8,6 @@ import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import type { Session } from "../session/session.ts";
 import type { AnswerCommand, LineActions, LineCommand } from "../terminal/line-conversation.ts";
 import { modelLabel } from "../terminal/spinner.ts";
-import { oneLine } from "../terminal/text.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
 import type { ChatEvents } from "./chat-events.ts";
 import { TokenCounts } from "./token-counts.ts";
@@ -82,8 +81,7 @@ export class Conversation implements LineActions {
     events.progress(event);
     const failure = event.type === "result" ? failureOfText(event.content) : undefined;
     if (failure !== undefined) this.#refused.add(conversationEnd(failure));
-    if (event.type === "model_failed" && event.isRetried)
-      view.warn(`${oneLine(event.reason, 1_000)}; it is asked again`);
+    if (event.type === "model_failed" && event.isRetried) view.warn(`${event.reason}; it is asked again`);
     if (event.type === "model_ended" && event.reason === "length")
       view.warn("(the answer was cut at the model's limit)");
   }
@@ -175,7 +173,7 @@ export class Conversation implements LineActions {
       { intent: text, attachments, signal },
       { read: ({ ref_id: path = "" }, scope) => readWorkspaceFile(path, { ...scope, directory }) },
     );
-    if (dropped !== undefined) session.view.warn(oneLine(dropped, 1_000));
+    if (dropped !== undefined) session.view.warn(dropped);
     return message ?? { role: "user", content: text };
   }
 
@@ -251,7 +249,7 @@ export class Conversation implements LineActions {
       if (!ChatHarnessError.isInstance(error)) throw error;
       const isCancelled = running.signal.aborted;
       if (!isCancelled) this.#failure = ExitCode.failed;
-      view.warn(isCancelled ? "○ cancelled" : `✗ ${oneLine(error.message, 500)}`);
+      view.warn(isCancelled ? "○ cancelled" : `✗ ${error.message}`);
       return undefined;
     } finally {
       this.#running = undefined;

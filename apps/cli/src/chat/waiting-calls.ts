@@ -31,7 +31,7 @@ export interface ShownCall {
 
 /** How a call is answered with a line. */
 export const answersText = (id: string): string => {
-  const short = oneLine(id, 80);
+  const short = id;
   return `  /approve ${short}   /reject ${short} [REASON]`;
 };
 
@@ -68,8 +68,7 @@ export class WaitingCalls {
     history: readonly ChatMessage[] = [],
   ): Promise<readonly ShownCall[]> {
     const requests = approvalRequestsOf(descriptor);
-    if (requests.length === 0)
-      return [{ lines: [`  It waits for the signal ${oneLine(descriptor.signal_id, 200)}.`] }];
+    if (requests.length === 0) return [{ lines: [`  It waits for the signal ${descriptor.signal_id}.`] }];
     const shown: ShownCall[] = [];
     if (requests.length > 1) this.#withPlaces.add(invocationId);
     for (const request of requests) {
@@ -98,7 +97,7 @@ export class WaitingCalls {
     this.#calls.set(id, call);
     if (hasResult(history, request.call_id)) {
       const what = `  ${this.#style.yellow("○")} ${oneLine(tool, 60)} was cancelled while it ran, and is not run again.`;
-      return { lines: [what, `  /approve ${oneLine(id, 80)} lets the turn go on`] };
+      return { lines: [what, `  /approve ${id} lets the turn go on`] };
     }
     const asked = { tool, input, preview, reason: problem };
     return {

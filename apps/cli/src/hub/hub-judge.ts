@@ -6,7 +6,6 @@ import type { ChatConversations } from "@harnesskit/shell-engine-chat";
 import { HarnessError } from "@harnesskit/wire";
 import { type PreparedCall, prepareCall, ToolError, type ToolScope } from "@harnesskit/wire/tool";
 import type { Supervision } from "../supervision/supervision.ts";
-import { oneLine } from "../terminal/text.ts";
 import type { BlockedCall } from "../timeline/judgements.ts";
 import { findHub, requireHub } from "./find-hub.ts";
 import { judgePrompts } from "./judge-prompts.ts";
@@ -112,7 +111,7 @@ const reportAnswer = (
   const { status, grant, by, note } = verdict.human;
   const how = status === "rejected" ? "refused by" : grant ? "allowed by a grant of" : "approved by";
   const why = note === undefined ? "" : `: ${note}`;
-  onAnswered?.(`${oneLine(what, 100)}: ${oneLine(`${how} ${by}${why}`, 500)}`);
+  onAnswered?.(`${what}: ${`${how} ${by}${why}`}`);
 };
 
 const reported = (output: unknown) => {

@@ -6,7 +6,6 @@ import { answerOne } from "../inbox/answer-one.ts";
 import type { AskTerminal } from "../terminal/asker.ts";
 import { hubLabel, type Spinner } from "../terminal/spinner.ts";
 import type { Style } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
 import type { AskedAtHub } from "../timeline/judgements.ts";
 
@@ -111,8 +110,8 @@ export class HubQuestions {
     put.abort(record);
     if (record.status === "approved") this.#counts.approved++;
     const { style, askTerminal } = this.#options;
-    const by = record.answer === undefined ? "" : ` by ${oneLine(record.answer.by, 100)}`;
-    const note = record.answer?.note === undefined ? "" : `: ${oneLine(record.answer.note, 500)}`;
+    const by = record.answer === undefined ? "" : ` by ${record.answer.by}`;
+    const note = record.answer?.note === undefined ? "" : `: ${record.answer.note}`;
     askTerminal.show([`  ${style.yellow(`${record.status}${by}${note}`)}`]);
   }
 
@@ -122,7 +121,7 @@ export class HubQuestions {
     this.#counts.asked++;
     this.#put.set(record.id, put);
     const { directory } = record.origin;
-    const place = directory === undefined ? "" : `in ${oneLine(directory, 1000)}; `;
+    const place = directory === undefined ? "" : `in ${directory}; `;
     const where = `${place}waits in the hub: its page, or harness inbox; ${record.id}`;
     const lines = approvalViewLines(presentApproval(record, shownWhole), style, { where });
     if (asks()) {

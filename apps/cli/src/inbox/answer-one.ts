@@ -68,7 +68,7 @@ export const answerOne = async (
     });
     return answered.record.status;
   } catch (error) {
-    if (HubError.isInstance(error)) return oneLine(describeEnd(error), 500);
+    if (HubError.isInstance(error)) return describeEnd(error);
     throw error;
   }
 };

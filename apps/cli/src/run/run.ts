@@ -95,7 +95,7 @@ const openTurnOf = async (
       "turn_interrupted",
       "The last turn of this thread was interrupted: its server ended",
       {
-        hint: `To go on with it: ${command} --continue\n  To end it and begin another: ${command} "PROMPT"`,
+        hint: [`To go on with it: ${command} --continue`, `To end it and begin another: ${command} "PROMPT"`],
       },
     );
   }
@@ -145,8 +145,7 @@ export const run = async (
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { version } = context;
   const hub = attach === undefined ? await hubOf(choice) : undefined;
-  if (hub !== undefined)
-    note(`harness run: the hub judges, and asks you there and here (${oneLine(hub.directory, 500)})`);
+  if (hub !== undefined) note(`harness run: the hub judges, and asks you there and here (${hub.directory})`);
   // The second Ctrl-C: the turn's end is written if that takes no longer than a moment.
   const interrupts = new Interrupts(() => {
     const quit = () => io().exit(interruptedExitCode());

@@ -7,7 +7,6 @@ import { type Answer, type AskMode, type AskTerminal, askUser, type Question } f
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { wrapText } from "../terminal/text.ts";
 import type { AskedAtHub } from "../timeline/judgements.ts";
 import { View } from "../timeline/view.ts";
 import type { ViewOptions } from "../timeline/view-options.ts";
@@ -95,8 +94,7 @@ export class Session {
   #askTerminal(output: NodeJS.WriteStream, { shown }: SessionStreams): AskTerminal {
     if (output === shown) return { output, show: (lines) => this.view.lines(lines) };
     const terminal = createTerminal(output);
-    const write = (line: string) => terminal.write(`${wrapText(line, terminal.columns)}\n`);
-    return { output, show: (lines) => lines.forEach(write) };
+    return { output, show: (lines) => terminal.say(lines) };
   }
 
   /** Asks the user. Only where {@link mode} is `ask`. */
@@ -108,7 +106,7 @@ export class Session {
   /** Says something beside what is shown, on standard error. Safe text. */
   readonly note = (line: string): void => {
     this.view.breakLine();
-    createTerminal(io().stderr).write(`${this.command}: ${line}\n`);
+    createTerminal(io().stderr).say(`${this.command}: ${line}`);
   };
 
   /**

@@ -53,7 +53,7 @@ interface SideProps {
 
 function Side({ numbered, number, colours }: SideProps) {
   return (
-    <span class={`diff-side ${numbered?.line.kind ?? "empty"}`}>
+    <span class={`diff-side ${numbered?.line.kind ?? "absent"}`}>
       <span class="number">{numbered?.[number]}</span>
       <span class="sign">{numbered && signs[numbered.line.kind]}</span>
       {numbered !== undefined && <Text numbered={numbered} colours={colours} />}

@@ -39,7 +39,7 @@ const kinds: readonly (readonly [RegExp, Token["kind"]])[] = [
   [/string|regexp|addition|code|link/, "string"],
   [/number|literal|symbol|bullet/, "number"],
   [/title|section|name/, "program"],
-  [/attr|property|selector|key/, "key"],
+  [/attr|property|selector/, "key"],
   [/variable|params|built_in|type|template/, "variable"],
   [/keyword|operator|meta|tag/, "operator"],
 ];

@@ -95,7 +95,9 @@ interface TurnHeadProps extends PlaceProps {
 export function TurnHead({ row, asked, dayMs, readHref, ...at }: TurnHeadProps) {
   return (
     <div class="turn-head dim" style={rowStyle(at)}>
-      {readHref !== undefined && (
+      {readHref === undefined ? (
+        <span>Outside of a turn</span>
+      ) : (
         <a class="clip" href={readHref} title="Read this turn">
           {asked === undefined ? `Turn ${line(row.turn ?? "", 60)}` : <SafeText text={line(asked, 200)} />}
         </a>
