@@ -168,7 +168,7 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
       modelId: () => model.modelId,
       harness: judge?.conversations(harness) ?? harness,
       compact: (id, scope) => harness.compact(id, scope),
-      waiting: new WaitingCalls(workspace, view.style),
+      waiting: new WaitingCalls(workspace, view.style, (callId) => judge?.asks(callId)),
       history: (id) => storedHistory(store, id),
       isNamed: options.session !== undefined,
     });
