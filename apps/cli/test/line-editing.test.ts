@@ -116,7 +116,7 @@ describe("the lines of harness chat", () => {
     second.write("\u001b[A");
     await second.sees(/list files⏎of all/);
     second.write("\r");
-    await second.sees(/files\\nof all[\s\S]*files\\nof all|› $/);
+    await second.sees(/did not understand `list files\\nof all`[\s\S]*› /);
     second.write("exit\r");
     expect((await second.ended).code).toBe(0);
   });

@@ -1,3 +1,4 @@
+import { displayText } from "@harnesskit/wire";
 import stringWidth from "fast-string-width";
 import type { Choice, ChooseOptions, Chosen } from "./choose.ts";
 import type { Key } from "./keys.ts";
@@ -7,6 +8,8 @@ import { wrapText } from "./text.ts";
 /** Rows of the screen that are left to what stands above the choices. */
 const otherRows = 6;
 const minShown = 3;
+
+const isOneLine = (text: string): boolean => displayText(text) === text;
 
 /** Choices as they are shown at a terminal, and what each key does to them. */
 export class ChoiceList<T> {
@@ -52,6 +55,7 @@ export class ChoiceList<T> {
         this.#narrow([...this.#filter].slice(0, -1).join(""));
         return undefined;
       case "paste":
+        if (isFiltered && isOneLine(key.text)) this.#narrow(this.#filter + key.text);
         return undefined;
       case "text":
         if (!isFiltered) return this.#byKey(key.text.toLowerCase());
