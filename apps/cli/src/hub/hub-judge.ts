@@ -123,7 +123,7 @@ const reportAnswer = (
   const { status, grant, by, note } = verdict.human;
   const how = status === "rejected" ? "refused by" : grant ? "allowed by a grant of" : "approved by";
   const why = note === undefined ? "" : `: ${note}`;
-  onAnswered?.(`${what}: ${`${how} ${by}${why}`}`);
+  onAnswered?.(`${what}: ${how} ${by}${why}`);
 };
 
 const reported = (output: unknown) => {
