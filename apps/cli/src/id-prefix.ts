@@ -11,7 +11,7 @@ export const idWithPrefix = (given: string, ids: readonly string[]): string => {
   if (ids.includes(given) || given.length < minLength) return given;
   const found = ids.filter((id) => id.startsWith(given) || id.replace(/^[a-z]+_/, "").startsWith(given));
   if (found.length <= 1) return found[0] ?? given;
-  const named = found.slice(0, maxNamed).map((id) => id);
+  const named = found.slice(0, maxNamed);
   const more = found.length > maxNamed ? `, and ${found.length - maxNamed} more` : "";
   throw usageError(`${found.length} ids begin with ${given}: ${named.join(", ")}${more}`, "Write more of it");
 };

@@ -69,7 +69,7 @@ describe("harness chat", () => {
     // Another conversation is told that something waits, and cannot answer it.
     const other = await harness(["chat", "--session", "s2"], { cwd, input: `/approve ${id}\n` });
     expect(other.stdout).toContain(`Nothing waits under ${id}.`);
-    expect(other.stdout).toContain("In other conversations, 1 call waits.\n");
+    expect(other.stdout).toContain("In other conversations, 1 call waits: s1 (harness chat --session ID)\n");
     const second = await harness(["chat", "--session", "s1"], {
       cwd,
       input: `/approve ${id}\n/approve ${id}\n`,
@@ -109,7 +109,9 @@ describe("harness chat", () => {
     skip,
   }) => {
     const cwd = await makeWorkspace({ ".env": "KEY=secret\n" });
-    const blocked = await harness(["chat", "--no-hub"], { cwd, input: "read .env\n" });
+    const asked = await harness(["chat", "--no-hub"], { cwd, input: "read .env\n" });
+    expect(asked.stdout).toMatch(/read: call it with this input[\s\S]*because /);
+    const blocked = await harness(["chat", "--no-hub"], { cwd, input: "run the command: rm -rf /\n" });
     expect(blocked.stdout).toContain("use --policy FILE");
     expect(blocked.code).toBe(3);
     if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
@@ -123,11 +125,11 @@ describe("harness chat", () => {
     await first.sees(/2 Always[\s\S]*for exactly this, in /);
     first.write("2");
     await first.sees(/│ one\n?/);
-    await first.sees(/two[\s\S]*› $/);
+    await first.sees(/●[^\n]*bash[\s\S]*✓[\s\S]*› /);
     first.write("exit\r");
     await first.ended;
     const second = await chat();
-    await second.sees(/│ one/);
+    await second.sees(/│ one[\s\S]*✓[\s\S]*› /);
     second.write("/quit\r");
     expect((await second.ended).stdout).not.toContain("Allow it?");
   });

@@ -70,8 +70,7 @@ export const resolveAgents = async (
 };
 
 const sameId = (agentId: string, ...places: readonly string[]): CliError =>
-  new CliError(
-    "agent_exists",
-    `two agents have the id ${agentId}: ${places.map((place) => place).join(" and ")}`,
-    { exitCode: ExitCode.usage, hint: "Leave one of them out, or give it another id" },
-  );
+  new CliError("agent_exists", `two agents have the id ${agentId}: ${places.join(" and ")}`, {
+    exitCode: ExitCode.usage,
+    hint: "Leave one of them out, or give it another id",
+  });

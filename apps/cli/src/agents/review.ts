@@ -14,7 +14,7 @@ const toolLine = ({ name, description, effects, permissions }: ReviewedTool): st
 };
 
 const listOr = (list: readonly string[] | undefined, none: string): string =>
-  list === undefined || list.length === 0 ? none : list.map((entry) => entry).join(", ");
+  list === undefined || list.length === 0 ? none : list.join(", ");
 
 /** The command line as it could be typed, safe to show. */
 const commandText = (command: readonly string[]): string => command.map((word) => shellWord(word)).join(" ");

@@ -62,8 +62,9 @@ export const readNamedPolicy = async (file: string, workspace: string): Promise<
     return await loadPolicy(file, { ...policyOptions, workspace });
   } catch (error) {
     if (!HarnessError.isInstance(error)) throw error;
-    const lines = error.message.split("\n", maxProblems).map((line) => line);
-    if (error.code !== "policy_unreadable") throw usageError(`--policy: ${lines.join("\n  ")}`, checkHint);
+    const lines = error.message.split("\n", maxProblems);
+    if (error.code !== "policy_unreadable")
+      throw usageError(`--policy: ${lines[0]}`, [...lines.slice(1), checkHint]);
     throw new CliError(error.code, `--policy: ${lines[0]}`, { exitCode: ExitCode.usage, cause: error });
   }
 };

@@ -42,7 +42,7 @@ export const chatCommands = ({
       word: "/model",
       help: ["/model [SPEC]", "use another model from the next message on; without SPEC: say which is used"],
       async run(spec) {
-        const now = () => view.note(`model ${`${model.provider}: ${model.modelId}`}`);
+        const now = () => view.note(`model ${model.provider}: ${model.modelId}`);
         await whereUsable(async () => {
           if (spec !== "") model.current = await openModel(spec, "/model");
           now();

@@ -25,7 +25,7 @@ export const chatToolSet = (
       async prepare(given, scope) {
         const { run, ...ready } = await prepareCall(tool, given, scope);
         const { callId } = scope;
-        const isAsked = judge?.asks(callId) ?? tool.effects !== "read";
+        const isAsked = judge === undefined ? tool.effects !== "read" : judge.asks(callId) !== undefined;
         asked.set(callId, isAsked && !(await grants.covers({ tool: tool.name, ...ready })));
         return {
           ...ready,

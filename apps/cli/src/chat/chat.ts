@@ -5,6 +5,7 @@ import { randomId, shellWord } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
 import { CliError, ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
+import { findHub } from "../hub/find-hub.ts";
 import { type HubJudgeOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { io } from "../io.ts";
@@ -22,6 +23,7 @@ import {
 import { exchangeLines } from "../terminal/exchange-lines.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { type Pick, pick, pickOne } from "../terminal/pick.ts";
+import { useInHub } from "../timeline/judgements.ts";
 import type { View } from "../timeline/view.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
@@ -119,9 +121,11 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
     defer(() => opened.close());
     const { graph: store } = opened;
     const sessionId = await sessionIdOf(options, store);
+    const judgesInHub =
+      choice.kind === "hub" && (choice.state !== undefined || (await findHub()) !== undefined);
     const session = await Session.open({
       ...{ command: "harness chat" as const, version, withoutTerminal: "no-terminal" as const },
-      showDone: false,
+      ...{ showDone: false, policyUse: judgesInHub ? useInHub : undefined },
     });
     const { view, spinner } = session;
     const { agents, installedAgents, passEnv, policyTimeout } = options;
@@ -167,7 +171,7 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
       modelId: () => model.modelId,
       harness: judge?.conversations(harness) ?? harness,
       compact: (id, scope) => harness.compact(id, scope),
-      waiting: new WaitingCalls(workspace, view.style),
+      waiting: new WaitingCalls(workspace, view.style, (callId) => judge?.asks(callId)),
       history: (id) => storedHistory(store, id),
       isNamed: options.session !== undefined,
     });

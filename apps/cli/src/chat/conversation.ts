@@ -1,5 +1,5 @@
-import { type ChatHarness, ChatHarnessError, type SignalOutcome } from "@harnesskit/chat-harness";
-import { type ChatEvent, failureOfText, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
+import { type ChatHarness, ChatHarnessError } from "@harnesskit/chat-harness";
+import { type ChatEvent, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { attachedMessage, type ChatConversations } from "@harnesskit/shell-engine-chat";
 import { ExitCode } from "../cli-error.ts";
@@ -10,11 +10,12 @@ import type { AnswerCommand, LineActions, LineCommand } from "../terminal/line-c
 import { modelLabel } from "../terminal/spinner.ts";
 import { alwaysChoices } from "../timeline/asked-call.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
+import { answerSignal } from "./answer-signal.ts";
 import type { ChatEvents } from "./chat-events.ts";
 import { leaseTtlMs } from "./chat-parts.ts";
 import type { ProjectGrants } from "./project-grants.ts";
 import { TokenCounts } from "./token-counts.ts";
-import { answersText, type ShownCall, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
+import { answersText, type ShownCall, type WaitingCalls } from "./waiting-calls.ts";
 
 export interface ConversationOptions {
   /** Shows it, and asks where it can: elsewhere an answer comes as a line. */
@@ -208,7 +209,9 @@ export class Conversation implements LineActions {
       view.warn(call);
       return;
     }
-    const signal = await this.#run((abort) => this.#signal(call, command, abort));
+    const signal = await this.#run((abort) =>
+      harness.signal(answerSignal(call, this.#sessionId, command), { signal: abort }),
+    );
     if (signal === undefined) {
       await this.showPending();
       return;
@@ -225,29 +228,6 @@ export class Conversation implements LineActions {
     }
     await this.#ended(signal.turn);
     if (signal.turn.outcome !== "suspended") await harness.acknowledge(signal.invocation_id);
-  }
-
-  #signal(
-    { invocationId, request }: WaitingCall,
-    command: AnswerCommand,
-    signal: AbortSignal,
-  ): Promise<SignalOutcome> {
-    const { harness } = this.#options;
-    const sessionId = this.#sessionId;
-    const { signal_id: signalId, call_id, digest } = request;
-    const bound = { call_id, digest };
-    const answer =
-      command.kind === "approve"
-        ? ({ decision: "approve", ...bound } as const)
-        : {
-            decision: "reject" as const,
-            ...bound,
-            reason: command.reason,
-          };
-    return harness.signal(
-      { invocationId, signalId, sessionId, payload: toApprovalPayload(answer) },
-      { signal },
-    );
   }
 
   async #run<T>(turn: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {

@@ -2,7 +2,7 @@ import { approvalRequestsOf, type WaitingApproval } from "@harnesskit/chat-harne
 import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { digest } from "@harnesskit/wire";
 import { findPending } from "../terminal/line-conversation.ts";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/text.ts";
 import { askedCallLines } from "../timeline/asked-call.ts";
 
@@ -50,11 +50,18 @@ const hasResult = (history: readonly ChatMessage[], callId: string): boolean => 
 export class WaitingCalls {
   readonly #directory: string;
   readonly #style: Style;
+  readonly #whyAsked: (callId: string) => string | undefined;
   readonly #calls = new Map<string, WaitingCall>();
   /** Turns of which several calls waited at once. */
   readonly #withPlaces = new Set<string>();
 
-  constructor(directory: string, style: Style) {
+  /** @param whyAsked why the policy wants the user asked about a call. @default not known */
+  constructor(
+    directory: string,
+    style: Style,
+    whyAsked: (callId: string) => string | undefined = () => undefined,
+  ) {
+    this.#whyAsked = whyAsked;
     this.#directory = directory;
     this.#style = style;
   }
@@ -100,7 +107,7 @@ export class WaitingCalls {
       const how = `  The turn stopped there: /approve ${id} tells the model so, and the turn goes on`;
       return { lines: [what, how] };
     }
-    const asked = { tool, input, preview, reason: problem };
+    const asked = { tool, input, preview, reason: problem ?? this.#whyAsked(request.call_id) };
     return {
       lines: await askedCallLines(asked, { directory: this.#directory }, this.#style),
       call,

@@ -27,7 +27,7 @@ export interface HubJudgeOptions {
   readonly workspace: string;
   readonly version: string;
   readonly note: (line: string) => void;
-  /** Receives who answered a question, in a safe line. @default not reported */
+  /** Receives who answered a question: untrusted text. @default not reported */
   readonly onAnswered?: ((line: string) => void) | undefined;
   /** Receives a call that the policy blocks, and its id. @default not reported */
   readonly onBlocked?: ((call: BlockedCall, callId: string) => void) | undefined;
@@ -37,8 +37,8 @@ export interface HubJudgeOptions {
 export interface HubJudge {
   /** The hub; undefined where a policy judges. */
   readonly place: HubPlace | undefined;
-  /** Whether the policy wants the user asked about a prepared call. A hub asks by itself. */
-  asks(callId: string): boolean;
+  /** Why the policy wants the user asked about a prepared call: untrusted text; undefined where it does not. A hub asks by itself. */
+  asks(callId: string): string | undefined;
   /** The tools, each of whose calls waits for the judge before it runs, and is reported to it. A hub alone asks the user. */
   judged(tools: readonly ThreadTool[]): readonly ThreadTool[];
   /** Conversations, each of whose prompts waits for the hub. */
@@ -59,7 +59,7 @@ const never = new AbortController().signal;
 const prepareJudged = async (
   { seams: { gate } }: Supervision,
   { workspace, onAnswered, onBlocked }: Pick<HubJudgeOptions, "workspace" | "onAnswered" | "onBlocked">,
-  asked: Set<string> | undefined,
+  asked: Map<string, string> | undefined,
   tool: ThreadTool,
   given: unknown,
   scope: ToolScope,
@@ -91,7 +91,7 @@ const prepareJudged = async (
     }
     if (verdict.verdict === "ask") {
       if (asked === undefined) throw new ToolError("policy.not_asked", verdict.reason);
-      asked.add(callId);
+      asked.set(callId, verdict.reason);
     } else asked?.delete(callId);
     return {
       ...ready,
@@ -123,7 +123,7 @@ const reportAnswer = (
   const { status, grant, by, note } = verdict.human;
   const how = status === "rejected" ? "refused by" : grant ? "allowed by a grant of" : "approved by";
   const why = note === undefined ? "" : `: ${note}`;
-  onAnswered?.(`${what}: ${`${how} ${by}${why}`}`);
+  onAnswered?.(`${what}: ${how} ${by}${why}`);
 };
 
 const reported = (output: unknown) => {
@@ -151,10 +151,10 @@ export const openHubJudge = async ({
   const { openSupervision } = await import("../supervision/supervision.ts");
   const timeoutMs = place === undefined ? policyTimeoutMs : undefined;
   const supervision = await openSupervision({ choice, workspace, version, timeoutMs, note });
-  const asked = place === undefined ? new Set<string>() : undefined;
+  const asked = place === undefined ? new Map<string, string>() : undefined;
   return {
     place,
-    asks: (callId) => asked?.has(callId) === true,
+    asks: (callId) => asked?.get(callId),
     judged: (tools) =>
       tools.map((tool) => ({
         ...tool,

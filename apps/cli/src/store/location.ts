@@ -110,5 +110,5 @@ export const describeLocation = (location: CopySource): string => {
   if (location.kind === "files") return `files:${shellWord(location.directory)}`;
   const { host, pathname } = new URL(location.url);
   const schema = location.schema === undefined ? "" : `?schema=${location.schema}`;
-  return `postgres://${`${host}${pathname}${schema}`}`;
+  return `postgres://${host}${pathname}${schema}`;
 };

@@ -1,12 +1,14 @@
+import { displayText } from "@harnesskit/wire";
 import stringWidth from "fast-string-width";
 import type { Choice, ChooseOptions, Chosen } from "./choose.ts";
 import type { Key } from "./keys.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
-import { wrapText } from "./text.ts";
 
 /** Rows of the screen that are left to what stands above the choices. */
 const otherRows = 6;
 const minShown = 3;
+
+const isOneLine = (text: string): boolean => displayText(text) === text;
 
 /** Choices as they are shown at a terminal, and what each key does to them. */
 export class ChoiceList<T> {
@@ -52,6 +54,7 @@ export class ChoiceList<T> {
         this.#narrow([...this.#filter].slice(0, -1).join(""));
         return undefined;
       case "paste":
+        if (isFiltered && isOneLine(key.text)) this.#narrow(this.#filter + key.text);
         return undefined;
       case "text":
         if (!isFiltered) return this.#byKey(key.text.toLowerCase());
@@ -61,10 +64,8 @@ export class ChoiceList<T> {
   }
 
   draw(): void {
-    const lines = this.#lines().flatMap((line) => wrapText(line, this.#terminal.columns).split("\n"));
     this.#erase();
-    this.#rows = lines.length;
-    this.#terminal.write(`${lines.join("\n")}\n`);
+    this.#rows = this.#terminal.say(this.#lines());
   }
 
   /** Leaves the answer in one line in the place of the choices, or nothing of them. */
@@ -72,9 +73,7 @@ export class ChoiceList<T> {
     this.#erase();
     const chosen = this.#options.choices.find((choice) => choice.value === value);
     if (chosen === undefined) return;
-    const { style, columns } = this.#terminal;
-    const said = `${this.#options.message} ${style.bold(chosen.label)}`;
-    this.#terminal.write(`${wrapText(said, columns)}\n`);
+    this.#terminal.say(`${this.#options.message} ${this.#terminal.style.bold(chosen.label)}`);
   }
 
   #byKey(text: string): Chosen<T> | undefined {

@@ -144,7 +144,7 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
     await terminal.ready();
   }
   if (unpriced.size > 0) {
-    const names = [...unpriced].slice(0, 10).map((name) => name);
+    const names = [...unpriced].slice(0, 10);
     terminal.say(`No price is known of ${names.join(", ")}: give them with --prices FILE`);
   }
 };

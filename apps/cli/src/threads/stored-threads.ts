@@ -111,7 +111,7 @@ export const unreadableOf = ({ unreadable }: StoredThreads): { readonly unreadab
 /** Says on stderr which threads a list left out. */
 export const noteUnreadable = ({ unreadable }: StoredThreads): void => {
   if (unreadable.size === 0) return;
-  const names = [...unreadable].slice(0, maxNamed).map((threadId) => threadId);
+  const names = [...unreadable].slice(0, maxNamed);
   const more = unreadable.size > maxNamed ? ` and ${unreadable.size - maxNamed} more` : "";
   const what = unreadable.size === 1 ? "a thread that" : `${unreadable.size} threads that`;
   createTerminal(io().stderr).say(

@@ -1,8 +1,7 @@
 import type { Token, ViewLine } from "@harnesskit/approvals";
 import { useMemo, useRef } from "preact/hooks";
 import { type NumberedLine, numberLines, pairLines } from "./diff-numbers.ts";
-import { SafeText } from "./safe-text.tsx";
-import { Tokens } from "./tokens.tsx";
+import { SafeText, Tokens } from "./safe-text.tsx";
 import { useHighlight } from "./use-highlight.ts";
 import { useWidth } from "./use-width.ts";
 

@@ -1,7 +1,7 @@
 import type { PolicyProblem } from "@harnesskit/protocol/hub";
 import { useMemo, useRef } from "preact/hooks";
 import { line } from "../format.ts";
-import { Tokens } from "../parts/tokens.tsx";
+import { Tokens } from "../parts/safe-text.tsx";
 import { useHighlight } from "../parts/use-highlight.ts";
 
 interface CodeEditorProps {

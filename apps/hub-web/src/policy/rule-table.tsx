@@ -63,7 +63,7 @@ function RuleRow({
       </td>
       <td data-label="Hits" class="number-cell">
         <span class="hits">
-          <meter class="bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
+          <meter class="hit-bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
           {formatCount(hits)}
         </span>
         {Object.entries(decisions).map(([decision, count]) => (

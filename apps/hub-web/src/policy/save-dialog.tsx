@@ -24,7 +24,7 @@ export function SaveDialog({ link, policy, text, onSaved, onClose }: SaveDialogP
   const file = line(policy.file, 300);
   const lines = useMemo(() => {
     const patch = createTwoFilesPatch(policy.file, policy.file, policy.text, text);
-    return toViewLines(patch.split("\n").slice(1).join("\n"), true, { maxLines: 2000 });
+    return toViewLines(patch.slice(patch.indexOf("--- ")), true, { maxLines: 2000 });
   }, [policy.text, text]);
   const save = async () => {
     setBusy(true);

@@ -49,12 +49,9 @@ export const toParams = ({ failed, since, until, ...rest }: TimelineFilter): Row
 
 /** A session of which the hub has counted nothing yet. */
 const unknownSession = (rows: readonly TimelineRow[]): HubSessionState => {
-  const { agent = "", session = "", atMs: lastSeenMs = 0 } = rows[0] ?? {};
+  const { agent = "", session = "" } = rows[0] ?? {};
   const counts = { failed: 0, refused: 0, unknown: 0, running: 0, unjudged: 0, waiting: 0 };
-  return {
-    ...{ agent, session, firstSeenMs: rows.at(-1)?.atMs ?? 0, lastSeenMs },
-    ...{ ...counts, actions: rows.length },
-  };
+  return { agent, session, ...counts, actions: rows.length, firstSeenMs: 0, lastSeenMs: 0 };
 };
 
 /** The sessions that fit the filter with the rows of those that are open, or the hits of a search, and as they change. */
@@ -184,7 +181,8 @@ export class Timeline {
       else hits.push(row);
     }
     return [...found].map(([key, hits]) => {
-      const session = this.#sessions.get(key) ?? unknownSession(hits);
+      const known = this.#sessions.get(key) ?? unknownSession(hits);
+      const session = { ...known, firstSeenMs: hits.at(-1)?.atMs ?? 0, lastSeenMs: hits[0]?.atMs ?? 0 };
       const isOpen = !this.#closed.has(key);
       return { key, session, rows: hits, isOpen, isComplete };
     });

@@ -34,15 +34,13 @@ const worstOf = (session: HubSessionState): RowState => {
   return states.find((state) => session[state] > 0) ?? (session.actions > 0 ? "done" : "noted");
 };
 
-const countsOf = ({ actions, failed, refused, unjudged }: HubSessionState): string =>
-  [
+const countsOf = ({ actions, failed, refused, unjudged }: HubSessionState): string => {
+  const bad = Object.entries({ failed, refused, "not judged": unjudged });
+  return [
     plural(actions, "action"),
-    failed > 0 ? `${failed} failed` : "",
-    refused > 0 ? `${refused} refused` : "",
-    unjudged > 0 ? `${unjudged} not judged` : "",
-  ]
-    .filter((part) => part !== "")
-    .join(" · ");
+    ...bad.flatMap(([word, count]) => (count > 0 ? `${count} ${word}` : [])),
+  ].join(" · ");
+};
 
 const clockSpan = ({ firstSeenMs, lastSeenMs }: HubSessionState): string => {
   const isOneDay = new Date(firstSeenMs).toDateString() === new Date(lastSeenMs).toDateString();
