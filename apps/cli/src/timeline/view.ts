@@ -36,6 +36,8 @@ export class View {
   readonly #open = new Map<string, Open>();
   readonly #refused = new RefusedCalls();
   #block: Block = "none";
+  /** The call whose title was written last. */
+  #titled = "";
   #openLine: string | undefined;
   #writing: { readonly itemId: string; readonly to: Terminal } | undefined;
 
@@ -132,7 +134,12 @@ export class View {
   }
 
   #started(item: Item): void {
-    if (item.type === "tool_exec" && item.data) this.#title(item.itemId, item.data);
+    if (item.type === "tool_exec" && item.data) {
+      // A call that was asked about starts again as it runs.
+      const titled = JSON.stringify([item.itemId, item.data.input]);
+      if (titled !== this.#titled) this.#title(item.itemId, item.data);
+      this.#titled = titled;
+    }
     this.#open.set(item.itemId, { item, view: this.#viewOf(item), shown: "" });
   }
 
