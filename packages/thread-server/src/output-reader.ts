@@ -31,7 +31,7 @@ const wholeOutput = async ({ settings, threadId }: ThreadSession, itemId: string
   text += decoder.decode();
   if (text === "") return output;
   // A string is read as what it says. One that was cut at the limit of artifacts is not JSON.
-  return text.startsWith('"') && text.endsWith('"') ? String(JSON.parse(text)) : text;
+  return text.startsWith('"') && text.length === output.length ? String(JSON.parse(text)) : text;
 };
 
 /** The tool that reads again what the agent was shown a part of: the output of a call of this thread, whole. */

@@ -76,7 +76,7 @@ export const chatGraphLimits = defineLimits({
   maxAnswerLength: 1_000_000,
   /** Calls in one answer of the model. */
   maxCalls: 100,
-  /** Characters of one tool's result; a longer one is an error for the model. */
+  /** Characters of one tool's result; of a longer one the model receives the beginning and the end. */
   maxResultLength: 100_000,
   /** Characters of base64 of the images and files in one tool's result, beside its other text; of more, their kind and size are kept. */
   maxMediaLength: 1_048_576,

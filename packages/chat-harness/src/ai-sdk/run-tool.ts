@@ -1,5 +1,6 @@
 import type { ChatMessage, ToolCall } from "@harnesskit/protocol/chat";
 import { mediaOf, nameMediaInText, outputInText, replaceMedia } from "@harnesskit/wire/model";
+import { headAndTail } from "@harnesskit/wire/replay";
 import { settleWithin } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
 import { recordOutcome, type Span, toolSpan, traced } from "@harnesskit/wire/trace";
@@ -137,6 +138,13 @@ const boundMedia = (text: string, maxLength: number): string => {
   return JSON.stringify(replaceMedia(output, kept));
 };
 
+/** A result that is too long: its beginning, how much was left out, and its end. */
+const shownEnds = (text: string, maxLength: number): string => {
+  const note = (left: number) =>
+    `[${left} characters left out, the output has ${text.length}: call the tool again for a part of it if they are needed]`;
+  return headAndTail(text, Math.max(0, maxLength - note(text.length).length - 2), note);
+};
+
 const failedText = (code: CallFailure["code"], message: string): string =>
   failureText({ status: "failed", code, message });
 
@@ -180,8 +188,9 @@ const runChecked = async (
       recordOutcome(span, { status: "succeeded", output: bare });
       return bare === text ? text : boundMedia(text, chat.maxMediaLength);
     }
-    const sizes = `${bare.length} characters, and ${chat.maxResultLength} are taken`;
-    return failed("tool_output_too_large", `The tool ran, but its output has ${sizes}. Ask for less.`);
+    const shown = shownEnds(bare, chat.maxResultLength);
+    recordOutcome(span, { status: "succeeded", output: shown });
+    return shown;
   } catch (error) {
     const end = failureEnd(error, false, run);
     return failed("tool_output_invalid", `The tool ran, but its output cannot be shown${end}`);

@@ -311,12 +311,6 @@ describe("what goes wrong with a call is told to the model", () => {
       { status: "failed", code: "tool_output_invalid" },
     ],
     [
-      "too much output",
-      { f: gives("x".repeat(100_001)) },
-      { id: "a", name: "f" },
-      { status: "failed", code: "tool_output_too_large" },
-    ],
-    [
       "a needsApproval that throws",
       {
         f: {
@@ -344,6 +338,26 @@ describe("what goes wrong with a call is told to the model", () => {
     expect(asked).toMatchObject({ tool_calls: [{ arguments: { unusable_input: [1] } }, { arguments: {} }] });
     expect(second).toMatchObject({ content: "null" });
   });
+
+  it.each([
+    ["text", `begin ${"x".repeat(200_000)} end`, /^begin x+\n\[\d+ characters left out, .*\]\nx+ end$/],
+    ["JSON", { all: "y".repeat(200_000), last: 1 }, /^\{"all":"y+\n\[\d+ characters.*\]\ny+","last":1\}$/],
+  ])(
+    "gives the beginning and the end of %s that is too long, and says what is left out",
+    async (_, output, shown) => {
+      const script = scriptedModel(says("", { id: "a", name: "f" }), says("ok"));
+      const chat = converse({ model: script.model, tools: { f: gives(output) } });
+      await chat.send("go");
+      const content = String((await chat.history())[2]?.content);
+      expect(content).toMatch(shown);
+      expect(content.length).toBeGreaterThan(99_000);
+      expect(content.length).toBeLessThanOrEqual(100_000);
+      const [, left] = /\[(\d+) characters left out/.exec(content) ?? [];
+      const kept = content.replace(/\n\[.*\]\n/, "").length;
+      const whole = typeof output === "string" ? output : JSON.stringify(output);
+      expect(kept + Number(left)).toBe(whole.length);
+    },
+  );
 
   it("a tool that does not end, also when it does not listen", async () => {
     const hung = tool({ inputSchema: empty, execute: () => new Promise<unknown>(() => {}) });

@@ -20,4 +20,4 @@ export {
   summarySize,
   summaryText,
 } from "./summary-text.ts";
-export { firstCharacters, lastCharacters, wellFormed, wellFormedJson } from "./well-formed.ts";
+export { firstCharacters, headAndTail, lastCharacters, wellFormed, wellFormedJson } from "./well-formed.ts";

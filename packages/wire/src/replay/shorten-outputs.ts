@@ -2,7 +2,7 @@ import { isObject } from "../json/json.ts";
 import { jsonText, lengthOfMessage, lengthOfMessages, lengthOfOutput } from "./message-length.ts";
 import { readOutputTool } from "./read-output.ts";
 import { type Part, partsOf, type ReplayMessage } from "./replayed-message.ts";
-import { firstCharacters, lastCharacters } from "./well-formed.ts";
+import { headAndTail } from "./well-formed.ts";
 
 const mark = (length: number, reference: unknown): string => {
   const how =
@@ -54,16 +54,11 @@ const cutResult = (part: Part, maxLength: number): Part => {
   if (length <= maxLength + mark(length, part.reference).length) return part;
   const { type, value, reason } = isObject(part.output) ? part.output : {};
   const text = type === "content" ? "" : jsonText(value ?? reason);
-  const half = Math.floor(maxLength / 2);
-  const [head, tail] = half < 1 ? ["", ""] : [firstCharacters(text, half), lastCharacters(text, half)];
-  const left = mark(length - head.length - tail.length, part.reference);
+  const note = (left: number) => mark(length - text.length + left, part.reference);
   const isError = type === "error-text" || type === "error-json";
   return {
     ...part,
-    output: {
-      type: isError ? "error-text" : "text",
-      value: [head, left, tail].filter((piece) => piece !== "").join("\n"),
-    },
+    output: { type: isError ? "error-text" : "text", value: headAndTail(text, maxLength, note) },
   };
 };
 

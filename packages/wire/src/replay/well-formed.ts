@@ -9,6 +9,14 @@ export const firstCharacters = (text: string, maxLength: number): string =>
 export const lastCharacters = (text: string, maxLength: number): string =>
   text.length <= maxLength ? text : text.slice(-maxLength).replace(/^[\udc00-\udfff]/, "");
 
+/** The beginning and the end of a text, at most `maxLength` characters of it, with a line between them that `note` says of how many were left out. */
+export const headAndTail = (text: string, maxLength: number, note: (left: number) => string): string => {
+  const half = Math.floor(maxLength / 2);
+  const [head, tail] = half < 1 ? ["", ""] : [firstCharacters(text, half), lastCharacters(text, half)];
+  const left = note(text.length - head.length - tail.length);
+  return [head, left, tail].filter((piece) => piece !== "").join("\n");
+};
+
 /** The escapes of JSON text. `JSON.stringify` writes only a lone surrogate as one of `\ud800` to `\udfff`. */
 const escapes = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
 
