@@ -11,7 +11,7 @@ import {
 import { HarnessError } from "@harnesskit/wire";
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { emit } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { toAgeMs } from "../threads/prune.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -32,15 +32,12 @@ const locate = async (options: StoreCommandOptions): Promise<StoreLocation> =>
 
 /** Shows values as lines `name value`, or as one JSON document. */
 const show = (location: StoreLocation, values: Values, json: true | undefined): void => {
-  const terminal = createTerminal();
-  const named = { store: describeLocation(location), ...values };
-  if (json) terminal.json(named);
-  else {
-    for (const [name, value] of Object.entries(named)) {
+  emit(json, { store: describeLocation(location), ...values }, (named) =>
+    Object.entries(named).map(([name, value]) => {
       const text = typeof value === "object" && value !== null ? safeJson(value) : String(value);
-      terminal.say(`${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).padEnd(20)} ${text}`);
-    }
-  }
+      return `${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).padEnd(20)} ${text}`;
+    }),
+  );
 };
 
 const counts = async ({ sessions, suspensions, runs }: GraphStore) => ({

@@ -3,6 +3,8 @@ import { io } from "../io.ts";
 import { createStyle, cutStyled, harmless, type Style, toCodes, wantsColour } from "./style.ts";
 import { safeJson, wrapText } from "./text.ts";
 
+export { createStyle, type Paint, type Style, wantsColour } from "./style.ts";
+
 /** Where a command writes what people read. */
 export interface Terminal {
   readonly style: Style;
@@ -115,6 +117,4 @@ export const emit = <T>(
 };
 
 /** Writes a line to stderr. */
-export const note = (line: string): void => {
-  createTerminal(io().stderr).say(line);
-};
+export const note = (line: string): void => void createTerminal(io().stderr).say(line);

@@ -6,7 +6,7 @@ import { CliError, ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { RunServer } from "../run/run-server.ts";
 import { checkedModel } from "../serve/models.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { emit } from "../terminal/terminal.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { servedThreadId } from "./thread-ids.ts";
 import { toPlaceFailure } from "./thread-place.ts";
@@ -56,14 +56,11 @@ export const compactCommand = async (
     await client.close();
     await server.close();
   }
-  const terminal = createTerminal();
   const [made] = summaries;
-  if (json) terminal.json({ threadId, summary: made && { text: made.text, ...made.summary } });
-  else if (!made) terminal.say("Nothing to summarise: no turn has ended since the last summary");
-  else {
-    const text = made.text.split("\n");
+  emit(json, { threadId, summary: made && { text: made.text, ...made.summary } }, () => {
+    if (!made) return "Nothing to summarise: no turn has ended since the last summary";
     const what = `${summarySize(made.summary)} are left out of what the model is given. This stands for them:`;
-    terminal.say([what, "", ...text]);
-  }
+    return [what, "", ...made.text.split("\n")];
+  });
   return ExitCode.done;
 };
