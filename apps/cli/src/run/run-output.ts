@@ -8,8 +8,10 @@ import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { type AskedAtHub, JudgedCounts, judgedText } from "../timeline/judgements.ts";
+import { RefusedCalls } from "../timeline/outcomes.ts";
 import type { View } from "../timeline/view.ts";
 import { logFile } from "../workspace-directory.ts";
+import { LastAnswer } from "./last-answer.ts";
 
 /** What is shown when a turn has ended. */
 export interface RunSummary {
@@ -57,16 +59,23 @@ export interface RunOutputOptions {
 
 export const createJsonOutput = (terminal: Terminal, { noPolicy }: RunOutputOptions = {}): RunOutput => {
   const judged = new JudgedCounts();
+  const refused = new RefusedCalls();
+  const answer = new LastAnswer();
   return {
     event(event) {
       const { type, data } = event;
       judged.observe(event);
+      refused.observe(event);
+      answer.observe(event);
       terminal.write(`${safeJson({ type, data })}\n`);
     },
     summary(summary) {
       const counts = judged.summary(summary.askedAtHub);
       const policy = noPolicy ? { policy: null } : counts && { policy: { ...counts } };
-      terminal.write(`${safeJson({ type: "result", data: { ...toResult(summary), ...policy } })}\n`);
+      const calls = refused.total > 0 && { refusedCalls: refused.total };
+      const said = { answer: answer.text };
+      const data = { ...toResult(summary), ...said, ...calls, ...policy };
+      terminal.write(`${safeJson({ type: "result", data })}\n`);
     },
   };
 };

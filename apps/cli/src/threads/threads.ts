@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Grant } from "@harnesskit/protocol/threads";
+import { ask } from "../agents/ask.ts";
 import { type StoredChat, storedChats } from "../chat/stored-chats.ts";
-import { CliError, logFailure } from "../cli-error.ts";
+import { CliError, logFailure, refusedError, usageError } from "../cli-error.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { conversationsIn } from "../store/location.ts";
@@ -149,10 +150,33 @@ export const exportThread = async (given: string, { cwd, json }: PlaceOptions): 
   if (json) terminal.write("\n]}\n");
 };
 
-/** `harness threads delete`: removes a thread with what belongs to it. Throws where a server writes it. */
-export const deleteThread = async (given: string, { cwd }: PlaceOptions): Promise<void> => {
+interface DeleteOptions extends PlaceOptions {
+  /** @default the user is asked */
+  readonly yes?: true;
+}
+
+/** Throws a usage error where there is no terminal to ask at, and `refused` where the user says no. */
+const confirmDelete = async (stored: StoredThreads, threadId: string): Promise<void> => {
+  // What cannot be read can be removed, too.
+  const thread = await stored.get(threadId).catch(() => undefined);
+  const title = thread === undefined ? "" : ` "${oneLine(thread.title, 60)}"`;
+  const answer = await ask(
+    `Remove ${oneLine(threadId, 80)}${title} for good?`,
+    "Yes, with its log, artifacts and grants",
+    "No, keep it",
+  );
+  if (answer === undefined) {
+    const command = `harness threads delete ${oneLine(threadId, 80)} --yes`;
+    throw usageError("There is no terminal to ask at", `To remove it without a question: ${command}`);
+  }
+  if (!answer) throw refusedError("refused", "Nothing was removed");
+};
+
+/** `harness threads delete`: removes a thread with what belongs to it, once the user said yes. Throws where a server writes it. */
+export const deleteThread = async (given: string, { cwd, yes }: DeleteOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const threadId = await storedThreadId(stored.workspace, given);
+  if (!yes) await confirmDelete(stored, threadId);
   const outcome = await stored.remove(threadId);
   if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
   const shown = oneLine(threadId, 80);
