@@ -74,7 +74,7 @@ const textOf = (row: TimelineRow, { style }: Terminal): string => {
     state === "failed" && outcome !== undefined ? oneLine(outcome, 200) : "",
   ].filter((part) => part !== "");
   const tail = end.length === 0 ? "" : style.dim(` · ${end.join(" · ")}`);
-  return `${mark} ${style.dim(formatTime(atMs))}  ${oneLine(agent, 60)}  ${what}${tail}`;
+  return `${mark} ${style.dim(formatTime(atMs, "seconds"))}  ${oneLine(agent, 60)}  ${what}${tail}`;
 };
 
 /** `harness timeline`: the rows of the hub, for people, or as JSON lines or CSV. */

@@ -15,6 +15,7 @@ import { harnessDirectory, logFile } from "../workspace-directory.ts";
 import { type LastTurn, lastTurnOf } from "./last-turn.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 import { storedThreadId } from "./thread-ids.ts";
+import { threadRowText } from "./thread-row.ts";
 
 interface ThreadsListOptions extends PlaceOptions {
   /** Only those in the archive. @default only those that are not */
@@ -50,7 +51,7 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
     return;
   }
   noteUnreadable(stored);
-  const { style, columns } = terminal;
+  const { style } = terminal;
   if (threads.length === 0 && archived) {
     terminal.write(`No archived threads in ${oneLine(stored.workspace)}\n`);
     return;
@@ -59,7 +60,6 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
     terminal.write(`No threads in ${oneLine(stored.workspace)}. Begin one: harness run "PROMPT"\n`);
     return;
   }
-  const room = columns === undefined ? 100 : Math.max(20, columns - 56);
   const rows = [
     ...threads.map(({ threadId: id, title, time }) => ({
       id,
@@ -69,11 +69,11 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
     })),
     ...chats.map(({ sessionId: id, title, updatedAtMs }) => ({ id, title, updatedAtMs, isChat: true })),
   ].sort((one, other) => other.updatedAtMs - one.updatedAtMs);
-  for (const { id, title, updatedAtMs, isChat } of rows) {
-    const open = isChat ? undefined : openTurnText(await openTurnOf(stored, id))?.short;
-    const state = open === undefined ? (isChat ? style.dim("  chat") : "") : `  ${style.yellow(open)}`;
-    const facts = `${oneLine(id, 80)}  ${style.dim(formatTime(updatedAtMs))}${state}`;
-    terminal.write(`${wrapText(`${facts}  ${oneLine(title, room)}`, columns, "  ")}\n`);
+  const ids = rows.map(({ id }) => id);
+  for (const { isChat, ...row } of rows) {
+    const open = isChat ? undefined : openTurnText(await openTurnOf(stored, row.id))?.short;
+    const state = open === undefined ? (isChat ? style.dim("chat") : undefined) : style.yellow(open);
+    terminal.write(`${threadRowText({ ...row, state }, ids, terminal)}\n`);
     await terminal.ready();
   }
   if (chats.length > 0) terminal.write(style.dim("To continue a chat: harness chat --session ID\n"));
