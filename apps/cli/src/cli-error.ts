@@ -20,15 +20,16 @@ export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 export interface CliErrorOptions {
   /** @default `failed` */
   readonly exitCode?: ExitCode;
-  readonly hint?: string | undefined;
+  /** What to do: lines with commands to copy. */
+  readonly hint?: string | readonly string[] | undefined;
   readonly cause?: unknown;
 }
 
-/** Why a command ends without its result. The message and the hint are shown as they are, so they hold only safe text. */
+/** Why a command ends without its result. The message is shown as one line, each line of the hint as one. */
 export class CliError extends HarnessError {
   static override readonly brand = "CliError";
   readonly exitCode: ExitCode;
-  readonly hint?: string;
+  readonly hint?: string | readonly string[];
 
   constructor(code: string, message: string, options: CliErrorOptions = {}) {
     super(code, message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -38,7 +39,7 @@ export class CliError extends HarnessError {
 }
 
 /** The command line cannot be used as it was written. */
-export const usageError = (message: string, hint?: string): CliError =>
+export const usageError = (message: string, hint?: CliErrorOptions["hint"]): CliError =>
   new CliError("usage", message, { exitCode: ExitCode.usage, hint });
 
 type FailureOptions = Omit<CliErrorOptions, "exitCode">;
@@ -88,5 +89,5 @@ export const describeFailure = (where: string, error: unknown): string => {
 
 /** Writes a failure that has no caller to stderr. */
 export const logFailure = (where: string, error: unknown): void => {
-  createTerminal(io().stderr).write(`${describeFailure(where, error)}\n`);
+  createTerminal(io().stderr).say(describeFailure(where, error).split("\n"));
 };

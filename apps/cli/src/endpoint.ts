@@ -1,6 +1,5 @@
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode, unavailableError, usageError } from "./cli-error.ts";
-import { oneLine } from "./terminal/text.ts";
 
 const allowed = "An endpoint is unix:PATH, the path of a socket that only you can reach";
 
@@ -10,14 +9,10 @@ const allowed = "An endpoint is unix:PATH, the path of a socket that only you ca
  */
 export const socketPathOf = (endpoint: string, option: string): string => {
   const path = endpoint.startsWith("unix:") ? endpoint.slice("unix:".length) : "";
-  const refused = (what: string, hint: string) =>
-    usageError(`${option}: ${oneLine(endpoint, 200)} ${what}`, hint);
+  const refused = (what: string, hint: string) => usageError(`${option}: ${endpoint} ${what}`, hint);
   if (path === "") throw refused("is not an endpoint", allowed);
   if (path.startsWith("~/"))
-    throw refused(
-      "begins with ~, which the shell left as it is",
-      `Write "unix:$HOME/${oneLine(path.slice(2))}"`,
-    );
+    throw refused("begins with ~, which the shell left as it is", `Write "unix:$HOME/${path.slice(2)}"`);
   if (/(^|\/)\.{0,2}$/.test(path)) throw refused("names a directory", allowed);
   return path;
 };
@@ -40,7 +35,7 @@ export const toSocketFailure = (thrown: unknown, option: string, advice: SocketA
   if (!HarnessError.isInstance(thrown) || CliError.isInstance(thrown)) return thrown;
   const { code, message } = thrown;
   if (wrongPath.has(code)) {
-    return new CliError("usage", `${option}: ${oneLine(message, 1000)}`, {
+    return new CliError("usage", `${option}: ${message}`, {
       exitCode: ExitCode.usage,
       hint: `Name another path: ${form}`,
       cause: thrown,
@@ -48,5 +43,5 @@ export const toSocketFailure = (thrown: unknown, option: string, advice: SocketA
   }
   if (code !== "address_in_use" && code !== "transport_failed") return thrown;
   const hint = code === "address_in_use" ? whenInUse : "Look into it: the same command with HARNESS_DEBUG=1";
-  return unavailableError("unavailable", oneLine(message, 1000), { hint, cause: thrown });
+  return unavailableError("unavailable", message, { hint, cause: thrown });
 };

@@ -1,5 +1,4 @@
 import { usageError } from "./cli-error.ts";
-import { oneLine } from "./terminal/text.ts";
 
 const minLength = 3;
 const maxNamed = 5;
@@ -12,10 +11,7 @@ export const idWithPrefix = (given: string, ids: readonly string[]): string => {
   if (ids.includes(given) || given.length < minLength) return given;
   const found = ids.filter((id) => id.startsWith(given) || id.replace(/^[a-z]+_/, "").startsWith(given));
   if (found.length <= 1) return found[0] ?? given;
-  const named = found.slice(0, maxNamed).map((id) => oneLine(id, 80));
+  const named = found.slice(0, maxNamed);
   const more = found.length > maxNamed ? `, and ${found.length - maxNamed} more` : "";
-  throw usageError(
-    `${found.length} ids begin with ${oneLine(given, 80)}: ${named.join(", ")}${more}`,
-    "Write more of it",
-  );
+  throw usageError(`${found.length} ids begin with ${given}: ${named.join(", ")}${more}`, "Write more of it");
 };

@@ -41,10 +41,9 @@ const run = async ({ args, binPath, version }: MainOptions): Promise<ExitCode> =
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
     const { message, hint, exitCode: failed } = toCliError(error);
     const terminal = createTerminal(io().stderr);
-    // A hint holds commands to copy: a line break in one would end it.
-    const wrapped = wrapText(`harness: ${message}\n`, terminal.columns);
-    terminal.write(hint === undefined ? wrapped : `${wrapped}  ${hint}\n`);
-    if (isDebugging()) createTerminal(io().stderr).write(`${describeCauses(error)}\n`);
+    terminal.say(`harness: ${message}`);
+    if (hint !== undefined) terminal.exact([hint].flat().map((line) => `  ${line}`));
+    if (isDebugging()) createTerminal(io().stderr).say(describeCauses(error).split("\n"));
     return interruptedExitCode() ?? failed;
   }
 };

@@ -5,7 +5,6 @@ import { protectedNameIn } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { usageError } from "./cli-error.ts";
 import { fromHere, io } from "./io.ts";
-import { oneLine } from "./terminal/text.ts";
 
 /** The real path of `--cwd`. Throws a usage error for one that is not a directory, or that this user cannot read. */
 export const resolveWorkspace = async (cwd: string): Promise<string> => {
@@ -13,17 +12,14 @@ export const resolveWorkspace = async (cwd: string): Promise<string> => {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isDirectory()) {
     const what = found === undefined ? "does not exist" : "is not a directory";
-    throw usageError(`${oneLine(path)} ${what}`, "Name the directory to work in: --cwd DIR");
+    throw usageError(`${path} ${what}`, "Name the directory to work in: --cwd DIR");
   }
   const readable = await access(path, constants.R_OK | constants.X_OK).then(
     () => true,
     () => false,
   );
   if (!readable) {
-    throw usageError(
-      `${oneLine(path)} cannot be read by this user`,
-      "Name a directory that can be: --cwd DIR",
-    );
+    throw usageError(`${path} cannot be read by this user`, "Name a directory that can be: --cwd DIR");
   }
   return realpath(path);
 };
@@ -37,7 +33,7 @@ export const workspaceDirectory = async (cwd: string): Promise<string> => {
   const name = protectedNameIn(workspace);
   if (name !== undefined) {
     throw usageError(
-      `${oneLine(workspace)} is in ${name}, where no tool works`,
+      `${workspace} is in ${name}, where no tool works`,
       "Name the directory that you work in: --cwd DIR",
     );
   }
@@ -54,8 +50,8 @@ export const checkHarnessDirectory = async (workspace: string): Promise<void> =>
   const found = await lstat(path).catch(() => undefined);
   if (!found?.isSymbolicLink()) return;
   throw usageError(
-    `${oneLine(path)} is a symbolic link: threads and audit logs must stay inside of the workspace`,
-    `Remove the link: rm ${oneLine(shellWord(path), 1000)}`,
+    `${path} is a symbolic link: threads and audit logs must stay inside of the workspace`,
+    `Remove the link: rm ${shellWord(path)}`,
   );
 };
 

@@ -426,7 +426,7 @@ describe("a conversation with installed agents", () => {
     const { model, seen } = await callingProvider("greet");
     const cwd = await makeWorkspace();
     const chat = (...args: string[]) =>
-      harness(["chat", "--model", model, ...args], { cwd, env: state.env, input: "go\n" });
+      harness(["chat", "--no-policy", "--model", model, ...args], { cwd, env: state.env, input: "go\n" });
     await chat("--no-installed-agents");
     expect(seen.offered.some((name) => name.includes("greet"))).toBe(false);
     expect(await chat()).toMatchObject({ code: 0 });

@@ -24,14 +24,16 @@ const shown = async (asked: AskedCall) =>
 describe("the question about a write", () => {
   it("offers always where all of it is shown", async () => {
     const metadata = await writeOf(10);
-    expect(alwaysChoices(metadata)).toMatchObject([{ reach: "always" }]);
+    expect(alwaysChoices(metadata, "/work")).toMatchObject([
+      { reach: "directory", hint: "for exactly this, in /work" },
+    ]);
     expect(await shown(metadata)).not.toContain("not shown");
   });
 
   it("offers no always where the diff is cut, and says so", async () => {
     const metadata = await writeOf(5000);
     expect(metadata.preview).toContain("[the diff is cut here");
-    expect(alwaysChoices(metadata)).toEqual([]);
+    expect(alwaysChoices(metadata, "/work")).toEqual([]);
     expect(await shown(metadata)).toContain(
       "Part of it is not shown: it can be allowed once, not for always.",
     );
@@ -45,7 +47,7 @@ describe("the question about a write", () => {
       content,
     });
     const metadata = { tool: "write", input, digest: "sha256:0", preview };
-    expect(alwaysChoices(metadata)).toHaveLength(1);
+    expect(alwaysChoices(metadata, "/work")).toHaveLength(1);
   });
 });
 

@@ -69,7 +69,7 @@ describe("harness chat", () => {
     // Another conversation is told that something waits, and cannot answer it.
     const other = await harness(["chat", "--session", "s2"], { cwd, input: `/approve ${id}\n` });
     expect(other.stdout).toContain(`Nothing waits under ${id}.`);
-    expect(other.stdout).toContain("In other conversations, 1 call waits.\n");
+    expect(other.stdout).toContain("In other conversations, 1 call waits: s1 (harness chat --session ID)\n");
     const second = await harness(["chat", "--session", "s1"], {
       cwd,
       input: `/approve ${id}\n/approve ${id}\n`,
@@ -81,7 +81,7 @@ describe("harness chat", () => {
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
-  it("in a terminal asks with a prompt, cancels a turn with Ctrl-C, and leaves with another", async ({
+  it("in a terminal asks with a prompt, cancels a turn with Ctrl-C, and leaves with two at an empty line", async ({
     skip,
   }) => {
     if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
@@ -90,18 +90,48 @@ describe("harness chat", () => {
     await program.sees(/› /);
     program.write("run the command: echo begun > begun.txt; sleep 60\r");
     await program.sees(/Allow it\?/);
-    const [up, enter] = ["\u001b[A", "\r"];
-    program.write(up + enter);
+    program.write("y");
     await program.sees(/●[^\n]*bash/);
     program.write("\u0003");
     await program.sees(/cancelled/);
     await program.sees(/bash was cancelled while it ran, and is not run again\./);
     program.write("/approve\r");
-    await program.sees(/Stopped: running/);
+    await program.sees(/Stopped: running[\s\S]*› /);
+    program.write("\u0003");
+    await program.sees(/Ctrl-C again, Ctrl-D or \/quit leaves\./);
     program.write("\u0003");
     const { code, stdout } = await program.ended;
     expect(code).toBe(130);
     expect(stdout).toContain("harness chat --session s1");
+  });
+
+  it("judges by the shipped policy, shows what a command prints, and is not asked again after always", async ({
+    skip,
+  }) => {
+    const cwd = await makeWorkspace({ ".env": "KEY=secret\n" });
+    const asked = await harness(["chat", "--no-hub"], { cwd, input: "read .env\n" });
+    expect(asked.stdout).toMatch(/read: call it with this input[\s\S]*because /);
+    const blocked = await harness(["chat", "--no-hub"], { cwd, input: "run the command: rm -rf /\n" });
+    expect(blocked.stdout).toContain("use --policy FILE");
+    expect(blocked.code).toBe(3);
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const chat = async () => {
+      const program = startInTerminal(["chat", "--no-hub"], { cwd });
+      await program.sees(/› /);
+      program.write("run the command: echo one; sleep 1; echo two > ran.txt\r");
+      return program;
+    };
+    const first = await chat();
+    await first.sees(/2 Always[\s\S]*for exactly this, in /);
+    first.write("2");
+    await first.sees(/│ one\n?/);
+    await first.sees(/●[^\n]*bash[\s\S]*✓[\s\S]*› /);
+    first.write("exit\r");
+    await first.ended;
+    const second = await chat();
+    await second.sees(/│ one[\s\S]*✓[\s\S]*› /);
+    second.write("/quit\r");
+    expect((await second.ended).stdout).not.toContain("Allow it?");
   });
 
   it("says what a provider says, with its category, and fails", async () => {

@@ -79,6 +79,52 @@ describe("coming back to a thread", () => {
   });
 });
 
+describe("harness run without a prompt at a terminal", () => {
+  it("asks what to do", async ({ skip }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["run", "--no-hub"], { cwd });
+    await program.sees(/What to do\?[\s\S]*› /);
+    program.write("read README.md\r");
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("has 3 lines");
+    const left = startInTerminal(["run", "--no-hub"], { cwd });
+    await left.sees(/What to do\?[\s\S]*› /);
+    left.write("\u0003");
+    expect((await left.ended).code).toBe(130);
+  });
+
+  it("asks it of the thread that was chosen, by what is typed, and shows what was said there last", async ({
+    skip,
+  }) => {
+    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+    const cwd = await makeWorkspace();
+    await run(cwd, "read README.md");
+    await run(cwd, "list files");
+    const program = startInTerminal(["run", "--no-hub", "--resume"], { cwd });
+    await program.sees(/type to search/);
+    for (const letter of "read") program.write(letter);
+    await program.sees(/Which thread\?\S* read/);
+    program.write("\r");
+    await program.sees(
+      /going on with “read README\.md”[\s\S]*› read README\.md[\s\S]*A small demo\.[\s\S]*What to do\?/,
+    );
+    program.write("search for demo\r");
+    expect((await program.ended).code).toBe(0);
+    const [used] = await threadsIn(cwd);
+    expect(used?.title).toBe("read README.md");
+  });
+
+  it("says which command takes a command of a conversation", async () => {
+    const cwd = await makeWorkspace();
+    const cost = await run(cwd, "/cost");
+    expect(cost).toMatchObject({ code: 2, stdout: "" });
+    expect(cost.stderr).toContain("/cost is a command of harness chat");
+    expect((await run(cwd, "/compact")).stderr).toContain("harness run --continue /compact");
+  });
+});
+
 describe("the beginning of an id", () => {
   const ids = ["ses_aab1", "ses_aab2", "ses_cccc"];
 

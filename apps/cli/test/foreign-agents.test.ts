@@ -233,14 +233,17 @@ describe("tools of any agent in harness chat", () => {
     needPython(context);
     const cwd = await makeWorkspace();
     const input = 'use the tool echo with {"text":"a b"}\nuse the tool nothing\n';
-    const { code, stdout, stderr } = await harness(["chat", "--session", "s1", ...agentArgs(pythonAgent)], {
-      cwd,
-      input,
-    });
+    const { code, stdout, stderr } = await harness(
+      ["chat", "--no-policy", "--session", "s1", ...agentArgs(pythonAgent)],
+      {
+        cwd,
+        input,
+      },
+    );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain('{"text":"a b"}');
     expect(stdout).toContain("needs a tool called nothing");
-    expect(stdout).toContain(`to continue: harness chat --session s1 --agents ${pythonAgent}`);
+    expect(stdout).toContain(`to continue: harness chat --session s1 --no-policy --agents ${pythonAgent}`);
   });
 });
 

@@ -1,8 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { createAhpClient } from "@harnesskit/ahp-client";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { expect, it, onTestFinished } from "vitest";
 import { makeWorkspace, startHarness } from "./support/harness.ts";
 import { pendingOf, startHub } from "./support/hub.ts";
+import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 it("stops a run from the hub, and gives it a prompt that waits in its thread", async () => {
   const cwd = await makeWorkspace();
@@ -21,6 +24,39 @@ it("stops a run from the hub, and gives it a prompt that waits in its thread", a
   expect(code).not.toBe(0);
   const { records } = await client.call("inbox.list");
   expect(records[0]).toMatchObject({ id: expect.any(String), status: "withdrawn" });
+}, 60_000);
+
+it("gives a grant for the shortest safe pattern at the terminal", async (context) => {
+  if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  const cwd = await makeWorkspace({
+    "policy.yaml": "version: 1\nname: mine\ndefaults: { gate: escalate }\nrules: []\n",
+  });
+  const { env, client, place } = await startHub(cwd, ["--policy", join(cwd, "policy.yaml")]);
+  const inbox = startInTerminal(["inbox", "--watch"], { cwd, env });
+  const agent = createAhpClient({
+    transport: createUnixTransport({ path: place.socket, framing: "newline" }),
+    ...{ framework: "test", version: "1.0.0", agentId: "codex", sessionId: "s1" },
+  });
+  onTestFinished(() => agent.close());
+  await agent.connect();
+  const decide = (command: string, id: string) =>
+    agent.decide(
+      "pre_action",
+      { action_type: "tool_call", tool_name: "bash", arguments: { command }, tool_call_id: id } as never,
+      { timeoutMs: 60_000 },
+    );
+  const asked = decide("npm test -- --watch", "c1");
+  await inbox.sees(/Always npm test\* in this session/);
+  inbox.write("\u001b[A\r");
+  expect((await asked).decision).toMatchObject({ decision: "allow" });
+  expect((await client.call("grants.list")).grants).toMatchObject([
+    { grant: { session: "s1", match: { input: { command: { startsWith: "npm test" } } } } },
+  ]);
+  expect((await decide("npm test src", "c2")).decision).toMatchObject({ decision: "allow" });
+  void decide("npm test; ls", "c3").catch(() => {});
+  expect((await pendingOf(client, "codex")).subject.input).toEqual({ command: "npm test; ls" });
+  inbox.write("\u0003");
+  await inbox.ended;
 }, 60_000);
 
 it("saves a policy from its page into the file that the hub was started with", async () => {

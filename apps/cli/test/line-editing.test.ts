@@ -107,11 +107,17 @@ describe("the lines of harness chat", () => {
     first.write("/quit\r");
     expect((await first.ended).code).toBe(0);
     const kept = join(cwd, "state", "harnesskit", "history.json");
-    expect(JSON.parse(await readFile(kept, "utf8"))).toContain("of all");
+    expect(JSON.parse(await readFile(kept, "utf8"))).toContain("list files\nof all");
     expect((await stat(kept)).mode & 0o777).toBe(0o600);
     const second = startInTerminal(["chat", "--no-hub", "--session", "s1"], { cwd, env });
     await second.sees(/› /);
-    second.write("\u001b[A\r");
+    // The message before /quit comes back whole, and is sent with its lines.
+    second.write("\u001b[A");
+    second.write("\u001b[A");
+    await second.sees(/list files⏎of all/);
+    second.write("\r");
+    await second.sees(/did not understand `list files\\nof all`[\s\S]*› /);
+    second.write("exit\r");
     expect((await second.ended).code).toBe(0);
   });
 });

@@ -21,7 +21,7 @@ describe("the events of a file", () => {
     ["no JSON", "{", "is not JSON"],
     ["a text", '"x"', "has no event_type"],
     ["an event of no type", "{}", "has no event_type"],
-    ["an unknown type", '{"event_type":"pre_act\\u001bion"}', "there is no event pre_act⟨U+001B⟩ion"],
+    ["an unknown type", '{"event_type":"pre_act\\u001bion"}', "there is no event pre_act\u001bion"],
     ["the type of a method", '{"event_type":"handshake"}', "there is no event handshake"],
     [
       "a payload that does not fit",

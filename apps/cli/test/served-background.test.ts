@@ -33,7 +33,7 @@ it.each(["SIGTERM", "SIGKILL"] as const)(
     for (const isTold of [true, false]) {
       await next.call("thread.subscribe", { threadId });
       await next.startTurn(threadId, "and now?");
-      await next.ended(isTold ? 1 : 2);
+      await next.several("turn.completed", isTold ? 1 : 2);
       expect(seen.said.includes(`(${command}): ended with its process, exit code unknown`)).toBe(isTold);
     }
   },

@@ -69,7 +69,7 @@ describe("harness run in a terminal", () => {
   it("asks by number where the cursor cannot be moved", async () => {
     const cwd = await makeWorkspace();
     const program = startInTerminal(["run", "--no-policy", edit], { cwd, env: { TERM: "dumb" } });
-    await program.sees(/Number \(Enter: 3\): /);
+    await program.sees(/Number, y, n, l to leave it waiting \(Enter: 3\): /);
     program.write(`1${enter}`);
     expect((await program.ended).code).toBe(0);
     expect(program.stdout).not.toContain("\u001b");
@@ -86,6 +86,49 @@ describe("harness run in a terminal", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("approved always, for exactly this");
     expect(stdout.match(/bash: run/g)).toHaveLength(1);
+  });
+
+  it("asks no second time in the same project for what is allowed for always", async () => {
+    const cwd = await makeWorkspace();
+    const args = ["run", "--no-policy", "run the command: echo hi"];
+    const first = startInTerminal(args, { cwd });
+    await first.sees(new RegExp(`2 Always[\\s\\S]*for exactly this, in ${cwd}`));
+    first.write("2");
+    expect((await first.ended).stdout).toContain("approved always, for exactly this, in this project");
+    const second = await startInTerminal(args, { cwd }).ended;
+    expect(second.code).toBe(0);
+    expect(second.stdout).not.toContain("Allow it?");
+    const other = startInTerminal(args, { cwd: await makeWorkspace() });
+    await other.sees(/Allow it\?/);
+    other.write("n");
+    expect((await other.ended).code).toBe(3);
+  });
+
+  it("gives the agent the reason of a no", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["run", "--no-policy", "run the command: echo hi"], { cwd });
+    await program.sees(/4 No, and say why/);
+    program.write("4");
+    await program.sees(/Why not\?/);
+    program.write(`use make${enter}`);
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(3);
+    expect(stdout).toContain("rejected by you, in harness run: use make");
+  });
+
+  it("leaves a question waiting with Esc, and asks it again in its thread", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["run", "--no-policy", "run the command: echo hi"], { cwd });
+    await program.sees(/Esc: leave it waiting/);
+    program.write("\u001b");
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(3);
+    expect(stdout).toContain("The question is left waiting");
+    const [, id = ""] = /harness run --thread (ses_\w+)/.exec(stdout) ?? [];
+    const again = startInTerminal(["run", "--no-policy", "--thread", id], { cwd });
+    await again.sees(/Allow it\?/);
+    again.write("y");
+    expect((await again.ended).code).toBe(0);
   });
 
   it.each([

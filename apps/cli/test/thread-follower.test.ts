@@ -34,6 +34,7 @@ const following = async (options: Partial<ThreadClientOptions> = {}) => {
     }),
     onWatched: () => {},
     onCancel: () => {},
+    again: () => "",
     onError: () => {},
   });
   const leave = new AbortController();

@@ -31,7 +31,7 @@ it("has a page for each agent: what it did, what failed, what it asked and what 
   await row.getByRole("link").click();
   await page.getByRole("heading", { name: "codex", level: 1 }).waitFor();
   await page.getByRole("img", { name: "Actions: 3, 1 failed" }).waitFor();
-  await page.getByRole("img", { name: "Blocked: 1, 33 % of its actions" }).waitFor();
+  await page.getByRole("img", { name: "Blocked: 1 of 3 actions" }).waitFor();
   await page.getByRole("img", { name: "Tokens: 2,100" }).waitFor();
   const sessions = page.getByRole("region", { name: "Sessions" });
   expect(await sessions.getByRole("row").allTextContents()).toEqual([
@@ -64,6 +64,8 @@ it("has a page for each agent: what it did, what failed, what it asked and what 
   expect(await turns.getByRole("row", { name: "outside of a turn" }).textContent()).toMatch(/unknown$/);
   await page.getByLabel("in").selectOption("the last 7 days");
   await page.getByRole("img", { name: "Actions: 3, 1 failed" }).waitFor();
+  await page.getByText("As a table").click();
+  await page.locator("details").getByRole("row", { name: "$2.00" }).waitFor();
   await expectNoBarriers(page);
   await page.setViewportSize({ width: 390, height: 780 });
   expect(await excessWidth(page)).toBe(0);

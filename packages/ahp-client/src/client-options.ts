@@ -164,7 +164,7 @@ export interface AhpClientStats {
   readonly notificationsSent: number;
   readonly notificationsBuffered: number;
   readonly notificationsLost: number;
-  /** Answers that came late, twice or to no call, and what was no message. */
+  /** Answers that came late, twice or to no call, and what was not a message. */
   readonly droppedMessages: number;
   readonly reconnects: number;
 }

@@ -10,7 +10,7 @@ import type { AhpExchange, HarnessEndpoint } from "./client-options.ts";
 
 /** An open way to the harness. */
 export interface HarnessConnection extends RpcConnection {
-  /** What was wrong with the last message that is no answer: a harness that sends such a thing is there. */
+  /** What was wrong with the last message that is not an answer: a harness that sends such a thing is there. */
   readonly lastFault?: HarnessError | undefined;
 }
 

@@ -116,13 +116,13 @@ export const toFailure = (thrown: unknown): AhpFailure => {
 };
 
 /**
- * As {@link toFailure}, for an attempt to connect that found this out of the harness: one that sends what is no answer is
+ * As {@link toFailure}, for an attempt to connect that found this out of the harness: one that sends what is not an answer is
  * not absent.
  */
 export const toConnectFailure = (thrown: unknown, lastFault: HarnessError | undefined): AhpFailure => {
   const failure = toFailure(thrown);
   if (!lastFault || !(failure.code === "timeout" || isLoss(failure))) return failure;
-  const text = `what the harness sent is no answer (${safeText(lastFault.message)}): ${failure.message}`;
+  const text = `what the harness sent is not an answer (${safeText(lastFault.message)}): ${failure.message}`;
   return new AhpFailure("invalid_answer", text, { cause: failure });
 };
 

@@ -16,7 +16,7 @@ export interface ViewPart {
   readonly kind: "command" | "prompt" | "diff" | "input";
   readonly label: string;
   readonly lines: readonly ViewLine[];
-  /** The file that it changes, as the agent names it: not safe to show. */
+  /** The file that it changes, as the agent names it; absent where that is not known or is not one safe line. */
   readonly path?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export const presentApproval = (
   const parts = texts.map(({ text, by, kind, label, path }) => ({
     kind,
     label,
-    path,
+    ...(path !== undefined && safeLine(path) === path && { path }),
     lines: by === undefined ? toViewLines(text, kind === "diff", options) : replacedLines(text, by, options),
   }));
   const isWhole =

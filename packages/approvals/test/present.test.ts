@@ -104,6 +104,7 @@ describe("what a human sees of an approval", () => {
     expect(view.parts[0]).toEqual({
       kind: "diff",
       label: "replaces",
+      path: "a.ts",
       lines: [
         { kind: "removed", text: "-one" },
         { kind: "removed", text: "--- x" },

@@ -27,7 +27,7 @@ const kindOf = (text: string, at: number, value: string): SecretKind => {
 const tokenShape =
   /^["']?(?:gh[a-z]_|github_pat_|glpat-|xox|xapp-|AIza|ya29|A[A-Z]{2}A|npm_|pypi-|hf_|dop_|SG\.|eyJ|[srp]k[-_])[\w.-]{12,}/;
 
-/** Whether the value of a password or key is no variable and no word of a sentence. */
+/** Whether the value of a password or key is neither a variable nor a word of a sentence. */
 export const isCertainSecret = (value: string, kind: SecretKind = "assignment"): boolean => {
   if (kind === "private-key" || kind === "token") return true;
   if (/[$<>{}*]|…|[\uE000-\uE003]|^["']?(?:x{3,}|your|example|placeholder|changeme|dummy|test)/i.test(value))

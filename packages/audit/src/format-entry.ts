@@ -64,7 +64,7 @@ const toJson = (
       return redacted;
     }
     if (typeof value === "string") return text(value);
-    // What is no fact is content.
+    // What is not a fact is content.
     return typeof value === "object" && value !== null ? "[object]" : value;
   };
   const { actor, details } = entry;

@@ -28,7 +28,7 @@ import { Session } from "./session.ts";
 export class RuntimeCore implements Core {
   readonly context: CoreContext;
   readonly admissions: Admissions;
-  /** When a connection last began with what is no frame, by `elapsedMs` of the clock. */
+  /** When a connection last began with what is not a frame, by `elapsedMs` of the clock. */
   unframedMs = Number.NEGATIVE_INFINITY;
   /** For all connections without a session together. */
   readonly auditBudget: AuditBudget;

@@ -53,7 +53,7 @@ const asMessage = (value: unknown): JSONRPCMessage | undefined =>
 /**
  * A message of a server as the SDK of MCP takes it. An answer is kept if its id can be known, also when the rest is not quite
  * right: otherwise its call would have no end. `requestId` is of the request that the message came for, where that is known.
- * Undefined for what is no message.
+ * Undefined for what is not a message.
  */
 export const readMessage = (value: unknown, requestId?: string | number): JSONRPCMessage | undefined => {
   if (!isObject(value)) return undefined;

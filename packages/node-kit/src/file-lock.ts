@@ -33,7 +33,7 @@ export interface FileLockOptions {
 export interface FileLock {
   readonly owner: FileLockOwner;
   /**
-   * Removes the lock file if it is still this lock's. Rejects as the system does; then the file is there and is no lock for this
+   * Removes the lock file if it is still this lock's. Rejects as the system does; then the file is there and is not a lock for this
    * process, nor for others once it has ended.
    */
   release(): Promise<void>;
@@ -140,7 +140,7 @@ class LockFile {
     try {
       return await this.#acquire();
     } catch (error) {
-      // Whatever it has left behind is no lock.
+      // Whatever it has left behind is not a lock.
       if (!FileLockError.isInstance(error)) released.add(this.#owner.nonce);
       throw error;
     }

@@ -4,10 +4,10 @@ import { systemErrorCode } from "./system-error.ts";
 
 /** Links that are followed for one path, as Linux has it. */
 const maxLinks = 40;
-/** Of what is no link, and of what does not exist. */
+/** Of what is not a link, and of what does not exist. */
 const notLinks: ReadonlySet<unknown> = new Set(["EINVAL", "ENOENT", "ENOTDIR"]);
 
-/** What a link says; undefined for what is no link. */
+/** What a link says; undefined for what is not a link. */
 const linkTarget = (path: string): string | undefined => {
   try {
     return readlinkSync(path);

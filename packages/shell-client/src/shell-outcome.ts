@@ -35,7 +35,7 @@ export type DirectiveErrorCode =
   | "no_approver"
   /** `approve` gave no decision, or none in time. */
   | "not_answered"
-  /** `approve` threw, or returned something that is no answer. */
+  /** `approve` threw, or returned something that is not an answer. */
   | "approval_failed"
   /** The answer was about another directive. */
   | "approval_mismatch"

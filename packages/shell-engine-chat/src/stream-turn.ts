@@ -37,7 +37,7 @@ const showCall = (stream: ShellStream, { type, call, input, content }: ChatStrea
   }
 };
 
-/** How often a model was asked again in a turn: what it says then is no part of the text before. */
+/** How often a model was asked again in a turn: what it says then is not part of the text before. */
 const repeated = new WeakMap<ShellStream, number>();
 
 /**

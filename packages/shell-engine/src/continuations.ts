@@ -12,7 +12,7 @@ import { HandlerFault, overloaded } from "./failure.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
 const invalidContinuation = () =>
-  new ShellEngineError(ShellErrorCode.InvalidContinuation, "This engine did not issue this continuation for this request.");
+  new ShellEngineError(ShellErrorCode.InvalidContinuation, "It was not issued for this request.");
 const expired = () =>
   new ShellEngineError(ShellErrorCode.ContinuationExpired, "This continuation has expired.");
 

@@ -1,27 +1,24 @@
 import {
   type PageRequest,
   type RuleTally,
-  type SessionsRequest,
   type StoredRow,
-  searchable,
   type TimelineChange,
   type TimelineLimits,
   type TimelineStore,
   timelineLimits,
 } from "@harnesskit/hub";
-import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
+import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { checkTimelineStoreOptions } from "./option-names.ts";
-import {
-  fromKey,
-  fromKeyOrNull,
-  numberIn,
-  readJson,
-  type SqlRow,
-  type SqlValue,
-  toKey,
-} from "./sql-values.ts";
+import { fromKey, fromKeyOrNull, numberIn, readJson, type SqlRow, toKey } from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
 import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
+import {
+  type Condition,
+  conditionsOf,
+  indexOf,
+  isSearched,
+  sessionConditionsOf,
+} from "./timeline-conditions.ts";
 import { TimelineTable, timelineRowIn } from "./timeline-table.ts";
 import { sessionCounts, TimelineTally } from "./timeline-tally.ts";
 
@@ -39,53 +36,6 @@ const checkpointPages = 8000;
 const pruneRows = 2000;
 
 const rowIn = ([text]: SqlRow): TimelineRow => timelineRowIn(text);
-
-const conditionsOf = (filter: TimelineFilter): [string, SqlValue[]][] => {
-  const { agent, session, turn, tool, decision, rule, state, failedOnly, text, sinceMs, untilMs } = filter;
-  const equal = Object.entries({ agent, session, turn, tool, decision, rule, state }).flatMap(
-    ([column, value]): [string, SqlValue[]][] =>
-      value === undefined ? [] : [[`${column} = ?`, [toKey(value)]]],
-  );
-  const range: [string, SqlValue[]][] = [
-    ...(failedOnly === true
-      ? [["state IN ('failed', 'refused', 'unknown')", []] as [string, SqlValue[]]]
-      : []),
-    ...(text === undefined ? [] : [["instr(words, ?) > 0", [searchable(text)]] as [string, SqlValue[]]]),
-    ...(sinceMs === undefined ? [] : [["at >= ?", [sinceMs]] as [string, SqlValue[]]]),
-    ...(untilMs === undefined ? [] : [["at < ?", [untilMs]] as [string, SqlValue[]]]),
-  ];
-  return [...equal, ...range];
-};
-
-const sessionConditionsOf = ({
-  agent,
-  session,
-  sinceMs,
-  untilMs,
-  after,
-}: SessionsRequest): [string, SqlValue[]][] => [
-  ...(agent === undefined ? [] : [["agent = ?", [toKey(agent)]] as [string, SqlValue[]]]),
-  ...(session === undefined ? [] : [["session = ?", [toKey(session)]] as [string, SqlValue[]]]),
-  ...(sinceMs === undefined ? [] : [["last_seen >= ?", [sinceMs]] as [string, SqlValue[]]]),
-  ...(untilMs === undefined ? [] : [["first_seen < ?", [untilMs]] as [string, SqlValue[]]]),
-  ...(after === undefined
-    ? []
-    : [
-        [
-          "(-last_seen, agent, session) > (?, ?, ?)",
-          [-after.lastSeenMs, toKey(after.agent), toKey(after.session)],
-        ] as [string, SqlValue[]],
-      ]),
-];
-
-/** Fields of a filter that an index finds; their rows are all looked at, and only further fields need a bound. */
-const indexOf = ({ agent, session, failedOnly }: TimelineFilter): readonly string[] => {
-  if (agent !== undefined && session !== undefined) return ["agent", "session"];
-  return failedOnly === true ? ["state"] : [];
-};
-
-/** Conditions on columns of the index that searches read. */
-const isSearched = /^(?:tool|decision|instr\(words)\b/;
 
 class SqliteTimeline implements TimelineStore {
   readonly #file: StoreFile;
@@ -131,7 +81,7 @@ class SqliteTimeline implements TimelineStore {
     const size = Math.min(limit, maxPage);
     const conditions = conditionsOf(filter);
     const indexed = indexOf(filter);
-    const isIndexed = ([sql]: [string, SqlValue[]]) => indexed.some((column) => sql.startsWith(`${column} `));
+    const isIndexed = ([sql]: Condition) => indexed.some((column) => sql.startsWith(`${column} `));
     const isBounded = !conditions.every(isIndexed);
     return this.#file.read(() => {
       const lastSeq = numberIn(this.#file.get("SELECT coalesce(max(seq), 0) FROM timeline")?.[0]);
@@ -141,7 +91,7 @@ class SqliteTimeline implements TimelineStore {
       // With a sign no index is used that has another order.
       const tests = conditions.map((each) => (isIndexed(each) ? each[0] : each[0].replace(/^(?=\w+ )/, "+")));
       const values = [before, end, ...conditions.flatMap(([, each]) => each)];
-      const searched = indexed.length > 0 ? [] : conditions.filter(([sql]) => isSearched.test(sql));
+      const searched = indexed.length > 0 ? [] : conditions.filter(isSearched);
       if (searched.length > 0) {
         const found = ["id < ?", "id >= ?", ...searched.map(([sql]) => sql)].join(" AND ");
         tests.push(`id IN (SELECT id FROM timeline INDEXED BY timeline_searched WHERE ${found})`);

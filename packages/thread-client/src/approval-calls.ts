@@ -81,10 +81,10 @@ export class ApprovalCalls {
   async respond(
     requestId: string,
     decision: ApprovalDecision,
-    { reason, scope, digest: given, clientRequestId, ...request }: RespondApprovalOptions = {},
+    { reason, note, scope, digest: given, clientRequestId, ...request }: RespondApprovalOptions = {},
   ): Promise<void> {
     const { session } = this.#options;
-    const extension = session.has("grants") ? { reason, digest: this.#verified.get(requestId) } : {};
+    const extension = session.has("grants") ? { reason, note, digest: this.#verified.get(requestId) } : {};
     const fields = {
       requestId,
       decision,

@@ -17,6 +17,8 @@ interface ClientAnswer {
   readonly decision: ApprovalDecision;
   /** With `reject`: the client could ask no user. */
   readonly reason?: "unattended";
+  /** With `reject`: the user's reason. */
+  readonly note?: string;
   /** The client that gave it. */
   readonly resolvedBy: string;
   /** With `always`. */
@@ -27,7 +29,12 @@ interface ClientAnswer {
 /** How an approval ended: with a client's answer, or for a reason of the server's. */
 export type ApprovalAnswer =
   | ClientAnswer
-  | { readonly decision?: never; readonly reason: SettledReason; readonly resolvedBy: "server" };
+  | {
+      readonly decision?: never;
+      readonly note?: never;
+      readonly reason: SettledReason;
+      readonly resolvedBy: "server";
+    };
 
 export const isAllowed = ({ decision }: { readonly decision?: ApprovalDecision }): boolean =>
   decision === "once" || decision === "always";

@@ -223,12 +223,17 @@ export class GatedStep<Subject, Change, Requested> {
   }
 
   /** Rejected by a client, expired, no user to ask, and changed since are four different codes. */
-  #refusal({ reason, resolvedBy }: ApprovalAnswer): Refusal {
+  #refusal({ reason, note, resolvedBy }: ApprovalAnswer): Refusal {
     const { noun, prefix } = this.#kind;
     const rejected = (code: string, error: string): Refusal => ({ status: "rejected", code, error });
     switch (reason) {
-      case undefined:
-        return rejected(`${prefix}.rejected`, `This ${noun} was rejected by ${displayText(resolvedBy)}.`);
+      case undefined: {
+        const why = note === undefined ? "." : `: ${displayText(note)}`;
+        return rejected(
+          `${prefix}.rejected`,
+          `This ${noun} was rejected by ${displayText(resolvedBy)}${why}`,
+        );
+      }
       case "expired":
         return rejected("approval.expired", `This ${noun} was not approved in time.`);
       case "unattended":

@@ -193,6 +193,8 @@ export const createMethods = (context: MethodContext): Methods => {
       const { requestId, digest, ...given } = params;
       if (given.reason !== undefined && given.decision !== "reject")
         throw invalidParams("reason goes with the decision reject only", { field: "reason" });
+      if (given.note !== undefined && given.decision !== "reject")
+        throw invalidParams("note goes with the decision reject only", { field: "note" });
       const answer = defined({ ...given, resolvedBy: client.label });
       try {
         await sessions.use(threadId, (session) => session.approvals.respond(requestId, answer, digest));

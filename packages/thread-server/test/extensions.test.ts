@@ -243,6 +243,26 @@ describe("nobody there", () => {
     expect(next.all("approval.resolved")).toMatchObject([{ reason: "unattended", resolvedBy: "server" }]);
   });
 
+  it("the agent is told why a user rejects, and only a rejection has a reason", async () => {
+    const { client, threadId } = await setUp();
+    const { result } = await client.startTurn(threadId);
+    const { requestId } = (await client.notification("approval.requested")).params;
+    const respond = (decision: string) =>
+      client.call("approval.respond", { requestId, decision, note: "use make" });
+    for (const decision of ["once", "always"])
+      expect((await respond(decision)).error).toMatchObject({ code: -32602, data: { field: "note" } });
+    expect((await respond("reject")).result).toEqual({ ok: true });
+    await client.turnEnd(result.turnId);
+    expect(client.items("approval")).toMatchObject([{ decision: "reject", note: "use make" }]);
+    expect(client.items("tool_exec")).toMatchObject([
+      {
+        status: "rejected",
+        code: "tool.rejected",
+        error: expect.stringMatching(/ was rejected by .*: use make$/),
+      },
+    ]);
+  });
+
   it("a client rejects without having asked a user: the call ends as unattended, and no user has refused it", async () => {
     const { client, threadId, tool } = await setUp();
     const { result } = await client.startTurn(threadId);

@@ -12,7 +12,7 @@ export interface ChannelHandlers {
    * slows the writer down.
    */
   message(message: unknown): void | Promise<void>;
-  /** Something arrived that is no message (`invalid_message`, `frame_too_large`), or a handler threw. The channel goes on. */
+  /** Something arrived that is not a message (`invalid_message`, `frame_too_large`), or a handler threw. The channel goes on. */
   error(error: HarnessError): void;
   /**
    * The other side will send no more, but still reads. Without this handler the channel closes itself then.

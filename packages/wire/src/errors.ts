@@ -92,7 +92,7 @@ export class FrameTooLargeError extends HarnessError<"frame_too_large"> {
 }
 
 /**
- * What arrived is no message: not JSON, not UTF-8, cut in the middle or nested too deeply; an answer to no request
+ * What arrived is not a message: not JSON, not UTF-8, cut in the middle or nested too deeply; an answer to no request
  * (`late_answer`: to one that is over); or so much of this in a row that the connection is closed (`faults_in_a_row`).
  */
 export class InvalidMessageError extends HarnessError<"invalid_message"> {

@@ -13,7 +13,6 @@ import { isDebugging, logFailure } from "../cli-error.ts";
 import { thisUser } from "../core/core-files.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { conversationGrants } from "./conversation-grants.ts";
 import { readEnabledAgents } from "./enabled-agents.ts";
 import { createEndedCommands, type EndedCommands } from "./ended-commands.ts";
@@ -65,7 +64,7 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
   const { command, version, agents: specs = [], audit } = options;
   const origin = { callerId: `harness.${command}`, actor: { type: "human", id: thisUser() } as const };
   const { note, error: onError } = options.reports ?? {
-    note: (line: string) => void createTerminal(io().stderr).write(`harness ${command}: ${line}\n`),
+    note: (line: string) => void createTerminal(io().stderr).say(`harness ${command}: ${line}`),
     error: (error: unknown) => logFailure(`harness ${command}`, error),
   };
   const noted = new Set<string>();
@@ -103,10 +102,9 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     openAudit: audit === undefined ? () => openDefaultAuditLog(command) : async () => audit,
     onNote: note,
     onOutput(line, agentId) {
-      if (isDebugging())
-        createTerminal(io().stderr).write(`${oneLine(agentId, 200)}: ${oneLine(line, 1000)}\n`);
+      if (isDebugging()) createTerminal(io().stderr).say(`${agentId}: ${line}`);
       const about = aboutMcpTool.exec(line)?.[1];
-      if (about !== undefined) noteOnce(`the agent ${oneLine(agentId, 200)}: ${oneLine(about, 1000)}`);
+      if (about !== undefined) noteOnce(`the agent ${agentId}: ${about}`);
     },
     onError,
   });
@@ -159,7 +157,7 @@ const atMost = (
   note(
     `the tool ${first} and ${others.length} others are not shown to the model: there are ${tools.length}, and its provider takes ` +
       `${maxTools}. Choose with "tools" in the file of an MCP server (--agents mcp:FILE.json), or leave agents out. The others are ` +
-      oneLine(others.join(", "), 2000),
+      others.join(", "),
   );
   return tools.slice(0, maxTools);
 };
@@ -172,7 +170,7 @@ const withoutDoubles = (
   const byName = new Map<string, ThreadTool>();
   for (const tool of tools) {
     if (!byName.has(tool.name)) byName.set(tool.name, tool);
-    else note(`the tool ${oneLine(tool.id ?? tool.name, 300)} is left out: another core has it, too`);
+    else note(`the tool ${tool.id ?? tool.name} is left out: another core has it, too`);
   }
   return [...byName.values()];
 };

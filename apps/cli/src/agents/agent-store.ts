@@ -19,7 +19,6 @@ import {
 import { AgentIdSchema } from "@harnesskit/protocol/runtime";
 import * as z from "zod";
 import { CliError, ExitCode, unavailableError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 import { agentsDirectory, enabledFile } from "./agent-places.ts";
 
 const hash = z.string().regex(/^sha256:[0-9a-f]{64}$/);
@@ -55,8 +54,8 @@ const stagingDirectory = (): string => join(agentsDirectory(), "staging");
 export const agentDirectory = (id: string): string => join(installedDirectory(), id, "agent");
 
 const unusableStore = (path: string, problem: string): CliError =>
-  unavailableError("agents_unusable", `${oneLine(path, 1000)} ${problem}`, {
-    hint: `No installed agent is started until it is put right; to begin anew: remove ${oneLine(path, 1000)}`,
+  unavailableError("agents_unusable", `${path} ${problem}`, {
+    hint: `No installed agent is started until it is put right; to begin anew: remove ${path}`,
   });
 
 const readJsonFile = async <T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> => {
@@ -96,7 +95,7 @@ export const whileLocked = async <T>(change: () => Promise<T>): Promise<T> => {
   const lock = await acquireFileLock(path, { waitMs: lockWaitMs }).catch((cause: unknown) => {
     if (!FileLockError.isInstance(cause)) throw cause;
     const options = { cause, exitCode: ExitCode.unavailable };
-    throw new CliError("agents_busy", oneLine(cause.message, 500), options);
+    throw new CliError("agents_busy", cause.message, options);
   });
   try {
     await removeLockRemains(path);

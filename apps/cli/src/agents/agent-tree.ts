@@ -1,6 +1,5 @@
 import { displayText } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 import type { AgentTreeLimits } from "./agent-limits.ts";
 
 /** An agent that is not installed because of what it holds. */
@@ -46,7 +45,7 @@ export class TreeMeter {
   /** Throws a `CliError` `agent_unsafe`. */
   path(path: string): void {
     const problem = pathProblem(path, this.#limits);
-    if (problem !== undefined) throw unsafeAgent(`the path ${oneLine(path)} of the agent ${problem}`);
+    if (problem !== undefined) throw unsafeAgent(`the path ${path} of the agent ${problem}`);
     const { maxFiles } = this.#limits;
     if (this.#files === maxFiles) {
       throw unsafeAgent(`the agent holds more than ${maxFiles} files${this.#largest()}`, bundleHint);
@@ -61,7 +60,7 @@ export class TreeMeter {
     const [largest] = [...this.#filesOf].sort(([, a], [, b]) => b - a);
     if (largest === undefined) return "";
     const [directory, files] = largest;
-    return `: ${files} of the first ${this.#files} are in ${oneLine(directory)}`;
+    return `: ${files} of the first ${this.#files} are in ${directory}`;
   }
 
   /** Throws a `CliError` `agent_unsafe`. */

@@ -1,6 +1,6 @@
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
-import { askApproval } from "../terminal/keyboard.ts";
+import { choose } from "../terminal/choose.ts";
 
 const isInteractive = (): boolean => io().stdin.isTTY === true && io().stderr.isTTY === true;
 
@@ -8,13 +8,15 @@ const isInteractive = (): boolean => io().stdin.isTTY === true && io().stderr.is
 export const ask = async (message: string, yes: string, no: string): Promise<boolean | undefined> => {
   if (!isInteractive()) return undefined;
   const choices = [
-    { value: false, label: no },
-    { value: true, label: yes },
+    { value: false, label: no, key: "n" },
+    { value: true, label: yes, key: "y" },
   ];
   const stop = new AbortController();
   const forget = onStopSignals(() => stop.abort());
   try {
-    return (await askApproval<boolean>(choices, false, stop.signal, { message })) === true;
+    const { signal } = stop;
+    const chosen = await choose({ message, choices, initial: false, signal, output: io().stdout });
+    return typeof chosen === "object" && chosen.value;
   } finally {
     forget();
   }

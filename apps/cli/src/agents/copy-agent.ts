@@ -4,7 +4,6 @@ import { basename, relative, sep } from "node:path";
 import { openOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { list, type ReadEntry, extract as unpack } from "tar";
 import { CliError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 import type { AgentTreeLimits } from "./agent-limits.ts";
 import { TreeMeter, unsafeAgent } from "./agent-tree.ts";
 
@@ -24,7 +23,7 @@ export const copyAgentDirectory = async (
     const path = relative(root, place).split(sep).join("/");
     const found = await lstat(place);
     if (!found.isFile() && !found.isDirectory() && !found.isSymbolicLink())
-      throw unsafeAgent(`${oneLine(path)} of the agent is neither a file nor a directory`);
+      throw unsafeAgent(`${path} of the agent is neither a file nor a directory`);
     meter.path(path);
     if (found.isFile()) meter.bytes(found.size);
     return true;
@@ -39,7 +38,7 @@ export const copyAgentDirectory = async (
     });
   } catch (error) {
     if (CliError.isInstance(error)) throw error;
-    throw unsafeAgent(`${oneLine(source)} cannot be read (${systemErrorCode(error) ?? "unknown"})`);
+    throw unsafeAgent(`${source} cannot be read (${systemErrorCode(error) ?? "unknown"})`);
   }
 };
 
@@ -58,9 +57,7 @@ const judgeArchive = async (file: string, limits: AgentTreeLimits): Promise<read
       return;
     }
     if (!fileTypes.has(entry.type))
-      throw unsafeAgent(
-        `${oneLine(path)} of the archive is a ${oneLine(entry.type)}: only files and directories are taken`,
-      );
+      throw unsafeAgent(`${path} of the archive is a ${entry.type}: only files and directories are taken`);
     meter.path(path);
     meter.bytes(entry.size);
     paths.push(path);
@@ -110,8 +107,8 @@ export const extractArchive = async (
     await unpack({ file, cwd: target, strict: true, strip, preserveOwner: false, filter: asJudged });
   } catch (error) {
     if (CliError.isInstance(error)) throw error;
-    if (UnsafeFileError.isInstance(error)) throw unsafeAgent(`${oneLine(file)} ${error.problem}`);
-    const why = oneLine(error instanceof Error ? error.message : String(error), 200);
-    throw unsafeAgent(`${oneLine(file)} is not a valid archive: ${why}`);
+    if (UnsafeFileError.isInstance(error)) throw unsafeAgent(`${file} ${error.problem}`);
+    const why = error instanceof Error ? error.message : String(error);
+    throw unsafeAgent(`${file} is not a valid archive: ${why}`);
   }
 };

@@ -2,7 +2,6 @@ import { shellWord } from "@harnesskit/wire";
 import { CliError, ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
 import { readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
 import { ask } from "./ask.ts";
@@ -42,12 +41,7 @@ const confirm = async (
       { hint: `Look at it first: harness agents enable ${shellWord(agent.id)}` },
     );
   }
-  const columns = out.columns;
-  out.write(
-    `${reviewLines(agent, granted)
-      .map((line) => wrapText(line, columns, "             "))
-      .join("\n")}\n`,
-  );
+  out.say(reviewLines(agent, granted), "             ");
   return ask("Enable this agent?", "Yes, its tools are offered in conversations", "No");
 };
 
@@ -76,27 +70,25 @@ export const enable = async (
   const granted = await readGranted();
   const answer = await confirm(agent, options, granted, out);
   if (answer !== true) {
-    if (options.json) createTerminal().write(`${safeJson(toAgentJson(agent, granted))}\n`);
+    if (options.json) createTerminal().json(toAgentJson(agent, granted));
     const command = `harness agents enable ${shellWord(id)} --yes --hash ${agent.hash}`;
-    if (answer === undefined || isInstalling) out.write(`\nNot enabled. To enable it: ${command}\n`);
-    else out.write("\nNot enabled\n");
+    if (answer === undefined || isInstalling) out.say(["", `Not enabled. To enable it: ${command}`]);
+    else out.say(["", "Not enabled"]);
     return isInstalling ? ExitCode.done : ExitCode.refused;
   }
   const enabled = await enableShown(agent);
   if (options.json) {
-    createTerminal().write(`${safeJson(toAgentJson(enabled, granted))}\n`);
+    createTerminal().json(toAgentJson(enabled, granted));
     return ExitCode.done;
   }
-  out.write(
-    `Enabled ${oneLine(id, 200)} ${enabled.hash}; what is enabled is in ${oneLine(enabledFile(), 1000)}\n`,
-  );
+  out.say(`Enabled ${id} ${enabled.hash}; what is enabled is in ${enabledFile()}`);
   const hint = grantCommand(enabled, granted);
   if (hint === undefined) return ExitCode.done;
   const when =
     enabled.tools === undefined
       ? "Its tools are not known before it runs. If they do more than read, grant it"
       : "To grant what its tools may need";
-  out.write(`Enabling grants nothing. ${when}: ${hint}\n`);
+  out.say(`Enabling grants nothing. ${when}: ${hint}`);
   return ExitCode.done;
 };
 
@@ -107,7 +99,7 @@ export const enableCommand = async (id: string, options: EnableCommandOptions): 
 };
 
 const notEnabled = (id: string): CliError =>
-  new CliError("agent_not_enabled", `no agent ${oneLine(id, 200)} is enabled`, {
+  new CliError("agent_not_enabled", `no agent ${id} is enabled`, {
     hint: "See which are: harness agents list",
   });
 
@@ -118,5 +110,5 @@ export const disableCommand = async (id: string): Promise<void> => {
     if (!enabled.some((entry) => entry.id === id)) throw notEnabled(id);
     await writeEnabled(enabled.filter((entry) => entry.id !== id));
   });
-  createTerminal().write(`Disabled ${oneLine(id, 200)}\n`);
+  createTerminal().say(`Disabled ${id}`);
 };

@@ -3,11 +3,10 @@ import { isMissing } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { enabledFile } from "./agent-places.ts";
 import { type ResolvedAgent, toResolvedAgent } from "./resolve-agents.ts";
 
-const noteLeftOut = (line: string): void => void createTerminal(io().stderr).write(`harness: ${line}\n`);
+const noteLeftOut = (line: string): void => void createTerminal(io().stderr).say(`harness: ${line}`);
 
 /**
  * The agents that are installed and enabled, each as it was when it was enabled. One that has changed since, or cannot be
@@ -29,9 +28,9 @@ export const readEnabledAgents = async (
         const agent = await readInstalled(id, enabled).catch((error: unknown) =>
           String((error as Error).message),
         );
-        const shown = oneLine(id, 200);
+        const shown = id;
         if (typeof agent === "string") {
-          note(`the agent ${shown} is not started: ${oneLine(agent, 500)}`);
+          note(`the agent ${shown} is not started: ${agent}`);
           return [];
         }
         if (agent.state === "enabled") return [toResolvedAgent(agent.manifest, agent.directory)];
@@ -43,9 +42,7 @@ export const readEnabledAgents = async (
     );
     return found.flat();
   } catch (error) {
-    note(
-      `no installed agent is started: ${oneLine(error instanceof Error ? error.message : String(error), 1000)}`,
-    );
+    note(`no installed agent is started: ${error instanceof Error ? error.message : String(error)}`);
     return [];
   }
 };

@@ -6,7 +6,6 @@ import {
   endedCommandsToolName,
   workspaceAgentId,
 } from "@harnesskit/workspace-agent/declarations";
-import { oneLine } from "../terminal/text.ts";
 import {
   type CommandPlace,
   type CommandRecord,
@@ -134,9 +133,7 @@ export const createEndedCommands = (
           ends.filter(({ end }) => end === undefined).map(({ record }) => record),
         );
         if (ended.length === 0) return undefined;
-        const lines = ended.map(
-          ({ record: { id, command }, end }) => `- ${id} (${oneLine(command, 200)}): ${end}`,
-        );
+        const lines = ended.map(({ record: { id, command }, end }) => `- ${id} (${command}): ${end}`);
         return `[Since your last turn, commands in the background have ended. \`commands\` shows the output of those that this process ran.\n${lines.join("\n")}]`;
       }),
     running: () =>

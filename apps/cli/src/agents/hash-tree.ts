@@ -2,7 +2,6 @@ import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { readOwnFile, sha256Digest, sha256Hex, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import { CliError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 import type { AgentTreeLimits } from "./agent-limits.ts";
 import { TreeMeter, unsafeAgent } from "./agent-tree.ts";
 
@@ -40,7 +39,7 @@ export const hashTree = async (root: string, limits: AgentTreeLimits): Promise<T
     const end = await realpath(place).catch(() => undefined);
     if (end === undefined || !end.startsWith(real + sep)) {
       throw unsafeAgent(
-        `${oneLine(path)} of the agent is a link that leads out of it, or nowhere`,
+        `${path} of the agent is a link that leads out of it, or nowhere`,
         "Put what it needs into its directory, as npm pack or a bundler does",
       );
     }
@@ -60,10 +59,10 @@ export const hashTree = async (root: string, limits: AgentTreeLimits): Promise<T
     await visit("");
   } catch (cause) {
     if (CliError.isInstance(cause)) throw cause;
-    if (UnsafeFileError.isInstance(cause)) throw unsafeAgent(`${oneLine(cause.path)} ${cause.problem}`);
+    if (UnsafeFileError.isInstance(cause)) throw unsafeAgent(`${cause.path} ${cause.problem}`);
     throw new CliError(
       "agent_unreadable",
-      `${oneLine(root)} cannot be read (${systemErrorCode(cause) ?? "unknown"})`,
+      `${root} cannot be read (${systemErrorCode(cause) ?? "unknown"})`,
       { cause },
     );
   }

@@ -4,7 +4,6 @@ import { type ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { ask } from "./ask.ts";
 import { type ConfirmOptions, checkConfirmation, enable } from "./enable.ts";
@@ -35,9 +34,7 @@ const installMcp = (spec: string, options: InstallCommandOptions): Promise<strin
     const err = createTerminal(io().stderr);
     const { server } = parsed;
     const what = "url" in server ? server.url : server.command.map((word) => shellWord(word)).join(" ");
-    err.write(
-      `To read its tools, this MCP server is started once, now, with your rights:\n  ${oneLine(what, 2000)}\n`,
-    );
+    err.say(["To read its tools, this MCP server is started once, now, with your rights:", `  ${what}`]);
     const answer = options.start === true || (await ask("Start it?", "Yes, start it once", "No"));
     if (answer === undefined)
       throw usageError("an MCP server is started once to install it: --start allows it");
@@ -49,7 +46,7 @@ const installMcp = (spec: string, options: InstallCommandOptions): Promise<strin
       ...(id !== undefined && { id }),
       spec,
       signal: stop.signal,
-      onOutput: (line) => err.write(`  ${line}\n`),
+      onOutput: (line) => err.say(`  ${line}`),
     });
   });
 
@@ -61,6 +58,6 @@ export const installCommand = async (source: string, options: InstallCommandOpti
     throw usageError("--id, --env, --header and --start belong to mcp:");
   }
   const id = isMcp ? await installMcp(source, options) : await installAgent(source);
-  createTerminal(io().stderr).write(`Installed ${oneLine(id, 200)}\n`);
+  createTerminal(io().stderr).say(`Installed ${id}`);
   return enable(id, options, true);
 };

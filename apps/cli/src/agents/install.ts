@@ -5,7 +5,6 @@ import { createMcpAgentDirectory, readMcpTools } from "@harnesskit/mcp-agent";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, refusedError, unavailableError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 import { agentTreeLimits } from "./agent-limits.ts";
 import {
   type InstallRecord,
@@ -34,7 +33,7 @@ const placeCopy = async (
     const present = await installedIds();
     const same = present.find((other) => other.toLowerCase() === id.toLowerCase());
     if (same !== undefined) {
-      throw new CliError("agent_exists", `an agent ${oneLine(same, 200)} is installed already`, {
+      throw new CliError("agent_exists", `an agent ${same} is installed already`, {
         hint: removeHint(same),
       });
     }
@@ -58,15 +57,13 @@ const installCopy = async (kind: InstallRecord["kind"], origin: string, fill: Fi
     const { manifest } = await readManifest(copy);
     const { id } = manifest;
     if (isReservedId(id)) {
-      throw refusedError(
-        "agent_reserved",
-        `the id ${oneLine(id, 200)} is reserved: it looks like one of the harness`,
-        { hint: "Give the agent an id of its own, such as com.example.tools" },
-      );
+      throw refusedError("agent_reserved", `the id ${id} is reserved: it looks like one of the harness`, {
+        hint: "Give the agent an id of its own, such as com.example.tools",
+      });
     }
     await hashTree(copy, agentTreeLimits.defaults);
     await sealTree(copy);
-    await placeCopy({ id, kind, origin: oneLine(origin, 1000) }, staging.path);
+    await placeCopy({ id, kind, origin: origin }, staging.path);
     return id;
   } finally {
     await staging.remove();
@@ -81,7 +78,7 @@ export const installAgent = async (source: string): Promise<string> => {
   const path = fromHere(source);
   const found = await stat(path).catch(() => undefined);
   if (!found) {
-    throw new CliError("agent_not_found", `${oneLine(source, 1000)} does not exist`, {
+    throw new CliError("agent_not_found", `${source} does not exist`, {
       hint: "Name a directory with an opensentience.agent.json, a tar archive of one, or mcp:COMMAND",
     });
   }
@@ -111,7 +108,7 @@ export const installMcpServer = (options: InstallMcpOptions): Promise<string> =>
     const reading = readMcpTools({ server, env: io().env, connectTimeoutMs, signal, onOutput });
     const { serverInfo, ...read } = await reading.catch((cause: unknown) => {
       if (!HarnessError.isInstance(cause)) throw cause;
-      throw unavailableError(cause.code, oneLine(cause.message, 1000), { cause });
+      throw unavailableError(cause.code, cause.message, { cause });
     });
     for (const { message } of read.dropped) onOutput(message);
     const tools = read.tools.filter(({ mcpName }) => chosen.tools?.includes(mcpName) ?? true);

@@ -6,7 +6,6 @@ import type { AgentManifest } from "@harnesskit/protocol/runtime";
 import { shellWord } from "@harnesskit/wire";
 import * as z from "zod";
 import { CliError, refusedError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 import { agentTreeLimits } from "./agent-limits.ts";
 import {
   agentDirectory,
@@ -83,7 +82,7 @@ const inspectAgent = async (directory: string, kind: InstallRecord["kind"]) => {
 };
 
 export const notInstalled = (id: string): CliError =>
-  new CliError("agent_not_installed", `no agent ${oneLine(id, 200)} is installed`, {
+  new CliError("agent_not_installed", `no agent ${id} is installed`, {
     hint: "See which are: harness agents list",
   });
 

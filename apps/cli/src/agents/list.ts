@@ -1,7 +1,6 @@
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
 import { displaceAgent, installedIds, readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
 import { type InstalledAgent, notInstalled, readInstalled } from "./installed-agent.ts";
 import { grantCommand, grantedText, readGranted } from "./permissions.ts";
@@ -16,7 +15,7 @@ export const removeCommand = async (id: string): Promise<void> => {
     if ((await installedIds()).includes(id)) await displaceAgent(id);
     else if (!isEnabled) throw notInstalled(id);
   });
-  createTerminal().write(`Removed ${oneLine(id, 200)}\n`);
+  createTerminal().say(`Removed ${id}`);
 };
 
 /** `harness agents list`: what is installed, and what of it is enabled. Returns the exit code. */
@@ -31,24 +30,22 @@ export const listCommand = async ({ json }: { readonly json?: true }): Promise<E
     try {
       agents.push(await readInstalled(id, enabled));
     } catch (error) {
-      broken.push({ id, reason: oneLine((error as Error).message, 500) });
+      broken.push({ id, reason: (error as Error).message });
     }
   }
-  if (json)
-    out.write(`${safeJson({ agents: agents.map((agent) => toAgentJson(agent, granted)), broken })}\n`);
-  else if (ids.length === 0) out.write("No agents are installed. Install one: harness agents install DIR\n");
+  if (json) out.json({ agents: agents.map((agent) => toAgentJson(agent, granted)), broken });
+  else if (ids.length === 0) out.say("No agents are installed. Install one: harness agents install DIR");
   else {
     for (const agent of agents) {
-      out.write(listLine(agent, out));
+      out.say(listLine(agent, out));
       const has = grantedText(agent, granted);
       const command = grantCommand(agent, granted);
-      if (has !== undefined) out.write(`  ${out.style.dim(`granted: ${has}`)}\n`);
+      if (has !== undefined) out.say(`  ${out.style.dim(`granted: ${has}`)}`);
       const when = agent.tools === undefined ? "needed if its tools do more than read" : "what it may need";
-      if (command !== undefined) out.write(`  ${out.style.dim(`not granted, ${when}: ${command}`)}\n`);
+      if (command !== undefined) out.say(`  ${out.style.dim(`not granted, ${when}: ${command}`)}`);
       await out.ready();
     }
   }
-  for (const { id, reason } of broken)
-    err.write(`harness agents: ${oneLine(id, 200)} is not started: ${reason}\n`);
+  for (const { id, reason } of broken) err.say(`harness agents: ${id} is not started: ${reason}`);
   return broken.length === 0 ? ExitCode.done : ExitCode.failed;
 };

@@ -9,7 +9,6 @@ import { sha256Hex } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
 import { splitWords } from "../split-words.ts";
-import { oneLine } from "../terminal/text.ts";
 import { mcpFileOf } from "./resolve-agents.ts";
 
 export interface McpSpecOptions {
@@ -93,7 +92,7 @@ export const parseMcpSpec = async (spec: string, given: McpSpecOptions): Promise
   if (!isUrl && header !== undefined)
     throw usageError("--header is for URLs: name variables of a program with --env");
   const headers = headersOf(header);
-  const words = isUrl ? [] : splitWords(place, oneLine(spec));
+  const words = isUrl ? [] : splitWords(place, spec);
   if (!isUrl && words.length === 0)
     throw usageError(
       "mcp: needs a command or a URL",

@@ -6,7 +6,6 @@ import {
 } from "@harnesskit/core-runtime";
 import { shellWord } from "@harnesskit/wire";
 import { coreFile } from "../core/core-files.ts";
-import { oneLine } from "../terminal/text.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
 
 /** What is granted to each agent. Unreadable: a core grants nothing then. */
@@ -34,7 +33,7 @@ const neededOf = ({ manifest: { permissions = [] }, tools }: InstalledAgent): st
 
 const scopeOf = ({ permission, tools, caller, actor, until }: CoreGrant): string => {
   const isNarrow = tools !== undefined || caller !== undefined || actor !== undefined || until !== undefined;
-  return `${oneLine(permission, 260)}${isNarrow ? " (in part)" : ""}`;
+  return `${permission}${isNarrow ? " (in part)" : ""}`;
 };
 
 /** What is granted to an agent now, safe to show; undefined for nothing. A grant holds for whatever has the id. */
@@ -49,5 +48,5 @@ export const grantCommand = (agent: InstalledAgent, granted: Granted): string | 
   const whole = granted === "unreadable" ? [] : (granted.get(agent.id) ?? []);
   const missing = neededOf(agent).filter((name) => !whole.some(({ permission }) => permission === name));
   if (missing.length === 0) return undefined;
-  return `harness core grant ${shellWord(agent.id)} ${missing.map((name) => oneLine(shellWord(name), 260)).join(" ")}`;
+  return `harness core grant ${shellWord(agent.id)} ${missing.map((name) => shellWord(name)).join(" ")}`;
 };

@@ -3,7 +3,6 @@ import type { AgentManifest } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { fromHere } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 
 /** An agent whose tools a conversation has. */
 export interface ResolvedAgent {
@@ -25,7 +24,7 @@ export const mcpFileOf = (spec: string): string | undefined => {
 
 const unusableSpec = (spec: string, cause: unknown): unknown => {
   if (!HarnessError.isInstance(cause) || CliError.isInstance(cause)) return cause;
-  return new CliError(cause.code, `--agents ${oneLine(spec, 300)}: ${oneLine(cause.message, 500)}`, {
+  return new CliError(cause.code, `--agents ${spec}: ${cause.message}`, {
     cause,
     exitCode: ExitCode.usage,
     hint: "Name a directory with an opensentience.agent.json, or an MCP server: --agents DIR, --agents mcp:COMMAND, --agents mcp:FILE.json",
@@ -71,8 +70,7 @@ export const resolveAgents = async (
 };
 
 const sameId = (agentId: string, ...places: readonly string[]): CliError =>
-  new CliError(
-    "agent_exists",
-    `two agents have the id ${oneLine(agentId, 200)}: ${places.map((place) => oneLine(place, 300)).join(" and ")}`,
-    { exitCode: ExitCode.usage, hint: "Leave one of them out, or give it another id" },
-  );
+  new CliError("agent_exists", `two agents have the id ${agentId}: ${places.join(" and ")}`, {
+    exitCode: ExitCode.usage,
+    hint: "Leave one of them out, or give it another id",
+  });

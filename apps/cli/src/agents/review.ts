@@ -10,15 +10,14 @@ const effectText = { read: "reads", write: "changes", execute: "changes, may des
 
 const toolLine = ({ name, description, effects, permissions }: ReviewedTool): string => {
   const reach = permissions.includes("mcp.open_world") ? ", reaches the outside" : "";
-  return `  ${oneLine(name, 130)} (${effectText[effects]}${reach})  ${oneLine(description, 200)}`;
+  return `  ${name} (${effectText[effects]}${reach})  ${description}`;
 };
 
 const listOr = (list: readonly string[] | undefined, none: string): string =>
-  list === undefined || list.length === 0 ? none : list.map((entry) => oneLine(entry, 260)).join(", ");
+  list === undefined || list.length === 0 ? none : list.join(", ");
 
 /** The command line as it could be typed, safe to show. */
-const commandText = (command: readonly string[]): string =>
-  command.map((word) => oneLine(shellWord(word), 2000)).join(" ");
+const commandText = (command: readonly string[]): string => command.map((word) => shellWord(word)).join(" ");
 
 const isOutside = (word: string): boolean => word.startsWith("/") || word.split("/").includes("..");
 
@@ -30,11 +29,11 @@ export const reviewLines = (agent: InstalledAgent, granted: Granted): string[] =
   const toolLines = tools?.slice(0, maxShownTools).map(toolLine) ?? [];
   const more = (tools?.length ?? 0) - toolLines.length;
   return [
-    `agent        ${oneLine(id, 200)}`,
-    ...(name === undefined ? [] : [`name         ${oneLine(name, 260)}`]),
-    `version      ${oneLine(version, 260)}`,
-    ...(description === undefined ? [] : [`description  ${oneLine(description, 500)}`]),
-    `origin       ${oneLine(origin, 1000)}`,
+    `agent        ${id}`,
+    ...(name === undefined ? [] : [`name         ${name}`]),
+    `version      ${version}`,
+    ...(description === undefined ? [] : [`description  ${description}`]),
+    `origin       ${origin}`,
     `installed    ${formatTime(Date.parse(installedAt))}`,
     `command      ${commandText(command)}`,
     // An MCP server is served by a program of ours.
@@ -60,7 +59,7 @@ export const listLine = ({ id, state, manifest, origin }: InstalledAgent, { styl
     disabled: "not enabled",
     changed: style.red("CHANGED, not started"),
   }[state];
-  return `${style.bold(oneLine(id, 200))} ${oneLine(manifest.version, 100)}  ${shown}  ${style.dim(oneLine(origin, 300))}\n`;
+  return `${style.bold(id)} ${oneLine(manifest.version, 100)}  ${shown}  ${style.dim(origin)}`;
 };
 
 /** An installed agent for `--json`. */

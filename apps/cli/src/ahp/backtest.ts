@@ -3,7 +3,6 @@ import { type BacktestChange, type BacktestReport, backtest } from "@harnesskit/
 import { ExitCode, toCliError, unavailableError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
 import { byWhom, eventLine } from "./event-text.ts";
 import { openPolicy } from "./policy-file.ts";
 
@@ -14,27 +13,29 @@ export interface AhpBacktestOptions {
 
 const maxShown = 50;
 
-const changeLine = ({ seq, time, event, was, now, explanation }: BacktestChange): string => {
+const changeLines = ({ seq, time, event, was, now, explanation }: BacktestChange): string[] => {
   const reason = (explanation.decided as { readonly reason?: unknown } | undefined)?.reason;
   const why = typeof reason === "string" ? reason : explanation.why;
-  return `${seq}  ${oneLine(time, 40)}  ${eventLine(event)}\n    ${oneLine(was, 40)} → ${now ?? "no say"} ${byWhom(explanation)}: ${oneLine(why, 500)}\n`;
+  return [
+    `${seq}  ${time}  ${eventLine(event)}`,
+    `    ${was} → ${now ?? "no say"} ${byWhom(explanation)}: ${why}`,
+  ];
 };
 
-const reportText = (report: BacktestReport): string => {
+const reportLines = (report: BacktestReport): string[] => {
   const { decided, withoutEvent, cut, same, changed, changes, transitions } = report;
   const shown = changes.slice(0, maxShown);
-  const lines = shown.map(changeLine);
-  if (changed > shown.length) lines.push(`and ${changed - shown.length} more\n`);
+  const lines = shown.flatMap(changeLines);
+  if (changed > shown.length) lines.push(`and ${changed - shown.length} more`);
+  const rest = withoutEvent > 0 ? `, ${withoutEvent} without their content` : "";
   lines.push(
-    `${decided} decided ${decided === 1 ? "event" : "events"}: ${same} as before, ${changed} otherwise`,
+    `${decided} decided ${decided === 1 ? "event" : "events"}: ${same} as before, ${changed} otherwise${rest}`,
   );
-  if (withoutEvent > 0) lines.push(`, ${withoutEvent} without their content`);
-  lines.push("\n");
   for (const [transition, count] of Object.entries(transitions)) {
-    lines.push(`  ${oneLine(transition, 100)}: ${count}\n`);
+    lines.push(`  ${transition}: ${count}`);
   }
-  if (cut > 0) lines.push(`${cut} were judged by a part of their content\n`);
-  return lines.join("");
+  if (cut > 0) lines.push(`${cut} were judged by a part of their content`);
+  return lines;
 };
 
 const reportJson = ({ changes, ...counts }: BacktestReport) => ({
@@ -65,20 +66,19 @@ export const ahpBacktest = async (
   };
   const report = await backtest(policy, readAuditFile(file, { action: "ahp.event", onInvalidLine })).catch(
     (cause: unknown) => {
-      throw unavailableError(
-        "audit_unreadable",
-        `${oneLine(file, 1000)} cannot be read: ${toCliError(cause).message}`,
-        { cause, hint: "Name the log of harness ahp serve --audit FILE --record-content" },
-      );
+      throw unavailableError("audit_unreadable", `${file} cannot be read: ${toCliError(cause).message}`, {
+        cause,
+        hint: "Name the log of harness ahp serve --audit FILE --record-content",
+      });
     },
   );
-  createTerminal().write(json ? `${safeJson(reportJson(report))}\n` : reportText(report));
+  const terminal = createTerminal();
+  if (json) terminal.json(reportJson(report));
+  else terminal.say(reportLines(report));
   if (report.decided > 0 && report.withoutEvent === report.decided) {
-    err.write(
-      "harness ahp: the log holds no events: record them with ahp serve --audit FILE --record-content\n",
-    );
+    err.say("harness ahp: the log holds no events: record them with ahp serve --audit FILE --record-content");
   }
   if (invalid === 0) return ExitCode.done;
-  err.write(`harness ahp: ${invalid} lines are not entries; harness audit verify says more\n`);
+  err.say(`harness ahp: ${invalid} lines are not entries; harness audit verify says more`);
   return ExitCode.failed;
 };

@@ -2,8 +2,7 @@ import { checkPolicy, type Explanation } from "@harnesskit/policy";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { safeJson } from "../terminal/text.ts";
-import { explanationJson, explanationText } from "./event-text.ts";
+import { explanationJson, explanationLines } from "./event-text.ts";
 import { openPolicy, sayPolicyWarnings } from "./policy-file.ts";
 import { type DraftEvent, readEvents } from "./read-events.ts";
 import { readHookEvent } from "./read-hook-event.ts";
@@ -55,12 +54,10 @@ export const ahpCheck = async (
       event_type: event.event_type,
       ...explanationJson(explanation),
     }));
-    terminal.write(
-      `${safeJson({ policy: policy.name, file: policy.file, warnings: policy.warnings, results: shown })}\n`,
-    );
+    terminal.json({ policy: policy.name, file: policy.file, warnings: policy.warnings, results: shown });
   } else {
     for (const { event, explanation } of results) {
-      terminal.write(explanationText(`${event.event_type}${toolSuffix(event)}`, explanation));
+      terminal.say(explanationLines(`${event.event_type}${toolSuffix(event)}`, explanation));
     }
   }
   return results

@@ -6,7 +6,6 @@ import { HarnessError } from "@harnesskit/wire";
 import { CliError, usageError } from "../cli-error.ts";
 import { toSocketFailure } from "../endpoint.ts";
 import { splitWords } from "../split-words.ts";
-import { oneLine } from "../terminal/text.ts";
 import { type AccessOptions, type HarnessAccess, readAccess } from "./token.ts";
 
 /**
@@ -73,7 +72,7 @@ export const openAhpEndpoint = async (endpoint: string, access: AccessOptions): 
   } catch (error) {
     if (CliError.isInstance(error) || !HarnessError.isInstance(error)) throw error;
     if (error.code === "path_too_long") throw toSocketFailure(error, "--ahp");
-    throw usageError(`--ahp: ${oneLine(error.message, 500)}`, forms);
+    throw usageError(`--ahp: ${error.message}`, forms);
   }
-  throw usageError(`--ahp: ${oneLine(endpoint, 200)} is not an endpoint`, forms);
+  throw usageError(`--ahp: ${endpoint} is not an endpoint`, forms);
 };

@@ -5,7 +5,6 @@ import type { HttpServer } from "@harnesskit/transport-http/node";
 import { HarnessError } from "@harnesskit/wire";
 import { unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
-import { oneLine } from "../terminal/text.ts";
 import { readServerToken } from "./token.ts";
 
 const loopback = new BlockList();
@@ -65,10 +64,7 @@ export const checkPlaces = ({
     throw usageError(`The port ${twice} is given twice`, "Each of --http and --ws needs a port of its own");
   }
   if (isIP(host) === 0 || host.includes("%")) {
-    throw usageError(
-      `--host: ${oneLine(host, 200)} is not an address`,
-      "For example: 127.0.0.1, ::1 or 0.0.0.0",
-    );
+    throw usageError(`--host: ${host} is not an address`, "For example: 127.0.0.1, ::1 or 0.0.0.0");
   }
   if (host !== defaultHost && ports.length === 0) {
     throw usageError("--host belongs to --http or --ws", "Say where to listen: --http 0");
@@ -108,11 +104,11 @@ export const toHttpFailure = (thrown: unknown, option: string): unknown => {
   if (!HarnessError.isInstance(thrown)) return thrown;
   const { code, message } = thrown;
   if (code === "insecure_token_file") {
-    return usageError(`--token-file: ${oneLine(message, 1000)}`, "Name a file in a directory of your own");
+    return usageError(`--token-file: ${message}`, "Name a file in a directory of your own");
   }
   if (code !== "address_in_use" && code !== "transport_failed") return thrown;
   const why = code === "address_in_use" ? "another program has this port: " : "";
-  return unavailableError("unavailable", `${option}: ${why}${oneLine(message, 1000)}`, {
+  return unavailableError("unavailable", `${option}: ${why}${message}`, {
     hint: `Choose another port, or a free one: ${option} 0`,
     cause: thrown,
   });

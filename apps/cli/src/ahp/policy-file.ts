@@ -7,7 +7,6 @@ import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import type { PolicyFileEvents } from "./policy-server.ts";
 import { policyWarnings, problemLine } from "./policy-text.ts";
 
@@ -21,7 +20,7 @@ export const policyFileOf = (name: string): string => (name === "default" ? defa
 
 /** Writes the warnings about a policy to stderr. */
 export const sayPolicyWarnings = (policy: Pick<Policy, "file" | "warnings">): void => {
-  for (const line of policyWarnings(policy)) createTerminal(io().stderr).write(`harness ahp: ${line}\n`);
+  for (const line of policyWarnings(policy)) createTerminal(io().stderr).say(`harness ahp: ${line}`);
 };
 
 /** A broken policy as a usage error that says each place; anything else as it is. */
@@ -63,8 +62,9 @@ export const readNamedPolicy = async (file: string, workspace: string): Promise<
     return await loadPolicy(file, { ...policyOptions, workspace });
   } catch (error) {
     if (!HarnessError.isInstance(error)) throw error;
-    const lines = error.message.split("\n", maxProblems).map((line) => oneLine(line, 500));
-    if (error.code !== "policy_unreadable") throw usageError(`--policy: ${lines.join("\n  ")}`, checkHint);
+    const lines = error.message.split("\n", maxProblems);
+    if (error.code !== "policy_unreadable")
+      throw usageError(`--policy: ${lines[0]}`, [...lines.slice(1), checkHint]);
     throw new CliError(error.code, `--policy: ${lines[0]}`, { exitCode: ExitCode.usage, cause: error });
   }
 };

@@ -14,7 +14,6 @@ import {
   type PolicyHarness,
 } from "@harnesskit/policy";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
-import { oneLine } from "../terminal/text.ts";
 import { createQueryHandler } from "./built-in-handlers.ts";
 import { byWhom, entryLine, eventLine, inShadow } from "./event-text.ts";
 import { describePolicyError, policyWarnings } from "./policy-text.ts";
@@ -88,7 +87,7 @@ const entryOfRefusal = (file: string, error: unknown): AuditEntryInput => {
 
 const aboutPolicy = ({ name, file, mode, rules, limits }: Policy): string => {
   const counts = `${rules.length} rules${limits.length === 0 ? "" : `, ${limits.length} limits`}`;
-  return `policy ${oneLine(name, 100)} (${counts}${mode === "shadow" ? ", in shadow" : ""}) from ${oneLine(file, 1000)}`;
+  return `policy ${name} (${counts}${mode === "shadow" ? ", in shadow" : ""}) from ${file}`;
 };
 
 /**

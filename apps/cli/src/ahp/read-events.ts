@@ -6,7 +6,6 @@ import { defaultWireLimits } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 
 /** An event that may lack what can be filled in. */
 export type DraftEvent = Partial<AhpEvent> & Pick<AhpEvent, "event_type">;
@@ -29,7 +28,7 @@ const readAll = async (stream: Readable, name: string): Promise<string> => {
 /** The text of a file, or of standard input for `-`. Throws a usage error for what cannot be read. */
 export const readFileOrStdin = async (file: string): Promise<string> => {
   if (file === "-") return readAll(io().stdin, "Standard input");
-  const name = oneLine(file);
+  const name = file;
   const found = await stat(file).catch(() => undefined);
   if (!found) throw usageError(`${name} is not there`);
   if (found.isDirectory()) throw usageError(`${name} is a directory`);
@@ -48,7 +47,7 @@ interface Parsed {
 
 const assertParsed = ({ error }: Parsed, what: string): void => {
   const issue = error?.issues[0];
-  if (issue) throw usageError(`${what}${oneLine(placeText(issue.path))}: ${oneLine(issue.message)}`);
+  if (issue) throw usageError(`${what}${placeText(issue.path)}: ${issue.message}`);
 };
 
 const filler = { session_id: "s", agent_id: "a", timestamp: "2026-01-01T00:00:00Z", depth: 0, payload: {} };
@@ -57,10 +56,7 @@ const toEvent = (value: unknown, what: string): DraftEvent => {
   const type = isObject(value) ? value.event_type : undefined;
   if (!isObject(value) || typeof type !== "string") throw usageError(`${what} has no event_type`, example);
   if (!Object.hasOwn(ahpEvents, type)) {
-    throw usageError(
-      `${what}: there is no event ${oneLine(type, 80)}`,
-      `There are ${Object.keys(ahpEvents).join(", ")}`,
-    );
+    throw usageError(`${what}: there is no event ${type}`, `There are ${Object.keys(ahpEvents).join(", ")}`);
   }
   if ("query_type" in value) {
     throw usageError(
@@ -89,7 +85,7 @@ export const readEvents = async (file: string): Promise<readonly DraftEvent[]> =
   try {
     value = JSON.parse(text) as unknown;
   } catch {
-    throw usageError(`${file === "-" ? "Standard input" : oneLine(file)} is not JSON`, example);
+    throw usageError(`${file === "-" ? "Standard input" : file} is not JSON`, example);
   }
   return Array.isArray(value) ? toBatch(value) : [toEvent(value, "The event")];
 };

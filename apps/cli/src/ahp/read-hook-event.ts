@@ -5,7 +5,6 @@ import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { JsonObjectSchema } from "@harnesskit/protocol/envelope";
 import { usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 import { readFileOrStdin } from "./read-events.ts";
 
 /** `acp`, or `acp:NAME` with the name in the agent's `agentInfo`. */
@@ -22,7 +21,7 @@ const readRequest = (text: string, agent: string | undefined, name: string): Ahp
   if (!parsed.success) throw usageError(`${name}: not a message of ACP: it must be a JSON object`);
   const { method, params } = parsed.data;
   if (!isAcpMethod(method)) {
-    throw usageError(`${name}: no policy is asked about ${oneLine(JSON.stringify(method ?? null), 100)}`);
+    throw usageError(`${name}: no policy is asked about ${JSON.stringify(method ?? null)}`);
   }
   return acpEvent(readAcp(method, params, { workspace: io().cwd(), agent, digest: sha256Digest }));
 };
@@ -33,15 +32,15 @@ const readRequest = (text: string, agent: string | undefined, name: string): Ahp
  */
 export const readHookEvent = async (file: string, agent: string): Promise<AhpEvent> => {
   const text = await readFileOrStdin(file);
-  const name = file === "-" ? "Standard input" : oneLine(file);
+  const name = file === "-" ? "Standard input" : file;
   try {
     const match = acp.exec(agent);
     if (match) return readRequest(text, match[1], name);
     const { event, hookEvent } = readHook(findHost(agent), text, { workspace: io().cwd() });
     if (event) return event;
-    throw usageError(`${name}: no policy is asked about ${oneLine(hookEvent, 100)}`);
+    throw usageError(`${name}: no policy is asked about ${hookEvent}`);
   } catch (error) {
-    if (HookError.isInstance(error)) throw usageError(`${name}: ${oneLine(error.message, 500)}`);
+    if (HookError.isInstance(error)) throw usageError(`${name}: ${error.message}`);
     throw error;
   }
 };

@@ -12,7 +12,6 @@ import { type Channel, createDeferred, HarnessError } from "@harnesskit/wire";
 import { type HarnessLogOptions, openHarnessLog } from "../audit/audit-logs.ts";
 import { ExitCode, isDebugging, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
-import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { createBuiltInHandlers, type DefaultDecision } from "./built-in-handlers.ts";
 import { entryLine, eventLine } from "./event-text.ts";
@@ -38,7 +37,7 @@ const openHarnessState = async (
     if (!HarnessError.isInstance(error)) throw error;
     const { code, message } = error;
     sink.record({ action: "ahp.state", outcome: "failed", details: { reason: code } });
-    say(`${oneLine(message, 500)}; runs are forgotten at the end (${code})`);
+    say(`${message}; runs are forgotten at the end (${code})`);
     return undefined;
   }
 };
@@ -73,7 +72,7 @@ const openSharedState = async (
 const otherNamesText = (name: string, others: number): string => {
   const count = others === 1 ? "1 other name" : `${others} other names`;
   return (
-    `runs are kept as ${oneLine(name, 300)}; the store has ${count}. The runs of before are under one of them if the name of ` +
+    `runs are kept as ${name}; the store has ${count}. The runs of before are under one of them if the name of ` +
     "this machine or the path of the audit log has changed: --store-name gives a name that stays"
   );
 };
@@ -113,7 +112,7 @@ export const ahpServe = (options: AhpServeOptions, channel: Channel | undefined)
         : await openSharedState(store, options, path, log.say, defer);
     const { harness, about, close } = await createHarness(options, policy, { audit: sink, stateStore }, log);
     defer(close);
-    const auditLog = `audit log ${oneLine(path, 1000)}${options.recordContent ? " with content" : ""}`;
+    const auditLog = `audit log ${path}${options.recordContent ? " with content" : ""}`;
     const { runs } = harness.stats();
     const known = stateStore ? `keeps runs (${runs} from before)` : "forgets runs at its end";
     const places = await openPlaces(harness, options, (error) => sayFailure(log, error));
@@ -123,8 +122,8 @@ export const ahpServe = (options: AhpServeOptions, channel: Channel | undefined)
     const { endpoints, tokenFile, remoteHost } = places;
     log.say(`${about}; ${known}; ${auditLog}`);
     if (remoteHost !== undefined) log.say(openText(remoteHost));
-    if (tokenFile !== undefined) log.say(`token in ${oneLine(tokenFile, 1000)}`);
-    for (const endpoint of endpoints) log.say(`listening on ${oneLine(endpoint, 1000)}`);
+    if (tokenFile !== undefined) log.say(`token in ${tokenFile}`);
+    for (const endpoint of endpoints) log.say(`listening on ${endpoint}`);
     if (channel) {
       harness.connect(channel);
       log.say("listening on standard input");
@@ -218,5 +217,5 @@ const isTold = (error: unknown): boolean =>
 const sayFailure = (log: LiveLog, error: unknown): void => {
   if (isTold(error) && !isDebugging()) return;
   const code = HarnessError.isInstance(error) ? ` (${error.code})` : "";
-  log.say(`${oneLine(error instanceof Error ? error.message : String(error), 500)}${code}`);
+  log.say(`${error instanceof Error ? error.message : String(error)}${code}`);
 };

@@ -3,7 +3,6 @@ import { PolicyError, type PolicyTestReport } from "@harnesskit/policy";
 import { casesFileOf, testPolicyFile } from "@harnesskit/policy/node";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
 import { byWhom } from "./event-text.ts";
 import { policyFileOf, policyOptions, sayPolicyWarnings, toPolicyFailure } from "./policy-file.ts";
 
@@ -13,18 +12,21 @@ export interface AhpTestOptions {
   readonly json?: true;
 }
 
-const caseLine = ({ name, passed, problems, explanation }: PolicyTestReport["results"][number]): string => {
-  if (passed) return `ok    ${oneLine(name)}\n`;
-  const why = problems.map((problem) => `        ${oneLine(problem, 1000)}\n`).join("");
-  return `FAIL  ${oneLine(name)}\n${why}        decided ${byWhom(explanation)}: ${oneLine(explanation.why, 500)}\n`;
-};
+const caseLines = ({ name, passed, problems, explanation }: PolicyTestReport["results"][number]) =>
+  passed
+    ? [`ok    ${name}`]
+    : [
+        `FAIL  ${name}`,
+        ...problems.map((problem) => `        ${problem}`),
+        `        decided ${byWhom(explanation)}: ${explanation.why}`,
+      ];
 
 const percent = (ratio: number): string => `${Math.floor(ratio * 100)} %`;
 
 const summary = ({ passed, failed, coverage: { ratio, uncovered } }: PolicyTestReport): string => {
-  const names = uncovered.map((name) => oneLine(name, 100)).join(", ");
+  const names = uncovered.join(", ");
   const missing = uncovered.length === 0 ? "" : `; no case for ${names}`;
-  return `${passed} passed, ${failed} failed; ${percent(ratio)} of the rules decided${missing}\n`;
+  return `${passed} passed, ${failed} failed; ${percent(ratio)} of the rules decided${missing}`;
 };
 
 const reportJson = ({ passed, failed, results, coverage, warnings }: PolicyTestReport) => ({
@@ -47,7 +49,7 @@ const reportJson = ({ passed, failed, results, coverage, warnings }: PolicyTestR
 
 const noTests = (name: string, casesFile: string) =>
   usageError(
-    `${oneLine(name)} has no tests: there are no cases in ${oneLine(casesFile)}`,
+    `${name} has no tests: there are no cases in ${casesFile}`,
     "Write them there; harness ahp test --help shows an example",
   );
 
@@ -63,7 +65,7 @@ export const ahpTest = async (name: string, { cases, json }: AhpTestOptions): Pr
   sayPolicyWarnings({ file, warnings: report.warnings });
   if (report.results.length === 0) throw noTests(name, casesFile);
   const terminal = createTerminal();
-  if (json) terminal.write(`${safeJson(reportJson(report))}\n`);
-  else terminal.write(`${report.results.map(caseLine).join("")}${summary(report)}`);
+  if (json) terminal.json(reportJson(report));
+  else terminal.say([...report.results.flatMap(caseLines), summary(report)]);
   return report.failed > 0 ? ExitCode.failed : ExitCode.done;
 };

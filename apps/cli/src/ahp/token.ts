@@ -3,13 +3,12 @@ import { isMissing, openOwnFile, systemErrorCode, UnsafeFileError } from "@harne
 import type { HttpCredentials } from "@harnesskit/transport-http";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 
 const maxTokenFileBytes = 4096;
 const minServerTokenLength = 16;
 
 const unreadableToken = (file: string, why: string, cause?: unknown, option = "--token-file"): CliError =>
-  new CliError("token_unreadable", `${option}: ${oneLine(file)} cannot be read ${why}`.trimEnd(), {
+  new CliError("token_unreadable", `${option}: ${file} cannot be read ${why}`.trimEnd(), {
     exitCode: ExitCode.usage,
     hint: "Name a file with the token and nothing else in it",
     cause,
@@ -37,7 +36,7 @@ const readToken = async (
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxTokenFileBytes), 0);
     const token = buffer.toString("utf8", 0, bytesRead).trim();
     if (!/^[\x21-\x7e]+$/.test(token)) {
-      throw usageError(`${option}: ${oneLine(file)} holds no token`, "A token is visible ASCII characters");
+      throw usageError(`${option}: ${file} holds no token`, "A token is visible ASCII characters");
     }
     return { token, mode };
   } finally {
@@ -53,7 +52,7 @@ export const readServerToken = async (file: string): Promise<string | undefined>
   const found = await readToken(file);
   if (!found) return undefined;
   if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
-    throw usageError(`--token-file: ${oneLine(file)} is open to other users`, "chmod it to 0600");
+    throw usageError(`--token-file: ${file} is open to other users`, "chmod it to 0600");
   }
   if (found.token.length < minServerTokenLength) {
     throw usageError(

@@ -6,10 +6,10 @@ import { socketPathOf } from "../endpoint.ts";
 import { Interrupts, interruptedExitCode } from "../interruption.ts";
 import { io } from "../io.ts";
 import { attachCommand, toCliFailure } from "../run/failures.ts";
-import { failureLine } from "../run/run-output.ts";
+import { failureJson } from "../run/run-output.ts";
 import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
 import { withServer } from "./connection.ts";
 import { ThreadFollower } from "./thread-follower.ts";
@@ -29,7 +29,7 @@ const chooseThread = async (
   const threads: Thread[] = [];
   for await (const thread of client.allThreads({ signal })) if (threads.push(thread) > maxListed) break;
   const [last] = threads;
-  const place = oneLine(shellWord(endpoint), 1000);
+  const place = shellWord(endpoint);
   if (!last) {
     throw new CliError("thread_not_found", "The server has no thread yet", {
       hint: `Begin one: harness run --attach ${place} "PROMPT"`,
@@ -40,12 +40,12 @@ const chooseThread = async (
   for (const { threadId, title, time } of threads.slice(0, maxListed)) {
     const when = style.dim(formatTime(time.updated));
     const sign = threadId === last.threadId ? style.cyan("›") : " ";
-    const text = `${sign} ${oneLine(threadId, 80)}  ${when}  ${oneLine(title, 80)}\n`;
-    terminal.write(wrapText(text, terminal.columns, "  "));
+    const text = `${sign} ${threadId}  ${when}  ${oneLine(title, 80)}`;
+    terminal.say(text, "  ");
   }
   const more = threads.length > maxListed ? "and more; " : "";
-  const note = `${more}the one used last follows, another with --thread ID\n\n`;
-  terminal.write(style.dim(wrapText(note, terminal.columns)));
+  const note = `${more}the one used last follows, another with --thread ID`;
+  terminal.say([style.dim(note), ""]);
   return last.threadId;
 };
 
@@ -85,7 +85,7 @@ export const attach = async (
     return await followThread(parts, endpoint, options);
   } catch (error) {
     const failure = toCliFailure(error, { command: "attach", endpoint, threadId: parts.threadId });
-    if (json) createTerminal().write(failureLine(failure, parts.threadId));
+    if (json) createTerminal().json(failureJson(failure, parts.threadId));
     throw failure;
   } finally {
     await parts.end();
@@ -133,7 +133,7 @@ const followThread = async (
 const detached = (threadId: string, client: ThreadClient, follower: ThreadFollower): ExitCode => {
   const isThere = client.state === "ready";
   const goesOn = follower.openTurn === undefined ? "" : "; its turn goes on";
-  note(`harness: detached from ${oneLine(threadId, 80)}${isThere ? goesOn : "; the server is not back"}`);
+  note(`harness: detached from ${threadId}${isThere ? goesOn : "; the server is not back"}`);
   return interruptedExitCode() ?? ExitCode.interrupted;
 };
 
@@ -142,6 +142,6 @@ const idle = (threadId: string, terminal: Terminal, json: true | undefined): Exi
   const line = json
     ? safeJson({ type: "result", data })
     : "Nothing has run in this thread yet. To wait for it: --follow";
-  terminal.write(`${line}\n`);
+  terminal.say(line);
   return ExitCode.done;
 };

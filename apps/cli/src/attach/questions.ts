@@ -2,25 +2,33 @@ import {
   type ApprovalDecision,
   type ApprovalRequest,
   type EventBody,
-  type ThreadApprovalAnswer,
+  type GrantScope,
   type ThreadClient,
   ThreadError,
 } from "@harnesskit/thread-client";
 import { createDeferred, type Deferred, digest, type HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
-import { CliError } from "../cli-error.ts";
+import { CliError, refusedError } from "../cli-error.ts";
 import type { Session } from "../session/session.ts";
-import { oneLine } from "../terminal/text.ts";
 import { alwaysChoices, askedCallLines } from "../timeline/asked-call.ts";
 
 export interface QuestionsOptions {
   readonly session: Session;
   /** Called after Ctrl-C at a question. */
   readonly onCancel: () => void;
+  /** The command that asks again, after Esc has left a question waiting. */
+  readonly again: (threadId: string) => string;
   /** Shows a question that is only watched. @default in the view */
   readonly onWatched?: ((request: ApprovalRequest) => void) | undefined;
   readonly onError: (error: HarnessError) => void;
+}
+
+interface GivenAnswer {
+  readonly decision: ApprovalDecision;
+  readonly reason?: "unattended";
+  readonly note?: string | undefined;
+  readonly scope?: GrantScope;
 }
 
 interface Waiting {
@@ -138,26 +146,25 @@ export class Questions {
     try {
       const answer = await this.#decide(request, signal);
       if (answer === undefined || signal.aborted) return;
-      const bound = bindsDigests(client) ? { digest: metadata.digest } : {};
-      const why = answer === "unattended" ? { reason: answer } : {};
-      const decision = answer === "unattended" ? "reject" : answer;
+      const { decision, scope, ...why } = answer;
+      const bound = bindsDigests(client) ? { digest: metadata.digest, scope } : {};
       await client.respondApproval(requestId, decision, { ...bound, ...why, signal: this.#over.signal });
     } catch (error) {
       if (!signal.aborted && !isAnswered(error)) onFailure(error);
     }
   }
 
-  async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<ThreadApprovalAnswer | undefined> {
+  async #decide(request: ApprovalRequest, signal: AbortSignal): Promise<GivenAnswer | undefined> {
     const { session, onError } = this.#options;
     const { mode } = session;
     const { tool, input, digest: claimed } = request.metadata;
     // What is shown must be what the answer is bound to.
     if ((await digest({ tool, input })) !== claimed) {
       onError(digestMismatch(request.requestId));
-      return "reject";
+      return { decision: "reject" };
     }
-    if (mode === "no-terminal") return "unattended";
-    if (mode === "once" || mode === "reject") return mode;
+    if (mode === "no-terminal") return { decision: "reject", reason: "unattended" };
+    if (mode === "once" || mode === "reject") return { decision: mode };
     return mode === "watch" ? this.#watch(request) : this.#ask(request, signal);
   }
 
@@ -173,17 +180,20 @@ export class Questions {
     return undefined;
   }
 
-  async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalDecision | undefined> {
-    const { session, onCancel } = this.#options;
+  async #ask(request: ApprovalRequest, signal: AbortSignal): Promise<GivenAnswer | undefined> {
+    const { session, onCancel, again } = this.#options;
     while (!signal.aborted) {
       if (this.#away) await settleWithin(this.#away.promise, { name: "approval.gate", signal });
       const { signal: leaving } = this.#leaving;
-      const question = { lines: await this.#lines(request), always: alwaysChoices(request.metadata) };
+      const always = alwaysChoices(request.metadata, this.directory);
+      const question = { lines: await this.#lines(request), always, canWait: true };
       const answer = await session.ask(question, AbortSignal.any([signal, leaving]));
       if (answer === "interrupted") onCancel();
-      if (answer === "interrupted" || answer === "later") return undefined;
-      if (answer?.decision === "approve") return answer.always ?? "once";
-      if (answer !== undefined) return "reject";
+      if (answer === "later") throw leftWaiting(again(request.threadId));
+      if (answer === "interrupted") return undefined;
+      if (answer?.decision === "approve")
+        return answer.always ? { decision: "always", scope: answer.always } : { decision: "once" };
+      if (answer !== undefined) return { decision: "reject", note: answer.reason };
     }
     return undefined;
   }
@@ -193,10 +203,15 @@ export class Questions {
 export const watchedText =
   "This client only watches: there is no terminal to ask in. To answer: --approve once, or --approve reject";
 
+const leftWaiting = (again: string): CliError =>
+  refusedError("approval_waiting", "The question is left waiting, and its turn with it", {
+    hint: `To answer it: ${again}`,
+  });
+
 const digestMismatch = (requestId: string): CliError =>
   new CliError(
     "approval_digest_mismatch",
-    `${oneLine(requestId, 80)} is rejected: its digest is not that of the call that it shows`,
+    `${requestId} is rejected: its digest is not that of the call that it shows`,
   );
 
 const bindsDigests = ({ capabilities: { extensions } }: ThreadClient): boolean =>

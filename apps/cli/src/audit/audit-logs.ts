@@ -3,7 +3,6 @@ import type { FileAuditSink } from "@harnesskit/audit/node";
 import { HarnessError } from "@harnesskit/wire";
 import { type CliError, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
 import { fromHere } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory, stateDirectory } from "../workspace-directory.ts";
 
 const maxLogs = 64;
@@ -30,8 +29,8 @@ const openAuditLog = async (path: string, limits: object = defaultLimits): Promi
 };
 
 const unavailable = (place: string, cause: unknown): CliError => {
-  const why = cause instanceof Error ? oneLine(cause.message, 300) : "unknown";
-  return unavailableError("audit_unavailable", `the audit log ${oneLine(place)} cannot be used: ${why}`, {
+  const why = cause instanceof Error ? cause.message : "unknown";
+  return unavailableError("audit_unavailable", `the audit log ${place} cannot be used: ${why}`, {
     cause,
     hint: "Name another file: --audit FILE",
   });

@@ -2,8 +2,8 @@ import { formatHead, parseHead } from "@harnesskit/audit";
 import { type AuditFilter, readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
 import { ExitCode, unavailableError, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
+import { createTerminal, emit } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
 
 export interface AuditVerifyOptions {
   readonly expect?: string;
@@ -24,7 +24,7 @@ const expectedHead = (text: string | undefined) => {
 };
 
 const unreadable = (file: string, cause: unknown): Error =>
-  unavailableError("audit_unreadable", `${oneLine(file, 1000)} cannot be read`, {
+  unavailableError("audit_unreadable", `${file} cannot be read`, {
     cause,
     hint: "Logs of harness serve are in $XDG_STATE_HOME/harnesskit/audit, or ~/.local/state/harnesskit/audit.",
   });
@@ -39,19 +39,19 @@ export const verifyAudit = async (file: string, options: AuditVerifyOptions): Pr
   const terminal = createTerminal();
   if (json) {
     const shown = found.ok ? { ...found, head: formatHead(found.head) } : found;
-    terminal.write(`${safeJson({ file, ...shown })}\n`);
+    terminal.json({ file, ...shown });
   } else if (found.ok) {
     const from = found.start.seq === 0 ? "" : `, the first of them number ${found.start.seq + 1}`;
-    terminal.write(`${oneLine(file, 1000)} is intact: ${found.entries} entries${from}\n`);
-    terminal.write(`  head: ${formatHead(found.head)}\n`);
+    terminal.say(`${file} is intact: ${found.entries} entries${from}`);
+    terminal.say(`  head: ${formatHead(found.head)}`);
     if (!found.closed && !open) {
-      terminal.write(
-        "  its writer did not close it: it runs, was killed, or the end was cut off (--expect tells)\n",
+      terminal.say(
+        "  its writer did not close it: it runs, was killed, or the end was cut off (--expect tells)",
       );
     }
   } else {
     const { kind, line, file: where, message } = found.problem;
-    terminal.write(`${oneLine(where, 1000)}:${line}: ${kind}: ${oneLine(message, 500)}\n`);
+    terminal.say(`${where}:${line}: ${kind}: ${message}`);
   }
   return found.ok ? ExitCode.done : ExitCode.failed;
 };
@@ -83,18 +83,17 @@ export const showAudit = async (file: string, options: AuditShowOptions): Promis
   const err = createTerminal(io().stderr);
   let invalid = 0;
   const onInvalidLine = (where: string, line: number) => {
-    if (invalid++ < 10) err.write(`harness audit: ${oneLine(where, 1000)}:${line} is not an entry\n`);
+    if (invalid++ < 10) err.say(`harness audit: ${where}:${line} is not an entry`);
   };
   try {
     for await (const entry of readAuditFile(file, { ...toFilter(options), onInvalidLine })) {
-      terminal.write(options.json ? `${safeJson(entry)}\n` : `${entryLine(entry)}\n`);
+      emit(options.json, entry, () => entryLine(entry));
       await terminal.ready();
     }
   } catch (cause) {
     throw unreadable(file, cause);
   }
-  if (invalid > 0)
-    err.write(`harness audit: ${invalid} lines are not entries; harness audit verify says more\n`);
+  if (invalid > 0) err.say(`harness audit: ${invalid} lines are not entries; harness audit verify says more`);
   return invalid > 0 ? ExitCode.failed : ExitCode.done;
 };
 
@@ -110,5 +109,5 @@ const entryLine = (entry: Entry): string => {
     took === undefined ? undefined : `${Math.round(took)} ms`,
     ...shownDetails(entry),
   ].filter((fact) => fact !== undefined);
-  return `${seq}  ${time}  ${oneLine(action, 100)}  ${outcome ?? "-"}  ${oneLine(facts.join(" "), 500)}`;
+  return `${seq}  ${time}  ${oneLine(action, 100)}  ${outcome ?? "-"}  ${facts.join(" ")}`;
 };

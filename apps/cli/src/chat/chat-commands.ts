@@ -2,7 +2,6 @@ import type { createModel } from "@harnesskit/models";
 import { CliError } from "../cli-error.ts";
 import { pricesOf } from "../prices.ts";
 import type { LineCommand } from "../terminal/line-conversation.ts";
-import { oneLine } from "../terminal/text.ts";
 import type { View } from "../timeline/view.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SwitchedModel } from "./switched-model.ts";
@@ -16,6 +15,8 @@ export interface ChatCommandsOptions {
   readonly openModel: (spec: string, option: string) => ReturnType<typeof createModel>;
   /** Begins another conversation, and returns its id. */
   readonly beginAnother: () => Promise<string>;
+  /** Lets the user choose a conversation, and goes on with it. Rejects with a `CliError`. */
+  readonly resume: () => Promise<void>;
 }
 
 /** What a user can write in `harness chat` beside messages and answers. */
@@ -25,6 +26,7 @@ export const chatCommands = ({
   model,
   openModel,
   beginAnother,
+  resume,
 }: ChatCommandsOptions): LineCommand[] => {
   /** A command that cannot be carried out says why, and the conversation goes on. */
   const whereUsable = async (work: () => Promise<void>): Promise<void> => {
@@ -40,7 +42,7 @@ export const chatCommands = ({
       word: "/model",
       help: ["/model [SPEC]", "use another model from the next message on; without SPEC: say which is used"],
       async run(spec) {
-        const now = () => view.note(`model ${oneLine(`${model.provider}: ${model.modelId}`, 200)}`);
+        const now = () => view.note(`model ${model.provider}: ${model.modelId}`);
         await whereUsable(async () => {
           if (spec !== "") model.current = await openModel(spec, "/model");
           now();
@@ -58,6 +60,11 @@ export const chatCommands = ({
       run: () => conversation.compact(),
     },
     {
+      word: "/resume",
+      help: ["/resume", "choose another conversation, and go on with it; this one stays"],
+      run: () => whereUsable(resume),
+    },
+    {
       word: "/diff",
       help: ["/diff", "what is changed in the directory since the last commit of git"],
       async run() {
@@ -70,9 +77,7 @@ export const chatCommands = ({
       async run() {
         const before = conversation.sessionId;
         const sessionId = await beginAnother();
-        view.note(
-          `session ${oneLine(sessionId, 80)} begins; the one before: harness chat --session ${oneLine(before, 80)}`,
-        );
+        view.note(`session ${sessionId} begins; the one before: harness chat --session ${before}`);
       },
     },
   ];

@@ -6,7 +6,8 @@ import { io } from "../io.ts";
 import type { BlockedCall } from "../timeline/judgements.ts";
 import { conversationEnd } from "../timeline/outcomes.ts";
 
-type Shown = "assistant_message" | "tool_exec";
+type Shown = "assistant_message" | "tool_exec" | "tool_log";
+type Stream = ItemData<"tool_log">["stream"];
 type Message = { readonly itemId: string; readonly isThinking: boolean; text: string };
 
 /** The turns of a conversation as the events of a thread, so that both are shown, and end, in one way. */
@@ -14,6 +15,7 @@ export class ChatEvents {
   readonly #show: (event: EventBody) => void;
   readonly #started = new Map<string, { readonly tool: string; readonly input: JsonObject }>();
   readonly #blocked = new Map<string, BlockedCall>();
+  readonly #printed = new Map<string, ItemData<"tool_log">>();
   #items = 0;
   #turn: Turn = { threadId: "", turnId: "turn", status: "running", time: { started: 0 } };
   #message: Message | undefined;
@@ -61,6 +63,25 @@ export class ChatEvents {
       case "model_failed":
       case "model_ended":
         this.endMessage();
+    }
+  }
+
+  /** What a call prints while it runs. */
+  output(callId: string, stream: Stream, text: string): void {
+    const itemId = `${callId} ${stream}`;
+    const before = this.#printed.get(itemId);
+    const data = { toolItemId: callId, stream, text: (before?.text ?? "") + text };
+    this.#printed.set(itemId, data);
+    if (before === undefined) this.#item("item.started", "tool_log", itemId, { ...data, text: "" });
+    this.#show({ type: "item.delta", data: { ...this.#place, itemId, delta: text } } as EventBody);
+  }
+
+  #endOutput(callId: string): void {
+    for (const stream of ["stdout", "stderr"] as const) {
+      const itemId = `${callId} ${stream}`;
+      const data = this.#printed.get(itemId);
+      this.#printed.delete(itemId);
+      if (data !== undefined) this.#item("item.completed", "tool_log", itemId, data);
     }
   }
 
@@ -162,6 +183,7 @@ export class ChatEvents {
   #result(call: ToolCall, content: string): void {
     const { id, name } = call;
     if (!this.#started.has(id)) this.#start(call, (call.arguments ?? {}) as JsonObject);
+    this.#endOutput(id);
     const { tool, input } = this.#started.get(id) ?? { tool: name, input: {} };
     this.#started.delete(id);
     const judgement = this.#blocked.get(id)?.judgement;

@@ -1,11 +1,12 @@
 import { createChatHarness } from "@harnesskit/chat-harness";
-import { createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
+import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
 import type { GraphStore } from "@harnesskit/graph";
 import { randomId, shellWord } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
 import { CliError, ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
-import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
+import { findHub } from "../hub/find-hub.ts";
+import { type HubJudgeOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { io } from "../io.ts";
 import { endedCommandsText } from "../run/run-output.ts";
@@ -13,9 +14,15 @@ import { contextOf } from "../serve/models.ts";
 import { Session } from "../session/session.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
+import {
+  noPolicyText,
+  type PolicyChoice,
+  type PolicyOptions,
+  toPolicyChoice,
+} from "../supervision/policy-choice.ts";
+import { exchangeLines } from "../terminal/exchange-lines.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
-import { pick } from "../terminal/pick.ts";
-import { oneLine } from "../terminal/text.ts";
+import { type Pick, pick, pickOne } from "../terminal/pick.ts";
 import { useInHub } from "../timeline/judgements.ts";
 import type { View } from "../timeline/view.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -23,12 +30,14 @@ import { workspaceDirectory } from "../workspace-directory.ts";
 import { chatCommands } from "./chat-commands.ts";
 import { ChatEvents } from "./chat-events.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
+import { chatToolSet } from "./chat-tool-set.ts";
 import { Conversation } from "./conversation.ts";
-import { chatIds, storedChats, storedHistory } from "./stored-chats.ts";
+import { ProjectGrants } from "./project-grants.ts";
+import { chatIds, lastExchange, storedChats, storedHistory } from "./stored-chats.ts";
 import { SwitchedModel } from "./switched-model.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
-export interface ChatOptions extends HubOptions {
+export interface ChatOptions extends PolicyOptions {
   readonly cwd: string;
   readonly session?: string;
   /** Go on with the conversation used last. */
@@ -49,13 +58,20 @@ const system =
   "You talk with a user in a terminal. Your tools work in the user's directory. What writes or executes is shown to the " +
   "user first and runs only when it is approved; a call that was rejected was not run.";
 
-/** Said where no hub judges: a conversation has no policy of its own. */
-const noPolicyNote =
-  "no hub judges, so no policy is in force: only you are asked, before what writes or executes (harness hub starts one)";
-
 const newSessionId = (): string => randomId("chat").slice(0, "chat_".length + 8);
 
 const maxPicked = 50;
+/** Other conversations that are named where calls wait in them. */
+const maxNamed = 5;
+
+const picksOf = async (store: GraphStore): Promise<readonly Pick[]> =>
+  (await storedChats(store, maxPicked)).map(({ sessionId, ...chat }) => ({ id: sessionId, ...chat }));
+
+/** What judges where no hub does: the shipped policy, unless the user chose. */
+const judgedBy = (choice: PolicyChoice): HubJudgeOptions["policy"] => {
+  if (choice.kind === "none") return undefined;
+  return choice.kind === "hub" ? { kind: "file", file: undefined } : choice;
+};
 
 /** The conversation that the options name: a new one, unless they say otherwise. */
 const sessionIdOf = async (
@@ -64,9 +80,8 @@ const sessionIdOf = async (
 ): Promise<string> => {
   const otherwise = "Begin one: harness chat";
   if (resume) {
-    const chats = await storedChats(store, maxPicked);
-    const picks = chats.map(({ sessionId, ...chat }) => ({ id: sessionId, ...chat }));
-    return pick(picks, "conversation", chats.length === 0 ? otherwise : "Name it: --session ID");
+    const picks = await picksOf(store);
+    return pick(picks, "conversation", picks.length === 0 ? otherwise : "Name it: --session ID");
   }
   if (goesOn) {
     const [last] = await chatIds(store);
@@ -82,50 +97,61 @@ const sessionIdOf = async (
 
 const resumeCommand = (
   sessionId: string,
-  { store, hub, agents = [], installedAgents = true, passEnv = [] }: ChatOptions,
+  { store, hub, policy, ahp, agents = [], installedAgents = true, passEnv = [] }: ChatOptions,
   workspace: string,
 ): string => {
   const where = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
   const kept = store === undefined ? "" : ` --store ${shellWord(store)}`;
   const judge = hub === undefined ? "" : hub === false ? " --no-hub" : ` --hub ${shellWord(hub)}`;
+  const ruled =
+    policy === undefined ? "" : policy === false ? " --no-policy" : ` --policy ${shellWord(policy)}`;
+  const harness = ahp === undefined ? "" : ` --ahp ${shellWord(ahp)}`;
   const used = agents.map((agent) => ` --agents ${shellWord(agent)}`).join("");
   const passed = passEnv.length === 0 ? "" : ` --pass-env ${passEnv.join(",")}`;
-  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${judge}${used}${passed}${installedAgents ? "" : " --no-installed-agents"}`;
+  return `harness chat --session ${shellWord(sessionId)}${where}${kept}${judge}${ruled}${harness}${used}${passed}${installedAgents ? "" : " --no-installed-agents"}`;
 };
 
 /** `harness chat`: a conversation at the terminal, or with the lines of standard input. */
 export const chat = (options: ChatOptions, { version }: { readonly version: string }): Promise<ExitCode> =>
   withCleanup(async (defer) => {
+    const choice = toPolicyChoice(options);
     const workspace = await workspaceDirectory(options.cwd);
     const model = new SwitchedModel(await openModel(options.model));
     const opened = await openConversations(conversationsIn(options, workspace), "harness chat");
     defer(() => opened.close());
     const { graph: store } = opened;
     const sessionId = await sessionIdOf(options, store);
+    const judgesInHub =
+      choice.kind === "hub" && (choice.state !== undefined || (await findHub()) !== undefined);
     const session = await Session.open({
       ...{ command: "harness chat" as const, version, withoutTerminal: "no-terminal" as const },
-      ...{ showDone: false, policyUse: useInHub },
+      ...{ showDone: false, policyUse: judgesInHub ? useInHub : undefined },
     });
     const { view, spinner } = session;
-    const { agents, installedAgents, passEnv, hub } = options;
+    const { agents, installedAgents, passEnv, policyTimeout } = options;
     const core = await openAgentCore({
       ...{ command: "chat", version, models: [options.model], agents, installedAgents, passEnv },
     });
     defer(() => core.close());
     const events = new ChatEvents((event) => view.show(event));
     const judge = await openHubJudge({
-      ...{ command: "chat", hub, workspace, version, note: session.note },
+      ...{ command: "chat", workspace, version, note: session.note },
+      hub: choice.kind === "hub" ? choice.state : false,
+      policy: judgedBy(choice),
+      policyTimeoutMs: policyTimeout && policyTimeout * 1000,
       onBlocked: (call, id) => events.blocks(call, id),
     });
     defer(() => judge?.close());
+    const grants = new ProjectGrants(workspace);
     const graph = createChatGraph({
       model,
       system,
       tools: async (listing) => {
-        const tools = await core.tools(listing);
-        return toChatTools(judge?.judged(tools) ?? tools, { directory: workspace });
+        const onOutput = (callId: string, stream: "stdout" | "stderr", text: string) =>
+          events.output(callId, stream, text);
+        return chatToolSet(await core.tools(listing), { directory: workspace, judge, grants, onOutput });
       },
-      toolTimeoutMs: judge === undefined ? toolTimeoutMs : hubToolTimeoutMs,
+      toolTimeoutMs: judge?.place === undefined ? toolTimeoutMs : hubToolTimeoutMs,
       onEvent: (event) => conversation.observe(event),
       notes: ({ sessionId: id }) =>
         core.endedCommands({ conversation: id ?? undefined, directory: workspace }),
@@ -141,31 +167,45 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
     });
     defer(() => harness.close());
     const conversation = new Conversation({
-      ...{ session, sessionId, directory: workspace, events },
+      ...{ session, sessionId, directory: workspace, events, grants },
       modelId: () => model.modelId,
       harness: judge?.conversations(harness) ?? harness,
       compact: (id, scope) => harness.compact(id, scope),
-      waiting: new WaitingCalls(workspace, view.style),
+      waiting: new WaitingCalls(workspace, view.style, (callId) => judge?.asks(callId)),
       history: (id) => storedHistory(store, id),
       isNamed: options.session !== undefined,
     });
     const follow = () =>
       session.followHub(judge?.place, conversation.sessionId, () => void conversation.cancel());
-    const beginAnother = async () => {
-      conversation.beginAnother(newSessionId());
+    const take = async (id: string) => {
+      conversation.take(id);
       await follow();
+    };
+    const beginAnother = async () => {
+      await take(newSessionId());
       return conversation.sessionId;
     };
-    conversation.commands = chatCommands({ conversation, view, model, openModel, beginAnother });
+    const goOn = async (id: string) => {
+      const last = lastExchange(await storedHistory(store, id));
+      if (last !== undefined) view.lines(exchangeLines(last, view.style));
+    };
+    const resume = async () => {
+      session.beforeAsk();
+      const chosen = await pickOne(await picksOf(store), "conversation");
+      if (chosen === undefined) return;
+      await take(chosen);
+      await goOn(chosen);
+      await conversation.open();
+    };
+    conversation.commands = chatCommands({ conversation, view, model, openModel, beginAnother, resume });
     const lines = new LineConversation(session, conversation);
     defer(() => session.closeHub());
     defer(() => lines.close());
     defer(() => spinner?.dispose());
     await follow();
-    view.note(
-      `session ${oneLine(sessionId, 80)}, model ${oneLine(options.model, 200)}; /help lists the commands`,
-    );
-    if (judge === undefined) view.note(noPolicyNote);
+    view.note(`session ${sessionId}, model ${options.model}; /help lists the commands`);
+    if (judge === undefined) view.warn(noPolicyText);
+    if (options.continue || options.resume) await goOn(sessionId);
     void core.start();
     await conversation.open();
     await lines.follow(() => session.answered());
@@ -180,8 +220,14 @@ const reportPending = async (conversation: Conversation, view: View, again: stri
   const { own, others } = await conversation.pendingCounts();
   if (own > 0)
     view.warn(own === 1 ? "1 call waits for your approval." : `${own} calls wait for your approval.`);
-  if (others > 0)
-    view.note(`In other conversations, ${others === 1 ? "1 call waits" : `${others} calls wait`}.`);
-  view.note(`to continue: ${oneLine(again, 1_200)}`);
+  if (others.length > 0) {
+    const ids = [...new Set(others)];
+    const more = ids.length > maxNamed ? ", …" : "";
+    const waits = others.length === 1 ? "1 call waits" : `${others.length} calls wait`;
+    view.note(
+      `In other conversations, ${waits}: ${ids.slice(0, maxNamed).join(", ")}${more} (harness chat --session ID)`,
+    );
+  }
+  view.note(`to continue: ${again}`);
   return own > 0;
 };

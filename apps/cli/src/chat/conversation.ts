@@ -1,5 +1,5 @@
-import { type ChatHarness, ChatHarnessError, type SignalOutcome } from "@harnesskit/chat-harness";
-import { type ChatEvent, failureOfText, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
+import { type ChatHarness, ChatHarnessError } from "@harnesskit/chat-harness";
+import { type ChatEvent, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { attachedMessage, type ChatConversations } from "@harnesskit/shell-engine-chat";
 import { ExitCode } from "../cli-error.ts";
@@ -8,11 +8,14 @@ import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import type { Session } from "../session/session.ts";
 import type { AnswerCommand, LineActions, LineCommand } from "../terminal/line-conversation.ts";
 import { modelLabel } from "../terminal/spinner.ts";
-import { oneLine } from "../terminal/text.ts";
+import { alwaysChoices } from "../timeline/asked-call.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
+import { answerSignal } from "./answer-signal.ts";
 import type { ChatEvents } from "./chat-events.ts";
+import { leaseTtlMs } from "./chat-parts.ts";
+import type { ProjectGrants } from "./project-grants.ts";
 import { TokenCounts } from "./token-counts.ts";
-import { answersText, type ShownCall, type WaitingCall, type WaitingCalls } from "./waiting-calls.ts";
+import { answersText, type ShownCall, type WaitingCalls } from "./waiting-calls.ts";
 
 export interface ConversationOptions {
   /** Shows it, and asks where it can: elsewhere an answer comes as a line. */
@@ -24,6 +27,8 @@ export interface ConversationOptions {
   /** No prompt of the user's: no hub judges it. */
   readonly compact: ChatHarness["compact"];
   readonly events: ChatEvents;
+  /** Where answers for always are kept. */
+  readonly grants: ProjectGrants;
   /** The id of the model that is asked now. */
   readonly modelId: () => string;
   readonly waiting: WaitingCalls;
@@ -31,6 +36,10 @@ export interface ConversationOptions {
   /** The user gave the id: it is said where it is new. */
   readonly isNamed: boolean;
 }
+
+const recoverLabel = "waiting for the conversation";
+/** The process that carried the answer out has ended, or still has the conversation: it is found out once its lease is over. */
+const cutOffText = `The last turn was cut off after its answer: it goes on once the process that had it has let go, within ${leaseTtlMs / 1000} s …`;
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
 export class Conversation implements LineActions {
@@ -57,8 +66,8 @@ export class Conversation implements LineActions {
     return this.#options.directory;
   }
 
-  /** Leaves the conversation as it is, and begins another one. */
-  beginAnother(sessionId: string): void {
+  /** Leaves the conversation as it is, and takes another one. */
+  take(sessionId: string): void {
     this.#sessionId = sessionId;
     this.tokens = new TokenCounts();
     this.#options.waiting.clear();
@@ -82,8 +91,7 @@ export class Conversation implements LineActions {
     events.progress(event);
     const failure = event.type === "result" ? failureOfText(event.content) : undefined;
     if (failure !== undefined) this.#refused.add(conversationEnd(failure));
-    if (event.type === "model_failed" && event.isRetried)
-      view.warn(`${oneLine(event.reason, 1_000)}; it is asked again`);
+    if (event.type === "model_failed" && event.isRetried) view.warn(`${event.reason}; it is asked again`);
     if (event.type === "model_ended" && event.reason === "length")
       view.warn("(the answer was cut at the model's limit)");
   }
@@ -104,9 +112,9 @@ export class Conversation implements LineActions {
       view.note("No conversation has this id yet: it begins here.");
     }
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
-      view.note("An answer that was given before is carried out …");
+      view.note(cutOffText);
     }
-    this.#begin();
+    this.#begin(recoverLabel);
     await harness.recover();
     this.#rest();
     view.breakLine();
@@ -122,10 +130,10 @@ export class Conversation implements LineActions {
     await this.showPending();
   }
 
-  #begin(): void {
+  #begin(label = modelLabel): void {
     const { events, session } = this.#options;
     events.begin();
-    session.spinner?.work(modelLabel);
+    session.spinner?.work(label);
   }
 
   #rest(): void {
@@ -152,10 +160,13 @@ export class Conversation implements LineActions {
     return suspended.length;
   }
 
-  async pendingCounts(): Promise<{ readonly own: number; readonly others: number }> {
+  /** How many calls wait here, and the conversations in which others do: one id for each call. */
+  async pendingCounts(): Promise<{ readonly own: number; readonly others: readonly string[] }> {
     const { suspended } = await this.#options.harness.pending();
-    const own = suspended.filter((turn) => turn.session_id === this.#sessionId).length;
-    return { own, others: suspended.length - own };
+    const others = suspended.flatMap(({ session_id: id }) =>
+      id === null || id === this.#sessionId ? [] : [id],
+    );
+    return { own: suspended.length - others.length, others };
   }
 
   async say(text: string): Promise<void> {
@@ -176,7 +187,7 @@ export class Conversation implements LineActions {
       { intent: text, attachments, signal },
       { read: ({ ref_id: path = "" }, scope) => readWorkspaceFile(path, { ...scope, directory }) },
     );
-    if (dropped !== undefined) session.view.warn(oneLine(dropped, 1_000));
+    if (dropped !== undefined) session.view.warn(dropped);
     return message ?? { role: "user", content: text };
   }
 
@@ -199,7 +210,9 @@ export class Conversation implements LineActions {
       view.warn(call);
       return;
     }
-    const signal = await this.#run((abort) => this.#signal(call, command, abort));
+    const signal = await this.#run((abort) =>
+      harness.signal(answerSignal(call, this.#sessionId, command), { signal: abort }),
+    );
     if (signal === undefined) {
       await this.showPending();
       return;
@@ -218,29 +231,6 @@ export class Conversation implements LineActions {
     if (signal.turn.outcome !== "suspended") await harness.acknowledge(signal.invocation_id);
   }
 
-  #signal(
-    { invocationId, request }: WaitingCall,
-    command: AnswerCommand,
-    signal: AbortSignal,
-  ): Promise<SignalOutcome> {
-    const { harness } = this.#options;
-    const sessionId = this.#sessionId;
-    const { signal_id: signalId, call_id, digest } = request;
-    const bound = { call_id, digest };
-    const answer =
-      command.kind === "approve"
-        ? ({ decision: "approve", ...bound } as const)
-        : {
-            decision: "reject" as const,
-            ...bound,
-            reason: command.reason,
-          };
-    return harness.signal(
-      { invocationId, signalId, sessionId, payload: toApprovalPayload(answer) },
-      { signal },
-    );
-  }
-
   async #run<T>(turn: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const { view } = this.#options.session;
     const running = new AbortController();
@@ -252,7 +242,7 @@ export class Conversation implements LineActions {
       if (!ChatHarnessError.isInstance(error)) throw error;
       const isCancelled = running.signal.aborted;
       if (!isCancelled) this.#failure = ExitCode.failed;
-      view.warn(isCancelled ? "○ cancelled" : `✗ ${oneLine(error.message, 500)}`);
+      view.warn(isCancelled ? "○ cancelled" : `✗ ${error.message}`);
       return undefined;
     } finally {
       this.#running = undefined;
@@ -287,12 +277,17 @@ export class Conversation implements LineActions {
     if (waiting.length > 1) view.note(`${waiting.length} calls of this step wait; this is the first:`);
     const asking = new AbortController();
     this.#running = asking;
-    const question = { lines, takesReason: true, canWait: true };
+    const { request } = call;
+    const always = request.problem === undefined ? alwaysChoices(request, this.directory) : [];
+    const question = { lines, always, canWait: true };
     const reply = await session.ask(question, asking.signal).finally(() => {
       this.#running = undefined;
     });
     if (typeof reply !== "object") view.note(answersText(call.id));
-    else if (reply.decision === "approve") await this.answer({ kind: "approve", id: call.id });
-    else await this.answer({ kind: "reject", id: call.id, reason: reply.reason });
+    else if (reply.decision === "approve") {
+      const { grants } = this.#options;
+      if (reply.always) await grants.add(request, this.#sessionId, request.call_id);
+      await this.answer({ kind: "approve", id: call.id });
+    } else await this.answer({ kind: "reject", id: call.id, reason: reply.reason });
   }
 }

@@ -31,7 +31,7 @@ export interface ShownCall {
 
 /** How a call is answered with a line. */
 export const answersText = (id: string): string => {
-  const short = oneLine(id, 80);
+  const short = id;
   return `  /approve ${short}   /reject ${short} [REASON]`;
 };
 
@@ -50,11 +50,18 @@ const hasResult = (history: readonly ChatMessage[], callId: string): boolean => 
 export class WaitingCalls {
   readonly #directory: string;
   readonly #style: Style;
+  readonly #whyAsked: (callId: string) => string | undefined;
   readonly #calls = new Map<string, WaitingCall>();
   /** Turns of which several calls waited at once. */
   readonly #withPlaces = new Set<string>();
 
-  constructor(directory: string, style: Style) {
+  /** @param whyAsked why the policy wants the user asked about a call. @default not known */
+  constructor(
+    directory: string,
+    style: Style,
+    whyAsked: (callId: string) => string | undefined = () => undefined,
+  ) {
+    this.#whyAsked = whyAsked;
     this.#directory = directory;
     this.#style = style;
   }
@@ -68,8 +75,7 @@ export class WaitingCalls {
     history: readonly ChatMessage[] = [],
   ): Promise<readonly ShownCall[]> {
     const requests = approvalRequestsOf(descriptor);
-    if (requests.length === 0)
-      return [{ lines: [`  It waits for the signal ${oneLine(descriptor.signal_id, 200)}.`] }];
+    if (requests.length === 0) return [{ lines: [`  It waits for the signal ${descriptor.signal_id}.`] }];
     const shown: ShownCall[] = [];
     if (requests.length > 1) this.#withPlaces.add(invocationId);
     for (const request of requests) {
@@ -98,9 +104,10 @@ export class WaitingCalls {
     this.#calls.set(id, call);
     if (hasResult(history, request.call_id)) {
       const what = `  ${this.#style.yellow("○")} ${oneLine(tool, 60)} was cancelled while it ran, and is not run again.`;
-      return { lines: [what, `  /approve ${oneLine(id, 80)} lets the turn go on`] };
+      const how = `  The turn stopped there: /approve ${id} tells the model so, and the turn goes on`;
+      return { lines: [what, how] };
     }
-    const asked = { tool, input, preview, reason: problem };
+    const asked = { tool, input, preview, reason: problem ?? this.#whyAsked(request.call_id) };
     return {
       lines: await askedCallLines(asked, { directory: this.#directory }, this.#style),
       call,

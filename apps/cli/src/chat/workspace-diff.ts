@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { displayText } from "@harnesskit/wire";
 import { io } from "../io.ts";
 import type { Style } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 
 const maxBytes = 8 * 1024 * 1024;
 const maxLines = 400;
@@ -40,9 +39,7 @@ export const workspaceDiff = async (directory: string, style: Style): Promise<st
   if (configured.code === "ENOENT") return ["git is not installed."];
   if (configured.stdout !== "") {
     const [name = ""] = configured.stdout.split(/\s/, 1);
-    return [
-      `git would start a program of this repository (${oneLine(name, 80)}): look yourself, with git diff`,
-    ];
+    return [`git would start a program of this repository (${name}): look yourself, with git diff`];
   }
   const inside = await git(directory, "rev-parse", "--is-inside-work-tree");
   if (inside.code !== 0) return ["This directory is no work tree of git: there is nothing to compare with."];
@@ -51,7 +48,7 @@ export const workspaceDiff = async (directory: string, style: Style): Promise<st
   const changed = await git(directory, "diff", ...shown, ...(hasCommit ? ["HEAD"] : []), "--", ".");
   const others = await git(directory, "ls-files", "--others", "--exclude-standard", "--", ".");
   const failed = [changed, others].find(({ code }) => code !== 0);
-  if (failed) return [`git diff failed: ${oneLine(failed.stderr || String(failed.code), 500)}`];
+  if (failed) return [`git diff failed: ${failed.stderr || String(failed.code)}`];
   const lines = changed.stdout
     .trimEnd()
     .split("\n")
@@ -63,6 +60,6 @@ export const workspaceDiff = async (directory: string, style: Style): Promise<st
     ...lines.slice(0, maxLines).map((line) => paint(line, style)),
     ...(more > 0 ? [style.dim(`… ${more} more lines: git diff`)] : []),
     ...(files.length === 0 ? [] : [style.bold("New files, not in git yet:")]),
-    ...files.slice(0, maxLines).map((name) => `  ${oneLine(name, 500)}`),
+    ...files.slice(0, maxLines).map((name) => `  ${name}`),
   ];
 };

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import {
-  addHubOptions,
+  addPolicyOptions,
   agentsOption,
   type CommandContext,
   cwdOption,
@@ -14,7 +14,7 @@ import { storeOption } from "./store.ts";
 
 /** `harness chat`. */
 export const addChat = (program: Command, context: CommandContext): void => {
-  addHubOptions(program.command("chat"))
+  addPolicyOptions(program.command("chat"))
     .description("talk with a model that has tools; it asks before it writes files or runs commands")
     .addOption(cwdOption())
     .addOption(
@@ -38,14 +38,14 @@ export const addChat = (program: Command, context: CommandContext): void => {
   HARNESS_STORE=postgres://me:secret@db/agents harness chat --store postgres: --session notes
 
 A line is a message; what is pasted is one message, and @PATH gives the model that file of the workspace.
-These are commands: /help, /pending, /approve ID, /reject ID REASON, /model SPEC, /cost, /diff, /clear, /quit.
+These are commands: /help, /pending, /approve ID, /reject ID REASON, /model SPEC, /cost, /compact, /diff, /resume, /clear, /quit.
 Without a terminal the lines of standard input are taken one after the other. The exit code is 3 if an
 approval is pending at the end or a call did not run, as in harness run, and 4 if one could not be judged.
 Approvals that are pending when you
 leave stay pending: harness chat --session ID shows them again, and you answer them there.
 
-While a hub runs (harness hub), it judges each prompt and call, and you answer there: in its page, or with
-harness inbox. --no-hub asks you here.`,
+A policy judges each prompt and call, as in harness run. While a hub runs (harness hub), it judges, and you
+answer there or here; --no-hub uses the shipped policy.`,
     )
     .action(loads(context, async () => (await import("../chat/chat.ts")).chat));
 };

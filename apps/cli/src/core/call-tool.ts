@@ -4,7 +4,7 @@ import { OutputReferenceSchema } from "@harnesskit/protocol/runtime";
 import { displayText, shellWord } from "@harnesskit/wire";
 import { ExitCode } from "../cli-error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
+import { safeJson } from "../terminal/text.ts";
 
 interface ToolCallRequest {
   readonly toolId: string;
@@ -53,7 +53,7 @@ const withWholeOutput = async (result: CallResult): Promise<CallResult> => {
 
 const failedAt = ({ error }: Exclude<CallResult, { status: "succeeded" }>): string => {
   const { path } = error.details ?? {};
-  return typeof path === "string" && path !== "" ? ` (at ${oneLine(path, 300)})` : "";
+  return typeof path === "string" && path !== "" ? ` (at ${path})` : "";
 };
 
 /** The rest of the command that grants, or issues, what was missing. */
@@ -63,7 +63,7 @@ const fileOption = (
 ): string => {
   const isUnbacked = error.code === "tool.directive_required" && error.details?.reason !== "unavailable";
   const file = error.details?.missing !== undefined ? grants : isUnbacked ? directives : undefined;
-  return file === undefined ? "" : ` --file ${oneLine(shellWord(file), 1000)}`;
+  return file === undefined ? "" : ` --file ${shellWord(file)}`;
 };
 
 /**
@@ -83,7 +83,7 @@ export const callAndShow = async (core: RunningCore, request: ToolCallRequest): 
   let isLineOpen = false;
   for await (const chunk of call.stream) {
     if (json) {
-      out.write(`${safeJson({ type: "stream", ...chunk })}\n`);
+      out.json({ type: "stream", ...chunk });
       await out.ready();
       continue;
     }
@@ -92,13 +92,13 @@ export const callAndShow = async (core: RunningCore, request: ToolCallRequest): 
     isLineOpen = !text.endsWith("\n");
     await err.ready();
   }
-  if (isLineOpen) err.write("\n");
+  if (isLineOpen) err.say("");
   const result = await withWholeOutput(await call.result);
-  if (json) out.write(`${safeJson({ type: "result", call_id: call.callId, ...result })}\n`);
-  else if (result.status === "succeeded") out.write(`${safeJson(result.output)}\n`);
+  if (json) out.json({ type: "result", call_id: call.callId, ...result });
+  else if (result.status === "succeeded") out.json(result.output);
   else
-    err.write(
-      `harness core: ${result.error.code}: ${oneLine(result.error.message, 1000)}${failedAt(result)}${fileOption(result, request)}\n`,
+    err.say(
+      `harness core: ${result.error.code}: ${result.error.message}${failedAt(result)}${fileOption(result, request)}`,
     );
   return exitCodeOf(result);
 };

@@ -1,12 +1,11 @@
 import { type AuditEntryInput, type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
-import { oneLine } from "../terminal/text.ts";
 
 const noteOf = ({ action, agent_id: agent, tool_id: tool, details }: AuditEntryInput): string | undefined => {
-  const about = oneLine(agent ?? "an unknown agent", 300);
-  const why = oneLine(String(details?.reason ?? details?.code ?? details?.limit ?? "no reason given"), 500);
+  const about = agent ?? "an unknown agent";
+  const why = String(details?.reason ?? details?.code ?? details?.limit ?? "no reason given");
   switch (action) {
     case "tool.rejected":
-      return `the tool ${oneLine(tool || "without an id", 300)} of ${about} is rejected: ${why}`;
+      return `the tool ${tool || "without an id"} of ${about} is rejected: ${why}`;
     case "agent.refused":
       return `a connection is refused (${about}): ${why}`;
     default:

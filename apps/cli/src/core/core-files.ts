@@ -6,7 +6,6 @@ import { HarnessError } from "@harnesskit/wire";
 import { isoTime } from "@harnesskit/wire/time";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
 /** The file of the grants or directives: the one that was named, or that of this user. */
@@ -28,7 +27,7 @@ export const toParty = (option: string, text: string): Caller => {
   const { data } = CallerSchema.safeParse({ type: text.slice(0, colon), id: text.slice(colon + 1) });
   if (colon > 0 && data) return data;
   throw usageError(
-    `${option} must be TYPE:ID, got ${oneLine(JSON.stringify(text), 100)}`,
+    `${option} must be TYPE:ID, got ${JSON.stringify(text)}`,
     "TYPE is human, agent or system, as in human:ada",
   );
 };
@@ -44,7 +43,7 @@ export const toUntil = (option: string, text: string): string => {
     unitMs === undefined ? (isRfc3339(text) ? Date.parse(text) : Number.NaN) : now + Number(count) * unitMs;
   if (time > now) return isoTime(time);
   throw usageError(
-    `${option} must be a time to come, got ${oneLine(JSON.stringify(text), 100)}`,
+    `${option} must be a time to come, got ${JSON.stringify(text)}`,
     "Write it as 2027-01-31T12:00:00Z, 30d, 12h or 90m",
   );
 };
@@ -60,7 +59,7 @@ export const withFile = async <T>(work: () => T | Promise<T>): Promise<T> => {
 
 const toFileFailure = (cause: unknown): unknown => {
   if (!HarnessError.isInstance(cause)) return cause;
-  if (cause.code === "invalid_argument") return usageError(oneLine(cause.message, 500));
+  if (cause.code === "invalid_argument") return usageError(cause.message);
   const exitCode = cause.code === "directive_unknown" ? ExitCode.failed : ExitCode.unavailable;
-  return new CliError(cause.code, oneLine(cause.message, 500), { cause, exitCode });
+  return new CliError(cause.code, cause.message, { cause, exitCode });
 };

@@ -8,7 +8,6 @@ import { HarnessError } from "@harnesskit/wire";
 import { workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
 import { unavailableError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
-import { oneLine } from "../terminal/text.ts";
 import { thisUser } from "./core-files.ts";
 
 const { maxFrameBytes } = workspaceCoreLimits;
@@ -78,8 +77,8 @@ export const connectCore = async (
   } catch (cause) {
     await client.close();
     const why = HarnessError.isInstance(cause) ? cause.message : "its token cannot be read";
-    throw unavailableError("core_unavailable", `--agents ${oneLine(endpoint, 300)}: ${oneLine(why, 500)}`, {
-      hint: `Start the core: harness core --agent DIR --serve ${oneLine(endpoint, 300)}`,
+    throw unavailableError("core_unavailable", `--agents ${endpoint}: ${why}`, {
+      hint: `Start the core: harness core --agent DIR --serve ${endpoint}`,
       cause,
     });
   }

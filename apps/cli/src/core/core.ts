@@ -13,7 +13,7 @@ import { ExitCode, isDebugging, logFailure, unavailableError, usageError } from 
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
+import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { resolveWorkspace } from "../workspace-directory.ts";
 import { callAndShow } from "./call-tool.ts";
@@ -52,7 +52,7 @@ export const core = (
     const log = await openCoreAuditLog(options.audit);
     defer(() => log?.close());
     defer(onStopSignals(() => stop.abort()));
-    const audit = createCoreAudit(log, (line) => err.write(`harness core: ${line}\n`));
+    const audit = createCoreAudit(log, (line) => err.say(`harness core: ${line}`));
     const running = await start(version, audit, err, options);
     defer(() => running.close());
     if (!options.list && options.call === undefined) {
@@ -96,13 +96,10 @@ const start = (
     coreVersion: version,
     operatorCommand: "harness core",
     environment: io().env,
-    onError: ({ code, message }, { agentId }) =>
-      err.write(`harness core: ${oneLine(agentId)}: ${code}: ${oneLine(message, 1000)}\n`),
+    onError: ({ code, message }, { agentId }) => err.say(`harness core: ${agentId}: ${code}: ${message}`),
     grants: createFileGrants({ path: coreFile("grants", options.grants) }),
     directives: createFileDirectives({ path: coreFile("directives", options.directives) }),
-    onOutput: isDebugging()
-      ? ({ agentId, line }) => err.write(`${oneLine(agentId)}: ${oneLine(line, 1000)}\n`)
-      : undefined,
+    onOutput: isDebugging() ? ({ agentId, line }) => err.say(`${agentId}: ${line}`) : undefined,
   });
 
 const launchAll = async (running: RunningCore, directories: readonly string[]): Promise<void> => {
@@ -151,10 +148,10 @@ const once = async (
     });
   }
   const tools = [...running.tools()].sort((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
-  if (options.json) out.write(`${safeJson({ tools })}\n`);
+  if (options.json) out.json({ tools });
   else {
     for (const tool of tools) {
-      out.write(`${oneLine(tool.tool_id, 300)}  ${out.style.dim(oneLine(tool.description, 200))}\n`);
+      out.say(`${tool.tool_id}  ${out.style.dim(tool.description)}`);
     }
   }
   return ExitCode.done;
@@ -167,12 +164,10 @@ const stay = async (
   signal: AbortSignal,
 ): Promise<ExitCode> => {
   const directory = dirname(running.socketPath);
-  if (options.json) out.write(`${safeJson({ type: "core", directory, socket: running.socketPath })}\n`);
+  if (options.json) out.json({ type: "core", directory, socket: running.socketPath });
   else if (options.serve !== undefined) {
-    out.write(
-      `Other processes use the core with --agents ${oneLine(options.serve, 1000)}; Ctrl-C ends it.\n`,
-    );
-  } else out.write(`The core listens in ${oneLine(directory, 1000)}; Ctrl-C ends it and its agents.\n`);
+    out.say(`Other processes use the core with --agents ${options.serve}; Ctrl-C ends it.`);
+  } else out.say(`The core listens in ${directory}; Ctrl-C ends it and its agents.`);
   const failures: unknown[] = [];
   for (const agent of options.agent) {
     running.launch(agent).catch((error: unknown) => failures.push(error));
@@ -182,7 +177,7 @@ const stay = async (
     const line = options.json ? safeJson({ type: "health", ...agent }) : healthLine(agent);
     if (line === shown) continue;
     shown = line;
-    out.write(`${line}\n`);
+    out.say(line);
     await out.ready();
   }
   return ExitCode.done;
@@ -195,7 +190,7 @@ const healthLine = (agent: LaunchedAgent): string => {
     ...(state === "ready" ? [`${toolIds.length} tools`] : []),
     ...(pid === undefined ? [] : [`process ${pid}`]),
     ...(restarts === 0 ? [] : [`restarts: ${restarts}`]),
-    ...(reason === undefined ? [] : [oneLine(reason, 500)]),
+    ...(reason === undefined ? [] : [reason]),
   ];
-  return `${oneLine(agentId)}: ${state}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+  return `${agentId}: ${state}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
 };

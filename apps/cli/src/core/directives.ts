@@ -9,8 +9,7 @@ import { isObject } from "@harnesskit/wire/json";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
+import { createTerminal, emit } from "../terminal/terminal.ts";
 import { coreFile, thisUser, toUntil, withFile } from "./core-files.ts";
 import { parseExactJson } from "./exact-json.ts";
 
@@ -31,7 +30,7 @@ export interface DirectiveIssueOptions extends DirectiveChangeOptions {
 }
 
 const directiveState = ({ until, uses, max_uses, revoked_at, revoked_by = "unknown" }: Directive): string => {
-  if (revoked_at !== undefined) return `revoked ${revoked_at} by ${oneLine(revoked_by, 100)}`;
+  if (revoked_at !== undefined) return `revoked ${revoked_at} by ${revoked_by}`;
   if (uses >= max_uses) return "spent";
   return Date.parse(until) > io().clock.now() ? `until ${until}` : `expired ${until}`;
 };
@@ -40,7 +39,7 @@ const directiveLine = (directive: Directive): string => {
   const { id, tool_id: tool, input, issued_by: by, issued_at: at, uses, max_uses: max } = directive;
   const what = "digest" in input ? "one input" : `fields ${input.fields.map(({ name }) => name).join(", ")}`;
   const facts = `${what}; used ${uses} of ${max}; ${directiveState(directive)}; issued ${at} by ${by.type}:${by.id}`;
-  return `${oneLine(id, 100)}  ${tool}  (${oneLine(facts, 500)})`;
+  return `${id}  ${tool}  (${facts})`;
 };
 
 const openStore = ({ file }: DirectivesOptions) =>
@@ -82,14 +81,14 @@ export const issueDirective = async (toolId: string, options: DirectiveIssueOpti
     max_uses: uses,
   };
   const issued = await changing(options, (directives) => directives.issue(request));
-  createTerminal().write(options.json ? `${safeJson(issued)}\n` : `${issued.id}\n`);
+  emit(options.json, issued, () => issued.id);
   return ExitCode.done;
 };
 
 /** `harness core directive revoke`: no later call uses it. Returns the exit code. */
 export const revokeDirective = async (id: string, options: DirectiveChangeOptions): Promise<ExitCode> => {
   const revoked = await changing(options, (directives) => directives.revoke(id, thisUser()));
-  createTerminal().write(options.json ? `${safeJson(revoked)}\n` : `${directiveLine(revoked)}\n`);
+  emit(options.json, revoked, () => directiveLine(revoked));
   return ExitCode.done;
 };
 
@@ -98,8 +97,8 @@ export const listDirectives = async (options: DirectivesOptions): Promise<ExitCo
   const directives = await withFile(() => openStore(options).list());
   const terminal = createTerminal();
   const file = coreFile("directives", options.file);
-  if (options.json) terminal.write(`${safeJson({ file, directives })}\n`);
-  else if (directives.length === 0) terminal.write("There are no directives.\n");
-  else for (const each of directives) terminal.write(`${directiveLine(each)}\n`);
+  if (options.json) terminal.json({ file, directives });
+  else if (directives.length === 0) terminal.say("There are no directives.");
+  else for (const each of directives) terminal.say(directiveLine(each));
   return ExitCode.done;
 };

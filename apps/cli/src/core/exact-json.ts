@@ -1,6 +1,5 @@
 import { roundedNumber } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 
 /**
  * Parses the JSON of an option. Throws a usage error for a number that would be read as another one: what is approved or
@@ -11,7 +10,7 @@ export const parseExactJson = (option: string, text: string): unknown => {
   const rounded = roundedNumber(text);
   if (rounded === undefined) return value;
   throw usageError(
-    `${option}: ${oneLine(rounded, 100)} is too large for a number`,
+    `${option}: ${rounded} is too large for a number`,
     "Write it as a string, if the tool takes one",
   );
 };

@@ -5,7 +5,6 @@ import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
 import { coreFile, thisUser, toParty, toUntil, withFile } from "./core-files.ts";
 
 export interface GrantsOptions {
@@ -21,7 +20,7 @@ export interface GrantChangeOptions extends GrantsOptions {
   readonly audit?: string | false;
 }
 
-const party = ({ type, id }: Caller): string => `${type}:${oneLine(id, 100)}`;
+const party = ({ type, id }: Caller): string => `${type}:${id}`;
 
 const grantLine = (grant: CoreGrant): string => {
   const { agent_id: agent, permission, tools, caller, actor, until, granted_at: at, granted_by: by } = grant;
@@ -30,9 +29,9 @@ const grantLine = (grant: CoreGrant): string => {
     ...(caller ? [`caller ${party(caller)}`] : []),
     ...(actor ? [`actor ${party(actor)}`] : []),
     ...(until === undefined ? [] : [`until ${until}`]),
-    `granted ${at} by ${oneLine(by, 100)}`,
+    `granted ${at} by ${by}`,
   ];
-  return `${agent}  ${permission}  (${oneLine(facts.join("; "), 500)})`;
+  return `${agent}  ${permission}  (${facts.join("; ")})`;
 };
 
 /** The tools that `--tool` names, without their agent. */
@@ -65,8 +64,8 @@ const record = async (
 
 const show = (what: string, grants: readonly CoreGrant[], { json }: GrantsOptions): void => {
   const terminal = createTerminal();
-  if (json) terminal.write(`${safeJson({ [what]: grants })}\n`);
-  else for (const grant of grants) terminal.write(`${what}  ${grantLine(grant)}\n`);
+  if (json) terminal.json({ [what]: grants });
+  else for (const grant of grants) terminal.say(`${what}  ${grantLine(grant)}`);
 };
 
 /** `harness core grant`: an agent may do more than read. Returns the exit code. */
@@ -101,7 +100,7 @@ export const revoke = async (
   const removed = await withFile(() => removeGrants(store, isMeant, tools));
   await record("grant.revoked", removed, options);
   if (removed.length > 0 || options.json) show("revoked", removed, options);
-  else createTerminal(io().stderr).write("harness core: there is no such grant\n");
+  else createTerminal(io().stderr).say("harness core: there is no such grant");
   return removed.length > 0 ? ExitCode.done : ExitCode.failed;
 };
 
@@ -110,8 +109,8 @@ export const listGrants = async ({ file, json }: GrantsOptions): Promise<ExitCod
   const path = coreFile("grants", file);
   const grants = await withFile(() => createFileGrants({ path }).list());
   const terminal = createTerminal();
-  if (json) terminal.write(`${safeJson({ file: path, grants })}\n`);
-  else if (grants.length === 0) terminal.write("Nothing is granted: agents may only read.\n");
-  else for (const each of grants) terminal.write(`${grantLine(each)}\n`);
+  if (json) terminal.json({ file: path, grants });
+  else if (grants.length === 0) terminal.say("Nothing is granted: agents may only read.");
+  else for (const each of grants) terminal.say(grantLine(each));
   return ExitCode.done;
 };

@@ -3,7 +3,6 @@ import { access, lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { shellWord } from "@harnesskit/wire";
 import { languageModelCommand } from "../serve/models.ts";
-import { oneLine } from "../terminal/text.ts";
 
 /** What a check found. */
 export interface Finding {
@@ -39,7 +38,7 @@ export const checkRipgrep = async (find: () => Promise<string>): Promise<Finding
   try {
     const path = await find();
     await access(path, constants.X_OK);
-    return ok("ripgrep", oneLine(path));
+    return ok("ripgrep", path);
   } catch {
     const wanted = `@vscode/ripgrep-${process.platform}-${process.arch}`;
     return problem(
@@ -66,10 +65,10 @@ export const checkPolicy = async (): Promise<Finding> => {
   try {
     const { readShippedPolicy } = await import("../ahp/policy-file.ts");
     const { name, rules, file } = await readShippedPolicy();
-    const text = `${oneLine(name, 80)}, ${rules.length} rules: in force unless --policy, --ahp or --no-policy is given`;
-    return ok("policy", `${text} (${oneLine(file, 1000)})`);
+    const text = `${name}, ${rules.length} rules: in force unless --policy, --ahp or --no-policy is given`;
+    return ok("policy", `${text} (${file})`);
   } catch (error) {
-    const why = oneLine(error instanceof Error ? error.message : String(error), 300);
+    const why = error instanceof Error ? error.message : String(error);
     return problem(
       "policy",
       `the policy that ships cannot be read: ${why}`,
@@ -89,11 +88,11 @@ const auditProblem = async (harness: string): Promise<Finding | undefined> => {
   for (const path of [directory, join(directory, "policy.jsonl")]) {
     const found = await lstat(path).catch(() => undefined);
     if (found === undefined || (path === directory ? found.isDirectory() : found.isFile())) continue;
-    const word = oneLine(shellWord(path), 1000);
+    const word = shellWord(path);
     const kind = path === directory ? "a directory" : "an ordinary file";
     return problem(
       "directory",
-      `${oneLine(path, 1000)} is not ${kind}, so that the policy cannot start`,
+      `${path} is not ${kind}, so that the policy cannot start`,
       `Move it away: mv ${word} ${word}.old`,
     );
   }
@@ -103,16 +102,12 @@ const auditProblem = async (harness: string): Promise<Finding | undefined> => {
 /** Whether threads can be kept: `.harness` is a private directory, or can be created. */
 export const checkDirectory = async (workspace: string, harness: string): Promise<Finding> => {
   const found = await lstat(harness).catch(() => undefined);
-  const shown = oneLine(harness, 1000);
-  const word = oneLine(shellWord(harness), 1000);
+  const shown = harness;
+  const word = shellWord(harness);
   if (found === undefined) {
     return (await isWritable(workspace))
       ? ok("directory", `${shown} does not exist yet and can be made`)
-      : problem(
-          "directory",
-          `${shown} cannot be made`,
-          `Make ${oneLine(workspace, 1000)} writable, or use --cwd`,
-        );
+      : problem("directory", `${shown} cannot be made`, `Make ${workspace} writable, or use --cwd`);
   }
   if (found.isSymbolicLink()) {
     return problem(

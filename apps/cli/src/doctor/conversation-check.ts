@@ -1,7 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { shellWord } from "@harnesskit/wire";
-import { oneLine } from "../terminal/text.ts";
 import { type Finding, ok, problem } from "./checks.ts";
 
 const isThere = (path: string): Promise<boolean> =>
@@ -28,18 +27,18 @@ const damageOf = async (file: string): Promise<string | undefined> => {
 export const checkConversations = async (harness: string): Promise<Finding[]> => {
   const file = join(harness, "chat.sqlite");
   if (!(await isThere(file))) return [];
-  const shown = oneLine(file, 1000);
+  const shown = file;
   const damage = await damageOf(file);
   if (damage === undefined) return [ok("chats", `${shown} is whole`)];
-  return [problem("chats", `${shown} cannot be used: ${oneLine(damage, 500)}`, await moveAway(file))];
+  return [problem("chats", `${shown} cannot be used: ${damage}`, await moveAway(file))];
 };
 
 /** SQLite would read the log of a file that was moved into the next one: they move together. */
 const moveAway = async (file: string): Promise<string> => {
   const files: string[] = [];
   for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`])
-    if (await isThere(path)) files.push(oneLine(shellWord(path), 1000));
-  const directory = oneLine(shellWord(`${file}.old`), 1000);
+    if (await isThere(path)) files.push(shellWord(path));
+  const directory = shellWord(`${file}.old`);
   return (
     "End what uses it, and put a copy in its place if there is one. " +
     `To begin anew: mkdir ${directory} && mv ${files.join(" ")} ${directory}`

@@ -3,7 +3,6 @@ import { ExitCode } from "../cli-error.ts";
 import { unknownToolLines } from "../guard/unknown-tools.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { harnessDirectory, resolveWorkspace } from "../workspace-directory.ts";
 import {
   checkDirectory,
@@ -42,11 +41,11 @@ export const doctor = async ({
   ];
   const problems = findings.filter(({ status }) => status === "problem").length;
   const terminal = createTerminal();
-  if (json) terminal.write(`${safeJson({ ok: problems === 0, findings })}\n`);
+  if (json) terminal.json({ ok: problems === 0, findings });
   else {
-    for (const finding of findings) terminal.write(findingText(finding, terminal));
+    for (const finding of findings) terminal.say(findingLines(finding, terminal), hang);
     const verdict = problems === 0 ? "Everything is fine." : `${problems} to look at, see the arrows above.`;
-    terminal.write(`\n${verdict}\n`);
+    terminal.say(["", verdict]);
   }
   return problems === 0 ? ExitCode.done : ExitCode.failed;
 };
@@ -55,7 +54,7 @@ export const doctor = async ({
 const checkAgents = async (): Promise<Finding[]> => {
   const leftOut: string[] = [];
   const enabled = await readEnabledAgents((line) => leftOut.push(line));
-  const names = enabled.map(({ agentId }) => oneLine(agentId, 200)).join(", ");
+  const names = enabled.map(({ agentId }) => agentId).join(", ");
   return [
     ...(enabled.length === 0 ? [] : [ok("agents", `enabled: ${names}`)]),
     ...leftOut.map((line) => problem("agents", line, "See what is installed: harness agents list")),
@@ -64,14 +63,12 @@ const checkAgents = async (): Promise<Finding[]> => {
 
 /** Tools of hooked agents that the guard does not know: the agent is newer than its tables. */
 const checkHookedTools = async (): Promise<Finding[]> =>
-  [...(await unknownToolLines())].map(([agent, line]) => note("guard", `${oneLine(agent, 100)}: ${line}`));
+  [...(await unknownToolLines())].map(([agent, line]) => note("guard", `${agent}: ${line}`));
 
 const hang = " ".repeat(13);
 
-const findingText = ({ check, status, text, fix }: Finding, { style, columns }: Terminal): string => {
+const findingLines = ({ check, status, text, fix }: Finding, { style }: Terminal): string[] => {
   const sign = { ok: style.green("✓"), note: style.dim("-"), problem: style.red("✗") }[status];
-  const line = wrapText(`${sign} ${check.padEnd(9)}  ${text}\n`, columns, hang);
-  return fix === undefined
-    ? line
-    : `${line}${wrapText(`${hang}${style.yellow("→")} ${fix}\n`, columns, hang)}`;
+  const line = `${sign} ${check.padEnd(9)}  ${text}`;
+  return fix === undefined ? [line] : [line, `${hang}${style.yellow("→")} ${fix}`];
 };

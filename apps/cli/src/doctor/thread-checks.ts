@@ -33,7 +33,7 @@ export const checkThreads = async (harness: string): Promise<Finding[]> => {
   for (const entry of threads) {
     const { name } = entry;
     if (entry.isDirectory()) findings.push(...(await checkThread(harness, root, name)));
-    else findings.push(notOurs(oneLine(name, 80), join(root, name)));
+    else findings.push(notOurs(name, join(root, name)));
   }
   findings.push(...(await leftovers(harness)));
   const isFine = findings.every(({ status }) => status !== "problem");
@@ -49,10 +49,10 @@ const isDirectory = async (path: string): Promise<boolean> =>
   );
 
 const notOurs = (name: string, path: string): Finding =>
-  problem("thread", `${name}: ${oneLine(path, 1000)} is not a directory, and is skipped`, moveAway(path));
+  problem("thread", `${name}: ${path} is not a directory, and is skipped`, moveAway(path));
 
 const moveAway = (path: string): string => {
-  const word = oneLine(shellWord(path), 1000);
+  const word = shellWord(path);
   return `If no server runs here, move it away: mv ${word} ${word}.old`;
 };
 
@@ -64,8 +64,8 @@ const checkThreadFile = async (name: string, path: string, maxBytes: number): Pr
     if (isMissing(error)) return [];
     const isUnsafe = UnsafeFileError.isInstance(error);
     const why = isUnsafe ? error.problem : `cannot be opened (${systemErrorCode(error)})`;
-    const fix = isUnsafe ? moveAway(path) : `Look at it: ls -l ${oneLine(shellWord(path), 1000)}`;
-    return [problem("file", `${name}: ${oneLine(path, 1000)} ${why.replace(/:.*$/, "")}`, fix)];
+    const fix = isUnsafe ? moveAway(path) : `Look at it: ls -l ${shellWord(path)}`;
+    return [problem("file", `${name}: ${path} ${why.replace(/:.*$/, "")}`, fix)];
   }
   return [];
 };
@@ -76,7 +76,7 @@ const maxLogBytes = 4 * 1024 ** 3;
 const checkThread = async (harness: string, root: string, name: string): Promise<Finding[]> => {
   const directory = join(root, name);
   const findings = await leftovers(directory);
-  const shown = oneLine(name, 80);
+  const shown = name;
   findings.push(...(await checkThreadFile(shown, join(directory, "meta.json"), maxSmallBytes)));
   const log = await checkThreadFile(shown, join(directory, "events.jsonl"), maxLogBytes);
   if (log.length > 0) return [...findings, ...log];
@@ -108,8 +108,8 @@ const checkThread = async (harness: string, root: string, name: string): Promise
 const damaged = (name: string, error: unknown): Finding => {
   const cause = ThreadStoreError.isInstance(error) ? error.cause : undefined;
   if (!JournalError.isInstance(cause) || cause.code !== "journal_damaged") throw error;
-  const where = `${oneLine(cause.path, 1000)}:${cause.line}`;
-  const word = oneLine(shellWord(cause.path), 1000);
+  const where = `${cause.path}:${cause.line}`;
+  const word = shellWord(cause.path);
   return problem(
     "log",
     `${name}: its log is damaged at ${where}, is left as it is, and cannot be read or continued`,
@@ -125,12 +125,12 @@ const checkMeta = async (harness: string, name: string): Promise<Finding[]> => {
     .catch(() => undefined);
   if (!thread) {
     const fix = `Nothing can bring it back but a copy. To have it gone: harness threads delete ${name}`;
-    const text = `${oneLine(name, 80)}: neither meta.json nor the log says what thread this is`;
+    const text = `${name}: neither meta.json nor the log says what thread this is`;
     return [problem("thread", text, fix)];
   }
   if (await isReadable(path)) return [];
   const how = "the log says what was in it, and it is written anew when the thread goes on";
-  return [note("thread", `${oneLine(name, 80)}: no thread can be read from ${oneLine(path, 1000)}; ${how}`)];
+  return [note("thread", `${name}: no thread can be read from ${path}; ${how}`)];
 };
 
 const isReadable = async (path: string): Promise<boolean> => {
@@ -144,7 +144,7 @@ const isReadable = async (path: string): Promise<boolean> => {
 };
 
 const checkLock = async (path: string, name: string): Promise<{ holder: Holder; finding?: Finding }> => {
-  const remove = `rm ${oneLine(shellWord(path), 1000)}`;
+  const remove = `rm ${shellWord(path)}`;
   const owner = await readFileLock(path).catch(() => "unreadable" as const);
   if (owner === undefined) return { holder: "free" };
   if (owner === "unreadable") {
@@ -164,8 +164,8 @@ const leftovers = async (directory: string): Promise<Finding[]> => {
     .filter((name) => /\.tmp_[0-9a-f]+$/.test(name) || name.endsWith(".stale"))
     .map((name) => {
       const path = join(directory, name);
-      const fix = `If no server runs here, remove it: rm ${oneLine(shellWord(path), 1000)}`;
-      return problem("leftover", oneLine(path, 1000), fix);
+      const fix = `If no server runs here, remove it: rm ${shellWord(path)}`;
+      return problem("leftover", path, fix);
     });
 };
 

@@ -133,7 +133,7 @@ const createServer = (
     return createHttpServer<unknown>({ ...options, ...access, routes: { [path]: engine } });
   } catch (error) {
     if (!HarnessError.isInstance(error) || error.code !== "invalid_argument") throw error;
-    throw usageError(`--allow-origin: ${oneLine(error.message, 500)}`, "For example: http://localhost:5173");
+    throw usageError(`--allow-origin: ${error.message}`, "For example: http://localhost:5173");
   }
 };
 
@@ -181,7 +181,7 @@ export const engine = (
         },
         toolTimeoutMs: longestMs,
         onEvent(event) {
-          if (event.type === "model_failed") note(`the model failed: ${oneLine(event.reason, 1_000)}`);
+          if (event.type === "model_failed") note(`the model failed: ${event.reason}`);
           return streamTurn(event);
         },
         notes: ({ sessionId: id }) =>
@@ -231,13 +231,13 @@ export const engine = (
     log.say(
       tokenFile === null
         ? "NO TOKEN is asked for (--no-auth): any local program can connect"
-        : `token in ${oneLine(tokenFile, 1000)}`,
+        : `token in ${tokenFile}`,
     );
-    await leaveEngineNotice({ url, tokenFile, pid: process.pid, hub: judge?.place.directory }).then(
+    await leaveEngineNotice({ url, tokenFile, pid: process.pid, hub: judge?.place?.directory }).then(
       defer,
       (error: unknown) => tell("shells must be given the URL", error),
     );
-    log.say(`listening on ${url}; model ${oneLine(options.model, 200)}`);
+    log.say(`listening on ${url}; model ${options.model}`);
     if (page !== undefined) {
       const link = page.link({
         url,

@@ -8,7 +8,6 @@ import { createChildTransport, createStdioChannel } from "@harnesskit/transport-
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { readProgramName } from "./program-name.ts";
 import { type ProxyHarnessOptions, runProxy } from "./proxy-judge.ts";
 
@@ -25,8 +24,7 @@ export const guardAcp = async (
 ): Promise<ExitCode> => {
   const [program, ...args] = command;
   if (program === undefined) throw usageError("Name the agent", "harness guard acp -- COMMAND [ARGUMENTS]");
-  const note = (line: string) =>
-    createTerminal(io().stderr).write(`harness guard acp: ${oneLine(line, 1000)}\n`);
+  const note = (line: string) => createTerminal(io().stderr).say(`harness guard acp: ${line}`);
   const name = readProgramName(options.name, command);
   const lines = {
     maxFrameBytes: maxAcpMessageBytes,

@@ -3,7 +3,6 @@ import { ask } from "../agents/ask.ts";
 import { ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { changeDiff, changeLines } from "./change-text.ts";
 import { type GuardContext, settingsProblem } from "./guard-context.ts";
 
@@ -54,7 +53,7 @@ export const applyChanges = async (
   const changes = planned.flatMap(({ change }) => (change ? [change] : []));
   if (!options.json) {
     const lines = changes.flatMap((change) => changeLines(change, terminal.style));
-    if (lines.length > 0) terminal.write(wrapText(`${lines.join("\n")}\n`, terminal.columns));
+    if (lines.length > 0) terminal.say(lines);
   }
   const isWriting = changes.length > 0 && (await isAllowed(changes.length, options));
   const applied: Applied[] = [];
@@ -75,26 +74,25 @@ export const applyChanges = async (
 };
 
 /** The result as JSON. */
-export const appliedJson = (applied: readonly Applied[]): string =>
-  `${safeJson({
-    agents: applied.map(({ id, path, change, problem, backup, isWritten }) => ({
-      agent: id,
-      file: path ?? null,
-      diff: change ? changeDiff(change) : null,
-      written: isWritten,
-      backup: backup ?? null,
-      problem: problem ?? null,
-    })),
-  })}\n`;
+export const appliedJson = (applied: readonly Applied[]) => ({
+  agents: applied.map(({ id, path, change, problem, backup, isWritten }) => ({
+    agent: id,
+    file: path ?? null,
+    diff: change ? changeDiff(change) : null,
+    written: isWritten,
+    backup: backup ?? null,
+    problem: problem ?? null,
+  })),
+});
 
 /** One line for each host. */
 export const appliedLines = (applied: readonly Applied[], nothing: string): string[] =>
   applied.map(({ name, path, change, problem, backup, isWritten }) => {
     if (problem !== undefined) return `${name}: NOT CHANGED: ${problem}`;
-    const place = path === undefined ? "" : ` (${oneLine(path, 500)})`;
+    const place = path === undefined ? "" : ` (${path})`;
     if (!change) return `${name}: ${nothing}${place}`;
     if (!isWritten) return `${name}: would be changed${place}`;
-    return `${name}: written${place}${backup === undefined ? "" : `, backup ${oneLine(backup, 500)}`}`;
+    return `${name}: written${place}${backup === undefined ? "" : `, backup ${backup}`}`;
   });
 
 export const exitCodeOf = (applied: readonly Applied[]): ExitCode =>

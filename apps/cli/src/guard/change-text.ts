@@ -1,7 +1,6 @@
 import type { SettingsChange } from "@harnesskit/guard/settings";
 import { structuredPatch } from "diff";
 import type { Style } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { blockLines } from "../timeline/approval-lines.ts";
 
 const contextLines = 3;
@@ -23,8 +22,7 @@ export const changeDiff = ({ file, after }: SettingsChange): string => {
 /** A change as people read it: safe lines. */
 export const changeLines = (change: SettingsChange, style: Style): string[] => {
   const { host, file } = change;
-  const link =
-    file.path === file.realPath ? [] : [`  the file is a link; ${oneLine(file.realPath, 500)} is changed`];
+  const link = file.path === file.realPath ? [] : [`  the file is a link; ${file.realPath} is changed`];
   return [style.bold(host.name), ...link, ...blockLines(changeDiff(change), style, "diff"), ""];
 };
 

@@ -8,7 +8,7 @@ import type { CommandContext } from "../commands/options.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
 import { createTerminal, note, type Style } from "../terminal/terminal.ts";
-import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { doctorReportFile, writeDoctorReport } from "./doctor-report.ts";
 import { type GuardCommandOptions, guardContext, isFound } from "./guard-context.ts";
@@ -30,7 +30,7 @@ const words = { runs: "tool RAN", blocked: "blocked", unknown: "unknown" } as co
 
 const rowCells = ({ probe, documented, observed, note }: DoctorRow): string[] => [
   probeNames[probe],
-  observed === undefined ? `not run${note === undefined ? "" : ` (${oneLine(note, 200)})`}` : words[observed],
+  observed === undefined ? `not run${note === undefined ? "" : ` (${note})`}` : words[observed],
   documented === "unknown" ? "says nothing" : documented === "runs" ? "tool runs" : documented,
   observed !== undefined && documented !== "unknown" && observed !== documented ? "differs" : "",
 ];
@@ -46,7 +46,7 @@ const agentLines = (agent: DoctorAgent, style: Style): string[] => {
       title,
       `  ${protection}`,
       ...gaps,
-      ...new Set(rows.flatMap(({ note }) => (note ? [`  ${oneLine(note, 400)}`] : []))),
+      ...new Set(rows.flatMap(({ note }) => (note ? [`  ${note}`] : []))),
       "",
     ];
   const cells = [header, ...rows.map(rowCells)];
@@ -64,13 +64,8 @@ const disobeys = ({ isProved, rows }: DoctorAgent): boolean =>
 const show = (report: DoctorReport): void => {
   const terminal = createTerminal();
   const lines = report.agents.flatMap((agent) => agentLines(agent, terminal.style));
-  terminal.write(`${lines.join("\n")}\n`);
-  terminal.write(
-    wrapText(
-      `Kept in ${oneLine(doctorReportFile(), 500)}, for harness guard status and the hub.\n`,
-      terminal.columns,
-    ),
-  );
+  terminal.say(lines);
+  terminal.say(`Kept in ${doctorReportFile()}, for harness guard status and the hub.`);
 };
 
 /** `harness guard doctor`. Returns the exit code. */
@@ -84,9 +79,8 @@ export const guardDoctor = (
     const agents = named ? found.filter(({ host }) => named.includes(host)) : found.filter(isFound);
     const terminal = createTerminal();
     if (agents.length === 0) {
-      terminal.write(
-        options.json ? `${safeJson({ agents: [] })}\n` : "No coding agent was found on this machine.\n",
-      );
+      if (options.json) terminal.json({ agents: [] });
+      else terminal.say("No coding agent was found on this machine.");
       return ExitCode.done;
     }
     const stop = new AbortController();
@@ -106,7 +100,7 @@ export const guardDoctor = (
     });
     if (stop.signal.aborted) return ExitCode.interrupted;
     await writeDoctorReport(report);
-    if (options.json) terminal.write(`${safeJson(report)}\n`);
+    if (options.json) terminal.json(report);
     else show(report);
     return report.agents.some(disobeys) ? ExitCode.failed : ExitCode.done;
   });

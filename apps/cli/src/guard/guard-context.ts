@@ -12,7 +12,6 @@ import {
 } from "@harnesskit/guard/settings";
 import { usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 import { resolveWorkspace, stateDirectory } from "../workspace-directory.ts";
 import { hookProgramProblem } from "./hook-answers.ts";
 
@@ -74,7 +73,7 @@ export const checkHookCommand = async (given: string, cwd: string): Promise<void
   const problem = await hookProgramProblem(givenWords(given), { cwd });
   if (problem === undefined) return;
   throw usageError(
-    `--command: ${JSON.stringify(oneLine(given, 300))} ${problem}: agents would run without their hooks`,
+    `--command: ${JSON.stringify(given)} ${problem}: agents would run without their hooks`,
     `Name the hook's program: ${commandHint}`,
   );
 };
@@ -106,7 +105,7 @@ export const hookWords = async (
   ] as const) {
     if (!passes) continue;
     throw usageError(
-      `${name} lies in ${oneLine(dirname(path), 300)}, which does not stay: agents would run without their hooks`,
+      `${name} lies in ${dirname(path)}, which does not stay: agents would run without their hooks`,
       `${fix}; or name what the hooks start: ${commandHint}`,
     );
   }
@@ -116,5 +115,5 @@ export const hookWords = async (
 /** What is wrong with a host's settings, in a line. */
 export const settingsProblem = (error: unknown): string => {
   if (!SettingsError.isInstance(error) && !HookError.isInstance(error)) throw error;
-  return oneLine((error as Error).message, 600);
+  return (error as Error).message;
 };

@@ -13,7 +13,6 @@ import type { CommandContext } from "../commands/options.ts";
 import { listensAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { safeJson, wrapText } from "../terminal/text.ts";
 import {
   type Applied,
   type ApplyOptions,
@@ -97,7 +96,7 @@ const showManaged = async (
       place: managed?.place ?? null,
       text: managed?.text ?? null,
     }));
-    terminal.write(`${safeJson({ agents })}\n`);
+    terminal.json({ agents });
     return ExitCode.done;
   }
   const lines = shown.flatMap(({ host, managed }) =>
@@ -110,7 +109,7 @@ const showManaged = async (
           "",
         ],
   );
-  terminal.write(wrapText(`${lines.join("\n")}\n`, terminal.columns));
+  terminal.say(lines);
   return ExitCode.done;
 };
 
@@ -126,11 +125,11 @@ const versionSteps = async (hosts: readonly Host[], { places }: GuardContext): P
   return (await Promise.all(lines)).flat();
 };
 
-const reportText = (
+const reportLines = (
   applied: readonly Applied[],
   isHubRunning: boolean,
   versions: readonly string[],
-): string => {
+): string[] => {
   const steps = applied
     .filter(({ isWritten }) => isWritten)
     .flatMap(({ id }) => {
@@ -153,7 +152,7 @@ const reportText = (
           "- What an administrator would put where users cannot remove it: harness guard init --managed",
         ]
       : []),
-  ].join("\n");
+  ];
 };
 
 /** `harness guard init`: puts the agents of this machine under the hub. Returns the exit code. */
@@ -168,31 +167,27 @@ export const guardInit = async (
   const hosts = await hostsOf(context);
   const terminal = createTerminal();
   if (hosts.length === 0) {
-    if (options.json) terminal.write(appliedJson([]));
-    else terminal.write("No coding agent was found on this machine. Name one to prepare it: --agent codex\n");
+    if (options.json) terminal.json(appliedJson([]));
+    else terminal.say("No coding agent was found on this machine. Name one to prepare it: --agent codex");
     return ExitCode.done;
   }
   // What an administrator distributes need not be on this machine.
   if (options.managed) return showManaged(hosts, commandFor(options, "user", binPath), options.json);
   if (options.command !== undefined) await checkHookCommand(options.command, context.places.project);
   if (context.scope === "project" && !(await findProgram(["harness"], io().env)) && !options.json) {
-    terminal.write(
-      "harness is not in the PATH here: the hooks of the project would fail on this machine.\n\n",
-    );
+    terminal.say([
+      "harness is not in the PATH here: the hooks of the project would fail on this machine.",
+      "",
+    ]);
   }
   const planned: Planned[] = [];
   const commandOf = commandFor(options, context.scope, binPath);
   for (const host of hosts) planned.push(await planFor(host, commandOf, context));
   const applied = await applyChanges(planned, context, options);
-  if (options.json) terminal.write(appliedJson(applied));
+  if (options.json) terminal.json(appliedJson(applied));
   else {
     const isHubRunning = await listensAt(options.socket ?? hubPlace({ env: io().env }).guardSocket);
-    terminal.write(
-      wrapText(
-        `${reportText(applied, isHubRunning, await versionSteps(hosts, context))}\n`,
-        terminal.columns,
-      ),
-    );
+    terminal.say(reportLines(applied, isHubRunning, await versionSteps(hosts, context)));
   }
   return exitCodeOf(applied);
 };

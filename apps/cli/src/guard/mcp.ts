@@ -9,7 +9,6 @@ import { headersOf } from "../agents/mcp-spec.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { readProgramName } from "./program-name.ts";
 import { type ProxyHarnessOptions, runProxy } from "./proxy-judge.ts";
@@ -87,8 +86,7 @@ export const guardMcp = async (
   }
   if (header !== undefined && url === undefined) throw usageError("--header is for --url");
   const words = url === undefined ? command : [readUrl(url, header).title];
-  const note = (line: string) =>
-    createTerminal(io().stderr).write(`harness guard mcp: ${oneLine(line, 1000)}\n`);
+  const note = (line: string) => createTerminal(io().stderr).say(`harness guard mcp: ${line}`);
   const name = readProgramName(options.name, url === undefined ? command : [new URL(url).hostname]);
   const pins = await openToolPins({ directory: pinsDirectory(), name, place: words });
   const capabilities = ["pre_action", "post_action", "confirmation"];

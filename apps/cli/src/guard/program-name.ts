@@ -1,6 +1,5 @@
 import { basename } from "node:path";
 import { usageError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 
 const runners = new Set(["npx", "bunx", "uvx", "pnpx", "node", "python", "python3", "docker", "deno"]);
 
@@ -23,7 +22,7 @@ export const readProgramName = (given: string | undefined, words: readonly strin
   if (given === undefined) return asPart(serverName(words));
   if (/^[A-Za-z0-9.-]{1,64}$/.test(given)) return given;
   throw usageError(
-    `--name: ${oneLine(JSON.stringify(given), 200)} is not a name`,
+    `--name: ${JSON.stringify(given)} is not a name`,
     "It takes 1 to 64 letters, digits, points and hyphens",
   );
 };

@@ -2,7 +2,6 @@ import { hosts } from "@harnesskit/agent-hooks";
 import { planRemoval, readHookState } from "@harnesskit/guard/settings";
 import type { ExitCode } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { wrapText } from "../terminal/text.ts";
 import {
   type ApplyOptions,
   appliedJson,
@@ -31,13 +30,13 @@ export const guardRemove = async (options: GuardRemoveOptions): Promise<ExitCode
   }
   const applied = await applyChanges(planned, context, options);
   const terminal = createTerminal();
-  if (options.json) terminal.write(appliedJson(applied));
+  if (options.json) terminal.json(appliedJson(applied));
   else {
     const lines =
       applied.length === 0
         ? ["There are no hooks to remove."]
         : appliedLines(applied, "has no hooks of this program");
-    terminal.write(wrapText(`${lines.join("\n")}\n`, terminal.columns));
+    terminal.say(lines);
   }
   return exitCodeOf(applied);
 };

@@ -15,7 +15,6 @@ import { ExitCode } from "../cli-error.ts";
 import { listensAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { readDoctorReport } from "./doctor-report.ts";
 import {
   type GuardCommandOptions,
@@ -55,7 +54,7 @@ const answerProblem = async (
   const problem = await hookProgramProblem(words, { cwd: places.project });
   return problem === undefined
     ? []
-    : [`the hooks start ${oneLine(words.join(" "), 300)}, which ${problem}: run harness guard init again`];
+    : [`the hooks start ${words.join(" ")}, which ${problem}: run harness guard init again`];
 };
 
 const trustProblem = async (
@@ -91,9 +90,7 @@ const statusOf = async (
     const missing = commands
       .flatMap(programOf)
       .filter((path) => !existsSync(path))
-      .map(
-        (path) => `the hooks start ${oneLine(path, 300)}, which does not exist: run harness guard init again`,
-      );
+      .map((path) => `the hooks start ${path}, which does not exist: run harness guard init again`);
     const several =
       commands.length > 1
         ? [`the hooks are there ${commands.length} times: run harness guard init again`]
@@ -113,8 +110,7 @@ const statusOf = async (
 
 const statusLines = (status: AgentStatus): string[] => {
   const { id, name, program, version, commands, file, problems, proved, gaps, drift } = status;
-  const state =
-    commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${oneLine(file ?? "", 500)}`;
+  const state = commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${file ?? ""}`;
   const absent =
     program === undefined ? ` (${hostProgramNames({ id }).join(" or ")} is not on your PATH)` : "";
   return [
@@ -156,16 +152,14 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
       gaps,
       unknownTools: drift ?? null,
     }));
-    terminal.write(
-      `${safeJson({ hub: { socket, running: isRunning }, scope: context.scope, agents: shown })}\n`,
-    );
+    terminal.json({ hub: { socket, running: isRunning }, scope: context.scope, agents: shown });
   } else {
     const hub = isRunning
-      ? `The hub runs (${oneLine(socket, 300)}).`
-      : `The hub does not run (${oneLine(socket, 300)}): tool calls of guarded agents are refused. Start it: harness hub`;
+      ? `The hub runs (${socket}).`
+      : `The hub does not run (${socket}): tool calls of guarded agents are refused. Start it: harness hub`;
     const lines =
       agents.length === 0 ? ["No coding agent was found on this machine."] : agents.flatMap(statusLines);
-    terminal.write(wrapText(`${[hub, ...lines].join("\n")}\n`, terminal.columns));
+    terminal.say([hub, ...lines]);
   }
   return isGuarded ? ExitCode.done : ExitCode.failed;
 };

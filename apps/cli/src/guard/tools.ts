@@ -2,7 +2,7 @@ import { acceptTool, type WaitingTool, waitingTools } from "@harnesskit/guard/mc
 import { createTwoFilesPatch } from "diff";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson } from "../terminal/text.ts";
+import { safeJson } from "../terminal/text.ts";
 import { pinsDirectory } from "./mcp.ts";
 
 export interface GuardToolsOptions {
@@ -13,15 +13,15 @@ export interface GuardToolsOptions {
 const pretty = (declaration: string): string => `${safeJson(JSON.parse(declaration), 2)}\n`;
 
 /** What has changed, as a diff of the declarations. */
-const toolText = ({ server, title, tool, digest, declaration, accepted }: WaitingTool): string => {
-  const head = `${oneLine(tool, 200)} of ${oneLine(server, 200)} (${oneLine(title, 300)}): ${accepted === undefined ? "new" : "changed"}`;
+const toolText = ({ server, title, tool, digest, declaration, accepted }: WaitingTool): string[] => {
+  const head = `${tool} of ${server} (${title}): ${accepted === undefined ? "new" : "changed"}`;
   const [, ...lines] = createTwoFilesPatch(
     "accepted",
     "declared",
     accepted === undefined ? "" : pretty(accepted),
     pretty(declaration),
   ).split("\n");
-  return `${head}\n${lines.join("\n")}accept it: harness guard tools --accept ${digest}\n`;
+  return [head, ...lines.slice(0, -1), `accept it: harness guard tools --accept ${digest}`];
 };
 
 /** `harness guard tools`: the tools of MCP servers that wait to be accepted, and their acceptance. Returns the exit code. */
@@ -32,7 +32,7 @@ export const guardTools = async ({ accept = [], json }: GuardToolsOptions): Prom
   for (const digest of accept) {
     const tools = await acceptTool(directory, digest);
     if (tools.length === 0) {
-      throw new CliError("not_waiting", `no tool with the digest ${oneLine(digest, 100)} waits`, {
+      throw new CliError("not_waiting", `no tool with the digest ${digest} waits`, {
         hint: "See which ones do: harness guard tools",
       });
     }
@@ -45,13 +45,14 @@ export const guardTools = async ({ accept = [], json }: GuardToolsOptions): Prom
       declaration: JSON.parse(declaration) as unknown,
       accepted: before === undefined ? null : (JSON.parse(before) as unknown),
     });
-    terminal.write(`${safeJson({ accepted: accepted.map(shown), waiting: waiting.map(shown) })}\n`);
+    terminal.json({ accepted: accepted.map(shown), waiting: waiting.map(shown) });
     return ExitCode.done;
   }
   for (const { tool, server } of accepted) {
-    terminal.write(`${oneLine(tool, 200)} of ${oneLine(server, 200)} is accepted.\n`);
+    terminal.say(`${tool} of ${server} is accepted.`);
   }
   if (accept.length > 0) return ExitCode.done;
-  terminal.write(waiting.length === 0 ? "No tool waits to be accepted.\n" : waiting.map(toolText).join("\n"));
+  if (waiting.length === 0) terminal.say("No tool waits to be accepted.");
+  for (const tool of waiting) terminal.say([...toolText(tool), ""]);
   return ExitCode.done;
 };

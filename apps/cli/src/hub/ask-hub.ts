@@ -4,7 +4,6 @@ import { ExitCode, refusedError } from "../cli-error.ts";
 import { describeEnd } from "../inbox/answer-one.ts";
 import { Interrupts } from "../interruption.ts";
 import { io } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 import { requireHub } from "./find-hub.ts";
 
 export interface AskHubOptions {
@@ -33,7 +32,7 @@ export const askHub = async <T>(
     return await ask(hub);
   } catch (error) {
     if (!HubError.isInstance(error)) throw error;
-    throw refusedError(error.code, oneLine(describeEnd(error), 1000), { cause: error });
+    throw refusedError(error.code, describeEnd(error), { cause: error });
   } finally {
     await hub.close();
   }

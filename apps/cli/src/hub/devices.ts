@@ -2,7 +2,7 @@ import type { Device } from "@harnesskit/protocol/hub";
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatDuration, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { formatDuration, safeJson, wrapText } from "../terminal/text.ts";
 import { askHub } from "./ask-hub.ts";
 import { rightsText } from "./pairing.ts";
 
@@ -21,7 +21,7 @@ const stateText = ({ isConnected, lastSeenAtMs, revokedAtMs }: Device, nowMs: nu
 const deviceLine = (device: Device, nowMs: number): string => {
   const { id, name, origin, isNotified } = device;
   const notified = isNotified ? ", is notified" : "";
-  return `${oneLine(id, 100)}  ${oneLine(name, 64)}: ${rightsText(device)}${notified}; ${stateText(device, nowMs)}, at ${oneLine(origin, 300)}`;
+  return `${id}  ${name}: ${rightsText(device)}${notified}; ${stateText(device, nowMs)}, at ${origin}`;
 };
 
 /** `harness hub devices`: lists the paired devices of the hub that runs, or revokes one. */
@@ -38,8 +38,8 @@ export const devices = async (
   const nowMs = io().clock.now();
   for (const device of list) {
     const text = json ? safeJson(device) : wrapText(deviceLine(device, nowMs), terminal.columns);
-    terminal.write(`${text}\n`);
+    terminal.say(text);
   }
-  if (list.length === 0 && !json) terminal.write("No device is paired. To pair one: harness hub --pair\n");
+  if (list.length === 0 && !json) terminal.say("No device is paired. To pair one: harness hub --pair");
   return ExitCode.done;
 };

@@ -5,7 +5,6 @@ import { privatePathProblem } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { unavailableError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 
 const connectMs = 1000;
 
@@ -35,7 +34,7 @@ const isOwnPlace = async ({ directory, socket }: HubPlace): Promise<boolean> => 
   if (!isThere) return false;
   const problem = privatePathProblem(await stat(directory), { kind: "directory", othersMay: "nothing" });
   if (problem === undefined) return true;
-  throw unavailableError("insecure_directory", `the hub's directory ${oneLine(directory, 1000)} ${problem}`);
+  throw unavailableError("insecure_directory", `the hub's directory ${directory} ${problem}`);
 };
 
 /** The hub of this user that runs, by its socket; undefined if none does. Rejects with a `CliError` `insecure_directory`. */
@@ -49,7 +48,7 @@ export const requireHub = async (state?: string): Promise<HubPlace> => {
   const found = await findHub(state);
   if (found !== undefined) return found;
   const { socket } = hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
-  throw unavailableError("hub_unavailable", `no hub runs at ${oneLine(socket, 1000)}`, {
-    hint: `Start one in another terminal: harness hub${state === undefined ? "" : ` --state ${oneLine(shellWord(state), 1000)}`} --open`,
+  throw unavailableError("hub_unavailable", `no hub runs at ${socket}`, {
+    hint: `Start one in another terminal: harness hub${state === undefined ? "" : ` --state ${shellWord(state)}`} --open`,
   });
 };

@@ -5,8 +5,8 @@ import type { HubPlace } from "@harnesskit/hub/place";
 import type { ChatConversations } from "@harnesskit/shell-engine-chat";
 import { HarnessError } from "@harnesskit/wire";
 import { type PreparedCall, prepareCall, ToolError, type ToolScope } from "@harnesskit/wire/tool";
+import type { PolicyChoice } from "../supervision/policy-choice.ts";
 import type { Supervision } from "../supervision/supervision.ts";
-import { oneLine } from "../terminal/text.ts";
 import type { BlockedCall } from "../timeline/judgements.ts";
 import { findHub, requireHub } from "./find-hub.ts";
 import { judgePrompts } from "./judge-prompts.ts";
@@ -20,6 +20,10 @@ export interface HubJudgeOptions {
   /** The command, such as "chat". */
   readonly command: string;
   readonly hub: HubOptions["hub"] | undefined;
+  /** What judges where no hub does; what it asks, {@link HubJudge.asks} says. @default nothing judges */
+  readonly policy?: Exclude<PolicyChoice, { kind: "none" | "hub" }> | undefined;
+  /** How long a decision of `policy` may take, in milliseconds. @default 10000 */
+  readonly policyTimeoutMs?: number | undefined;
   readonly workspace: string;
   readonly version: string;
   readonly note: (line: string) => void;
@@ -29,10 +33,13 @@ export interface HubJudgeOptions {
   readonly onBlocked?: ((call: BlockedCall, callId: string) => void) | undefined;
 }
 
-/** The hub that judges the calls of conversations. */
+/** The hub, or the policy, that judges the calls of conversations. */
 export interface HubJudge {
-  readonly place: HubPlace;
-  /** The tools, each of whose calls waits for the hub before it runs, and is reported to it. The user is asked at the hub alone. */
+  /** The hub; undefined where a policy judges. */
+  readonly place: HubPlace | undefined;
+  /** Why the policy wants the user asked about a prepared call: untrusted text; undefined where it does not. A hub asks by itself. */
+  asks(callId: string): string | undefined;
+  /** The tools, each of whose calls waits for the judge before it runs, and is reported to it. A hub alone asks the user. */
   judged(tools: readonly ThreadTool[]): readonly ThreadTool[];
   /** Conversations, each of whose prompts waits for the hub. */
   conversations(harness: ChatHarness): ChatConversations;
@@ -52,6 +59,7 @@ const never = new AbortController().signal;
 const prepareJudged = async (
   { seams: { gate } }: Supervision,
   { workspace, onAnswered, onBlocked }: Pick<HubJudgeOptions, "workspace" | "onAnswered" | "onBlocked">,
+  asked: Map<string, string> | undefined,
   tool: ThreadTool,
   given: unknown,
   scope: ToolScope,
@@ -81,7 +89,10 @@ const prepareJudged = async (
       if (verdict.human === undefined) onBlocked?.({ tool: name, input: ready.input, judgement }, callId);
       throw new ToolError(verdict.code, verdict.reason);
     }
-    if (verdict.verdict === "ask") throw new ToolError("policy.not_asked", verdict.reason);
+    if (verdict.verdict === "ask") {
+      if (asked === undefined) throw new ToolError("policy.not_asked", verdict.reason);
+      asked.set(callId, verdict.reason);
+    } else asked?.delete(callId);
     return {
       ...ready,
       async run(context) {
@@ -112,7 +123,7 @@ const reportAnswer = (
   const { status, grant, by, note } = verdict.human;
   const how = status === "rejected" ? "refused by" : grant ? "allowed by a grant of" : "approved by";
   const why = note === undefined ? "" : `: ${note}`;
-  onAnswered?.(`${oneLine(what, 100)}: ${oneLine(`${how} ${by}${why}`, 500)}`);
+  onAnswered?.(`${what}: ${how} ${by}${why}`);
 };
 
 const reported = (output: unknown) => {
@@ -121,32 +132,36 @@ const reported = (output: unknown) => {
 };
 
 /**
- * The hub that was named, else the user's, if it runs. Rejects with a `CliError` `hub_unavailable` where the named one does not run.
+ * The hub that was named, else the user's, if it runs, else `policy`. Rejects with a `CliError` `hub_unavailable` where the named one does not run.
  */
 export const openHubJudge = async ({
   command,
   hub,
+  policy,
+  policyTimeoutMs,
   workspace,
   version,
   note,
   onAnswered,
   onBlocked,
 }: HubJudgeOptions): Promise<HubJudge | undefined> => {
-  if (hub === false) return undefined;
-  const place = await (hub === undefined ? findHub() : requireHub(hub));
-  if (place === undefined) return undefined;
+  const place = hub === false ? undefined : await (hub === undefined ? findHub() : requireHub(hub));
+  const choice = place === undefined ? policy : ({ kind: "hub", state: place.directory } as const);
+  if (choice === undefined) return undefined;
   const { openSupervision } = await import("../supervision/supervision.ts");
-  const choice = { kind: "hub", state: place.directory } as const;
-  const supervision = await openSupervision({ choice, workspace, version, timeoutMs: undefined, note });
+  const timeoutMs = place === undefined ? policyTimeoutMs : undefined;
+  const supervision = await openSupervision({ choice, workspace, version, timeoutMs, note });
+  const asked = place === undefined ? new Map<string, string>() : undefined;
   return {
     place,
+    asks: (callId) => asked?.get(callId),
     judged: (tools) =>
       tools.map((tool) => ({
         ...tool,
-        // The hub's policy says whether a human is asked.
-        effects: "read",
+        // The hub asks by itself.
+        ...(place !== undefined && { effects: "read" as const }),
         prepare: (input, scope) =>
-          prepareJudged(supervision, { workspace, onAnswered, onBlocked }, tool, input, scope),
+          prepareJudged(supervision, { workspace, onAnswered, onBlocked }, asked, tool, input, scope),
       })),
     conversations: (harness) =>
       judgePrompts(harness, {

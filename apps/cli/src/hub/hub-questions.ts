@@ -6,7 +6,6 @@ import { answerOne } from "../inbox/answer-one.ts";
 import type { AskTerminal } from "../terminal/asker.ts";
 import { hubLabel, type Spinner } from "../terminal/spinner.ts";
 import type { Style } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
 import type { AskedAtHub } from "../timeline/judgements.ts";
 
@@ -20,6 +19,8 @@ export interface HubQuestionsOptions {
   readonly asks: () => boolean;
   /** Takes the keyboard from what reads it, before the user is asked. @default nothing reads it */
   readonly beforeAsk?: (() => void) | undefined;
+  /** Gives it back. @default nothing reads it */
+  readonly afterAsk?: (() => void) | undefined;
   readonly askTerminal: AskTerminal;
   /** Shows that a human is waited for. */
   readonly spinner?: Spinner | undefined;
@@ -111,18 +112,18 @@ export class HubQuestions {
     put.abort(record);
     if (record.status === "approved") this.#counts.approved++;
     const { style, askTerminal } = this.#options;
-    const by = record.answer === undefined ? "" : ` by ${oneLine(record.answer.by, 100)}`;
-    const note = record.answer?.note === undefined ? "" : `: ${oneLine(record.answer.note, 500)}`;
+    const by = record.answer === undefined ? "" : ` by ${record.answer.by}`;
+    const note = record.answer?.note === undefined ? "" : `: ${record.answer.note}`;
     askTerminal.show([`  ${style.yellow(`${record.status}${by}${note}`)}`]);
   }
 
   #question(record: ApprovalRecord, client: HubClient): void {
-    const { style, askTerminal, asks, spinner } = this.#options;
+    const { style, askTerminal, asks } = this.#options;
     const put = new AbortController();
     this.#counts.asked++;
     this.#put.set(record.id, put);
     const { directory } = record.origin;
-    const place = directory === undefined ? "" : `in ${oneLine(directory, 1000)}; `;
+    const place = directory === undefined ? "" : `in ${directory}; `;
     const where = `${place}waits in the hub: its page, or harness inbox; ${record.id}`;
     const lines = approvalViewLines(presentApproval(record, shownWhole), style, { where });
     if (asks()) {
@@ -130,7 +131,11 @@ export class HubQuestions {
       return;
     }
     askTerminal.show(lines);
-    const resume = spinner?.instead(hubLabel);
+    this.#waitAtHub(put);
+  }
+
+  #waitAtHub(put: AbortController): void {
+    const resume = this.#options.spinner?.instead(hubLabel);
     if (resume !== undefined) put.signal.addEventListener("abort", resume, { once: true });
   }
 
@@ -141,7 +146,7 @@ export class HubQuestions {
     client: HubClient,
     put: AbortController,
   ): Promise<void> {
-    const { askTerminal, beforeAsk, spinner, onCancel, onError } = this.#options;
+    const { askTerminal, beforeAsk, afterAsk, spinner, onCancel, onError } = this.#options;
     const signal = AbortSignal.any([put.signal, this.#stop.signal]);
     if (signal.aborted) return;
     beforeAsk?.();
@@ -149,6 +154,7 @@ export class HubQuestions {
     const resume = spinner?.instead();
     try {
       const outcome = await answerOne(client, record, lines, signal, askTerminal);
+      if (outcome === "later") this.#waitAtHub(put);
       if (outcome !== "interrupted") return;
       put.abort();
       onCancel();
@@ -156,6 +162,7 @@ export class HubQuestions {
       onError(error);
     } finally {
       resume?.();
+      afterAsk?.();
     }
   }
 

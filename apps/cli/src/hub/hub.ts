@@ -21,7 +21,6 @@ import { protectionLine } from "../guard/doctor-report.ts";
 import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
-import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { hubCommands } from "./hub-commands.ts";
 import { openHubStores } from "./hub-stores.ts";
@@ -65,24 +64,24 @@ const dayMs = 86_400_000;
 /** What a refused request was, in words. */
 const detailsText = (details: object | undefined): string =>
   Object.entries(details ?? {})
-    .map(([name, value]) => `${name} ${oneLine(String(value), 200)}`)
+    .map(([name, value]) => `${name} ${String(value)}`)
     .join(", ");
 
 const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown => {
   if (!HarnessError.isInstance(error)) return error;
-  const text = oneLine(error.message, 1000);
+  const text = error.message;
   // A socket of another hub has a path, and no port.
   if (error.code === "address_in_use" && isObject(error.cause) && typeof error.cause.port === "number") {
     return toHttpFailure(error, "--port");
   }
   if (error.code === "file_locked" || error.code === "address_in_use") {
-    return unavailableError("hub_running", `another hub uses ${oneLine(directory, 1000)}: ${text}`, {
+    return unavailableError("hub_running", `another hub uses ${directory}: ${text}`, {
       hint: "Open its page: harness hub --open",
       cause: error,
     });
   }
   if (error.code !== "path_too_long") return error;
-  return new CliError("usage", `the path of the socket is too long: ${oneLine(socket, 300)}`, {
+  return new CliError("usage", `the path of the socket is too long: ${socket}`, {
     exitCode: ExitCode.usage,
     hint: "Name a shorter directory: --state DIR",
     cause: error,
@@ -201,10 +200,8 @@ const serve = async (
   // The hooks that wait refuse, and their questions stay.
   defer(() => hooks.close());
   if (policyName !== "default") watching = watch(policy, loaded.file, workspace, log, defer);
-  log.say(`policy ${oneLine(loaded.name, 100)} from ${oneLine(loaded.file, 1000)}`);
-  log.say(
-    `agents: unix:${oneLine(place.socket, 1000)} and ${server.url}/ahp, with the token in ${oneLine(place.tokenFile, 1000)}`,
-  );
+  log.say(`policy ${loaded.name} from ${loaded.file}`);
+  log.say(`agents: unix:${place.socket} and ${server.url}/ahp, with the token in ${place.tokenFile}`);
   if (stores.place !== undefined) log.say(`store: ${stores.place}, with all hubs that use it`);
   await showPage(server, log, open === true);
   if (pairing !== undefined) showPairing(server, pairing, log);
@@ -225,7 +222,7 @@ const watch = (
   const watching = watchPolicy(policy, file, {
     ...policyOptions,
     workspace,
-    onReload: (next) => log.say(`policy ${oneLine(next.name, 100)} was changed and is in force now`),
+    onReload: (next) => log.say(`policy ${next.name} was changed and is in force now`),
     onError: (error) => log.say(`${describePolicyError(error)}; the former policy stays in force`),
   });
   defer(() => watching.close());

@@ -6,7 +6,6 @@ import { createNotifier, type NotifyConfig, openSentLog, parseNotifyConfig } fro
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { fromHere } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 
 /** Reads the file of `--notify`. Rejects with a `CliError` `usage`. */
 export const readNotifyFile = async (file: string): Promise<NotifyConfig> => {
@@ -14,7 +13,7 @@ export const readNotifyFile = async (file: string): Promise<NotifyConfig> => {
     return parseNotifyConfig(await readFile(fromHere(file), "utf8"));
   } catch (error) {
     const why = HarnessError.isInstance(error) ? error.message : (error as NodeJS.ErrnoException).code;
-    throw new CliError("usage", `--notify ${oneLine(file, 300)}: ${oneLine(String(why), 500)}`, {
+    throw new CliError("usage", `--notify ${file}: ${String(why)}`, {
       exitCode: ExitCode.usage,
       cause: error,
     });

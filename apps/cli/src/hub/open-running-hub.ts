@@ -35,7 +35,7 @@ export const openRunningHub = async (place: HubPlace): Promise<boolean> => {
       cause,
     });
   });
-  createTerminal().write(`${link}\n`);
-  if (await openBrowser(link)) createTerminal(io().stderr).write(`harness hub: ${browserText}\n`);
+  createTerminal().say(link);
+  if (await openBrowser(link)) createTerminal(io().stderr).say(`harness hub: ${browserText}`);
   return true;
 };

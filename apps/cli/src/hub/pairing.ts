@@ -2,7 +2,6 @@ import type { DeviceRights, Pairing, PairingLink } from "@harnesskit/protocol/hu
 import { HarnessError, ProtocolError } from "@harnesskit/wire";
 import { encode } from "uqr";
 import { refusedError, usageError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 
 export interface PairingOptions {
   /** Pairs a device, with a name for it if one is given. */
@@ -36,7 +35,7 @@ export const toPairingFailure = (error: unknown): unknown => {
   const code = reason ?? (HarnessError.isInstance(error) ? error.code : "");
   if (code !== "tls_required" && code !== "too_many_devices") return error;
   const hint = code === "tls_required" ? tlsHint : "harness hub devices lists them, and --revoke ID ends one";
-  return refusedError(code, oneLine((error as Error).message, 500), { hint, cause: error });
+  return refusedError(code, (error as Error).message, { hint, cause: error });
 };
 
 /** Two rows of modules in one line of characters: upper half dark, lower half dark. */

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { fromHere } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 
 /** Checks the URL of `--public-url`: an origin, because the page asks at its root. Throws a `CliError` `usage`. */
 export const checkPublicUrl = (url: string): string => {
@@ -9,13 +8,9 @@ export const checkPublicUrl = (url: string): string => {
   const isPlain =
     parsed?.pathname === "/" && parsed.search === "" && parsed.hash === "" && parsed.username === "";
   if (isPlain && (parsed.protocol === "https:" || parsed.protocol === "http:")) return url;
-  throw new CliError(
-    "usage",
-    `--public-url takes an http: or https: URL without a path, got ${oneLine(url, 200)}`,
-    {
-      exitCode: ExitCode.usage,
-    },
-  );
+  throw new CliError("usage", `--public-url takes an http: or https: URL without a path, got ${url}`, {
+    exitCode: ExitCode.usage,
+  });
 };
 
 export interface TlsFiles {
@@ -28,9 +23,7 @@ const readPem = async (option: string, file: string): Promise<string> => {
   try {
     return await readFile(fromHere(file), "utf8");
   } catch (cause) {
-    throw usageError(
-      `${option}: ${oneLine(file, 300)} cannot be read: ${(cause as NodeJS.ErrnoException).code}`,
-    );
+    throw usageError(`${option}: ${file} cannot be read: ${(cause as NodeJS.ErrnoException).code}`);
   }
 };
 

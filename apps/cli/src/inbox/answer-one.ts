@@ -45,7 +45,7 @@ const alwaysOf = (reach: Reach, input: InputPattern | undefined): Always =>
 
 /**
  * Shows a question, asks for one answer at the terminal and gives it. Resolves with what became of it in safe words; undefined where the signal aborted,
- * `interrupted` after Ctrl-C.
+ * `later` after Esc and `interrupted` after Ctrl-C, which leave it waiting.
  */
 export const answerOne = async (
   client: HubClient,
@@ -56,7 +56,7 @@ export const answerOne = async (
 ): Promise<string | undefined> => {
   const pattern = shortestPattern(record);
   const always = presentApproval(record, shownWhole).isWhole ? [...reaches, ...patternChoice(pattern)] : [];
-  const answer = await askUser({ lines, always, takesReason: true }, signal, terminal);
+  const answer = await askUser({ lines, always, canWait: true }, signal, terminal);
   if (typeof answer !== "object") return answer;
   const { id, digest } = record;
   const { decision } = answer;
@@ -68,7 +68,7 @@ export const answerOne = async (
     });
     return answered.record.status;
   } catch (error) {
-    if (HubError.isInstance(error)) return oneLine(describeEnd(error), 500);
+    if (HubError.isInstance(error)) return describeEnd(error);
     throw error;
   }
 };

@@ -5,7 +5,7 @@ import { followHub } from "../hub/ask-hub.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { formatDuration, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { formatDuration, oneLine } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
 import { answerOne } from "./answer-one.ts";
 
@@ -33,7 +33,7 @@ const checkOptions = ({ approve, reject, reason, always, revoke, grants, watch }
 /** A pending question as lines. */
 const recordLines = (record: ApprovalRecord, { style }: Terminal, nowMs: number): string[] => {
   const { origin, createdAtMs, expiresAtMs, id } = record;
-  const place = origin.directory === undefined ? "" : `, in ${oneLine(origin.directory, 1000)}`;
+  const place = origin.directory === undefined ? "" : `, in ${origin.directory}`;
   const subagent = origin.subagent === undefined ? "" : `, subagent ${oneLine(origin.subagent, 100)}`;
   const who = `${oneLine(origin.agent, 100)}${subagent}, session ${oneLine(origin.session, 100)}${place}`;
   const age = `asked ${formatDuration(Math.max(0, nowMs - createdAtMs))} ago`;
@@ -73,7 +73,7 @@ const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal
       kept.map(({ grant }) => grant.id),
     );
     await client.call("grants.revoke", { id });
-    terminal.write(`revoked ${oneLine(id, 100)}\n`);
+    terminal.say(`revoked ${id}`);
     return ExitCode.done;
   }
   const id = approve ?? reject;
@@ -81,18 +81,15 @@ const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal
   if (options.watch) return watch(client, options, terminal, signal);
   const records = await pendingOf(client);
   for (const record of records) show(record, options, terminal);
-  if (records.length === 0 && !options.json) terminal.write("Nothing waits for you.\n");
+  if (records.length === 0 && !options.json) terminal.say("Nothing waits for you.");
   if (records.length > 0 && !options.json)
-    terminal.write("To answer: harness inbox --watch, or --approve ID, --reject ID\n");
+    terminal.say("To answer: harness inbox --watch, or --approve ID, --reject ID");
   return ExitCode.done;
 };
 
 const show = (record: ApprovalRecord, { json }: InboxOptions, terminal: Terminal): void => {
-  if (json) terminal.write(`${safeJson(record)}\n`);
-  else
-    terminal.write(
-      `${wrapText(recordLines(record, terminal, io().clock.now()).join("\n"), terminal.columns)}\n\n`,
-    );
+  if (json) terminal.json(record);
+  else terminal.say([...recordLines(record, terminal, io().clock.now()), ""]);
 };
 
 const listGrants = async (
@@ -102,14 +99,14 @@ const listGrants = async (
 ): Promise<ExitCode> => {
   const { grants } = await client.call("grants.list");
   for (const { grant, lines } of grants) {
-    if (json) terminal.write(`${safeJson(grant)}\n`);
+    if (json) terminal.json(grant);
     else {
-      const state = grant.revoked === undefined ? "" : `, revoked by ${oneLine(grant.revoked.by, 100)}`;
-      terminal.write(`${oneLine(grant.id, 100)}, given by ${oneLine(grant.by, 100)}${state}\n`);
-      terminal.write(`${wrapText(lines.map((line) => `  ${line}`).join("\n"), terminal.columns)}\n\n`);
+      const state = grant.revoked === undefined ? "" : `, revoked by ${grant.revoked.by}`;
+      terminal.say(`${grant.id}, given by ${grant.by}${state}`);
+      terminal.say([...lines.map((line) => `  ${line}`), ""]);
     }
   }
-  if (grants.length === 0 && !json) terminal.write("No grants.\n");
+  if (grants.length === 0 && !json) terminal.say("No grants.");
   return ExitCode.done;
 };
 
@@ -132,7 +129,7 @@ const answerById = async (
     note: reason,
     ...grant,
   });
-  terminal.write(`${answered.record.status} ${oneLine(id, 100)}\n`);
+  terminal.say(`${answered.record.status} ${id}`);
   return ExitCode.done;
 };
 
@@ -144,7 +141,7 @@ const watch = async (
   signal: AbortSignal,
 ): Promise<ExitCode> => {
   const canAsk = io().stdin.isTTY && io().stdout.isTTY && !options.json;
-  if (canAsk) terminal.write(terminal.style.dim("Waiting for questions; Ctrl-C ends.\n"));
+  if (canAsk) terminal.say(terminal.style.dim("Waiting for questions; Ctrl-C ends."));
   const waiting = new Map<string, ApprovalRecord>();
   const changed = new Map<string, (record: ApprovalRecord) => void>();
   let wake = () => {};
@@ -188,7 +185,7 @@ const answerAll = async (
     changed.set(record.id, (now) => settled.abort(now));
     const lines = recordLines(record, terminal, io().clock.now());
     const outcome = await answerOne(client, record, lines, AbortSignal.any([signal, settled.signal]), {
-      show: (part) => terminal.write(`${wrapText(part.join("\n"), terminal.columns)}\n`),
+      show: (part) => terminal.say(part),
     });
     changed.delete(record.id);
     waiting.delete(record.id);
@@ -198,8 +195,8 @@ const answerAll = async (
     }
     const now = settled.signal.aborted ? (settled.signal.reason as ApprovalRecord) : undefined;
     const text =
-      outcome ??
+      (outcome === "later" ? "left waiting" : outcome) ??
       (now === undefined ? "" : `answered by ${oneLine(now.answer?.by ?? now.status, 100)}: ${now.status}`);
-    if (text !== "") terminal.write(`  ${terminal.style.yellow(text)}\n\n`);
+    if (text !== "") terminal.say([`  ${terminal.style.yellow(text)}`, ""]);
   }
 };

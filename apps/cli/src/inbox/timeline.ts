@@ -5,7 +5,7 @@ import { ExitCode, usageError } from "../cli-error.ts";
 import { followHub } from "../hub/ask-hub.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { formatDuration, formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { formatDuration, formatTime, oneLine } from "../terminal/text.ts";
 import { toAgeMs } from "../threads/prune.ts";
 
 export interface TimelineOptions {
@@ -66,12 +66,12 @@ const textOf = (row: TimelineRow, { style }: Terminal): string => {
     }[state as string] ?? style.dim("·");
   const took =
     durationMs !== undefined && (state === "done" || state === "failed") ? formatDuration(durationMs) : "";
-  const what = `${style.bold(oneLine(rowName(row), 60))} ${oneLine(rowSubject(row), 300)}`.trimEnd();
+  const what = `${style.bold(oneLine(rowName(row), 60))} ${rowSubject(row)}`.trimEnd();
   const end = [
     oneLine(whoDecided(row), 120),
     ...(["noted", "done"].includes(state) ? [] : [state]),
     took,
-    state === "failed" && outcome !== undefined ? oneLine(outcome, 200) : "",
+    state === "failed" && outcome !== undefined ? outcome : "",
   ].filter((part) => part !== "");
   const tail = end.length === 0 ? "" : style.dim(` · ${end.join(" · ")}`);
   return `${mark} ${style.dim(formatTime(atMs, "seconds"))}  ${oneLine(agent, 60)}  ${what}${tail}`;
@@ -88,9 +88,9 @@ export const timeline = (
   return followHub({ state, name: "harness timeline", version }, async (client, signal) => {
     const terminal = createTerminal();
     const write = (row: TimelineRow): void => {
-      if (json) terminal.write(`${safeJson(row)}\n`);
+      if (json) terminal.json(row);
       else if (csv) terminal.write(csvRow(row));
-      else terminal.write(`${wrapText(textOf(row, terminal), terminal.columns, "  ")}\n`);
+      else terminal.say(textOf(row, terminal), "  ");
     };
     if (csv) terminal.write(csvHeader);
     const { rows, lastSeq } = await readRows(client, filter, limit);
@@ -99,7 +99,7 @@ export const timeline = (
       await terminal.ready();
     }
     if (!follow) {
-      if (rows.length === 0 && !json && !csv) terminal.write("No row fits.\n");
+      if (rows.length === 0 && !json && !csv) terminal.say("No row fits.");
       return ExitCode.done;
     }
     for await (const changed of client.watchTimeline({ filter, afterSeq: lastSeq, signal }))

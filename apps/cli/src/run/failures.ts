@@ -49,7 +49,7 @@ const foreignCodes: ReadonlySet<string> = new Set([
   "method_not_found",
 ]);
 
-const unavailable = (message: string, hint: string, cause: unknown): CliError =>
+const unavailable = (message: string, hint: string | readonly string[], cause: unknown): CliError =>
   unavailableError("unavailable", message, { hint, cause });
 
 const dataFields = (data: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } =>
@@ -61,7 +61,7 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
   if (cause.rpcCode === ThreadErrorCode.ThreadNotFound) {
     if (endpoint === undefined) return threadNotFound(threadId, workspace, cause);
     const hint = "Without --thread, attach lists the threads and takes the one used last";
-    return new CliError("thread_not_found", `The server has no thread ${oneLine(threadId, 80)}`, {
+    return new CliError("thread_not_found", `The server has no thread ${threadId}`, {
       hint,
       cause,
     });
@@ -75,7 +75,7 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
   }
   if (dataFields(cause.data).reason === "lock_unreadable") {
     const hint = `${endpoint === undefined ? "Look into it" : "Where the server runs"}: harness doctor`;
-    return new CliError("lock_unreadable", oneLine(cause.message, 500), { hint, cause });
+    return new CliError("lock_unreadable", cause.message, { hint, cause });
   }
   const hint =
     command === "run"
@@ -85,9 +85,9 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
 };
 
 const threadArchived = (threadId: string, endpoint: string | undefined, cause: ProtocolError): CliError => {
-  const at = endpoint === undefined ? "" : ` --attach ${oneLine(shellWord(endpoint), 1000)}`;
-  return new CliError("thread_archived", `The thread ${oneLine(threadId, 80)} is archived`, {
-    hint: `To use it again: harness threads unarchive ${oneLine(threadId, 80)}${at}`,
+  const at = endpoint === undefined ? "" : ` --attach ${shellWord(endpoint)}`;
+  return new CliError("thread_archived", `The thread ${threadId} is archived`, {
+    hint: `To use it again: harness threads unarchive ${threadId}${at}`,
     cause,
   });
 };
@@ -123,12 +123,12 @@ const toSharedServerFailure = (
   const again = comeBackHint(endpoint, threadId);
   const foreign = causesOf(error).find(({ code }) => foreignCodes.has(code));
   if (foreign) {
-    const message = `What listens on ${oneLine(endpoint, 300)} cannot be used: ${oneLine(foreign.message, 500)}`;
+    const message = `What listens on ${endpoint} cannot be used: ${foreign.message}`;
     return unavailable(message, "It must be a harness serve of the same version, on this path", error);
   }
   if (error.code === "request_timeout") {
-    const message = `The server does not answer: ${oneLine(error.message, 500)}`;
-    return unavailable(message, `If it is stuck, end it. ${again}`, error);
+    const message = `The server does not answer: ${error.message}`;
+    return unavailable(message, ["If it is stuck, end it", ...again], error);
   }
   if (ProtocolError.isInstance(error)) return toServerRefusal(error);
   return error.code === "connection_closed" ? unavailable(lostText, again, error) : toCliError(error);
@@ -144,16 +144,18 @@ const causesOf = (error: HarnessError): HarnessError[] => {
 /** The command that follows a thread of a server. */
 export const attachCommand = (endpoint: string, threadId: string | undefined): string => {
   const thread = threadId === undefined ? "" : ` --thread ${oneLine(shellWord(threadId), 80)}`;
-  return `harness attach ${oneLine(shellWord(endpoint), 1000)}${thread}`;
+  return `harness attach ${shellWord(endpoint)}${thread}`;
 };
 
 /** What to do about a server that is gone. */
-export const comeBackHint = (endpoint: string, threadId: string | undefined): string =>
-  `Start it again: harness serve --listen ${oneLine(shellWord(endpoint), 1000)}\n  Then go on: ${attachCommand(endpoint, threadId)}`;
+export const comeBackHint = (endpoint: string, threadId: string | undefined): string[] => [
+  `Start it again: harness serve --listen ${shellWord(endpoint)}`,
+  `Then go on: ${attachCommand(endpoint, threadId)}`,
+];
 
 /** What to do where no server is. */
 export const startHint = (endpoint: string): string =>
-  `Start one there: harness serve --listen ${oneLine(shellWord(endpoint), 1000)}`;
+  `Start one there: harness serve --listen ${shellWord(endpoint)}`;
 
 /** There is no server at an endpoint, or it is gone. */
 export interface Absence {
@@ -172,7 +174,7 @@ export const toAbsence = (error: unknown, endpoint: string): Absence | undefined
   const hint = startHint(endpoint);
   if (code === "transport_failed" && absentCodes.has((cause as NodeJS.ErrnoException | undefined)?.code)) {
     if (isOtherFile(endpoint)) return undefined;
-    return { kind: "not_there", failure: unavailable(oneLine(message, 1000), hint, error) };
+    return { kind: "not_there", failure: unavailable(message, hint, error) };
   }
   const isLost = !HarnessError.isInstance(cause) || lossCauses.has(cause.code);
   if (code !== "connection_closed" || !isLost) return undefined;
@@ -189,7 +191,7 @@ const isOtherFile = (endpoint: string): boolean => {
 
 /** There is no such thread below the directory. */
 export const threadNotFound = (threadId: string, workspace: string, cause?: unknown): CliError =>
-  new CliError("thread_not_found", `There is no thread ${oneLine(threadId, 80)} in ${oneLine(workspace)}`, {
+  new CliError("thread_not_found", `There is no thread ${threadId} in ${workspace}`, {
     hint: "See what there is: harness threads list",
     cause,
   });

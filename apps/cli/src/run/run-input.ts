@@ -19,6 +19,22 @@ export const promptOf = async (
   return isPiped ? readPrompt(input) : argument;
 };
 
+const chatCommand = /^\/(?:approve|clear|cost|diff|exit|help|model|pending|quit|reject|resume)(?=\s|$)/;
+
+/** Throws a usage error for a prompt that is a command of a conversation: a model would only guess what it means. */
+export const checkCommand = (prompt: string | undefined, hasThread: boolean): void => {
+  const text = prompt?.trim() ?? "";
+  if (text === "/compact" && !hasThread)
+    throw usageError("/compact needs a thread", "For example: harness run --continue /compact");
+  const [command] = chatCommand.exec(text) ?? [];
+  if (command === undefined) return;
+  const cost = command === "/cost" ? "What threads cost: harness threads cost. " : "";
+  throw usageError(
+    `${command} is a command of harness chat`,
+    `${cost}To go on with a conversation: harness chat`,
+  );
+};
+
 const readPrompt = async (input: Readable): Promise<string> => {
   const chunks: Buffer[] = [];
   let length = 0;

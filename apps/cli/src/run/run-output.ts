@@ -6,7 +6,6 @@ import type { CliError, ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { type AskedAtHub, JudgedCounts, judgedText } from "../timeline/judgements.ts";
 import { RefusedCalls } from "../timeline/outcomes.ts";
 import type { View } from "../timeline/view.ts";
@@ -32,17 +31,17 @@ export interface RunSummary {
 }
 
 /** A turn that cost nothing, or an unknown sum, has no line. */
-const costLine = (cost: number | undefined, usage: Usage | undefined): string => {
-  if (!cost || usage === undefined) return "";
+const costLine = (cost: number | undefined, usage: Usage | undefined): string | undefined => {
+  if (!cost || usage === undefined) return undefined;
   const { cacheReadTokens } = usage;
   const cached = cacheReadTokens ? `, ${cacheReadTokens.toLocaleString("en-US")} tokens from the cache` : "";
-  return `  cost: $${cost.toFixed(4)}${cached}\n`;
+  return `cost: $${cost.toFixed(4)}${cached}`;
 };
 
 /** What is said of commands that end with the process that ran them; undefined where there is none. */
 export const endedCommandsText = (commands: readonly RunningCommand[]): string | undefined => {
   if (commands.length === 0) return undefined;
-  const shown = commands.map(({ id, command }) => `${oneLine(command, 200)} (${oneLine(id, 80)})`);
+  const shown = commands.map(({ id, command }) => `${command} (${id})`);
   return `${commands.length === 1 ? "A command" : `${commands.length} commands`} in the background ended here: ${shown.join(", ")}`;
 };
 
@@ -67,15 +66,14 @@ export const createJsonOutput = (terminal: Terminal, { noPolicy }: RunOutputOpti
       judged.observe(event);
       refused.observe(event);
       answer.observe(event);
-      terminal.write(`${safeJson({ type, data })}\n`);
+      terminal.json({ type, data });
     },
     summary(summary) {
       const counts = judged.summary(summary.askedAtHub);
       const policy = noPolicy ? { policy: null } : counts && { policy: { ...counts } };
       const calls = refused.total > 0 && { refusedCalls: refused.total };
-      const said = { answer: answer.text };
-      const data = { ...toResult(summary), ...said, ...calls, ...policy };
-      terminal.write(`${safeJson({ type: "result", data })}\n`);
+      const data = { ...toResult(summary), answer: answer.text, ...calls, ...policy };
+      terminal.json({ type: "result", data });
     },
   };
 };
@@ -109,37 +107,36 @@ export const createTimelineOutput = (
     },
     summary({ threadId, log, again, unasked, askedAtHub, endedCommands, cost, result }) {
       const { style } = terminal;
-      const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
-      if (noPolicy) write(`${style.yellow(noPolicyText)}\n`);
+      if (noPolicy) terminal.say(style.yellow(noPolicyText));
       if (unasked > 0) {
         const calls = unasked === 1 ? "1 call was" : `${unasked} calls were`;
-        write(
-          `${style.yellow(`${calls} not approved: there is no terminal to ask in.`)} To approve: --approve once\n`,
-        );
+        const unaskedText = style.yellow(`${calls} not approved: there is no terminal to ask in.`);
+        terminal.say(`${unaskedText} To approve: --approve once`);
       }
       const ended = endedCommandsText(endedCommands);
       if (ended !== undefined) {
-        write(`${style.yellow(ended)}. To keep them running: harness serve, and harness run --attach\n`);
+        terminal.say(`${style.yellow(ended)}. To keep them running: harness serve, and harness run --attach`);
       }
-      const place = log === undefined ? "" : `  log: ${oneLine(log, 1000)}\n`;
       const counts = judged.summary(askedAtHub);
-      const policy = counts === undefined ? "" : `  ${judgedText(counts)}\n`;
+      terminal.say(style.dim(`thread ${threadId}`));
+      if (counts !== undefined) terminal.say(style.dim(`  ${judgedText(counts)}`));
       const spent = costLine(cost, result.turn.usage);
-      write(style.dim(`thread ${oneLine(threadId, 80)}\n${policy}${spent}`));
+      if (spent !== undefined) terminal.say(style.dim(`  ${spent}`));
       // The path and the command are there to be copied: a line break would end them.
-      terminal.write(style.dim(`${place}  to view it again: ${oneLine(again, 1200)}\n`));
+      if (log !== undefined) terminal.exact(style.dim(`  log: ${log}`));
+      terminal.exact(style.dim(`  to view it again: ${again}`));
     },
   };
 };
 
 /** The `result` line of a command that failed before there was one. */
-export const failureLine = ({ code, message, exitCode }: CliError, threadId: string | undefined): string => {
+export const failureJson = ({ code, message, exitCode }: CliError, threadId: string | undefined) => {
   const data = { threadId: threadId ?? null, turnId: null, status: "error", error: message, code, exitCode };
-  return `${safeJson({ type: "result", data })}\n`;
+  return { type: "result", data };
 };
 
 /** Where a thread of a directory is found again, for {@link RunSummary}. */
 export const storedPlace = (workspace: string, threadId: string): { log: string; again: string } => {
   const cwd = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
-  return { log: logFile(workspace, threadId), again: `harness threads show ${oneLine(threadId, 80)}${cwd}` };
+  return { log: logFile(workspace, threadId), again: `harness threads show ${threadId}${cwd}` };
 };

@@ -8,8 +8,8 @@ import type { Interrupts } from "../interruption.ts";
 import { Session, type SessionOptions } from "../session/session.ts";
 import { ErrorNotes } from "../terminal/line-budget.ts";
 import { note } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { createAnswerOutput } from "./answer-output.ts";
+import { attachCommand } from "./failures.ts";
 import { createJsonOutput, createTimelineOutput, type RunOutput } from "./run-output.ts";
 
 export interface ThreadPartsOptions extends SessionOptions {
@@ -54,6 +54,7 @@ export const createThreadParts = async (options: ThreadPartsOptions): Promise<Th
   const questions = new Questions({
     session,
     onCancel: interrupts.interrupt,
+    again: (id) => (endpoint === undefined ? `harness run --thread ${id}` : attachCommand(endpoint, id)),
     onError: notes.tell,
     onWatched: json ? noteWatched : undefined,
   });
@@ -92,7 +93,7 @@ export const createThreadParts = async (options: ThreadPartsOptions): Promise<Th
 };
 
 const noteWatched = ({ requestId }: ApprovalRequest): void =>
-  note(`harness: ${oneLine(requestId, 200)} waits for an answer. ${watchedText}`);
+  note(`harness: ${requestId} waits for an answer. ${watchedText}`);
 
 /**
  * Brings a turn of a thread to its end that was begun before: shows it, answers what waits, and follows it. The first
@@ -127,6 +128,6 @@ export const settleTurn = async (
 const approvalWaiting = (threadId: string): CliError =>
   refusedError(
     "approval_waiting",
-    `The last turn of ${oneLine(threadId, 80)} has not ended: it waits for an answer, and there is no terminal to ask in`,
+    `The last turn of ${threadId} has not ended: it waits for an answer, and there is no terminal to ask in`,
     { hint: "Answer it: the same command in a terminal, or with --approve once or --approve reject" },
   );

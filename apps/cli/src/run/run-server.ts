@@ -15,7 +15,7 @@ export interface RunServerOptions {
   readonly service: ThreadServiceOptions;
 }
 
-const note = (line: string): void => void createTerminal(io().stderr).write(`harness run: ${line}\n`);
+const note = (line: string): void => void createTerminal(io().stderr).say(`harness run: ${line}`);
 
 const reports: ServiceReports = {
   note,

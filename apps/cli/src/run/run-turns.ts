@@ -9,13 +9,13 @@ import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
 import { runStreams } from "../session/streams.ts";
 import { createTerminal, note } from "../terminal/terminal.ts";
-import { oneLine, promptTitle } from "../terminal/text.ts";
+import { promptTitle } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
 import { attachCommand, toCliFailure } from "./failures.ts";
 import type { RunOptions } from "./run.ts";
 import { toFileInput } from "./run-input.ts";
-import { failureLine, type RunSummary, storedPlace } from "./run-output.ts";
+import { failureJson, type RunSummary, storedPlace } from "./run-output.ts";
 import { createThreadParts, settleTurn, type ThreadParts } from "./run-parts.ts";
 import type { RunServer } from "./run-server.ts";
 
@@ -80,7 +80,7 @@ export const runPrompt = async (
       threadId: parts.threadId,
       endpoint: attach,
     });
-    if (json) createTerminal().write(failureLine(failure, threadId));
+    if (json) createTerminal().json(failureJson(failure, threadId));
     throw failure;
   } finally {
     // Until the server is gone a signal does not end this process.
@@ -239,9 +239,7 @@ const followTurn = async (client: ThreadClient, turn: TurnHandle, parts: RunPart
 };
 
 const noteQueued = ({ position, threadId, turnId }: TurnHandle): void =>
-  note(
-    `harness run: queued at place ${position} of ${oneLine(threadId, 80)} as ${oneLine(turnId, 80)}; Ctrl-C takes it back`,
-  );
+  note(`harness run: queued at place ${position} of ${threadId} as ${turnId}; Ctrl-C takes it back`);
 
 const isTurnOpen = (error: unknown): boolean => {
   if (!ProtocolError.isInstance(error) || error.rpcCode !== ThreadErrorCode.TurnBusy) return false;

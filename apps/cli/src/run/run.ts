@@ -14,12 +14,15 @@ import {
   type PolicyOptions,
   toPolicyChoice,
 } from "../supervision/policy-choice.ts";
-import { note } from "../terminal/terminal.ts";
+import { exchangeLines } from "../terminal/exchange-lines.ts";
+import { createTerminal, note } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
+import { lastExchangeOf } from "../threads/last-exchange.ts";
 import { type LastTurn, lastTurnOf } from "../threads/last-turn.ts";
 import { chosenThread } from "../threads/thread-ids.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
-import { promptOf } from "./run-input.ts";
+import { askPrompt, canAskPrompt } from "./ask-prompt.ts";
+import { checkCommand, promptOf } from "./run-input.ts";
 import { RunServer } from "./run-server.ts";
 
 export interface RunOptions extends PolicyOptions {
@@ -99,12 +102,36 @@ const openTurnOf = async (
       "turn_interrupted",
       "The last turn of this thread was interrupted: its server ended",
       {
-        hint: `To go on with it: ${command} --continue\n  To end it and begin another: ${command} "PROMPT"`,
+        hint: [`To go on with it: ${command} --continue`, `To end it and begin another: ${command} "PROMPT"`],
       },
     );
   }
   note(`harness run: the last turn was interrupted and ends here; --continue would have gone on with it`);
   return last;
+};
+
+/** Shows a terminal's user which conversation goes on. */
+const showLastExchange = async (
+  { thread, continue: goesOn, resume, attach, json }: RunOptions,
+  workspace: string,
+): Promise<void> => {
+  const isShown = (goesOn || resume) && attach === undefined && !json && io().stderr.isTTY;
+  if (thread === undefined || !isShown) return;
+  const last = await lastExchangeOf(harnessDirectory(workspace), thread);
+  const { style } = createTerminal(io().stderr);
+  if (last !== undefined) for (const line of exchangeLines(last, style)) note(line);
+};
+
+/** What the user says at the terminal where nothing goes on without it; undefined where something does, or no user is there. */
+const neededPrompt = async (options: RunOptions, workspace: string): Promise<string | undefined> => {
+  const { thread, attach, file, json } = options;
+  if (json || !canAskPrompt() || (attach !== undefined && thread !== undefined)) return undefined;
+  const last =
+    thread === undefined
+      ? undefined
+      : await lastTurnOf(harnessDirectory(workspace), thread).catch(() => undefined);
+  const isOpen = last !== undefined && last.state !== "ended";
+  return isOpen && file === undefined ? undefined : askPrompt(workspace);
 };
 
 /**
@@ -133,7 +160,12 @@ export const run = async (
   // A server that runs says itself which thread is meant.
   const threadId = attach === undefined ? await chosenThread(given, workspace) : given.thread;
   const options = threadId === undefined ? given : { ...given, thread: threadId };
-  const prompt = await promptOf(argument, options, io().stdin);
+  await showLastExchange(options, workspace);
+  const argued = await promptOf(argument, options, io().stdin);
+  const prompt = argued ?? (await neededPrompt(options, workspace));
+  // What came through a pipe may be anyone's words: it is no command, and an @ in it gives the model no file.
+  const isTyped = prompt !== undefined && (argued === undefined || argued === argument);
+  if (isTyped) checkCommand(prompt, threadId !== undefined);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
     throw usageError(
       "The prompt is empty",
@@ -151,8 +183,7 @@ export const run = async (
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const { version } = context;
   const hub = attach === undefined ? await hubOf(choice) : undefined;
-  if (hub !== undefined)
-    note(`harness run: the hub judges, and asks you there and here (${oneLine(hub.directory, 500)})`);
+  if (hub !== undefined) note(`harness run: the hub judges, and asks you there and here (${hub.directory})`);
   // The second Ctrl-C: the turn's end is written if that takes no longer than a moment.
   const interrupts = new Interrupts(() => {
     const quit = () => io().exit(interruptedExitCode());
@@ -174,8 +205,6 @@ export const run = async (
     },
   });
   const { runPrompt } = await import("./run-turns.ts");
-  // What came through a pipe may be anyone's words: an @ in them gives the model no file.
-  const isTyped = prompt !== undefined && prompt === argument;
   const { files, missing } = isTyped
     ? await mentionedFiles(prompt, workspace, io().cwd())
     : { files: [], missing: [] };

@@ -4,7 +4,6 @@ import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
 import { noPolicyText, toPolicyChoice } from "../supervision/policy-choice.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { ClientFaults } from "./client-faults.ts";
 import { createModelLimit } from "./models.ts";
@@ -25,9 +24,7 @@ export interface ServeOptions extends ThreadServiceOptions {
 export const serve = (options: ServeOptions, channel: Channel | undefined): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const { listen = [] } = options;
-    const faults = new ClientFaults("harness serve", (line) =>
-      createTerminal(io().stderr).write(`${line}\n`),
-    );
+    const faults = new ClientFaults("harness serve", (line) => createTerminal(io().stderr).say(line));
     defer(() => faults.end());
     const stopped = createDeferred<unknown>();
     defer(onStopSignals(() => stopped.resolve(undefined)));
@@ -37,9 +34,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     // Clients of sockets choose among these models only, the client of the channel any.
     const limit = createModelLimit(models);
     const accept = (accepted: Channel) => void server.connect(faults.watch(accepted), limit);
-    const listeners = await openSocketListeners(listen, accept, tellGone, (error) =>
-      note(oneLine(error.message, 500)),
-    );
+    const listeners = await openSocketListeners(listen, accept, tellGone, (error) => note(error.message));
     defer(() => listeners.close());
     // Clients are notified of how their turns end before the sockets close.
     defer(() => server.close());
@@ -48,17 +43,17 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
       void channel.closed.then((end) => stopped.resolve(end.error));
     }
     if (listen.length > 0) void server.resume();
-    if (listen.length > 0) note(`listening on ${oneLine(listeners.endpoints.join(" "), 2000)}`);
+    if (listen.length > 0) note(`listening on ${listeners.endpoints.join(" ")}`);
     const error = await stopped.promise;
     if (error === undefined) return ExitCode.done;
     logFailure("harness serve", error);
     return ExitCode.failed;
   });
 
-const note = (line: string) => void createTerminal(io().stderr).write(`harness serve: ${line}\n`);
+const note = (line: string) => void createTerminal(io().stderr).say(`harness serve: ${line}`);
 
 const tellGone = (endpoint: string): void =>
   note(
-    `the socket of ${oneLine(endpoint, 1000)} was removed or replaced: new clients cannot reach this server, ` +
+    `the socket of ${endpoint} was removed or replaced: new clients cannot reach this server, ` +
       "those that are connected stay. End it with SIGTERM or Ctrl-C, and start it again",
   );

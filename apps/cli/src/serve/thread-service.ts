@@ -12,7 +12,6 @@ import { io } from "../io.ts";
 import { toLocation } from "../store/location.ts";
 import { type PolicyOptions, toPolicyChoice } from "../supervision/policy-choice.ts";
 import { openSupervision, type Supervision } from "../supervision/supervision.ts";
-import { oneLine } from "../terminal/text.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { agents, createLazyRunner } from "./agent-loop.ts";
 import { hubControl } from "./hub-control.ts";
@@ -95,7 +94,7 @@ export const openThreadService = async (
     onWorking: () => void core.start(),
     notes: ({ thread: { threadId: conversation, directory } }) =>
       core.endedCommands({ conversation, directory }),
-    onRetry: (reason) => note(`the model is asked again: ${oneLine(reason, 1000)}`),
+    onRetry: (reason) => note(`the model is asked again: ${reason}`),
     ...contextOf(io().env),
   });
   const { store, close } = await openThreads(options.store, workspace, detail);
@@ -149,7 +148,7 @@ const toldOnce = (note: (line: string) => void): NonNullable<FileThreadStoreOpti
   return (error, { threadId }) => {
     if (told.has(threadId) || told.size >= maxTold) return;
     told.add(threadId);
-    note(describeFailure(`left out of the list: ${oneLine(threadId, 80)}`, error));
+    note(describeFailure(`left out of the list: ${threadId}`, error));
   };
 };
 

@@ -7,7 +7,6 @@ import { type Answer, type AskMode, type AskTerminal, askUser, type Question } f
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { wrapText } from "../terminal/text.ts";
 import type { AskedAtHub } from "../timeline/judgements.ts";
 import { View } from "../timeline/view.ts";
 import type { ViewOptions } from "../timeline/view-options.ts";
@@ -47,6 +46,8 @@ export class Session {
   readonly askTerminal: AskTerminal | undefined;
   /** Takes the keyboard from what reads lines, before the user is asked. */
   beforeAsk: () => void = () => {};
+  /** Gives it back, once the user was asked. */
+  afterAsk: () => void = () => {};
   /** The keyboard is for the user's next line: a question of the hub is only shown. */
   isReading: () => boolean = () => false;
   readonly #show: (lines: readonly string[]) => void;
@@ -95,20 +96,19 @@ export class Session {
   #askTerminal(output: NodeJS.WriteStream, { shown }: SessionStreams): AskTerminal {
     if (output === shown) return { output, show: (lines) => this.view.lines(lines) };
     const terminal = createTerminal(output);
-    const write = (line: string) => terminal.write(`${wrapText(line, terminal.columns)}\n`);
-    return { output, show: (lines) => lines.forEach(write) };
+    return { output, show: (lines) => terminal.say(lines) };
   }
 
   /** Asks the user. Only where {@link mode} is `ask`. */
   ask<Reach extends string = never>(question: Question<Reach>, signal: AbortSignal): Promise<Answer<Reach>> {
     this.beforeAsk();
-    return askUser(question, signal, this.askTerminal ?? { show: this.#show });
+    return askUser(question, signal, this.askTerminal ?? { show: this.#show }).finally(() => this.afterAsk());
   }
 
   /** Says something beside what is shown, on standard error. Safe text. */
   readonly note = (line: string): void => {
     this.view.breakLine();
-    createTerminal(io().stderr).write(`${this.command}: ${line}\n`);
+    createTerminal(io().stderr).say(`${this.command}: ${line}`);
   };
 
   /**
@@ -134,6 +134,7 @@ export class Session {
       spinner: this.spinner,
       asks: () => this.mode === "ask" && !this.isReading(),
       beforeAsk: () => this.beforeAsk(),
+      afterAsk: () => this.afterAsk(),
       askTerminal: this.askTerminal ?? { show: this.#show },
       onError: (error) => logFailure(`${this.command}: the hub's inbox`, error),
     });

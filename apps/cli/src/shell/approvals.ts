@@ -12,7 +12,6 @@ import { isObject } from "@harnesskit/wire/json";
 import type { Session } from "../session/session.ts";
 import type { AskMode } from "../terminal/asker.ts";
 import type { Style } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, blockLines, shownWhole } from "../timeline/approval-lines.ts";
 import { askedCallLines } from "../timeline/asked-call.ts";
 
@@ -54,7 +53,7 @@ const viewOf = ({ action_type: type, payload = {} }: ActionDirective, risk: Appr
   const kind = typeof whole === "string" ? ("prompt" as const) : ("input" as const);
   return {
     ...view,
-    title: oneLine(head, 500),
+    title: head,
     parts: about.length === 0 ? [] : [{ kind, label: "about", lines: about }],
   };
 };
@@ -166,7 +165,7 @@ export class ShellApprover {
   ): Promise<ApprovalReply | undefined> {
     const { mode, view } = this.#session;
     if (mode === "ask") {
-      const answer = await this.#session.ask({ lines, takesReason: true, canWait }, signal);
+      const answer = await this.#session.ask({ lines, canWait }, signal);
       if (answer === "interrupted") this.#onInterrupt();
       if (typeof answer !== "object") return undefined;
       if (answer.decision === "approve") return "approved";

@@ -106,7 +106,7 @@ export const showCard = (view: View, directive: ActionDirective): ShownCard => {
     view.lines([`${style.cyan("●")} ${shown} ${style.green("✓")}`]);
     return { isShown: true };
   }
-  const heading = title === undefined || title === "" ? [] : [style.bold(oneLine(title, 200))];
+  const heading = title === undefined || title === "" ? [] : [style.bold(title)];
   view.lines([...heading, ...lines]);
   return { isShown: true, form };
 };

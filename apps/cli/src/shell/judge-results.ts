@@ -37,7 +37,7 @@ export const judgeResults = (results: readonly DirectiveResult[]) => {
     const type = oneLine(directive.action_type, 100);
     if (ends[index] === "lost") return [`${type} was not shown (${outcome})`];
     if (ends[index] !== "unasked") return [];
-    return [`an approval could not be asked: ${oneLine(error?.message ?? "", 300)} (${type})`];
+    return [`an approval could not be asked: ${error?.message ?? ""} (${type})`];
   });
   const isNothing = ends.includes("unshown") && !ends.includes("shown");
   if (isNothing) lines.push("nothing of what the engine sent could be shown");

@@ -92,7 +92,7 @@ export class ShellConversation implements LineActions {
       },
       onDiagnostic: ({ code, message, actionType }) => {
         const which = actionType === undefined ? "" : ` ${oneLine(actionType, 100)}`;
-        tell(`${oneLine(message, 300)} (${oneLine(code)}${which})`);
+        tell(`${message} (${code}${which})`);
       },
     });
   }
@@ -174,10 +174,8 @@ export class ShellConversation implements LineActions {
     const why = [code, message].filter((text) => text !== undefined).join(": ");
     const names = attachments.map(({ filename, ref_id, uri }) => filename ?? ref_id ?? uri ?? "").join(", ");
     const isUpload = capability === ShellCapability.AttachmentUpload;
-    const dropped = isUpload ? `; not taken: ${oneLine(names, 300)}` : "";
-    session.note(
-      `the engine does not offer ${oneLine(capability)}${why === "" ? "" : ` (${oneLine(why, 300)})`}${dropped}`,
-    );
+    const dropped = isUpload ? `; not taken: ${names}` : "";
+    session.note(`the engine does not offer ${capability}${why === "" ? "" : ` (${why})`}${dropped}`);
   }
 
   #show(directive: ActionDirective): boolean {
@@ -280,9 +278,7 @@ export class ShellConversation implements LineActions {
     // An engine of this program says which failure of its model it was.
     const category = typeof details?.category === "string" ? details.category : code;
     this.#failure = errorExitCode(category);
-    this.#options.session.note(
-      `${errorWord(category)}: ${oneLine(message ?? "it does not say why", 1_000)} (${oneLine(category, 100)})`,
-    );
+    this.#options.session.note(`${errorWord(category)}: ${message ?? "it does not say why"} (${category})`);
   }
 
   async #drop(answered: PendingApproval): Promise<void> {

@@ -5,7 +5,6 @@ import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
 import { isObject } from "@harnesskit/wire/json";
 import { keepNewest } from "../agents/keep-newest.ts";
 import { type CliError, unavailableError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 
 /** What is kept of a conversation between two calls. */
 export interface KeptConversation {
@@ -43,7 +42,7 @@ const hash = (text: string): string => sha256Hex(text).slice(0, 32);
 const stateFailure = (path: string, cause: unknown): CliError =>
   unavailableError(
     "state_unavailable",
-    `the conversation cannot be kept in ${oneLine(path, 500)}: ${cause instanceof Error ? oneLine(cause.message, 300) : "unknown"}`,
+    `the conversation cannot be kept in ${path}: ${cause instanceof Error ? cause.message : "unknown"}`,
     { hint: "Name another place with XDG_STATE_HOME", cause },
   );
 

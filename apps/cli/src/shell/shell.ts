@@ -11,7 +11,6 @@ import { io } from "../io.ts";
 import { Session } from "../session/session.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { canSpin } from "../terminal/spinner.ts";
-import { oneLine } from "../terminal/text.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { ShellApprover } from "./approvals.ts";
 import { ShellConversation } from "./shell-conversation.ts";
@@ -29,7 +28,7 @@ const engineUrlOf = (text: string): URL => {
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
   if (url === undefined || !isHttp || url.username !== "" || url.password !== "" || url.hash !== "") {
     const hint = "For example: --engine http://127.0.0.1:8787/openharness";
-    throw usageError(`--engine: ${oneLine(text, 200)} is not the URL of an engine`, hint);
+    throw usageError(`--engine: ${text} is not the URL of an engine`, hint);
   }
   if (url.pathname === "/") url.pathname = "/openharness";
   return url;
@@ -47,7 +46,7 @@ const openEngine = async (engine: string, tokenFile: string | undefined, timeout
     return { url: url.href, exchange: createHttpExchange({ url: url.href, timeoutMs, ...credentials }) };
   } catch (error) {
     if (!HarnessError.isInstance(error)) throw error;
-    throw usageError(`--engine: ${oneLine(error.message, 500)}`);
+    throw usageError(`--engine: ${error.message}`);
   }
 };
 
@@ -128,7 +127,7 @@ export const shell = async (
   const state = new ShellState(stateDirectory("shell"), url);
   const sessionId = await sessionIdOf(options, state);
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
-  const again = oneLine(resumeCommand(url, sessionId, tokenFile), 1_200);
+  const again = resumeCommand(url, sessionId, tokenFile);
   // A conversation goes on without the answer.
   const onInterrupt = () => {
     if (intent !== undefined) noteInterruption();
@@ -142,7 +141,7 @@ export const shell = async (
   try {
     await session.followHub(await hubOf(running), sessionId, () => void conversation.cancel());
     if (intent === undefined) {
-      view.note(`session ${oneLine(sessionId, 80)}, engine ${oneLine(url, 300)}; /help lists the commands`);
+      view.note(`session ${sessionId}, engine ${url}; /help lists the commands`);
     }
     await conversation.followUp();
     if (intent === undefined) await lines.follow(() => session.answered());

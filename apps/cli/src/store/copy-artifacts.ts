@@ -5,7 +5,6 @@ import { ifPresent, openOwnFile, UnsafeFileError } from "@harnesskit/node-kit";
 import type { PostgresThreads } from "@harnesskit/store-postgres";
 import type { ThreadStore } from "@harnesskit/thread-server";
 import { CliError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
 import { lost } from "./copy-count.ts";
 
@@ -18,11 +17,10 @@ const openArtifact = async (threadId: string, path: string, name: string) => {
     return await openOwnFile(join(path, name));
   } catch (cause) {
     if (!UnsafeFileError.isInstance(cause)) throw cause;
-    throw new CliError(
-      "copy_failed",
-      `the artifact ${oneLine(name, 80)} of the thread ${oneLine(threadId, 80)} ${cause.problem}`,
-      { hint: "Remove it, and copy again: what was copied stays.", cause },
-    );
+    throw new CliError("copy_failed", `the artifact ${name} of the thread ${threadId} ${cause.problem}`, {
+      hint: "Remove it, and copy again: what was copied stays.",
+      cause,
+    });
   }
 };
 

@@ -1,7 +1,6 @@
 import { type GraphStore, type Lease, sessionLeaseKey } from "@harnesskit/graph";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 import { type CopyCount, conflict, lost } from "./copy-count.ts";
 import { changesBetween, runDigest, sessionDigest, suspensionDigest } from "./digests.ts";
 
@@ -16,7 +15,7 @@ const holding = async <T>(from: GraphStore, sessionId: string, work: () => Promi
     lease = await from.leases.acquire(sessionLeaseKey(sessionId), leaseMs);
   } catch (cause) {
     if (!HarnessError.isInstance(cause) || cause.code !== "lease_taken") throw cause;
-    throw new CliError("copy_in_use", `the conversation ${oneLine(sessionId, 200)} is in use`, {
+    throw new CliError("copy_in_use", `the conversation ${sessionId} is in use`, {
       hint: "End the programs that use FROM, and copy again: what was copied stays.",
       cause,
     });

@@ -1,6 +1,5 @@
 import { jsonDifference } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 
 /** What was copied of one kind. */
 export interface CopyCount {
@@ -13,12 +12,12 @@ export interface CopyCount {
 export const conflict = (what: string, id: string): CliError =>
   new CliError(
     "copy_conflict",
-    `${what} ${oneLine(id, 200)} is in TO with another content: nothing of it was overwritten`,
+    `${what} ${id} is in TO with another content: nothing of it was overwritten`,
     { hint: "Copy to an empty store, or remove it there." },
   );
 
 export const lost = (what: string, id: string): CliError =>
-  new CliError("copy_failed", `${what} ${oneLine(id, 200)} is not in TO what it is in FROM`, {
+  new CliError("copy_failed", `${what} ${id} is not in TO what it is in FROM`, {
     hint: "End the programs that use both stores, and copy again.",
   });
 

@@ -3,7 +3,6 @@ import type { PostgresThreads } from "@harnesskit/store-postgres";
 import { type ThreadLease, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { systemClock, wait } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 import { type Artifacts, copyArtifacts, verifyArtifacts } from "./copy-artifacts.ts";
 import { type CopyCount, conflict, lost, sameJson } from "./copy-count.ts";
 
@@ -41,7 +40,7 @@ const lease = async (store: ThreadStore, threadId: string): Promise<ThreadLease>
         await wait(pollMs, systemClock, undefined);
         continue;
       }
-      throw new CliError("copy_in_use", `the thread ${oneLine(threadId, 80)} is in use`, {
+      throw new CliError("copy_in_use", `the thread ${threadId} is in use`, {
         hint: "End the server that writes it, and copy again: what was copied stays.",
         cause,
       });

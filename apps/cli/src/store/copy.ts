@@ -2,7 +2,6 @@ import { stat } from "node:fs/promises";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { artifactFiles } from "./copy-artifacts.ts";
@@ -165,19 +164,17 @@ export const copyStore = (
     const terminal = createTerminal();
     const { verified, ...counts } = report;
     if (json) {
-      terminal.write(
-        `${safeJson({ from: describeLocation(from), to: describeLocation(to), ...counts, verified, left })}\n`,
-      );
+      terminal.json({ from: describeLocation(from), to: describeLocation(to), ...counts, verified, left });
       return ExitCode.done;
     }
     for (const [what, { total, copied }] of Object.entries(counts) as [string, CopyCount][]) {
       const before = total === copied ? "" : `, ${total - copied} were there`;
-      terminal.write(`${asWords(what).padEnd(16)} ${copied} copied${before}\n`);
+      terminal.say(`${asWords(what).padEnd(16)} ${copied} copied${before}`);
     }
-    terminal.write(`verified         ${verified} by their digests\n`);
+    terminal.say(`verified         ${verified} by their digests`);
     const others = Object.entries(left).map(([what, count]) => `${count} ${asWords(what)}`);
     if (others.length > 0) {
-      terminal.write(`left in FROM     ${others.join(", ")}: a SQLite file keeps conversations only\n`);
+      terminal.say(`left in FROM     ${others.join(", ")}: a SQLite file keeps conversations only`);
     }
     return ExitCode.done;
   });

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { shellWord } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
-import { oneLine } from "../terminal/text.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
 
 /** Where conversations and threads are kept. */
@@ -76,7 +75,7 @@ export const toLocation = (text: string, env: NodeJS.ProcessEnv = io().env): Sto
   // What looks like a URL is no file: an error or a file's name would repeat its password.
   if (/^\s*[a-z][a-z0-9+.-]+:/i.test(text) && !text.startsWith("sqlite:")) {
     throw usageError(
-      `--store: ${oneLine(text.slice(0, text.indexOf(":") + 1), 80)} is not a kind of store`,
+      `--store: ${text.slice(0, text.indexOf(":") + 1)} is not a kind of store`,
       "Write FILE, sqlite:FILE, postgres: or postgres://USER@HOST/DATABASE",
     );
   }
@@ -105,11 +104,11 @@ export const conversationsOf = ({ directory }: { readonly directory: string }): 
 
 /** A place as it may be shown: without user, password and options. */
 export const describeLocation = (location: CopySource): string => {
-  if (location.kind === "hub") return `hub:${oneLine(shellWord(location.directory), 500)}`;
-  if (location.kind === "runs") return `runs:${oneLine(shellWord(location.file), 500)}`;
-  if (location.kind === "sqlite") return `sqlite:${oneLine(shellWord(location.file), 500)}`;
-  if (location.kind === "files") return `files:${oneLine(shellWord(location.directory), 500)}`;
+  if (location.kind === "hub") return `hub:${shellWord(location.directory)}`;
+  if (location.kind === "runs") return `runs:${shellWord(location.file)}`;
+  if (location.kind === "sqlite") return `sqlite:${shellWord(location.file)}`;
+  if (location.kind === "files") return `files:${shellWord(location.directory)}`;
   const { host, pathname } = new URL(location.url);
   const schema = location.schema === undefined ? "" : `?schema=${location.schema}`;
-  return `postgres://${oneLine(`${host}${pathname}${schema}`, 500)}`;
+  return `postgres://${host}${pathname}${schema}`;
 };

@@ -34,13 +34,11 @@ const locate = async (options: StoreCommandOptions): Promise<StoreLocation> =>
 const show = (location: StoreLocation, values: Values, json: true | undefined): void => {
   const terminal = createTerminal();
   const named = { store: describeLocation(location), ...values };
-  if (json) terminal.write(`${safeJson(named)}\n`);
+  if (json) terminal.json(named);
   else {
     for (const [name, value] of Object.entries(named)) {
       const text = typeof value === "object" && value !== null ? safeJson(value) : String(value);
-      terminal.write(
-        `${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).padEnd(20)} ${text}\n`,
-      );
+      terminal.say(`${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).padEnd(20)} ${text}`);
     }
   }
 };

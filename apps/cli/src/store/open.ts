@@ -4,14 +4,13 @@ import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from
 import { openContinuationStore, openSqliteStore, StoreError } from "@harnesskit/store-sqlite";
 import { HarnessError } from "@harnesskit/wire";
 import { type CliError, logFailure, unavailableError, usageError } from "../cli-error.ts";
-import { oneLine } from "../terminal/text.ts";
 import { describeLocation, type StoreLocation } from "./location.ts";
 
 const unavailable = (location: StoreLocation, cause: unknown): CliError => {
   const message = cause instanceof Error ? cause.message : String(cause);
   return unavailableError(
     "store_unavailable",
-    `the store ${describeLocation(location)} cannot be used: ${oneLine(message, 500)}`,
+    `the store ${describeLocation(location)} cannot be used: ${message}`,
     {
       hint:
         location.kind === "postgres" ? "Check it: harness store check" : "Name another file: --store FILE",
@@ -27,7 +26,7 @@ export const opening = async <T>(location: StoreLocation, open: () => Promise<T>
   } catch (cause) {
     if (StoreError.isInstance(cause)) throw unavailable(location, cause);
     if (HarnessError.isInstance(cause) && cause.code === "invalid_argument") {
-      throw usageError(`--store: ${oneLine(cause.message, 500)}`);
+      throw usageError(`--store: ${cause.message}`);
     }
     throw cause;
   }

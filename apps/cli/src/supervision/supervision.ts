@@ -8,7 +8,6 @@ import {
 } from "@harnesskit/ahp-client/thread-gates";
 import { type Clock, HarnessError, systemClock } from "@harnesskit/wire";
 import { workspaceAgentId } from "@harnesskit/workspace-agent/declarations";
-import { oneLine } from "../terminal/text.ts";
 import { createLocalPolicy } from "./local-policy.ts";
 import type { PolicyChoice } from "./policy-choice.ts";
 
@@ -106,7 +105,7 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
 
 const describeError = (error: unknown): string => {
   const code = HarnessError.isInstance(error) ? ` (${error.code})` : "";
-  return `${oneLine(error instanceof Error ? error.message : String(error), 300)}${code}`;
+  return `${error instanceof Error ? error.message : String(error)}${code}`;
 };
 
 export interface OpenSupervisionOptions {
@@ -160,7 +159,7 @@ const openHub = async (
     import("@harnesskit/transport-uds"),
     import("../hub/hub-policy-name.ts"),
   ]);
-  note(`the hub at ${oneLine(place.socket, 1000)} judges; approvals: its page, or harness inbox`);
+  note(`the hub at ${place.socket} judges; approvals: its page, or harness inbox`);
   const transport = createUnixTransport({ path: place.socket, framing: "newline" });
   return { endpoint: { transport }, waits: true, policyName: await hubPolicyName(place), close: () => {} };
 };

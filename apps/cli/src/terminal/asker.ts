@@ -1,5 +1,7 @@
 import { io } from "../io.ts";
-import { askApproval } from "./keyboard.ts";
+import { askLine } from "./ask-line.ts";
+import { type Choice, choose } from "./choose.ts";
+import { showToEnd } from "./show-to-end.ts";
 
 /**
  * What answers: the user at the terminal, `--approve`, nothing because there is no terminal (then the answer is no, or the question
@@ -26,13 +28,11 @@ export interface Question<Reach extends string = never> {
   readonly lines: readonly string[];
   /** @default it cannot be allowed for always */
   readonly always?: readonly AlwaysChoice<Reach>[] | undefined;
-  /** What asks takes the reason of a refusal. @default false */
-  readonly takesReason?: boolean;
-  /** The question can be left for later. @default false */
+  /** The question waits where Esc leaves it. @default Esc does nothing */
   readonly canWait?: boolean;
 }
 
-/** `later` leaves the question as it is, and so does Ctrl-C (`interrupted`); undefined where the signal aborted. */
+/** `later` after Esc and `interrupted` after Ctrl-C leave the question as it is; undefined where the signal aborted. */
 export type Answer<Reach extends string = never> =
   | { readonly decision: "approve"; readonly always?: Reach | undefined }
   | { readonly decision: "reject"; readonly reason?: string | undefined }
@@ -40,34 +40,36 @@ export type Answer<Reach extends string = never> =
   | "interrupted"
   | undefined;
 
-type Choice<Reach extends string> = Reach | "yes" | "no" | "why" | "later";
-
 /** Asks the user at the terminal: the one question of every command. */
 export const askUser = async <Reach extends string = never>(
-  { lines, always = [], takesReason = false, canWait = false }: Question<Reach>,
+  { lines, always = [], canWait = false }: Question<Reach>,
   signal: AbortSignal,
   { show, output = io().stdout }: AskTerminal,
 ): Promise<Answer<Reach>> => {
-  const choices: { value: Choice<Reach>; label: string; hint?: string }[] = [
-    { value: "yes", label: "Yes, once" },
-    ...always.map(({ reach, label, hint }) => ({ value: reach, label, hint })),
-    { value: "no", label: "No" },
-    ...(takesReason ? [{ value: "why" as const, label: "No, and say why" }] : []),
-    ...(canWait ? [{ value: "later" as const, label: "Later" }] : []),
+  const seen = await showToEnd({ lines, show }, signal, output);
+  if (seen === "aborted") return undefined;
+  if (seen === "interrupted") return seen;
+  if (seen === "stopped") return { decision: "reject" };
+  const no = { decision: "reject" } as const;
+  const whyNot = { decision: "reject" } as const;
+  const choices: Choice<Exclude<Answer<Reach>, string | undefined>>[] = [
+    { value: { decision: "approve" }, label: "Yes, once", key: "y" },
+    ...always.map(({ reach, label, hint }) => ({
+      value: { decision: "approve" as const, always: reach },
+      ...{ label, hint },
+    })),
+    { value: no, label: "No", key: "n" },
+    { value: whyNot, label: "No, and say why" },
   ];
-  const shown = { lines, show };
-  const choice = await askApproval<string>(choices, "no", signal, { shown, output });
-  const reason = choice === "why" ? await askReason(signal, output) : undefined;
+  const chosen = await choose({
+    ...{ message: "Allow it?", choices, initial: no, signal, output },
+    leave: canWait ? "leave it waiting" : undefined,
+  });
+  if (chosen === "aborted" || signal.aborted) return undefined;
+  if (chosen === "left") return "later";
+  if (chosen === "interrupted") return chosen;
+  if (chosen.value !== whyNot) return chosen.value;
+  const reason = await askLine("Why not?", signal, output);
   if (signal.aborted) return undefined;
-  if (choice === undefined || reason === null) return "interrupted";
-  if (choice === "later") return "later";
-  if (choice === "no" || choice === "why") return { decision: "reject", reason: reason || undefined };
-  return { decision: "approve", always: choice === "yes" ? undefined : (choice as Reach) };
-};
-
-/** The user's words; null after Ctrl-C. */
-const askReason = async (signal: AbortSignal, output: NodeJS.WriteStream): Promise<string | null> => {
-  const { isCancel, text } = await import("@clack/prompts");
-  const reason = await text({ message: "Why not?", signal, output });
-  return isCancel(reason) ? null : reason;
+  return reason === undefined ? "interrupted" : { decision: "reject", reason: reason.trim() || undefined };
 };

@@ -11,17 +11,19 @@ export const chatHelp = [
   "/approve ID         run the call that waits; without an ID the only one",
   "/reject ID [REASON] do not run it; the model gets the reason",
   "/pending            show what waits",
-  "/quit               leave; what waits goes on waiting",
+  "/quit, /exit        leave; what waits goes on waiting",
   "//text              a message that begins with a /",
   "Tab                 completes commands, ids and @FILE",
   "Alt+Enter, or a \\ at the end of a line: the message goes on in the next line",
-  "Ctrl-C              drops what is typed, cancels a turn that runs, and leaves otherwise",
+  "Up, Down            bring back what was sent; a message of several lines as one, with ⏎",
+  "Ctrl-C              cancels a turn that runs, else drops what is typed; twice at an empty line: leaves",
 ];
 
 /** Reads a line, or what was pasted as one. */
 export const parseChatLine = (line: string): ChatCommand => {
   const text = line.trim();
   if (text === "") return { kind: "nothing" };
+  if (text === "exit" || text === "quit") return { kind: "quit" };
   if (!text.startsWith("/")) return { kind: "message", text };
   if (text.startsWith("//")) return { kind: "message", text: text.slice(1) };
   const [word = "", id = "", ...rest] = text.split(/\s+/);
@@ -33,6 +35,8 @@ export const parseChatLine = (line: string): ChatCommand => {
       const reason = argument.slice(id.length).trim();
       return { kind: "reject", id, reason: reason === "" ? undefined : reason };
     }
+    case "/exit":
+      return { kind: "quit" };
     case "/help":
     case "/pending":
     case "/quit":

@@ -36,8 +36,8 @@ export interface LineActions {
 }
 
 /**
- * Takes lines of standard input, each a message or a command. The first Ctrl-C cancels what runs, or leaves; the second one in a
- * line ends the process.
+ * Takes lines of standard input, each a message or a command. The first Ctrl-C cancels what runs; where nothing runs, a terminal's user is told how
+ * to leave, and the second one leaves. A third one ends the process.
  */
 export class LineConversation {
   readonly isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
@@ -49,11 +49,15 @@ export class LineConversation {
   #interrupts = 0;
   #isClosed = false;
   #isReading = false;
+  #isFollowing = false;
+  /** What was typed, and not sent, when a question took the keyboard. */
+  #draft = "";
 
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
   constructor(session: Session, actions: LineActions, isOneMessage = false) {
     this.#view = session.view;
     session.beforeAsk = () => this.#releaseKeyboard();
+    session.afterAsk = () => this.#takeKeyboard();
     session.isReading = () => this.#isReading;
     this.#actions = actions;
     this.#isOneMessage = isOneMessage;
@@ -62,21 +66,33 @@ export class LineConversation {
 
   readonly #onInterrupt = (): void => {
     noteInterruption();
-    if (++this.#interrupts > 1) {
+    const goesOn = this.isTerminal && !this.#isOneMessage;
+    if (++this.#interrupts > (goesOn ? 2 : 1)) {
       this.#reader?.close();
       io().exit(interruptedExitCode());
     }
     const isCancelled = this.#actions.cancel();
+    const isFirst = this.#isReading && this.#interrupts === 1;
     // At a terminal the user goes on after a turn that was cancelled.
-    if (isCancelled && this.isTerminal && !this.#isOneMessage) forgetInterruption();
-    else this.#stopReading();
+    if (!goesOn || (!isCancelled && !isFirst)) {
+      this.#stopReading();
+      return;
+    }
+    forgetInterruption();
+    if (!isCancelled) this.#view.note("Ctrl-C again, Ctrl-D or /quit leaves.");
   };
 
-  /** Gives the keyboard up, and forgets what was typed ahead, so that a question can be asked. */
+  /** Gives the keyboard up, so that a question can be asked. Lines that were sent ahead are forgotten: none of them is an answer. */
   #releaseKeyboard(): void {
     if (!this.isTerminal) return;
+    this.#draft = this.#reader?.draft ?? this.#draft;
     this.#reader?.close();
     this.#reader = undefined;
+  }
+
+  /** What is typed while a turn runs is for the next line, and not shown before. */
+  #takeKeyboard(): void {
+    if (this.isTerminal && this.#isFollowing && !this.#isClosed) this.#reader ??= this.#openReader();
   }
 
   #stopReading(): void {
@@ -92,7 +108,9 @@ export class LineConversation {
   /** @param ready waited for before each line: what asks the user first. @default nothing */
   async follow(ready: () => Promise<void> | undefined = async () => {}): Promise<void> {
     if (this.isTerminal) await this.#history.load();
+    this.#isFollowing = true;
     await this.#read(ready);
+    this.#isFollowing = false;
     await this.#history.saved();
   }
 
@@ -101,6 +119,7 @@ export class LineConversation {
       await ready();
       this.#reader ??= this.#openReader();
       this.#isReading = true;
+      this.#interrupts = 0;
       const line = await this.#reader.next();
       this.#isReading = false;
       if (line === undefined) return;
@@ -112,11 +131,22 @@ export class LineConversation {
 
   #openReader(): LineReader {
     const { commands = [], directory } = this.#actions;
-    const words = ["/approve", "/help", "/pending", "/quit", "/reject", ...commands.map(({ word }) => word)];
+    const words = [
+      "/approve",
+      "/exit",
+      "/help",
+      "/pending",
+      "/quit",
+      "/reject",
+      ...commands.map(({ word }) => word),
+    ];
+    const draft = this.#draft;
+    this.#draft = "";
     const sources = { commands: words.sort(), ids: () => this.#actions.pendingIds(), directory };
     return new LineReader({
       onInterrupt: this.#onInterrupt,
       history: this.#history,
+      draft,
       complete: (line) => completeLine(line, sources),
     });
   }

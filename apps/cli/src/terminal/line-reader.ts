@@ -1,27 +1,34 @@
 import { createInterface, type Interface, type Key } from "node:readline";
-import { createDeferred, type Deferred } from "@harnesskit/wire";
+import { createDeferred, type Deferred, displayText } from "@harnesskit/wire";
 import { io } from "../io.ts";
+import { bracketedPaste } from "./choose.ts";
 import type { Completion } from "./complete-line.ts";
+import { EchoOutput } from "./echo-output.ts";
 import type { LineHistory } from "./line-history.ts";
 
 const maxLines = 1_000;
 const prompt = "› ";
 const furtherPrompt = "… ";
-/** A terminal marks what is pasted, so that a line break in it is not Enter. */
-const bracketedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
+/** A line break in a message that is edited as one line. */
+const lineBreak = "⏎";
+
+const asOneLine = (message: string): string => message.replaceAll("\n", lineBreak);
 
 export interface LineReaderOptions {
   /** Called for Ctrl-C in a terminal where no text is typed. */
   readonly onInterrupt: () => void;
   /** What the arrow keys bring back. @default what was typed since it was made */
   readonly history?: LineHistory | undefined;
+  /** What is typed already. @default nothing */
+  readonly draft?: string | undefined;
   /** What Tab completes. @default nothing */
   readonly complete?: ((line: string) => Promise<Completion>) | undefined;
 }
 
 /**
  * The messages of standard input, one at a time: its lines, or at a terminal what is sent with Enter. There a message has several lines
- * where they are pasted, end with a backslash, or with Alt+Enter.
+ * where they are pasted, end with a backslash, or with Alt+Enter; the arrow keys bring it back as one line, its line breaks shown as `⏎`. What is
+ * typed while no message is waited for is shown with the next prompt.
  */
 export class LineReader {
   readonly isTerminal: boolean;
@@ -34,18 +41,22 @@ export class LineReader {
   #isContinued = false;
   #waiting: Deferred<string | undefined> | undefined;
   #hasEnded = false;
+  #echo: EchoOutput | undefined;
+  /** What the arrow keys bring back, the last first: that of the line editor. */
+  #recalled: string[] = [];
 
   constructor(options: LineReaderOptions) {
     const { stdin: input, stdout: output } = io();
     this.#options = options;
     this.isTerminal = input.isTTY === true && output.isTTY === true;
-    const { history, complete } = options;
+    const { history, complete, draft = "" } = options;
+    if (this.isTerminal) this.#echo = new EchoOutput(output);
     this.#reader = createInterface({
       input,
       terminal: this.isTerminal,
       prompt,
-      output: this.isTerminal ? output : undefined,
-      ...(history && { history: [...history.lines], removeHistoryDuplicates: true }),
+      output: this.#echo,
+      ...(history && { history: history.lines.map(asOneLine), removeHistoryDuplicates: true }),
       ...(complete && {
         completer: (line: string, done: (error: null, found: Completion) => void) =>
           void complete(line).then((found) => done(null, found)),
@@ -55,6 +66,9 @@ export class LineReader {
     this.#reader.on("SIGINT", this.#interrupted);
     this.#reader.on("close", this.#ended);
     if (!this.isTerminal) return;
+    this.#reader.on("history", (lines: string[]) => (this.#recalled = lines));
+    this.#mute();
+    if (draft !== "") this.#reader.write(draft);
     // Before the interface, which ends a line at Enter.
     input.prependListener("keypress", this.#onKey);
     if (io().env.TERM !== "dumb") output.write(bracketedPaste.on);
@@ -63,6 +77,7 @@ export class LineReader {
   readonly #onKey = (_: unknown, key: Key | undefined): void => {
     if (key?.name === "paste-start") this.#isPasting = true;
     if (key?.name === "paste-end") this.#isPasting = false;
+    if (key?.name === "up" && this.#begun.length > 0 && !this.#isPasting) this.#editWhole();
     if (key?.name !== "return" || key.meta !== true) return;
     this.#isContinued = true;
     this.#reader.write(null as unknown as string, { name: "return" });
@@ -71,31 +86,59 @@ export class LineReader {
 
   #typed(line: string): void {
     const continues = /(?:^|[^\\])\\$/.test(line);
-    this.#options.history?.add(line);
+    // The message is brought back whole, and not by its lines.
+    if (this.#recalled[0] === line) this.#recalled.shift();
     if (this.#isPasting || this.#isContinued || continues) {
       this.#begun.push(continues && !this.#isPasting ? line.slice(0, -1) : line);
       this.#reader.setPrompt(furtherPrompt);
       this.#reader.prompt();
       return;
     }
-    this.#take([...this.#begun.splice(0), line].join("\n"));
+    const message = [...this.#begun.splice(0), line].join("\n").replaceAll(lineBreak, "\n");
+    this.#options.history?.add(message);
+    if (message.trim() !== "") this.#recalled.unshift(asOneLine(message));
+    this.#take(message);
+  }
+
+  /** Several lines that are written are edited as one. */
+  #editWhole(): void {
+    const whole = [...this.#begun.splice(0), this.#reader.line].join(lineBreak);
+    this.#clearLine();
+    this.#reader.setPrompt(prompt);
+    this.#reader.write(whole);
+  }
+
+  #clearLine(): void {
+    this.#reader.write(null as unknown as string, { ctrl: true, name: "e" });
+    this.#reader.write(null as unknown as string, { ctrl: true, name: "u" });
+  }
+
+  #mute(): void {
+    if (this.#echo) this.#echo.isShown = false;
+  }
+
+  /** What is typed, and not sent. */
+  get draft(): string {
+    return [...this.#begun, this.#reader.line].join(lineBreak);
   }
 
   readonly #interrupted = (): void => {
     const isTyped = this.#reader.line !== "" || this.#begun.length > 0;
-    if (this.#waiting === undefined || !isTyped) {
+    if (this.#waiting === undefined) {
       this.#options.onInterrupt();
       return;
     }
-    this.#begun.length = 0;
-    this.#reader.write(null as unknown as string, { ctrl: true, name: "e" });
-    this.#reader.write(null as unknown as string, { ctrl: true, name: "u" });
     io().stdout.write("\n");
-    this.#ask();
+    if (isTyped) {
+      this.#begun.length = 0;
+      this.#clearLine();
+    } else this.#options.onInterrupt();
+    if (!this.#hasEnded) this.#ask();
   };
 
   readonly #ended = (): void => {
     this.#hasEnded = true;
+    this.#echo?.end();
     if (this.isTerminal) {
       io().stdin.off("keypress", this.#onKey);
       if (io().env.TERM !== "dumb") io().stdout.write(bracketedPaste.off);
@@ -106,6 +149,7 @@ export class LineReader {
   #take(message: string): void {
     if (this.#waiting !== undefined) {
       const waiting = this.#waiting;
+      this.#mute();
       this.#waiting = undefined;
       waiting.resolve(message);
       return;
@@ -115,14 +159,18 @@ export class LineReader {
   }
 
   #ask(): void {
+    if (this.#echo) this.#echo.isShown = true;
     this.#reader.setPrompt(prompt);
-    this.#reader.prompt();
+    this.#reader.prompt(true);
   }
 
   /** The next message; undefined at the end of the input. */
   next(): Promise<string | undefined> {
     const message = this.#messages.shift();
-    if (message !== undefined) return Promise.resolve(message);
+    if (message !== undefined) {
+      if (this.isTerminal) io().stdout.write(`${prompt}${displayText(message, { multiline: true })}\n`);
+      return Promise.resolve(message);
+    }
     if (this.#hasEnded) return Promise.resolve(undefined);
     this.#reader.resume();
     if (this.isTerminal) this.#ask();

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { inspect } from "node:util";
 import { displayText } from "@harnesskit/wire";
 import { io } from "../io.ts";
-import { wrapText } from "./text.ts";
+import { safeJson, wrapText } from "./text.ts";
 
 /** Adds colour to a string, or leaves it as it is. */
 export type Paint = (text: string) => string;
@@ -30,8 +30,14 @@ export const wantsColour = (stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv)
 export interface Terminal {
   readonly style: Style;
   readonly columns: number | undefined;
+  /** Writes lines of text that may be anyone's: a line end in one is shown as `⏎`. At a terminal a line is broken between words; `hang` begins what follows. */
+  say(lines: string | readonly string[], hang?: string): void;
+  /** The same, never broken: a command or a path to be copied. */
+  exact(lines: string | readonly string[]): void;
+  /** Writes a value as one line of JSON. */
+  json(value: unknown): void;
   /**
-   * Writes text. Whatever in it could move the cursor, hide something or turn it around is shown instead (`⟨U+001B⟩`), but for line ends, tabs and the styles of
+   * Writes text of several lines. Whatever in it could move the cursor, hide something or turn it around is shown instead (`⟨U+001B⟩`), but for line ends, tabs and the styles of
    * {@link Style}: text that a command forgot to escape says nothing to the terminal. JSON and text that is escaped already pass as they are.
    */
   write(text: string): void;
@@ -58,32 +64,87 @@ const obeyed = new RegExp(
 const harmless = (text: string): string =>
   text.replace(obeyed, (found, style: string | undefined) => style ?? displayText(found));
 
+const maxLineLength = 4_000;
+
+/** Text as one line: it cannot look like two lines of ours. */
+const asLine = (text: string): string => {
+  const line = text.replace(/\r?\n/g, "⏎ ");
+  return line.length <= maxLineLength ? line : `${line.slice(0, maxLineLength)}…`;
+};
+
 const maxColumns = 100;
 const minColumns = 20;
+
+/** A terminal by how it writes; what it is given is harmless. */
+export abstract class TextTerminal implements Terminal {
+  abstract readonly style: Style;
+  abstract readonly columns: number | undefined;
+  abstract takeBack(lines: number): void;
+  abstract ready(): Promise<void>;
+  protected abstract put(text: string): void;
+
+  say(lines: string | readonly string[], hang?: string): void {
+    for (const line of [lines].flat()) this.write(`${wrapText(asLine(line), this.columns, hang)}\n`);
+  }
+
+  exact(lines: string | readonly string[]): void {
+    for (const line of [lines].flat()) this.write(`${asLine(line)}\n`);
+  }
+
+  json(value: unknown): void {
+    this.write(`${safeJson(value)}\n`);
+  }
+
+  write(text: string): void {
+    this.put(harmless(text));
+  }
+}
+
+class StreamTerminal extends TextTerminal {
+  readonly style: Style;
+  readonly #stream: NodeJS.WriteStream;
+
+  constructor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
+    super();
+    this.#stream = stream;
+    this.style = createStyle(wantsColour(stream, env));
+  }
+
+  get columns(): number | undefined {
+    if (!this.#stream.isTTY) return undefined;
+    return Math.max(minColumns, Math.min(maxColumns, this.#stream.columns || 80));
+  }
+
+  protected put(text: string): void {
+    this.#stream.write(text);
+  }
+
+  takeBack(lines: number): void {
+    this.#stream.write(`\r${esc}[${lines}A${esc}[J`);
+  }
+
+  async ready(): Promise<void> {
+    const stream = this.#stream;
+    if (stream.writableNeedDrain && !stream.destroyed) await once(stream, "drain").catch(() => {});
+  }
+}
 
 /** The terminal behind a stream of this process. */
 export const createTerminal = (
   stream: NodeJS.WriteStream = io().stdout,
   env: NodeJS.ProcessEnv = io().env,
-): Terminal => ({
-  style: createStyle(wantsColour(stream, env)),
-  get columns() {
-    if (!stream.isTTY) return undefined;
-    return Math.max(minColumns, Math.min(maxColumns, stream.columns || 80));
-  },
-  write(text) {
-    stream.write(harmless(text));
-  },
-  takeBack(lines) {
-    stream.write(`\r${esc}[${lines}A${esc}[J`);
-  },
-  async ready() {
-    if (stream.writableNeedDrain && !stream.destroyed) await once(stream, "drain").catch(() => {});
-  },
-});
+): Terminal => new StreamTerminal(stream, env);
 
-/** Writes a line of safe text to stderr; at a terminal it is broken between words. */
-export const note = (line: string): void => {
-  const terminal = createTerminal(io().stderr);
-  terminal.write(wrapText(`${line}\n`, terminal.columns));
+/** Writes the result of a command to stdout: one line of JSON where `json` is set, otherwise the lines that `toText` makes of it. */
+export const emit = <T>(
+  json: boolean | undefined,
+  value: T,
+  toText: (value: T, style: Style) => string | readonly string[],
+): void => {
+  const terminal = createTerminal();
+  if (json) terminal.json(value);
+  else terminal.say(toText(value, terminal.style));
 };
+
+/** Writes a line to stderr. */
+export const note = (line: string): void => createTerminal(io().stderr).say(line);

@@ -7,7 +7,6 @@ import { io } from "../io.ts";
 import { RunServer } from "../run/run-server.ts";
 import { checkedModel } from "../serve/models.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine, safeJson, wrapText } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { servedThreadId } from "./thread-ids.ts";
 import { toPlaceFailure } from "./thread-place.ts";
@@ -49,7 +48,7 @@ export const compactCommand = async (
       if (text !== undefined && summary) summaries.push({ text, summary });
     }
     const end = await turn.result;
-    if (end.status === "error") throw new CliError(end.code, oneLine(end.error, 1_000));
+    if (end.status === "error") throw new CliError(end.code, end.error);
     if (end.status !== "completed") return ExitCode.failed;
   } catch (error) {
     throw toPlaceFailure(error, threadId, { cwd: workspace, attach });
@@ -59,13 +58,12 @@ export const compactCommand = async (
   }
   const terminal = createTerminal();
   const [made] = summaries;
-  if (json)
-    terminal.write(`${safeJson({ threadId, summary: made && { text: made.text, ...made.summary } })}\n`);
-  else if (!made) terminal.write("Nothing to summarise: no turn has ended since the last summary\n");
+  if (json) terminal.json({ threadId, summary: made && { text: made.text, ...made.summary } });
+  else if (!made) terminal.say("Nothing to summarise: no turn has ended since the last summary");
   else {
-    const text = made.text.split("\n").map((line) => oneLine(line, 10_000));
+    const text = made.text.split("\n");
     const what = `${summarySize(made.summary)} are left out of what the model is given. This stands for them:`;
-    terminal.write(wrapText(`${[what, "", ...text].join("\n")}\n`, terminal.columns));
+    terminal.say([what, "", ...text]);
   }
   return ExitCode.done;
 };

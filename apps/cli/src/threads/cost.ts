@@ -3,7 +3,7 @@ import type { Usage } from "@harnesskit/protocol/threads";
 import { io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
+import { formatTime } from "../terminal/text.ts";
 import { toAgeMs } from "./prune.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 
@@ -120,7 +120,7 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
   const rows = [...groups.values()];
   if (by === "day") rows.sort((a, b) => a.name.localeCompare(b.name));
   if (json) {
-    terminal.write(`${safeJson({ currency: "USD", by, groups: rows, total, ...unreadableOf(stored) })}\n`);
+    terminal.json({ currency: "USD", by, groups: rows, total, ...unreadableOf(stored) });
     return;
   }
   noteUnreadable(stored);
@@ -133,18 +133,18 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
       number(row.cacheReadTokens),
       number(row.outputTokens),
       number(row.turns),
-      oneLine(row.name, 120),
+      row.name,
     ]),
   ];
   const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   for (const row of cells) {
     const [name = ""] = row.slice(-1);
     const figures = row.slice(0, -1).map((cell, column) => cell.padStart(widths[column] ?? 0));
-    terminal.write(`${figures.join("  ")}  ${name}\n`);
+    terminal.say(`${figures.join("  ")}  ${name}`);
     await terminal.ready();
   }
   if (unpriced.size > 0) {
-    const names = [...unpriced].slice(0, 10).map((name) => oneLine(name, 80));
-    terminal.write(`No price is known of ${names.join(", ")}: give them with --prices FILE\n`);
+    const names = [...unpriced].slice(0, 10);
+    terminal.say(`No price is known of ${names.join(", ")}: give them with --prices FILE`);
   }
 };

@@ -9,8 +9,8 @@ import {
 import type { SearchPage } from "@harnesskit/thread-client";
 import { usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { createTerminal, emit } from "../terminal/terminal.ts";
+import { formatTime, oneLine } from "../terminal/text.ts";
 import { type PlaceOptions, withThreads } from "./thread-place.ts";
 
 /** Throws a usage error for params that the method does not take. */
@@ -21,15 +21,12 @@ const checked = <M extends ThreadMethodName>(
   const parsed = threadMethods[method].params.safeParse(params);
   if (parsed.success) return parsed.data as ThreadMethodParams<M>;
   const [issue] = parsed.error.issues;
-  throw usageError(`${issue?.path.join(".") ?? "the value"}: ${oneLine(issue?.message ?? "not valid", 300)}`);
+  throw usageError(`${issue?.path.join(".") ?? "the value"}: ${issue?.message ?? "not valid"}`);
 };
 
-const say = (text: string): void => {
-  const terminal = createTerminal();
-  terminal.write(wrapText(`${text}\n`, terminal.columns));
-};
+const say = (lines: string | readonly string[]): void => createTerminal().say(lines);
 
-const nameOf = ({ threadId, title }: Thread): string => `${oneLine(threadId, 80)}  ${oneLine(title, 200)}`;
+const nameOf = ({ threadId, title }: Thread): string => `${threadId}  ${title}`;
 
 /** `harness threads rename`. */
 export const renameCommand = async (threadId: string, title: string, place: PlaceOptions): Promise<void> => {
@@ -60,11 +57,10 @@ export const forkCommand = async (threadId: string, options: ForkCommandOptions)
   const given = { seq, title };
   checked("thread.fork", { threadId, ...given });
   const thread = await withThreads(threadId, options, (threads) => threads.fork(given));
-  if (json) createTerminal().write(`${safeJson({ thread })}\n`);
-  else
-    say(
-      `Forked ${nameOf(thread)}\nTo continue it: harness run --thread ${oneLine(thread.threadId, 80)} "PROMPT"`,
-    );
+  emit(json, { thread }, () => [
+    `Forked ${nameOf(thread)}`,
+    `To continue it: harness run --thread ${thread.threadId} "PROMPT"`,
+  ]);
 };
 
 export interface SearchCommandOptions extends PlaceOptions {
@@ -104,33 +100,27 @@ export const searchCommand = async (
     return cursor !== undefined;
   });
   const terminal = createTerminal();
-  if (json) return terminal.write(`${safeJson({ hits, skipped, hasMore })}\n`);
+  if (json) return terminal.json({ hits, skipped, hasMore });
   for (const { threadId: id, reason } of skipped)
-    createTerminal(io().stderr).write(
-      `harness threads search: left out: ${oneLine(id, 80)}: ${oneLine(reason, 300)}\n`,
-    );
+    createTerminal(io().stderr).say(`harness threads search: left out: ${id}: ${reason}`);
   if (hits.length === 0) return say("Nothing was found");
-  const { style, columns } = terminal;
+  const { style } = terminal;
   let last: string | undefined;
   for (const hit of hits) {
     const { thread, seq, snippet } = hit;
     if (thread.threadId !== last) {
       const when = style.dim(formatTime(thread.time.updated));
-      const id = oneLine(thread.threadId, 80);
-      terminal.write(
-        `${wrapText(`${id}  ${when}  ${style.bold(oneLine(thread.title, 100))}`, columns, "  ")}\n`,
-      );
+      const id = thread.threadId;
+      terminal.say(`${id}  ${when}  ${style.bold(oneLine(thread.title, 100))}`, "  ");
     }
     last = thread.threadId;
     if (seq === undefined) continue;
     const who = hit.in === "user_message" ? "›" : "·";
-    terminal.write(
-      `${wrapText(`  ${style.dim(String(seq))} ${who} ${oneLine(snippet, 400)}`, columns, "    ")}\n`,
-    );
+    terminal.say(`  ${style.dim(String(seq))} ${who} ${oneLine(snippet, 400)}`, "    ");
     await terminal.ready();
   }
   const more = limit < maxHits ? `--limit ${Math.min(limit * 2, maxHits)}` : "give more words";
-  if (hasMore) terminal.write(style.dim(`There may be more: ${more}\n`));
+  if (hasMore) terminal.say(style.dim(`There may be more: ${more}`));
 };
 
 export interface QueueCommandOptions {
@@ -150,14 +140,14 @@ export const queueCommand = async (threadId: string, options: QueueCommandOption
     return threads.queue();
   });
   const terminal = createTerminal();
-  if (json) return terminal.write(`${safeJson({ queued })}\n`);
-  if (cancel !== undefined) return say(`Took back ${oneLine(cancel, 80)}`);
+  if (json) return terminal.json({ queued });
+  if (cancel !== undefined) return say(`Took back ${cancel}`);
   if (queued.length === 0) return say("Nothing waits in this thread");
   for (const [index, turn] of queued.entries()) {
     const { turnId, time } = turn;
     const when = terminal.style.dim(formatTime(time.queued));
-    const text = `${index + 1}  ${oneLine(turnId, 80)}  ${when}  ${oneLine(promptOf(turn), 200)}`;
-    terminal.write(`${wrapText(text, terminal.columns, "   ")}\n`);
+    const text = `${index + 1}  ${turnId}  ${when}  ${promptOf(turn)}`;
+    terminal.say(text, "   ");
     await terminal.ready();
   }
 };

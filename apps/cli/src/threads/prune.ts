@@ -3,7 +3,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
+import { formatTime, oneLine } from "../terminal/text.ts";
 import { noteUnreadable, openStoredThreads, unreadableOf } from "./stored-threads.ts";
 
 export interface ThreadsPruneOptions {
@@ -22,7 +22,7 @@ export const toAgeMs = (text: string, option = "--older-than"): number => {
   const [, count = "", unit = ""] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const unitMs = unitsMs[unit];
   if (unitMs !== undefined) return Number(count) * unitMs;
-  throw usageError(`${option}: ${oneLine(text, 100)} is not an age`, "Write it as 30d, 12h or 90m");
+  throw usageError(`${option}: ${text} is not an age`, "Write it as 30d, 12h or 90m");
 };
 
 /**
@@ -48,15 +48,13 @@ export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCo
     const what = { removed: dryRun ? "would remove" : "removed", locked: "in use, left", failed: "failed" }[
       outcome
     ];
-    terminal.write(`${what}  ${oneLine(threadId, 80)}  ${formatTime(time.updated)}  ${oneLine(title, 80)}\n`);
+    terminal.say(`${what}  ${threadId}  ${formatTime(time.updated)}  ${oneLine(title, 80)}`);
     await terminal.ready();
   }
   const stuck = failed.length > 0 ? { failed } : {};
-  if (json) terminal.write(`${safeJson({ dryRun, removed, locked, ...stuck, ...unreadableOf(stored) })}\n`);
+  if (json) terminal.json({ dryRun, removed, locked, ...stuck, ...unreadableOf(stored) });
   else {
-    terminal.write(
-      verdict({ removed: removed.length, locked: locked.length, failed: failed.length }, dryRun),
-    );
+    terminal.say(verdict({ removed: removed.length, locked: locked.length, failed: failed.length }, dryRun));
     noteUnreadable(stored);
   }
   return failed.length === 0 ? ExitCode.done : ExitCode.failed;
@@ -82,5 +80,5 @@ const verdict = ({ removed, locked, failed }: Counts, dryRun: boolean): string =
   const skipped =
     locked === 0 ? "" : `, ${locked} in use and left alone (to find the server: harness doctor)`;
   const stuck = failed === 0 ? "" : `, ${failed} that cannot be removed (to see why: harness doctor)`;
-  return `${threads} ${dryRun ? "would be removed" : "removed"}${skipped}${stuck}\n`;
+  return `${threads} ${dryRun ? "would be removed" : "removed"}${skipped}${stuck}`;
 };

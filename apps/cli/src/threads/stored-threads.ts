@@ -20,7 +20,6 @@ import { HarnessError, systemClock } from "@harnesskit/wire";
 import { io } from "../io.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 
 const maxNamed = 5;
@@ -112,11 +111,11 @@ export const unreadableOf = ({ unreadable }: StoredThreads): { readonly unreadab
 /** Says on stderr which threads a list left out. */
 export const noteUnreadable = ({ unreadable }: StoredThreads): void => {
   if (unreadable.size === 0) return;
-  const names = [...unreadable].slice(0, maxNamed).map((threadId) => oneLine(threadId, 80));
+  const names = [...unreadable].slice(0, maxNamed);
   const more = unreadable.size > maxNamed ? ` and ${unreadable.size - maxNamed} more` : "";
   const what = unreadable.size === 1 ? "a thread that" : `${unreadable.size} threads that`;
-  createTerminal(io().stderr).write(
-    `harness threads: left out ${what} cannot be read: ${names.join(", ")}${more}. To see why: harness doctor\n`,
+  createTerminal(io().stderr).say(
+    `harness threads: left out ${what} cannot be read: ${names.join(", ")}${more}. To see why: harness doctor`,
   );
 };
 

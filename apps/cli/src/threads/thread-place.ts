@@ -17,7 +17,6 @@ import { CliError, unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { io } from "../io.ts";
 import { threadNotFound } from "../run/failures.ts";
-import { oneLine } from "../terminal/text.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { openStoredThreads } from "./stored-threads.ts";
 import { servedThreadId, storedThreadId } from "./thread-ids.ts";
@@ -107,7 +106,7 @@ export const toPlaceFailure = (
 /** @param cwd where the thread was looked for; undefined for a server */
 const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
   if (CliError.isInstance(error)) return error;
-  const shown = oneLine(threadId, 80);
+  const shown = threadId;
   if (ThreadStoreError.isInstance(error) && error.code === "thread_locked") {
     return new CliError("thread_locked", `${shown} is in use: a server writes it`, {
       hint: "Ask that server: the same command with --attach unix:PATH. To find it: harness doctor",

@@ -8,7 +8,7 @@ import { threadNotFound } from "../run/failures.ts";
 import { conversationsIn } from "../store/location.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, safeJson, wrapText } from "../terminal/text.ts";
+import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 import { View } from "../timeline/view.ts";
 import { harnessDirectory, logFile } from "../workspace-directory.ts";
@@ -47,17 +47,17 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
   const chats = archived ? [] : await chatsIn(stored.workspace);
   const terminal = createTerminal();
   if (json) {
-    terminal.write(`${safeJson({ threads, chats, ...unreadableOf(stored) })}\n`);
+    terminal.json({ threads, chats, ...unreadableOf(stored) });
     return;
   }
   noteUnreadable(stored);
   const { style } = terminal;
   if (threads.length === 0 && archived) {
-    terminal.write(`No archived threads in ${oneLine(stored.workspace)}\n`);
+    terminal.say(`No archived threads in ${stored.workspace}`);
     return;
   }
   if (threads.length + chats.length === 0) {
-    terminal.write(`No threads in ${oneLine(stored.workspace)}. Begin one: harness run "PROMPT"\n`);
+    terminal.say(`No threads in ${stored.workspace}. Begin one: harness run "PROMPT"`);
     return;
   }
   const rows = [
@@ -73,10 +73,10 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
   for (const { isChat, ...row } of rows) {
     const open = isChat ? undefined : openTurnText(await openTurnOf(stored, row.id))?.short;
     const state = open === undefined ? (isChat ? style.dim("chat") : undefined) : style.yellow(open);
-    terminal.write(`${threadRowText({ ...row, state }, ids, terminal)}\n`);
+    terminal.say(threadRowText({ ...row, state }, ids, terminal));
     await terminal.ready();
   }
-  if (chats.length > 0) terminal.write(style.dim("To continue a chat: harness chat --session ID\n"));
+  if (chats.length > 0) terminal.say(style.dim("To continue a chat: harness chat --session ID"));
 };
 
 /** How a turn without an end stands; of a thread whose log cannot be read nothing is said. */
@@ -112,25 +112,24 @@ export const showThread = async (given: string, { cwd }: PlaceOptions): Promise<
   const { title, directory, time, forkedFrom, queued } = await stored.get(threadId);
   const terminal = createTerminal();
   const { style } = terminal;
-  const write = (text: string) => terminal.write(wrapText(text, terminal.columns));
-  write(`${style.bold(oneLine(title))}\n`);
-  write(style.dim(`${oneLine(threadId)} · ${formatTime(time.created)} · ${oneLine(directory)}\n`));
-  if (forkedFrom)
-    write(style.dim(`forked from ${oneLine(forkedFrom.threadId, 80)} at event ${forkedFrom.seq}\n`));
-  if (time.archived !== undefined) write(style.dim(`archived ${formatTime(time.archived)}\n`));
+  const dim = (line: string) => terminal.say(style.dim(line));
+  terminal.say(style.bold(title));
+  dim(`${threadId} · ${formatTime(time.created)} · ${directory}`);
+  if (forkedFrom) dim(`forked from ${forkedFrom.threadId} at event ${forkedFrom.seq}`);
+  if (time.archived !== undefined) dim(`archived ${formatTime(time.archived)}`);
   if (queued !== undefined)
-    write(style.yellow(`${queued === 1 ? "1 prompt waits" : `${queued} prompts wait`}\n`));
-  write("\n");
+    terminal.say(style.yellow(queued === 1 ? "1 prompt waits" : `${queued} prompts wait`));
+  terminal.say("");
   const view = new View({ terminal, openProse: await proseFor(terminal) });
   for await (const event of stored.events(threadId)) {
     view.show(event);
     await terminal.ready();
   }
   view.breakLine();
-  const open = openTurnText(await openTurnOf(stored, threadId), oneLine(threadId, 80));
+  const open = openTurnText(await openTurnOf(stored, threadId), threadId);
   // The command is there to be copied: a line break would end it.
-  if (open !== undefined) terminal.write(`\n${style.yellow(`… ${open.whole}`)}\n`);
-  write(style.dim(`\nlog  ${oneLine(logFile(stored.workspace, threadId), 1000)}\n`));
+  if (open !== undefined) terminal.exact(["", style.yellow(`… ${open.whole}`)]);
+  terminal.say(["", style.dim(`log  ${logFile(stored.workspace, threadId)}`)]);
 };
 
 /** `harness threads export`: the events as JSON lines, or with `--json` one document `{ thread, events }`. */
@@ -179,13 +178,13 @@ export const deleteThread = async (given: string, { cwd, yes }: DeleteOptions): 
   if (!yes) await confirmDelete(stored, threadId);
   const outcome = await stored.remove(threadId);
   if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
-  const shown = oneLine(threadId, 80);
+  const shown = threadId;
   if (outcome === "locked") {
     throw new CliError("thread_locked", `${shown} is in use: a server writes it`, {
       hint: "End that server first. To find it: harness doctor",
     });
   }
-  createTerminal().write(`Removed ${shown} with its log, artifacts and grants\n`);
+  createTerminal().say(`Removed ${shown} with its log, artifacts and grants`);
 };
 
 /** `harness grants list`: what was allowed for always, the last answer first. */
@@ -194,28 +193,26 @@ export const listGrants = async ({ cwd, json }: PlaceOptions): Promise<void> => 
   const grants = (await stored.grants()).sort((a, b) => b.time - a.time);
   const terminal = createTerminal();
   if (json) {
-    terminal.write(`${safeJson({ grants })}\n`);
+    terminal.json({ grants });
     return;
   }
   if (grants.length === 0) {
-    terminal.write(`Nothing is allowed for always in ${oneLine(stored.workspace)}\n`);
+    terminal.say(`Nothing is allowed for always in ${stored.workspace}`);
     return;
   }
   const { style } = terminal;
   for (const grant of grants) {
     const { grantId, time, tool, input, grantedBy } = grant;
-    const what = `${style.bold(oneLine(tool, 40))} ${oneLine(toolSubject(tool, input), 200)}`;
+    const what = `${style.bold(oneLine(tool, 40))} ${toolSubject(tool, input)}`;
     const facts = `${formatTime(time)} · ${reachOf(grant)} · by ${oneLine(grantedBy, 100)}`;
-    const text = `${oneLine(grantId, 80)}  ${what}\n  ${style.dim(facts)}\n`;
-    terminal.write(wrapText(text, terminal.columns, "  "));
+    const text = [`${grantId}  ${what}`, `  ${style.dim(facts)}`];
+    terminal.say(text, "  ");
     await terminal.ready();
   }
 };
 
 const reachOf = ({ scope, threadId, directory }: Grant): string =>
-  scope === "thread"
-    ? `in the thread ${oneLine(threadId, 80)}`
-    : `in every thread of ${oneLine(directory, 1000)}`;
+  scope === "thread" ? `in the thread ${threadId}` : `in every thread of ${directory}`;
 
 /** `harness grants revoke`: revokes a grant. Throws if it does not exist. */
 export const revokeGrant = async (given: string, { cwd }: PlaceOptions): Promise<void> => {
@@ -224,12 +221,12 @@ export const revokeGrant = async (given: string, { cwd }: PlaceOptions): Promise
     given,
     (await stored.grants()).map((grant) => grant.grantId),
   );
-  const shown = oneLine(grantId, 80);
+  const shown = grantId;
   if (await stored.revokeGrant(grantId)) {
-    createTerminal().write(`Revoked ${shown}: it is asked again from now on\n`);
+    createTerminal().say(`Revoked ${shown}: it is asked again from now on`);
     return;
   }
-  throw new CliError("grant_not_found", `There is no grant ${shown} in ${oneLine(stored.workspace)}`, {
+  throw new CliError("grant_not_found", `There is no grant ${shown} in ${stored.workspace}`, {
     hint: "See what there is: harness grants list --cwd DIR",
   });
 };

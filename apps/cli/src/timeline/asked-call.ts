@@ -13,10 +13,13 @@ export type AskedCall = Pick<ApprovalMetadata, "tool" | "input"> & {
 };
 
 /** How far "always" reaches. What is not shown whole is never allowed for always. */
-export const alwaysChoices = ({ preview }: Pick<AskedCall, "preview">): readonly AlwaysChoice<"always">[] =>
+export const alwaysChoices = (
+  { preview }: Pick<AskedCall, "preview">,
+  directory: string,
+): readonly AlwaysChoice<"directory">[] =>
   isPreviewCut(preview)
     ? []
-    : [{ reach: "always", label: "Always", hint: "for exactly this, in this thread" }];
+    : [{ reach: "directory", label: "Always", hint: `for exactly this, in ${oneLine(directory, 1000)}` }];
 
 const effects: Readonly<Record<string, string>> = {
   bash: "It runs with your rights, in the whole system: there is no sandbox.",

@@ -61,6 +61,6 @@ export class LogView {
   }
 
   #write(text: string): void {
-    this.#terminal.write(`${text}\n`);
+    this.#terminal.say(text);
   }
 }

@@ -4,7 +4,7 @@ import { displayText } from "@harnesskit/wire";
 import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.ts";
 import { WorkSigns } from "../terminal/spinner.ts";
 import type { Style, Terminal } from "../terminal/terminal.ts";
-import { oneLine, toolName, wrapText } from "../terminal/text.ts";
+import { oneLine, toolName } from "../terminal/text.ts";
 import { approvalText } from "./answerer.ts";
 import { blockedLines, changeLines, promptLines, promptText, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
@@ -72,7 +72,7 @@ export class View {
         this.#ended(event.data.turn, this.#errorText(event.data));
         break;
       case "thread.forked":
-        this.note(`⋯ forked from ${oneLine(event.data.from.threadId, 80)} at event ${event.data.from.seq}`);
+        this.note(`⋯ forked from ${event.data.from.threadId} at event ${event.data.from.seq}`);
         break;
       case "turn.resumed":
         this.note(`⋯ ${resumedText[event.data.reason]}`);
@@ -111,13 +111,13 @@ export class View {
   }
 
   #write(lines: readonly string[]): void {
-    for (const line of lines) this.#terminal.write(`${wrapText(line, this.#terminal.columns)}\n`);
+    for (const line of lines) this.#terminal.say(line);
   }
 
   /** Ends a line that is open, so that something else can be written. */
   breakLine(): void {
     this.#options.beforeWrite?.();
-    if (this.#openLine !== undefined) this.#terminal.write("\n");
+    if (this.#openLine !== undefined) this.#terminal.say("");
     this.#writing?.to.write("\n");
     this.#openLine = undefined;
     this.#writing = undefined;
@@ -159,7 +159,7 @@ export class View {
     const changes = changeLines("this call", judgement, judgement?.modified?.requested, input, style);
     if (changes.length === 0) return;
     this.#openLine = undefined;
-    this.#terminal.write("\n");
+    this.#terminal.say("");
     this.#write(changes);
   }
 
@@ -256,7 +256,7 @@ export class View {
       callEnding({ ...data, message: data.error }, style) + (isShort ? ranMark(data.judgement, style) : "");
     const summary = isShort ? summarizeResult(data.output) : "";
     if (this.#openLine === itemId && isShort) {
-      this.#terminal.write(`${summary === "" ? "" : style.dim(`, ${summary}`)} ${ending}\n`);
+      this.#terminal.say(`${summary === "" ? "" : style.dim(`, ${summary}`)} ${ending}`);
     } else {
       this.breakLine();
       this.#write([`  ${ending}${summary === "" ? "" : style.dim(` · ${summary}`)}`]);

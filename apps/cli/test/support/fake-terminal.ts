@@ -1,7 +1,7 @@
-import { createStyle, type Terminal } from "../../src/terminal/terminal.ts";
+import { createStyle, TextTerminal } from "../../src/terminal/terminal.ts";
 
 /** A terminal that keeps what is written. */
-export class FakeTerminal implements Terminal {
+export class FakeTerminal extends TextTerminal {
   readonly style;
   text = "";
 
@@ -9,10 +9,11 @@ export class FakeTerminal implements Terminal {
     readonly columns: number | undefined = undefined,
     isColoured = false,
   ) {
+    super();
     this.style = createStyle(isColoured);
   }
 
-  write(text: string): void {
+  protected put(text: string): void {
     this.text += text;
   }
 

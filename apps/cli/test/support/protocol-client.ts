@@ -38,9 +38,11 @@ export class ProtocolClient {
     return this.#wait((message) => message.method === method);
   }
 
-  /** Settles when so many turns have completed. */
-  async ended(count: number): Promise<void> {
-    await this.#wait(() => this.messages.filter(({ method }) => method === "turn.completed").length >= count);
+  /** Settles with all notifications of a method when there are so many. */
+  async several(method: string, count: number): Promise<readonly Message[]> {
+    const found = () => this.messages.filter((message) => message.method === method);
+    await this.#wait(() => found().length >= count);
+    return found();
   }
 
   async createThread(): Promise<string> {

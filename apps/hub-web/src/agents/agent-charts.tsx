@@ -18,6 +18,10 @@ export const periodStart = ({ unit, count }: Period, nowMs: number): number => {
   return now.getTime() - (count - 1) * unitMs[unit];
 };
 
+/** What an hour or a day is called. */
+export const slotName = ({ unit }: Period, atMs: number): string =>
+  unit === "hour" ? formatClock(atMs).slice(0, 5) : formatDay(atMs);
+
 const sum = (groups: readonly ActivityGroup[], of: (group: ActivityGroup) => number | undefined): number =>
   groups.reduce((total, group) => total + (of(group) ?? 0), 0);
 
@@ -36,7 +40,7 @@ export function AgentCharts({ period, startMs, groups }: AgentChartsProps) {
   const slots = Array.from({ length: period.count }, (_, index) => {
     const fromMs = startMs + index * length;
     const group = groups.find((each) => Math.abs((each.startMs ?? 0) - fromMs) < length / 2);
-    return { group, label: period.unit === "hour" ? formatClock(fromMs).slice(0, 5) : formatDay(fromMs) };
+    return { group, label: slotName(period, fromMs) };
   });
   const bars = (toBar: (group: ActivityGroup) => Omit<Bar, "label"> & { readonly says: string }): Bar[] =>
     slots.map(({ group, label }) => {
@@ -63,7 +67,7 @@ export function AgentCharts({ period, startMs, groups }: AgentChartsProps) {
       />
       <Bars
         title="Blocked"
-        summary={`${formatCount(refused)}, ${percent(refused, actions)} % of its actions`}
+        summary={`${formatCount(refused)} of ${formatCount(actions)} actions`}
         max={100}
         bars={bars((group) => ({
           says: `${percent(group.refused, group.actions)} % (${formatCount(group.refused)})`,

@@ -8,7 +8,7 @@ import type { HubLink } from "../state/hub-link.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
-import { AgentCharts, type Period, periodStart } from "./agent-charts.tsx";
+import { AgentCharts, type Period, periodStart, slotName } from "./agent-charts.tsx";
 import { SessionControl } from "./session-control.tsx";
 import { SpentTable } from "./spent-table.tsx";
 import { useActivity } from "./use-activity.ts";
@@ -88,6 +88,17 @@ export function AgentPage({ link, agents, agent, session }: AgentPageProps) {
       {problem !== undefined && <Note tone="bad">It cannot be counted: {problem}</Note>}
       {over.value !== undefined && (
         <AgentCharts period={period} startMs={startMs} groups={over.value.groups} />
+      )}
+      {over.value !== undefined && over.value.groups.length > 0 && (
+        <details class="more panel flush">
+          <summary>As a table</summary>
+          <SpentTable
+            what={period.unit === "day" ? "Day" : "Hour"}
+            groups={over.value.groups}
+            nowMs={nowMs}
+            nameOf={({ startMs: at = 0 }) => slotName(period, at)}
+          />
+        </details>
       )}
       {over.value?.isPartial && (
         <Note tone="warn">The hub counted the newest rows alone: there are more.</Note>

@@ -32,7 +32,7 @@ export function SpentTable({ what, groups, nowMs, nameOf }: SpentTableProps) {
     >
       {nested(groups).map((group) => (
         <tr
-          key={JSON.stringify([group.agent, group.session, group.subagent, group.turn])}
+          key={JSON.stringify([group.agent, group.session, group.subagent, group.turn, group.startMs])}
           class={group.subagent === undefined ? "" : "sub-row"}
         >
           <th scope="row">{group.subagent === undefined ? nameOf(group) : line(group.subagent, 80)}</th>

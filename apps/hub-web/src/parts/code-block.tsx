@@ -2,8 +2,7 @@ import { foldEmpty, lineTokens, type Token, type ViewLine, type ViewPart } from 
 import { useMemo } from "preact/hooks";
 import { DiffLines } from "./diff-lines.tsx";
 import { FilePath } from "./file-path.tsx";
-import { SafeText } from "./safe-text.tsx";
-import { Tokens } from "./tokens.tsx";
+import { SafeText, Tokens } from "./safe-text.tsx";
 import { languageOf, useHighlight } from "./use-highlight.ts";
 
 interface PlainLinesProps {

@@ -1,8 +1,7 @@
 import type { Token, ViewLine } from "@harnesskit/approvals";
 import { useMemo, useRef } from "preact/hooks";
 import { type NumberedLine, numberLines, pairLines } from "./diff-numbers.ts";
-import { SafeText } from "./safe-text.tsx";
-import { Tokens } from "./tokens.tsx";
+import { SafeText, Tokens } from "./safe-text.tsx";
 import { useHighlight } from "./use-highlight.ts";
 import { useWidth } from "./use-width.ts";
 
@@ -53,7 +52,7 @@ interface SideProps {
 
 function Side({ numbered, number, colours }: SideProps) {
   return (
-    <span class={`diff-side ${numbered?.line.kind ?? "empty"}`}>
+    <span class={`diff-side ${numbered?.line.kind ?? "absent"}`}>
       <span class="number">{numbered?.[number]}</span>
       <span class="sign">{numbered && signs[numbered.line.kind]}</span>
       {numbered !== undefined && <Text numbered={numbered} colours={colours} />}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons.tsx";
+import { useCopy } from "./use-copy.ts";
 
 interface EmptyProps {
   readonly icon: IconName;
@@ -25,19 +25,14 @@ export function Empty({ icon, title, children }: EmptyProps) {
  */
 export function CommandLine({ args }: { readonly args: string }) {
   const command = `npx @harnesskit/cli ${args}`;
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(command);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 2000);
-  };
+  const [isCopied, copy] = useCopy();
   return (
     <div class="command-line">
       <code>{command}</code>
       <button
         type="button"
         class="button quiet compact"
-        onClick={() => void copy().catch(() => setCopied(false))}
+        onClick={() => copy(command)}
         aria-label={`Copy the command ${command}`}
       >
         <Icon name={isCopied ? "check" : "copy"} size={16} />

@@ -1,7 +1,7 @@
-import { useState } from "preact/hooks";
 import { line } from "../format.ts";
 import { Icon } from "./icons.tsx";
 import { SafeText } from "./safe-text.tsx";
+import { useCopy } from "./use-copy.ts";
 
 /** The address that opens a file in Visual Studio Code; undefined for a path that depends on where it is read. */
 const editorUrl = (path: string): string | undefined => {
@@ -15,7 +15,7 @@ const editorUrl = (path: string): string | undefined => {
 
 /** A file's path: it opens in the editor where it is absolute, and is copied where it is not. */
 export function FilePath({ path }: { readonly path: string }) {
-  const [isCopied, setCopied] = useState(false);
+  const [isCopied, copy] = useCopy();
   const url = editorUrl(path);
   const text = <SafeText text={line(path, 300)} />;
   if (url !== undefined)
@@ -24,13 +24,8 @@ export function FilePath({ path }: { readonly path: string }) {
         {text}
       </a>
     );
-  const copy = () =>
-    void navigator.clipboard.writeText(path).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
   return (
-    <button type="button" class="file-path link-button" title="Copy the path" onClick={copy}>
+    <button type="button" class="file-path link-button" title="Copy the path" onClick={() => copy(path)}>
       {text} <Icon name={isCopied ? "check" : "copy"} size={12} />
     </button>
   );

@@ -1,35 +1,7 @@
 import type { Token } from "@harnesskit/approvals";
-import bash from "highlight.js/lib/languages/bash";
-import c from "highlight.js/lib/languages/c";
-import cpp from "highlight.js/lib/languages/cpp";
-import csharp from "highlight.js/lib/languages/csharp";
-import css from "highlight.js/lib/languages/css";
-import go from "highlight.js/lib/languages/go";
-import ini from "highlight.js/lib/languages/ini";
-import java from "highlight.js/lib/languages/java";
-import json from "highlight.js/lib/languages/json";
-import kotlin from "highlight.js/lib/languages/kotlin";
-import markdown from "highlight.js/lib/languages/markdown";
-import php from "highlight.js/lib/languages/php";
-import python from "highlight.js/lib/languages/python";
-import ruby from "highlight.js/lib/languages/ruby";
-import rust from "highlight.js/lib/languages/rust";
-import sql from "highlight.js/lib/languages/sql";
-import swift from "highlight.js/lib/languages/swift";
-import typescript from "highlight.js/lib/languages/typescript";
-import xml from "highlight.js/lib/languages/xml";
-import yaml from "highlight.js/lib/languages/yaml";
-import { createLowlight } from "lowlight";
+import { common, createLowlight } from "lowlight";
 
-const lowlight = createLowlight({
-  ...{ bash, c, cpp, csharp, css, go, ini, java, json, kotlin, markdown, php, python, ruby, rust, sql },
-  ...{ swift, typescript, xml, yaml },
-});
-lowlight.registerAlias({
-  typescript: ["js", "jsx", "mjs", "cjs", "javascript", "mts", "cts"],
-  xml: ["svg", "vue", "svelte"],
-  css: ["scss", "less"],
-});
+const lowlight = createLowlight(common);
 
 /** A long text is not worth the time. */
 const maxLength = 200_000;
@@ -39,7 +11,7 @@ const kinds: readonly (readonly [RegExp, Token["kind"]])[] = [
   [/string|regexp|addition|code|link/, "string"],
   [/number|literal|symbol|bullet/, "number"],
   [/title|section|name/, "program"],
-  [/attr|property|selector|key/, "key"],
+  [/attr|property|selector/, "key"],
   [/variable|params|built_in|type|template/, "variable"],
   [/keyword|operator|meta|tag/, "operator"],
 ];

@@ -1,3 +1,4 @@
+import type { Token } from "@harnesskit/approvals";
 import type { ComponentChildren } from "preact";
 
 /** How the presenter writes an invisible or misleading character out, and a run that is too long. */
@@ -19,6 +20,23 @@ export function SafeText({ text }: { readonly text: string }) {
               {part}
             </mark>
           ),
+      )}
+    </>
+  );
+}
+
+/** Coloured pieces of a line. */
+export function Tokens({ tokens }: { readonly tokens: readonly Token[] }) {
+  return (
+    <>
+      {tokens.map(({ kind, text }, index) =>
+        kind === "plain" ? (
+          <SafeText key={`${index}`} text={text} />
+        ) : (
+          <span key={`${index}`} class={`tok-${kind}`}>
+            <SafeText text={text} />
+          </span>
+        ),
       )}
     </>
   );

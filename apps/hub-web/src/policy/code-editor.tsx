@@ -1,13 +1,15 @@
 import type { PolicyProblem } from "@harnesskit/protocol/hub";
 import { useMemo, useRef } from "preact/hooks";
 import { line } from "../format.ts";
-import { yamlTokens } from "./yaml-tokens.ts";
+import { Tokens } from "../parts/safe-text.tsx";
+import { useHighlight } from "../parts/use-highlight.ts";
 
 interface CodeEditorProps {
   readonly label: string;
   readonly value: string;
-  readonly problems: readonly PolicyProblem[];
-  readonly warnings: readonly PolicyProblem[];
+  /** What is to be said of its lines, and whether they make it unusable. */
+  readonly notes: readonly PolicyProblem[];
+  readonly isBroken: boolean;
   readonly onChange: (value: string) => void;
 }
 
@@ -19,39 +21,30 @@ const rangeOf = (text: string, at: number): readonly [number, number] => {
 };
 
 /** YAML in colour: a field whose own letters are not seen lies over the lines that are. */
-export function CodeEditor({ label, value, problems, warnings, onChange }: CodeEditorProps) {
+export function CodeEditor({ label, value, notes, isBroken, onChange }: CodeEditorProps) {
   const field = useRef<HTMLTextAreaElement>(null);
-  const lines = useMemo(() => value.split("\n").map(yamlTokens), [value]);
-  const tones = new Map([
-    ...warnings.map(({ line: at }) => [at, "warn"] as const),
-    ...problems.map(({ line: at }) => [at, "bad"] as const),
-  ]);
+  const lines = useMemo(() => value.split("\n"), [value]);
+  const coloured = useHighlight(value, "yaml");
+  const tone = isBroken ? "bad" : "warn";
+  const noted = new Set(notes.map(({ line: at }) => at));
   const goTo = (at: number) => {
     field.current?.focus();
     field.current?.setSelectionRange(...rangeOf(value, at));
   };
-  const all = [
-    ...problems.map((problem) => ({ ...problem, tone: "bad" })),
-    ...warnings.map((problem) => ({ ...problem, tone: "warn" })),
-  ];
   return (
     <div class="editor">
       <div class="editor-scroll">
         <pre class="editor-lines" aria-hidden="true" dir="ltr">
-          {lines.map((tokens, index) => (
-            <span key={`${index}`} class={`editor-line ${tones.get(index + 1) ?? ""}`}>
-              {tokens.map(({ kind, text }, at) => (
-                <span key={`${at}`} class={`tok-${kind}`}>
-                  {text}
-                </span>
-              ))}
+          {lines.map((text, index) => (
+            <span key={`${index}`} class={`editor-line ${noted.has(index + 1) ? tone : ""}`}>
+              <Tokens tokens={coloured?.[index] ?? [{ kind: "plain", text }]} />
             </span>
           ))}
         </pre>
         <textarea
           ref={field}
           aria-label={label}
-          aria-invalid={problems.length > 0}
+          aria-invalid={isBroken}
           spellcheck={false}
           autocomplete="off"
           autocapitalize="off"
@@ -59,9 +52,9 @@ export function CodeEditor({ label, value, problems, warnings, onChange }: CodeE
           onInput={({ currentTarget }) => onChange(currentTarget.value)}
         />
       </div>
-      {all.length > 0 && (
+      {notes.length > 0 && (
         <ul class="editor-problems" aria-label="Problems of the policy">
-          {all.map(({ message, line: at, column, tone }) => (
+          {notes.map(({ message, line: at, column }) => (
             <li key={`${at} ${column} ${message}`} class={tone}>
               {at !== undefined && (
                 <button type="button" class="link-button" onClick={() => goTo(at)}>

@@ -56,6 +56,7 @@ export function PolicyEditor({ link, policy, rowId, onSaved }: PolicyEditorProps
     wantedRule.set(undefined);
   }, [rule]);
   const { problems, warnings, judged, row } = useCheck(link, text, rowId);
+  const isBroken = problems.length > 0;
   const isChanged = text !== policy.text;
   return (
     <section class="panel" aria-label="Edit the policy">
@@ -65,17 +66,17 @@ export function PolicyEditor({ link, policy, rowId, onSaved }: PolicyEditorProps
       <CodeEditor
         label="Policy (YAML)"
         value={text}
-        problems={problems}
-        warnings={warnings}
+        notes={isBroken ? problems : warnings}
+        isBroken={isBroken}
         onChange={change}
       />
-      {row !== undefined && <JudgedEvent row={row} judged={judged} isBroken={problems.length > 0} />}
+      {row !== undefined && <JudgedEvent row={row} judged={judged} isBroken={isBroken} />}
       {policy.canSave ? (
         <div class="actions">
           <button
             type="button"
             class="button primary"
-            disabled={!isChanged || problems.length > 0}
+            disabled={!isChanged || isBroken}
             onClick={() => setSaving(true)}
           >
             Show the changes and save …
@@ -92,7 +93,7 @@ export function PolicyEditor({ link, policy, rowId, onSaved }: PolicyEditorProps
           and start the hub with <code>--policy FILE</code>.
         </Note>
       )}
-      <Backtest link={link} text={text} isBroken={problems.length > 0} />
+      <Backtest link={link} text={text} isBroken={isBroken} />
       {isSaving && (
         <SaveDialog
           link={link}

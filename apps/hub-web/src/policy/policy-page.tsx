@@ -1,4 +1,3 @@
-import type { PolicyState } from "@harnesskit/protocol/hub";
 import { formatAge, line } from "../format.ts";
 import { useLoaded } from "../pages/use-loaded.ts";
 import { Note } from "../parts/note.tsx";
@@ -6,22 +5,6 @@ import type { HubLink } from "../state/hub-link.ts";
 import { useNow } from "../state/now.ts";
 import { PolicyEditor } from "./policy-editor.tsx";
 import { RuleTable } from "./rule-table.tsx";
-
-function PolicyHead({ policy, nowMs }: { readonly policy: PolicyState; readonly nowMs: number }) {
-  return (
-    <header class="page-head">
-      <h1>Policy</h1>
-      <p class="dim">
-        <strong>{line(policy.name, 100)}</strong> from <code>{line(policy.file, 300)}</code>, loaded{" "}
-        {formatAge(policy.loadedAtMs, nowMs)}{" "}
-        <span class={`chip ${policy.mode === "enforce" ? "good" : "warn"}`}>
-          {policy.mode === "enforce" ? "enforced" : "shadow: recorded and not enforced"}
-        </span>
-      </p>
-      <p class="dim small">The first rule that applies decides. Limits bound what the rules let pass.</p>
-    </header>
-  );
-}
 
 interface PolicyPageProps {
   readonly link: HubLink;
@@ -39,7 +22,19 @@ export function PolicyPage({ link, id }: PolicyPageProps) {
       {policy === undefined && problem === undefined && <p class="loading dim">Loading …</p>}
       {policy !== undefined && (
         <>
-          <PolicyHead policy={policy} nowMs={nowMs} />
+          <header class="page-head">
+            <h1>Policy</h1>
+            <p class="dim">
+              <strong>{line(policy.name, 100)}</strong> from <code>{line(policy.file, 300)}</code>, loaded{" "}
+              {formatAge(policy.loadedAtMs, nowMs)}{" "}
+              <span class={`chip ${policy.mode === "enforce" ? "good" : "warn"}`}>
+                {policy.mode === "enforce" ? "enforced" : "shadow: recorded and not enforced"}
+              </span>
+            </p>
+            <p class="dim small">
+              The first rule that applies decides. Limits bound what the rules let pass.
+            </p>
+          </header>
           <section class="panel flush" aria-label="Rules">
             <RuleTable rules={policy.rules} nowMs={nowMs} />
           </section>

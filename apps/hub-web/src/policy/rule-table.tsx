@@ -12,8 +12,6 @@ const kindTexts: Readonly<Record<RuleHits["kind"], string>> = {
   guard: "built in",
 };
 
-const canBeRemoved = (kind: RuleHits["kind"]): boolean => kind === "rule" || kind === "limit";
-
 const tones: Readonly<Record<string, string>> = { allow: "good", block: "bad", escalate: "warn" };
 
 function Says({ text }: Pick<RuleHits, "text">) {
@@ -40,7 +38,7 @@ function RuleRow({
   readonly nowMs: number;
 }) {
   const { name, kind, hits, lastHitAtMs, decisions, text } = rule;
-  const isOver = text === undefined && canBeRemoved(kind);
+  const isOver = text === undefined && (kind === "rule" || kind === "limit");
   return (
     <tr class={isOver ? "over" : ""}>
       <th scope="row">
@@ -65,7 +63,7 @@ function RuleRow({
       </td>
       <td data-label="Hits" class="number-cell">
         <span class="hits">
-          <meter class="bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
+          <meter class="hit-bar" min={0} max={most} value={hits} aria-label={`${hits} hits`} />
           {formatCount(hits)}
         </span>
         {Object.entries(decisions).map(([decision, count]) => (

@@ -23,8 +23,8 @@ export function SaveDialog({ link, policy, text, onSaved, onClose }: SaveDialogP
   const [isBusy, setBusy] = useState(false);
   const file = line(policy.file, 300);
   const lines = useMemo(() => {
-    const patch = createTwoFilesPatch("in force", "new", policy.text, text, "", "", { context: 3 });
-    return toViewLines(patch.split("\n").slice(1).join("\n"), true, { maxLines: 2000 });
+    const patch = createTwoFilesPatch(policy.file, policy.file, policy.text, text);
+    return toViewLines(patch.slice(patch.indexOf("--- ")), true, { maxLines: 2000 });
   }, [policy.text, text]);
   const save = async () => {
     setBusy(true);
@@ -51,7 +51,7 @@ export function SaveDialog({ link, policy, text, onSaved, onClose }: SaveDialogP
       <p>
         This is written into <code>{file}</code>, and decides each event from then on.
       </p>
-      <CodeBlock part={{ kind: "diff", label: file, lines }} />
+      <CodeBlock part={{ kind: "diff", label: "changes", lines }} />
       {problem !== undefined && <Note tone="bad">{problem}</Note>}
     </Dialog>
   );

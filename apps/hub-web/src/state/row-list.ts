@@ -62,6 +62,13 @@ export class RowList {
     this.#rows = mergeRows(this.#rows, changed, this.isComplete);
   }
 
+  #append(older: readonly TimelineRow[]): void {
+    const oldest = this.#rows.at(-1)?.id ?? Number.POSITIVE_INFINITY;
+    // A change may have brought a row of this page before.
+    const isNext = older.every(({ id }) => id < oldest);
+    this.#rows = isNext ? [...this.#rows, ...older] : mergeRows(this.#rows, older, true);
+  }
+
   /** Reads the first pages; with `isAll` the others too. */
   async load(isAll = false): Promise<void> {
     const { link, filter, signal, onChange, onError } = this.#options;
@@ -73,8 +80,7 @@ export class RowList {
         const params = { filter, beforeId: this.#nextBeforeId, limit: pageSize };
         const { rows, nextBeforeId } = await link.client.call("timeline.page", params);
         if (signal.aborted) return;
-        // A change may have brought a row of this page before.
-        this.#rows = this.#rows.length === 0 ? rows : mergeRows(this.#rows, rows, true);
+        this.#append(rows);
         this.#nextBeforeId = nextBeforeId;
         this.isComplete = nextBeforeId === undefined;
         onChange();

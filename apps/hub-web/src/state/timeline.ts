@@ -7,12 +7,10 @@ import { RowList } from "./row-list.ts";
 import { Store } from "./store.ts";
 
 const pageSize = 500;
-/** Changes of this time are shown together. */
+/** Changes of this time are shown together; the more rows there are, the longer. */
 const applyMs = 50;
-/** The same where many rows are drawn. */
-const slowApplyMs = 400;
-const manyRows = 20_000;
-/** Sessions that open by themselves when something happens in them. */
+const rowsPerMs = 100;
+/** Sessions that open by themselves: the newest at first, and later those that begin. */
 const maxOpened = 5;
 const enoughActions = 20;
 
@@ -51,12 +49,9 @@ export const toParams = ({ failed, since, until, ...rest }: TimelineFilter): Row
 
 /** A session of which the hub has counted nothing yet. */
 const unknownSession = (rows: readonly TimelineRow[]): HubSessionState => {
-  const { agent = "", session = "", atMs: lastSeenMs = 0 } = rows[0] ?? {};
+  const { agent = "", session = "" } = rows[0] ?? {};
   const counts = { failed: 0, refused: 0, unknown: 0, running: 0, unjudged: 0, waiting: 0 };
-  return {
-    ...{ agent, session, firstSeenMs: rows.at(-1)?.atMs ?? 0, lastSeenMs },
-    ...{ ...counts, actions: rows.length },
-  };
+  return { agent, session, ...counts, actions: rows.length, firstSeenMs: 0, lastSeenMs: 0 };
 };
 
 /** The sessions that fit the filter with the rows of those that are open, or the hits of a search, and as they change. */
@@ -70,6 +65,9 @@ export class Timeline {
   /** The rows of open sessions by their key. */
   #lists = new Map<string, RowList>();
   #closed = new Set<string>();
+  /** The sessions that had begun when the first were read, or were opened since. */
+  #known = new Set<string>();
+  #begun = 0;
   #hits: RowList | undefined;
   #changed = new Map<number, TimelineRow>();
   #isLoaded = false;
@@ -93,6 +91,7 @@ export class Timeline {
     this.#lists = new Map();
     this.#closed = new Set();
     this.#changed = new Map();
+    this.#begun = 0;
     this.#isLoaded = false;
     this.#problem = undefined;
     void this.#follow(this.#round.signal);
@@ -142,6 +141,16 @@ export class Timeline {
     }
   }
 
+  /** Opens sessions that begin while one looks. */
+  #openBegun(changed: readonly TimelineRow[]): void {
+    for (const { agent, session } of changed) {
+      const key = joinKey(agent, session);
+      if (this.#known.has(key)) continue;
+      this.#known.add(key);
+      if (this.#begun++ < maxOpened) this.#open(key);
+    }
+  }
+
   #read(): TimelineState {
     const lists = this.#hits === undefined ? [...this.#lists.values()] : [this.#hits];
     return {
@@ -172,7 +181,8 @@ export class Timeline {
       else hits.push(row);
     }
     return [...found].map(([key, hits]) => {
-      const session = this.#sessions.get(key) ?? unknownSession(hits);
+      const known = this.#sessions.get(key) ?? unknownSession(hits);
+      const session = { ...known, firstSeenMs: hits.at(-1)?.atMs ?? 0, lastSeenMs: hits[0]?.atMs ?? 0 };
       const isOpen = !this.#closed.has(key);
       return { key, session, rows: hits, isOpen, isComplete };
     });
@@ -182,7 +192,7 @@ export class Timeline {
     if (this.#isPlanned) return;
     this.#isPlanned = true;
     const count = this.state.value.groups.reduce((sum, { rows }) => sum + rows.length, 0);
-    setTimeout(() => this.#apply(), count > manyRows ? slowApplyMs : applyMs);
+    setTimeout(() => this.#apply(), Math.max(applyMs, count / rowsPerMs));
   }
 
   #apply(): void {
@@ -195,9 +205,7 @@ export class Timeline {
     this.#hits?.apply([...this.#changed.values()]);
     this.#changed.clear();
     for (const [key, rows] of bySession) {
-      const list = this.#lists.get(key);
-      if (list !== undefined) list.apply(rows);
-      else if (this.#lists.size < maxOpened && !this.#closed.has(key)) this.#open(key);
+      this.#lists.get(key)?.apply(rows);
     }
     this.state.set(this.#read());
   }
@@ -231,6 +239,7 @@ export class Timeline {
       await Promise.all([this.#readSessions(signal), this.#hits?.load()]);
       if (signal.aborted) return;
       if (this.#hits === undefined) this.#openNewest();
+      this.#known = new Set(this.#sessions.keys());
       // What a lost connection has ended goes on.
       for (const list of this.#lists.values()) void list.load();
       this.#isLoaded = true;
@@ -239,6 +248,7 @@ export class Timeline {
       for await (const changed of client.watchTimeline({ filter, afterSeq, signal })) {
         await this.#readSessions(signal, Math.min(...changed.map(({ changedAtMs }) => changedAtMs)));
         if (signal.aborted) return;
+        if (this.#hits === undefined) this.#openBegun(changed);
         for (const row of changed) this.#changed.set(row.id, row);
         this.#plan();
       }

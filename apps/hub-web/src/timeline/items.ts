@@ -23,20 +23,18 @@ const dayOf = (atMs: number): number => new Date(atMs).setHours(0, 0, 0, 0);
 const addRows = (items: TimelineItem[], { rows, session }: TimelineGroup): void => {
   let dayMs = dayOf(session.lastSeenMs);
   let turn: string | undefined;
-  let isFirst = true;
   // Where a turn's head stands, until its prompt is found: it is the oldest of its rows.
   let headAt = -1;
   for (const row of rows) {
     // Dates are compared only where the day can have changed: rows come from the newest down.
     const isNewDay = row.atMs < dayMs;
     if (isNewDay) dayMs = dayOf(row.atMs);
-    if (isNewDay || row.turn !== turn || (isFirst && row.turn !== undefined)) {
+    if (isNewDay || row.turn !== turn) {
       headAt = items.length;
       const head = { kind: "turn", key: `t${row.id}`, row, asked: undefined } as const;
       items.push({ ...head, dayMs: isNewDay ? dayMs : undefined });
     }
     ({ turn } = row);
-    isFirst = false;
     const head = items[headAt];
     if (row.type === "pre_prompt" && head?.kind === "turn")
       items[headAt] = { ...head, asked: rowSubject(row) || undefined };
@@ -65,16 +63,14 @@ export const findTime = (
   items: readonly TimelineItem[],
   atMs: number,
 ): { readonly index: number; readonly group: TimelineGroup | undefined } | undefined => {
-  let group: TimelineGroup | undefined;
   for (const [index, item] of items.entries()) {
-    if (item.kind === "session") {
-      if (item.group.session.lastSeenMs <= atMs) return { index, group: undefined };
-      group = item.group.session.firstSeenMs <= atMs ? item.group : undefined;
-      if (group !== undefined && !group.isOpen) return { index, group };
-      // Its rows are not all known.
-      if (group !== undefined && !group.isComplete && (group.rows.at(-1)?.atMs ?? atMs + 1) > atMs)
-        return { index, group };
-    } else if (item.kind === "row" && item.row.atMs <= atMs) return { index, group: undefined };
+    if (item.kind === "row" && item.row.atMs <= atMs) return { index, group: undefined };
+    if (item.kind !== "session") continue;
+    const { group } = item;
+    const { firstSeenMs, lastSeenMs } = group.session;
+    if (lastSeenMs <= atMs) return { index, group: undefined };
+    const hasRow = group.isComplete || (group.rows.at(-1)?.atMs ?? lastSeenMs) <= atMs;
+    if (firstSeenMs <= atMs && !(group.isOpen && hasRow)) return { index, group };
   }
   return undefined;
 };

@@ -4,7 +4,7 @@ import type { TimelineDetail } from "@harnesskit/protocol/hub";
 import { displayName } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 import { block, formatAge, formatClock, formatDuration, formatMoment, line, plainLines } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
@@ -15,6 +15,7 @@ import { Note } from "../parts/note.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
 import { ScrollArea } from "../parts/scroll-area.tsx";
+import { useCopy } from "../parts/use-copy.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
 import { Content, Input, isSaid, ReadableContent } from "./row-content.tsx";
@@ -135,14 +136,9 @@ export function RowDetail(props: RowDetailProps) {
   const nowMs = useNow();
   const titleId = useId();
   const panel = useRef<HTMLElement>(null);
-  const [isCopied, setCopied] = useState(false);
+  const [isCopied, copy] = useCopy();
   useEffect(() => panel.current?.focus({ preventScroll: true }), [id]);
   useKey("Escape", onClose);
-  const copyLink = () =>
-    void navigator.clipboard.writeText(location.href).then(
-      () => setCopied(true),
-      () => setCopied(false),
-    );
   return (
     <section ref={panel} class="decision row-detail" tabIndex={-1} aria-labelledby={titleId}>
       <header class="decision-head">
@@ -156,7 +152,7 @@ export function RowDetail(props: RowDetailProps) {
         <a class="button quiet compact" href={routeHash({ page: "policy", id: String(id), filter: {} })}>
           Test this event
         </a>
-        <button type="button" class="button quiet compact" onClick={copyLink}>
+        <button type="button" class="button quiet compact" onClick={() => copy(location.href)}>
           <Icon name={isCopied ? "check" : "link"} size={16} />
           {isCopied ? "Copied" : "Copy link"}
         </button>

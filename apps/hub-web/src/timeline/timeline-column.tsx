@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { CommandLine, Empty } from "../parts/empty.tsx";
@@ -14,6 +14,7 @@ import { FilterBar } from "./filter-bar.tsx";
 import { findTime, type TimelineItem, toItems } from "./items.ts";
 import { DayHead, RowLine, SessionLine, TurnHead } from "./timeline-row.tsx";
 import { useRowSize } from "./use-row-size.ts";
+import { useStayAtEnd } from "./use-stay-at-end.ts";
 import { useVirtualList } from "./use-virtual-list.ts";
 
 /** Items before the end of the known rows of a session at which the others are asked for. */
@@ -77,14 +78,7 @@ export function TimelineColumn(props: TimelineColumnProps) {
   useEffect(() => {
     if (unread !== undefined && last > readAhead) timeline.loadAll(unread);
   }, [timeline, unread, last]);
-  const wasAtEnd = useRef(false);
-  useLayoutEffect(() => {
-    // At the end one stays there while older rows are read.
-    if (wasAtEnd.current && isLoading) list.scrollTo(items.length - 1, "end");
-  }, [items]);
-  useEffect(() => {
-    wasAtEnd.current = last > readAhead && last === items.length - 1;
-  });
+  useStayAtEnd(scroller, items, isLoading);
   useEffect(() => {
     if (jumpMs === undefined) return;
     const found = findTime(items, jumpMs);

@@ -34,15 +34,13 @@ const worstOf = (session: HubSessionState): RowState => {
   return states.find((state) => session[state] > 0) ?? (session.actions > 0 ? "done" : "noted");
 };
 
-const countsOf = ({ actions, failed, refused, unjudged }: HubSessionState): string =>
-  [
+const countsOf = ({ actions, failed, refused, unjudged }: HubSessionState): string => {
+  const bad = Object.entries({ failed, refused, "not judged": unjudged });
+  return [
     plural(actions, "action"),
-    failed > 0 ? `${failed} failed` : "",
-    refused > 0 ? `${refused} refused` : "",
-    unjudged > 0 ? `${unjudged} not judged` : "",
-  ]
-    .filter((part) => part !== "")
-    .join(" · ");
+    ...bad.flatMap(([word, count]) => (count > 0 ? `${count} ${word}` : [])),
+  ].join(" · ");
+};
 
 const clockSpan = ({ firstSeenMs, lastSeenMs }: HubSessionState): string => {
   const isOneDay = new Date(firstSeenMs).toDateString() === new Date(lastSeenMs).toDateString();
@@ -95,7 +93,9 @@ interface TurnHeadProps extends PlaceProps {
 export function TurnHead({ row, asked, dayMs, readHref, ...at }: TurnHeadProps) {
   return (
     <div class="turn-head dim" style={rowStyle(at)}>
-      {readHref !== undefined && (
+      {readHref === undefined ? (
+        <span>Outside of a turn</span>
+      ) : (
         <a class="clip" href={readHref} title="Read this turn">
           {asked === undefined ? `Turn ${line(row.turn ?? "", 60)}` : <SafeText text={line(asked, 200)} />}
         </a>

@@ -7,7 +7,8 @@ const maxBars = 60;
 /** From when to when an action ran; a wait for a human came before. */
 const spanOf = ({ atMs, endedAtMs, durationMs = 0 }: TimelineRow) => {
   const endMs = endedAtMs ?? atMs + durationMs;
-  return { startMs: Math.max(atMs, endMs - durationMs), endMs, askedMs: atMs };
+  const startMs = endMs - durationMs;
+  return { startMs, endMs, askedMs: Math.min(atMs, startMs) };
 };
 
 interface WaterfallProps {
@@ -44,14 +45,15 @@ export function Waterfall({ rows, hrefOf }: WaterfallProps) {
                 <span class="clip">
                   {line(rowName(row), 40)} <span class="dim">{line(rowSubject(row), 100)}</span>
                 </span>
-                <span class="bar" style={{ paddingLeft: from }}>
-                  <i class="bar-wait" style={{ width: waited }} />
+                <span class="timing">
+                  <i style={{ width: from }} />
+                  <i class="timing-wait" style={{ width: waited }} />
                   <i
-                    class={`bar-run bar-${row.state}`}
+                    class={`timing-run timing-${row.state}`}
                     style={{ width: percent(span.endMs - span.startMs) }}
                   />
                 </span>
-                <span class="bar-time">{formatDuration(row.durationMs ?? 0)}</span>
+                <span class="timing-time">{formatDuration(row.durationMs ?? 0)}</span>
               </a>
             </li>
           );

@@ -24,7 +24,7 @@ const harmless: ReadonlySet<string | undefined> = new Set(["model", "model_confi
 
 /**
  * The settings in the result of `session/new`, `load`, `resume`, `fork` or `set_config_option`, or in an update. An agent may show its modes in
- * both ways: they are one setting. What is no setting of ACP is left out.
+ * both ways: they are one setting. What is not a setting of ACP is left out.
  */
 export const readAcpSettings = (result: JsonValue | undefined): readonly AcpSetting[] => {
   const { modes, configOptions } = isObject(result) ? (result as JsonObject) : {};

@@ -56,7 +56,7 @@ const supervisedCallable = <T extends LangChainTool & Callable>(supervisor: Supe
   });
 };
 
-/** The prototype of all runnables: each of its methods comes down to `invoke`. Undefined for what is no runnable. */
+/** The prototype of all runnables: each of its methods comes down to `invoke`. Undefined for what is not a runnable. */
 const runnableBase = (tool: object): object | undefined => {
   let base: object | undefined;
   for (let each: object | null = tool; each !== null; each = Object.getPrototypeOf(each)) {

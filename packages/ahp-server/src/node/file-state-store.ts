@@ -109,7 +109,7 @@ export const openStateFile = (path: string, maxBytes = 268_435_456): StateStore 
 /**
  * Opens a store of the state in a file of at most 256 MiB. A last line without its end, which a process left that ended in the
  * middle of it, is removed: its event was never accepted. Throws {@link StateStoreError} `state_damaged` for a file with a line that
- * is no record, and leaves it as it is; `state_unreadable` for one that is not this user's regular file, that has a second
+ * is not a record, and leaves it as it is; `state_unreadable` for one that is not this user's regular file, that has a second
  * name, that others can write to, that is larger, or that cannot be opened.
  */
 export const openFileStateStore = (options: FileStateStoreOptions): StateStore => {

@@ -22,7 +22,7 @@ export interface AuditFilter {
   readonly beforeMs?: number;
   /** How many entries at most. @default all */
   readonly limit?: number | undefined;
-  /** Takes a line that is no entry, counted from 1; reading goes on. @default throws `audit_invalid_line` */
+  /** Takes a line that is not an entry, counted from 1; reading goes on. @default throws `audit_invalid_line` */
   readonly onInvalidLine?: (file: string, line: number) => void;
 }
 
@@ -54,7 +54,7 @@ const parseEntry = (text = ""): AuditEntry | undefined => {
  * Reads the entries of a log, oldest first, those in numbered files included; holds one chunk of a file at a time. It does
  * not verify the chain. A last line that was not written to its end is left out.
  *
- * Throws `audit_read_failed`, and `audit_invalid_line` for a line that is no entry.
+ * Throws `audit_read_failed`, and `audit_invalid_line` for a line that is not an entry.
  */
 export async function* readAuditFile(path: string, filter: AuditFilter = {}): AsyncGenerator<AuditEntry> {
   const { limit = Number.POSITIVE_INFINITY, onInvalidLine } = filter;
@@ -65,7 +65,7 @@ export async function* readAuditFile(path: string, filter: AuditFilter = {}): As
     const entry = parseEntry(text);
     if (entry === undefined) {
       if (onInvalidLine === undefined)
-        throw new AuditError("audit_invalid_line", `line ${number} of ${file} is no entry: verify the log`);
+        throw new AuditError("audit_invalid_line", `line ${number} of ${file} is not an entry: verify the log`);
       onInvalidLine(file, number);
     } else if (isWanted(entry, filter)) {
       yield entry;

@@ -12,7 +12,7 @@ export interface VerifyOptions {
 /**
  * What is wrong with a log.
  *
- * - `changed`: the line, or the one before it, is not as it was written, or is no line of a log.
+ * - `changed`: the line, or the one before it, is not as it was written, or is not a line of a log.
  * - `inserted`: the line stands there twice, or does not belong there.
  * - `removed`: lines are missing before this one.
  * - `rewritten`: the log agrees with itself and not with the expected head.

@@ -7,7 +7,7 @@ import { waitingSignals } from "../find-pause.ts";
 import type { PendingTurn } from "../harness-core.ts";
 import type { SentAnswer } from "./read-message.ts";
 
-/** The payload of a signal for a human's answer to a pause that is no approval. It replaces fields of the state: check `output`. */
+/** The payload of a signal for a human's answer to a pause that is not an approval. It replaces fields of the state: check `output`. */
 export type ToPayload = (answer: {
   readonly descriptor: SignalDescriptor;
   /** What the page sent: untrusted. */

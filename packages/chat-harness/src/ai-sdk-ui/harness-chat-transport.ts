@@ -48,7 +48,7 @@ export interface HarnessChatTransportOptions {
   readonly feed?: ChatFeed | undefined;
   /** Data parts for the end of a turn, such as artifacts; `final_state` needs `includeFinalState` of the harness. @default none */
   readonly dataParts?: ((outcome: ChatTurnOutcome) => readonly DataPart[]) | undefined;
-  /** Makes the payload for a pause that is no approval, from what the page gave by `addToolOutput`. @default such answers are refused */
+  /** Makes the payload for a pause that is not an approval, from what the page gave by `addToolOutput`. @default such answers are refused */
   readonly toPayload?: ToPayload | undefined;
   /** Receives why a turn could not be run, where the page gets a fixed sentence. What it throws is ignored. @default no report */
   readonly onError?: ((error: unknown) => void) | undefined;
@@ -280,9 +280,6 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
   }
 }
 
-/**
- * Makes a transport of `useChat` over a chat harness in this process, for a server's handler.
- * Throws `invalid_argument` for invalid options.
- */
+/** Makes a transport of `useChat` over a chat harness, for a server's handler. Throws `invalid_argument` for invalid options. */
 export const createHarnessChatTransport = (options: HarnessChatTransportOptions): HarnessChatTransport =>
   new HarnessChatTransport(checkHarnessChatTransportOptions(options));

@@ -24,5 +24,5 @@ export type HarnessUIMessageChunk = UIMessageChunk<HarnessMessageMetadata, Harne
 
 export type HarnessUIPart = HarnessUIMessage["parts"][number];
 
-/** The tool whose call stands for a pause that is no approval; its id is the signal's. */
+/** The tool whose call stands for a pause that is not an approval; its id is the signal's. */
 export const questionTool = "question";

@@ -145,10 +145,7 @@ export class IssuedDirectives implements Directives {
   }
 }
 
-/**
- * Issues directives into a store that cores use, such as a file. A core has its own as `core.directives`.
- * Throws `invalid_argument` for invalid options.
- */
+/** Issues directives into a store that cores share. A core has its own as `core.directives`. Throws `invalid_argument` for invalid options. */
 export const createDirectives = (options: DirectivesOptions): Directives =>
   new IssuedDirectives(checkDirectivesOptions(options));
 

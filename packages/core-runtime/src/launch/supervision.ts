@@ -91,7 +91,7 @@ export interface SupervisionContext {
   /** From 0 to 1. */
   readonly random: number;
   readonly settings: SupervisionSettings;
-  /** Since this phase began, a connection began with what is no frame. */
+  /** Since this phase began, a connection began with what is not a frame. */
   readonly sawOtherFraming?: boolean | undefined;
 }
 

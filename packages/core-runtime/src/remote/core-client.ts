@@ -42,7 +42,7 @@ export interface CoreClientOptions {
   readonly token: () => string | Promise<string>;
   /** What the client calls itself. @default "core-client" */
   readonly name?: string | undefined;
-  /** How long one attempt to connect may take, and an answer that is no call's. Calls have a `timeoutMs` of their own, 120000 by default. @default 5000 */
+  /** How long one attempt to connect may take, and an answer that is not a call's. Calls have a `timeoutMs` of their own, 120000 by default. @default 5000 */
   readonly requestTimeoutMs?: number | undefined;
   /** How a lost connection is replaced. @default as for all clients */
   readonly reconnect?: false | ReconnectOptions | undefined;

@@ -36,10 +36,7 @@ interface Running {
   readonly audit: AuditSink | undefined;
 }
 
-/**
- * A host that runs a core of its own, and restarts an agent when a call needs it. Starts nothing yet.
- * Throws `invalid_argument` for invalid options.
- */
+/** Runs a core, and restarts an agent when a call needs it. Starts nothing yet. Throws `invalid_argument` for invalid options. */
 export const createAgentHost = (options: AgentHostOptions): AgentHost =>
   new CoreAgentHost(checkAgentHostOptions(options));
 

@@ -60,9 +60,8 @@ const aboutOf = ({ tool_id: id, side_effects: changes, declaration_digest: diges
 };
 
 /**
- * The tools of all agents of a core, as tools of a thread server or a chat graph. Each has a name that models take.
- * A call runs the tool as it was declared when the call was prepared; otherwise it ends with a
- * `ToolError` `tool.changed`. An agent's tool `prepare`, if it declares no side effects and takes `{ tool, input }`,
+ * The tools of all agents of a core, as tools of a thread server or a chat graph, with names that models take.
+ * A call runs the tool as it was declared when the call was prepared, or ends with the `ToolError` `tool.changed`. An agent's tool `prepare`, if it declares no side effects and takes `{ tool, input }`,
  * prepares the calls of its others; else a call's input is checked by its schema before it is shown.
  * Throws `invalid_argument` for invalid options.
  */

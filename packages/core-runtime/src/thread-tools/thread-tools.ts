@@ -22,9 +22,8 @@ export interface ThreadToolsOptions extends HostedCallOrigin {
 }
 
 /**
- * Tools of an agent whose declarations are known before it runs, as tools of a thread server. Each call is prepared by the
- * agent, and then runs with `expected` of what was prepared: it does what was shown, or nothing.
- * Throws `invalid_argument` for invalid options.
+ * Tools of an agent whose declarations are known before it runs, as tools of a thread server. The agent prepares each
+ * call, and what runs is what was shown, or nothing. Throws `invalid_argument` for invalid options.
  */
 export const createThreadTools = (options: ThreadToolsOptions): readonly ThreadTool[] => {
   checkThreadToolsOptions(options);

@@ -34,7 +34,7 @@ export class ContinuedCalls {
     this.#calls = new BoundedMap({ maxSize: maxCalls, onDrop: (_key, call) => onLost(call) });
   }
 
-  /** The answer of a call. False where it is no question, or none that could be known again. */
+  /** The answer of a call. False where it is not a question, or none that could be known again. */
   note(call: ToolCall, result: JsonObject, continued: ContinuedCall): boolean {
     const key = result.resultType === "input_required" ? keyOf(call, result.requestState) : undefined;
     if (key === undefined) return false;

@@ -226,7 +226,7 @@ export class McpProxy {
     }
   }
 
-  /** An answer that was dropped ends its call: one over the limit, one that is no message. */
+  /** An answer that was dropped ends its call: one over the limit, one that is not a message. */
   #serverFault(error: HarnessError): void {
     this.#sides.fault("server", error);
     const dropped = readDroppedLine(error);

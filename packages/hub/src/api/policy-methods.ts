@@ -5,8 +5,7 @@ import type { HubApiOptions } from "./hub-api.ts";
 
 type PolicyMethods = Pick<Handlers, Extract<keyof Handlers, `policy.${string}`>>;
 
-const readOnly = () =>
-  notAllowed("policy_read_only", "this hub was not started with a policy file that it may write");
+const readOnlyText = "this hub was not started with a policy file that it may write";
 
 /** The methods of the API about the policy. */
 export const policyMethods = ({
@@ -31,7 +30,7 @@ export const policyMethods = ({
     "policy.save": async (change, client) => {
       const details = { by: byOf(client), file: displayText(policy.file, { maxLength: 1000 }) };
       try {
-        if (!policy.canSave) throw readOnly();
+        if (!policy.canSave) throw notAllowed("policy_read_only", readOnlyText);
         await policy.save(change);
         audit({ action: "hub.policy.save", outcome: "ok", details });
       } catch (error) {

@@ -6,7 +6,7 @@ export const maxIdLength = 256;
 const keptLength = 200;
 
 /**
- * A string of an agent as an id that a store takes; undefined for what is no string, or empty. Of a longer one the start is kept with the digest
+ * A string of an agent as an id that a store takes; undefined for what is not a string, or empty. Of a longer one the start is kept with the digest
  * of the whole, so that two ids are never one.
  */
 export const shortId = (value: unknown): string | undefined => {

@@ -6,10 +6,10 @@ import { isObject } from "@harnesskit/wire/json";
 import { maxIdLength } from "./event-text.ts";
 import type { EventFacts } from "./read-event.ts";
 
-/** Names of subjects that are no tool's. */
+/** Names of subjects that are not a tool's. */
 const ownNames: ReadonlySet<string> = new Set(["prompt", ...Object.keys(ahpEvents)]);
 const toolPrefix = "tool:";
-/** Fields of an input that hold what is no object of arguments. */
+/** Fields of an input that hold what is not an object of arguments. */
 const argumentsField = "(arguments)";
 const payloadField = "(payload)";
 

@@ -9,7 +9,7 @@ const maxModelLength = 200;
 
 /**
  * The tokens that an agent reports with an event, in its payload or the payload's metadata: `usage` with `input_tokens`, `output_tokens`,
- * `cache_read_tokens`, `cache_write_tokens` and `model`, which may stand beside it. Undefined where it reports none.
+ * `cache_read_tokens`, `cache_write_tokens` and `model`, which may stand beside it: a name, or an object with an `id`. Undefined where it reports none.
  */
 export const usageIn = ({ usage, metadata, model }: JsonObject): RowUsage | undefined => {
   const said = isObject(usage)
@@ -25,6 +25,7 @@ export const usageIn = ({ usage, metadata, model }: JsonObject): RowUsage | unde
     cacheWriteTokens: countOf(said.cache_write_tokens),
   });
   if (Object.keys(counts).length === 0) return undefined;
-  const name = said.model ?? model;
+  const named = said.model ?? model;
+  const name = isObject(named) ? named.id : named;
   return typeof name === "string" ? { ...counts, model: name.slice(0, maxModelLength) } : counts;
 };

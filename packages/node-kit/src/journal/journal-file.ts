@@ -29,7 +29,7 @@ export interface JournalFileOptions {
  */
 export class JournalFile {
   readonly path: string;
-  /** Bytes at its end that its last writer died in, and that are no lines. They are there until `cutTail` or the first append. */
+  /** Bytes at its end that its last writer died in, and that are not lines. They are there until `cutTail` or the first append. */
   readonly removedBytes: number;
   readonly #maxBytes: number;
   readonly #fileSystem: JournalFileSystem;

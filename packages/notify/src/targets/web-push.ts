@@ -55,7 +55,7 @@ const requestOf = (notice: Notice, { endpoint, keys, vapid }: Omit<WebPushTarget
     const { "Content-Length": _, ...headers } = details.headers;
     return { headers: stringsOf(headers), body: new Uint8Array(details.body ?? []) };
   } catch (cause) {
-    const text = "its keys are not those of a browser, or the subject is no https: or mailto: URL";
+    const text = "its keys are not those of a browser, or the subject is not an https: or mailto: URL";
     throw new NotifyError("target_gone", text, { cause, isFinal: true });
   }
 };

@@ -48,7 +48,7 @@ export class CostMeter {
     this.#fail("policy_deadline", `the decision took longer than ${this.#limits.maxDecisionMs} ms`);
   }
 
-  /** Runs what is no part of the decision: its time does not count. */
+  /** Runs what is not part of the decision: its time does not count. */
   without<T>(act: () => T): T {
     const beganAt = this.#elapsedMs();
     try {

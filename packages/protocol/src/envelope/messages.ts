@@ -53,7 +53,7 @@ export const ErrorResponseSchema = z.object({
 
 /**
  * Any single message of JSON-RPC 2.0. A batch is an array of them. What has an error is an error also with `result: null`
- * beside it; `error: null` beside a result is no error.
+ * beside it; `error: null` beside a result is not an error.
  */
 export const MessageSchema = z.union([
   RequestSchema,

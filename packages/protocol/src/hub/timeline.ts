@@ -64,7 +64,7 @@ export const TimelineRowSchema = z.object({
   decision: RowDecisionSchema.optional(),
   approval: RowApprovalSchema.optional(),
   endedAtMs: TimeMsSchema.optional(),
-  /** How long the action took, as the agent says, or else from decision to outcome: a wait for a human is no part of it. */
+  /** How long the action took, as the agent says, or else from decision to outcome: a wait for a human is not part of it. */
   durationMs: z.int().nonnegative().optional(),
   /** One safe line about the outcome, an error's first line for a failure. */
   outcome: z.string().optional(),

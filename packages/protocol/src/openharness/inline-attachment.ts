@@ -50,7 +50,7 @@ const inlineLength = (key: string, value: unknown): number => {
 /**
  * The place of the first attachment that holds large data rather than saying where they are (section 9.1): more than 2048 characters
  * of base64, hex digits, bytes, numbers or `data:` addresses in all its fields. Fields that are not known, and text in words of any length,
- * are no data. Undefined where all are references.
+ * are not data. Undefined where all are references.
  */
 export const inlineAttachment = (attachments: readonly AttachmentRef[]): number | undefined => {
   const index = attachments.findIndex((attachment) => inlineLength("", attachment) > maxInlineLength);

@@ -13,7 +13,7 @@ export const ProtocolVersionSchema = z
 
 /**
  * The major number of a version as text, without leading zeros, because it may be larger than a number can be. Undefined
- * for what is no version.
+ * for what is not a version.
  */
 export const majorOf = (version: string): string | undefined => {
   if (!ProtocolVersionSchema.safeParse(version).success) return undefined;

@@ -33,7 +33,7 @@ export const RuntimeErrorCode = {
   InvalidInput: "tool.invalid_input",
   /** The input is larger than `max_tool_input_bytes`. */
   InputTooLarge: "tool.input_too_large",
-  /** The tool's output does not fit its `output_schema`, or is no JSON object. */
+  /** The tool's output does not fit its `output_schema`, or is not a JSON object. */
   InvalidOutput: "tool.invalid_output",
   /** The output is larger than `max_tool_output_bytes`. */
   OutputTooLarge: "tool.output_too_large",

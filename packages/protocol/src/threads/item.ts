@@ -131,6 +131,8 @@ export const ItemDataSchemas = {
     decision: ApprovalDecisionSchema.optional(),
     resolvedBy: z.string().optional(),
     reason: z.string().optional(),
+    /** With `reject`: the user's reason. */
+    note: z.string().optional(),
     /** With `always`: how far it reaches. */
     scope: GrantScopeSchema.optional(),
     /** The `clientRequestId` of the answer. */

@@ -191,6 +191,8 @@ export const threadMethods = {
       decision: ApprovalDecisionSchema,
       /** With `reject`: no user could be asked. */
       reason: z.literal("unattended").optional(),
+      /** With `reject`: the user's reason, which the agent is told. */
+      note: z.string().min(1).max(2000).optional(),
       /** With `always`: how far it reaches. @default "thread" */
       scope: GrantScopeSchema.optional(),
       /** The digest that the user was shown; another one than the call's is refused. */

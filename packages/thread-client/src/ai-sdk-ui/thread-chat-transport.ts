@@ -185,9 +185,6 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
   }
 }
 
-/**
- * Makes a transport of `useChat` over a client of the thread protocol, for the page itself or for a server's handler.
- * Throws `invalid_argument` for invalid options.
- */
+/** Makes a transport of `useChat` over a thread client, for a page or a server's handler. Throws `invalid_argument` for invalid options. */
 export const createThreadChatTransport = (options: ThreadChatTransportOptions): ThreadChatTransport =>
   new ThreadChatTransport(checkThreadChatTransportOptions(options));

@@ -170,7 +170,7 @@ const runStep = async (
     for (const { content } of messages) {
       for (const part of typeof content === "string" ? [] : content) {
         const asked = calls.find(({ callId }) => part.type === "tool-call" && part.toolCallId === callId);
-        // The SDK says `{}` for what is no object; the model is to see what it wrote.
+        // The SDK says `{}` for what is not an object; the model is to see what it wrote.
         if (part.type === "tool-call" && asked?.problem === notAnObject)
           part.input = toJsonObject(asked.input);
       }

@@ -287,9 +287,6 @@ class FileThreadStore implements ThreadStore {
   }
 }
 
-/**
- * Makes a store of files below `root`, in directories of mode 0700. Nothing is touched before it is needed.
- * Throws `invalid_argument` for invalid options.
- */
+/** Makes a store of files below `root` (mode 0700), which it makes when needed. Throws `invalid_argument` for invalid options. */
 export const createFileThreadStore = (options: FileThreadStoreOptions): ThreadStore =>
   new FileThreadStore(checkFileThreadStoreOptions(options));

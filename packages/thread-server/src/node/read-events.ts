@@ -43,7 +43,7 @@ const parseLine = (text: string): Event | undefined => {
 
 /**
  * The events from a place in the file on where a line begins, as they were written, fields of later versions included. Those that are
- * not wanted are checked for their number alone. Throws `journal_damaged` for a line that is no event or does not have the next number.
+ * not wanted are checked for their number alone. Throws `journal_damaged` for a line that is not an event or does not have the next number.
  */
 async function* readFrom(
   file: FileHandle,
@@ -122,7 +122,7 @@ const findSeq = async (file: FileHandle, seq: number): Promise<number> => {
 
 /**
  * Reads a log in order. Where to begin is found by halving, so that the length of the log does not matter. Throws `journal_damaged`
- * where it comes to a line that is no event or does not have the next number.
+ * where it comes to a line that is not an event or does not have the next number.
  *
  * @param path names the log in an error
  */

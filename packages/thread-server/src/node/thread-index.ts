@@ -16,7 +16,7 @@ export interface ThreadIndexOptions {
   /** `.harness`, which holds `index.jsonl`, and `threads` in it. */
   readonly root: StoreDirectory;
   readonly threads: StoreDirectory;
-  /** Reads a thread from its own files; undefined for what is no thread, or cannot be read. */
+  /** Reads a thread from its own files; undefined for what is not a thread, or cannot be read. */
   readonly read: (threadId: string) => Promise<Thread | undefined>;
 }
 

@@ -13,12 +13,7 @@ import { checkChatHandlerOptions } from "../option-names.ts";
 import { isJsonType } from "../read-body.ts";
 import { jsonHeaders, refuseWith } from "../server/answers.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
-import {
-  type Admission,
-  type FetchHandler,
-  FetchRequestView,
-  remoteAddressOf,
-} from "../server/fetch-handler.ts";
+import { type Admission, type FetchHandler, FetchRequestView } from "../server/fetch-handler.ts";
 import { createCore, type HandlerOptions } from "../server/handler-options.ts";
 import type { Answer, RequestView } from "../server/request-view.ts";
 import { toChatFailure } from "./chat-failure.ts";
@@ -223,5 +218,5 @@ export const createChatHandler = <Principal = TokenPrincipal>(
 ): FetchHandler => {
   checkChatHandlerOptions(options);
   const endpoint = new ChatEndpoint<Principal>(options);
-  return (request, info) => endpoint.answer(new FetchRequestView(request, remoteAddressOf(info)));
+  return (request, info) => endpoint.answer(new FetchRequestView(request, info));
 };

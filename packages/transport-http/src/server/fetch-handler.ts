@@ -26,12 +26,8 @@ export interface FetchInfo {
   readonly remoteAddress?: string;
 }
 
-/** Answers a web-standard request. Never rejects. What else a framework passes beside it, such as Next's `params`, is ignored. */
+/** Answers a web-standard request. Never rejects. Ignores what else a framework passes, such as the `params` of Next. */
 export type FetchHandler = (request: Request, info?: FetchInfo | object) => Promise<Response>;
-
-/** The address of the client, where the platform passed it. */
-export const remoteAddressOf = (info: FetchInfo | object = {}): string | undefined =>
-  "remoteAddress" in info && typeof info.remoteAddress === "string" ? info.remoteAddress : undefined;
 
 /** A web-standard request as the rules look at it. */
 export class FetchRequestView implements RequestView {
@@ -39,10 +35,11 @@ export class FetchRequestView implements RequestView {
   readonly #url: URL;
   readonly remoteAddress: string | undefined;
 
-  constructor(request: Request, remoteAddress: string | undefined) {
+  constructor(request: Request, info: FetchInfo | object = {}) {
     this.#request = request;
     this.#url = new URL(request.url);
-    this.remoteAddress = remoteAddress;
+    const { remoteAddress } = info as FetchInfo;
+    this.remoteAddress = typeof remoteAddress === "string" ? remoteAddress : undefined;
   }
 
   get method(): string {
@@ -133,18 +130,10 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
     authenticate:
       authenticate ??
       (createTokenAuthenticate(token ?? "") as Authenticate<unknown> as Authenticate<Principal>),
-    routes: {
-      [path]: {
-        handle,
-        handleStream,
-        malformed,
-        unsendable,
-        replyHeaders,
-      },
-    },
+    routes: { [path]: { handle, handleStream, malformed, unsendable, replyHeaders } },
   });
   return async (request, info) => {
-    const answer = await core.answer(new FetchRequestView(request, remoteAddressOf(info)));
+    const answer = await core.answer(new FetchRequestView(request, info));
     const { status, headers, body, stream } = answer;
     if (stream) return new Response(toBody(stream, request.signal), { status, headers });
     return new Response(request.method === "HEAD" ? null : (body ?? null), { status, headers });

@@ -16,7 +16,7 @@ export interface ModelEnding {
 /** What providers write when the model, or the server that runs it, failed in the middle. */
 const brokenReason = /^(?:error|failed|malformed|unexpected_tool_call|invalid_tool)/i;
 
-/** Why what came from a model is no answer, as the end of a sentence; undefined for an answer. */
+/** Why what came from a model is not an answer, as the end of a sentence; undefined for an answer. */
 export const noAnswerReason = ({ reason, rawReason, calls, hasText }: ModelEnding): string | undefined => {
   const said = `its finish reason is ${displayText(rawReason ?? reason, { maxLength: 100 })}`;
   if (reason === "error" || brokenReason.test(rawReason ?? ""))

@@ -47,7 +47,7 @@ export class ClientConnection implements RpcConnection {
     });
   }
 
-  /** What was wrong with the last message that is no answer; undefined where there was none. */
+  /** What was wrong with the last message that is not an answer; undefined where there was none. */
   get lastFault(): HarnessError | undefined {
     return this.#pending.lastFault;
   }
@@ -106,7 +106,7 @@ export class ClientConnection implements RpcConnection {
     );
   }
 
-  /** Something arrived that is of no use. What came late, or was cut off by the end, is no fault of the other side. */
+  /** Something arrived that is of no use. What came late, or was cut off by the end, is not a fault of the other side. */
   #drop(error: HarnessError): void {
     const reason = "reason" in error ? error.reason : undefined;
     if (reason !== "late_answer" && reason !== "incomplete") this.#pending.fault(error);

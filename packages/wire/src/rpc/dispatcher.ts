@@ -221,10 +221,7 @@ export class Dispatcher<Context> {
   }
 }
 
-/**
- * Makes a dispatcher. It opens nothing: give it messages of exchanges with `receive`, or open an origin per connection.
- * Throws `invalid_argument` for invalid options.
- */
+/** Makes a dispatcher: give it messages with `receive`, or open an origin per connection. Throws `invalid_argument` for invalid options. */
 export const createDispatcher = <Context = unknown>(
   options: DispatcherOptions<Context>,
 ): Dispatcher<Context> => new Dispatcher(checkDispatcherOptions(options));
