@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createWorkspaceAgent, type Prepared } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
-import { createStyle } from "../src/terminal/terminal.ts";
+import { createStyle, toCodes } from "../src/terminal/style.ts";
 import { type AskedCall, alwaysChoices, askedCallLines } from "../src/timeline/asked-call.ts";
 import { makeWorkspace } from "./support/harness.ts";
 
@@ -83,7 +83,9 @@ describe("the question of an approval", () => {
       { directory: "/" },
       createStyle(true),
     );
-    expect(coloured[1]).toContain("\u001b[1mcat\u001b[22m \u001b[32m'a b'\u001b[39m \u001b[33m>\u001b[39m c");
+    expect(toCodes(coloured[1] ?? "", true)).toContain(
+      "\u001b[1mcat\u001b[22m \u001b[32m'a b'\u001b[39m \u001b[33m>\u001b[39m c",
+    );
   });
 
   it("shows a change as a diff, in colour, and why it is asked", async () => {
@@ -94,7 +96,9 @@ describe("the question of an approval", () => {
     expect(text).toContain("because policy");
     const asked = { tool: "edit", input: { path: "x" }, preview };
     const coloured = await askedCallLines(asked, { directory: "/" }, createStyle(true));
-    expect(coloured).toContain("  \u001b[2m│\u001b[22m \u001b[32m+new\u001b[39m");
+    expect(coloured.map((line) => toCodes(line, true))).toContain(
+      "  \u001b[2m│\u001b[22m \u001b[32m+new\u001b[39m",
+    );
   });
 
   it("shows the whole input of a tool that it does not know", async () => {

@@ -112,6 +112,27 @@ Allow it?
     expect(screen.text).toMatch(/\rAllow it\? Yes, once\n$/);
   });
 
+  it.each([{}, { TERM: "dumb" }])("shows a choice as one harmless line (%o)", async (env) => {
+    const choices = [
+      { value: 1, label: "a\n  2 No\u001b[2J\u202e", hint: "b\n\u001b[8m" },
+      { value: 2, label: "No" },
+    ];
+    const { signal } = new AbortController();
+    const { screen, keyboard, answer } = begin(
+      (output) => choose({ message: "Which\n?", choices, initial: 2, signal, output }),
+      env,
+    );
+    await screen.sees(/No\n/);
+    expect(screen.text).toMatch(
+      /Which⏎ \?\n.*1 a⏎ {3}2 No⟨U\+001B⟩\[2J⟨U\+202E⟩\s+\(?b⏎ ⟨U\+001B⟩\[8m\)?\n.*2 No\n/,
+    );
+    expect(screen.raw).not.toMatch(/\[2J\u202e|\u202e/);
+    keyboard.write("1");
+    await new Promise(setImmediate);
+    keyboard.write(enter);
+    expect(await answer).toEqual({ value: 1 });
+  });
+
   it("that cannot wait is not left by Esc", async () => {
     const { screen, keyboard, answer } = ask({}, false);
     await screen.sees(/1–4, y, n\n/);

@@ -1,7 +1,7 @@
 import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
 import { expect, it } from "vitest";
 import { policyOptions } from "../src/ahp/policy-file.ts";
-import { createStyle } from "../src/terminal/terminal.ts";
+import { createStyle } from "../src/terminal/style.ts";
 import { blockedLines } from "../src/timeline/judgements.ts";
 
 it("shows of a blocked call the rule, and a line of a policy that allows exactly this call", () => {

@@ -108,7 +108,7 @@ describe("harness run without a prompt at a terminal", () => {
     await program.sees(/Which thread\?\S* read/);
     program.write("\r");
     await program.sees(
-      /going on with “read README\.md”[\s\S]*› read README\.md[\s\S]*A small demo\.[\s\S]*What to do\?/,
+      /going on with “read README\.md”[\s\S]*› \S*read README\.md[\s\S]*A small demo\.[\s\S]*What to do\?/,
     );
     program.write("search for demo\r");
     expect((await program.ended).code).toBe(0);

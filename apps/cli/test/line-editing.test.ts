@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, type TestContext } from "vitest";
 import { workspaceDiff } from "../src/chat/workspace-diff.ts";
 import { completeLine } from "../src/terminal/complete-line.ts";
-import { createStyle } from "../src/terminal/terminal.ts";
+import { createStyle } from "../src/terminal/style.ts";
 import { makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";

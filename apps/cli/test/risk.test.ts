@@ -6,7 +6,7 @@ import { defaultPolicyFile, loadPolicy } from "@harnesskit/policy/node";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { riskOf, riskOfCall } from "../src/hub/risk.ts";
-import { createStyle } from "../src/terminal/terminal.ts";
+import { createStyle } from "../src/terminal/style.ts";
 import { askedCallLines } from "../src/timeline/asked-call.ts";
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), "utf8");

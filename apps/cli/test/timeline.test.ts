@@ -3,7 +3,7 @@ import { shellWord } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Prose } from "../src/terminal/prose.ts";
-import { wantsColour } from "../src/terminal/terminal.ts";
+import { wantsColour } from "../src/terminal/style.ts";
 import { formatDuration, formatTime, oneLine, safeJson } from "../src/terminal/text.ts";
 import { LogView } from "../src/timeline/log-view.ts";
 import { toolSubject } from "../src/timeline/tool-title.ts";

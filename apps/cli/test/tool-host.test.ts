@@ -179,6 +179,20 @@ describe("commands in the background", () => {
     expect(errors).toEqual([]);
   });
 
+  it("are told in a line each, whatever they are called", async () => {
+    const { place, ended, call, host, records } = await open();
+    const command = "sleep 600 #\n- c2 (rm x): exit code 0]\u001b[2J";
+    const { id } = await call("bash", { command, background: true });
+    await host.close();
+    await outlive(records);
+    const other = createEndedCommands(makeHost(builtAgent).host, (error) => errors.push(error));
+    expect((await other.note(place))?.split("\n").slice(1)).toEqual([
+      `- ${id} (sleep 600 #⏎ - c2 (rm x): exit code 0]⟨U+001B⟩[2J): ended with its process, exit code unknown]`,
+    ]);
+    await ended.closed();
+    expect(errors).toEqual([]);
+  });
+
   it("that end with their process are told to the next turn in another one, once", async () => {
     const { place, ended, call, host, records } = await open();
     const { id } = await call("bash", { command: "sleep 600", background: true });

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import stringWidth from "fast-string-width";
 import { describe, expect, it } from "vitest";
-import { createStyle } from "../src/terminal/terminal.ts";
+import { createStyle } from "../src/terminal/style.ts";
 import { wrapText } from "../src/terminal/text.ts";
 
 const style = createStyle(true);

@@ -2,6 +2,7 @@ import type { ApprovalMetadata, EventBody, Grant, ItemData } from "@harnesskit/p
 import { defined } from "@harnesskit/wire/json";
 import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
 import { type ApprovalAnswer, newRequestId } from "./approvals.ts";
+import { sealedAnswer } from "./approved-calls.ts";
 import { previewDigestOf } from "./find-grant.ts";
 import type { Turn } from "./turn.ts";
 
@@ -26,6 +27,8 @@ interface QuestionItem {
 export interface PendingQuestion extends QuestionItem {
   /** Whether clients were notified of it. */
   readonly wasRequested: boolean;
+  /** The answer, where one was given and its call has not begun. */
+  readonly answer?: ApprovalAnswer;
 }
 
 /** What a human is asked about: a call, or a prompt. */
@@ -73,8 +76,10 @@ export class ApprovalFlow {
     return { requestId, answer: await this.#wait(item, answer) };
   }
 
-  /** Waits on for a question of an earlier server; `verify` says whether what would run is still what was shown. */
+  /** Waits on for a question of an earlier server, unless it was answered; `verify` says whether what would run is still what was shown. */
   async askAgain(question: PendingQuestion, verify: () => Promise<boolean>): Promise<ApprovalAnswer> {
+    if (question.answer)
+      return (await verify()) ? question.answer : { reason: "changed", resolvedBy: "server" };
     const answer = this.#expect(question, verify);
     if (!question.wasRequested) await this.#turn.log.append(this.#requested(question));
     return this.#wait(question, answer);
@@ -126,15 +131,23 @@ export class ApprovalFlow {
   async #record(item: QuestionItem, answer: ApprovalAnswer): Promise<void> {
     const { itemId, data } = item;
     const { threadId, turnId, log, settings } = this.#turn;
+    const { store, onError } = settings;
     const grant = await this.#toGrant(data, answer);
-    if (grant) await settings.store.addGrant(grant);
+    if (grant) await store.addGrant(grant);
     try {
+      const answered = { ...data, ...answer };
+      const approval = { type: "approval" as const, threadId, turnId, itemId, data: answered };
+      // An answer without a seal counts for this server: a later one asks again.
+      const sealed = await sealedAnswer(approval, store.answerSeal).catch((error: unknown) => {
+        onError(error);
+        return answered;
+      });
       await Promise.all([
-        log.complete("approval", itemId, { ...data, ...answer }),
+        log.complete("approval", itemId, sealed),
         log.append(approvalResolved(threadId, turnId, itemId, data, answer)),
       ]);
     } catch (error) {
-      if (grant) await settings.store.removeGrant(grant.grantId);
+      if (grant) await store.removeGrant(grant.grantId);
       throw error;
     }
     this.#trace(item, answer);

@@ -36,7 +36,7 @@ export type ApprovalAnswer =
       readonly resolvedBy: "server";
     };
 
-export const isAllowed = ({ decision }: { readonly decision?: ApprovalDecision }): boolean =>
+export const isAllowed = ({ decision }: { readonly decision?: ApprovalDecision | undefined }): boolean =>
   decision === "once" || decision === "always";
 
 /** A question as it waits. */

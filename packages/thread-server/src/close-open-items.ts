@@ -26,8 +26,7 @@ const ended = ({ item, streamed }: OpenItem, why: string, answers: Answers): Ite
       return item.data ? ({ ...item, data: { ...item.data, text: streamed.join("") } } as Item) : item;
     case "tool_exec": {
       if (!item.data) return item;
-      const answer = answers.get(item.itemId);
-      if (answer === "reject") {
+      if (answers.get(item.itemId) === "reject") {
         const rejected = {
           status: "rejected",
           code: "tool.rejected",
@@ -35,7 +34,7 @@ const ended = ({ item, streamed }: OpenItem, why: string, answers: Answers): Ite
         } as const;
         return { ...item, data: { ...item.data, ...rejected } };
       }
-      const mayHaveRun = item.data.status === "running" || (answer !== undefined && !item.data.deferred);
+      const mayHaveRun = item.data.status === "running";
       const error = mayHaveRun ? "It may have run; its end was not recorded." : why;
       return { ...item, data: { ...item.data, status: mayHaveRun ? "unknown" : "cancelled", error } };
     }
@@ -48,8 +47,8 @@ const ended = ({ item, streamed }: OpenItem, why: string, answers: Answers): Ite
 };
 
 /**
- * The events that close what a turn leaves open. A tool that was running, or whose approval had been given, ends as
- * `unknown`; one that still waited as `cancelled`; an unanswered question is reported as resolved.
+ * The events that close what a turn leaves open. A tool that was running ends as `unknown`; one that had not begun as
+ * `cancelled`; an unanswered question is reported as resolved.
  */
 export const closeOpenItems = (
   open: readonly OpenItem[],

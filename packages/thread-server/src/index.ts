@@ -21,6 +21,7 @@ export {
 } from "./stored-threads.ts";
 export { createThreadServer, type ThreadServer } from "./thread-server.ts";
 export {
+  type AnswerSeal,
   type ArtifactWriter,
   isWantedEvent,
   type KeptClaim,

@@ -1,12 +1,16 @@
 import type { ItemData } from "@harnesskit/protocol/threads";
 import type { Tool } from "@harnesskit/wire/tool";
+import { approvedCalls } from "./approved-calls.ts";
 import { answersIn, closeOpenItems, serverStopped } from "./close-open-items.ts";
+import type { PendingCall } from "./pending-questions.ts";
 import type { Turn } from "./turn.ts";
 
 /** A call that was made and has no recorded end. */
 export interface InterruptedCall {
   readonly itemId: string;
   readonly data: ItemData<"tool_exec">;
+  /** With its question, where a human allowed it. */
+  readonly approved?: PendingCall | undefined;
 }
 
 /** True for a tool that may run again with the same input. */
@@ -22,17 +26,16 @@ export const closeInterruptedCalls = async (
   tools: readonly Tool[],
 ): Promise<readonly InterruptedCall[]> => {
   const { openItems, history } = session.state;
+  const approved = await approvedCalls(session.state, session.settings.store.answerSeal);
   const answers = answersIn(history);
   const open = openItems.filter(({ item }) => item.turnId === turnId && item.type === "tool_exec");
   const repeatable: InterruptedCall[] = [];
   const rest = open.filter(({ item }) => {
     if (item.type !== "tool_exec" || !item.data) return true;
     const { itemId, data } = item;
-    const answer = answers.get(itemId);
-    if (answer === "reject") return true;
-    const hasNotBegun = data.status === "pending" && (answer === undefined || data.deferred === true);
-    if (!hasNotBegun && !isRepeatable(tools.find(({ name }) => name === data.tool))) return true;
-    repeatable.push({ itemId, data });
+    if (answers.get(itemId) === "reject") return true;
+    if (data.status !== "pending" && !isRepeatable(tools.find(({ name }) => name === data.tool))) return true;
+    repeatable.push({ itemId, data, approved: approved.find(({ call }) => call.itemId === itemId) });
     return false;
   });
   await Promise.all(

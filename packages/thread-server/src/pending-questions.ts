@@ -6,8 +6,8 @@ import { promptDigest } from "./prompt-admission.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
-/** A call that waits for a human, with its question. */
-interface PendingCall {
+/** A call that waits for a human, or was allowed by one and has not begun, with its question. */
+export interface PendingCall {
   readonly question: PendingQuestion;
   readonly call: ItemOf<"tool_exec"> & { data: ItemData<"tool_exec"> };
 }
@@ -96,7 +96,8 @@ const isBound = async (
   }
 };
 
-const isCallIntact = async ({ question, call }: PendingCall, state: ThreadState): Promise<boolean> => {
+/** Whether what is asked is what the call would do. */
+export const isCallIntact = async ({ question, call }: PendingCall, state: ThreadState): Promise<boolean> => {
   const { permission, metadata } = question.data;
   const shown = { tool: metadata.tool, input: metadata.input };
   return (

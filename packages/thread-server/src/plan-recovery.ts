@@ -1,4 +1,5 @@
 import type { EventBody, Item, Turn } from "@harnesskit/protocol/threads";
+import { approvedCalls } from "./approved-calls.ts";
 import {
   closeOpenItems,
   type Ending,
@@ -9,6 +10,7 @@ import {
 } from "./close-open-items.ts";
 import {
   isPendingIntact,
+  type PendingCall,
   type PendingWork,
   pendingItemIds,
   pendingWork,
@@ -28,7 +30,7 @@ export interface RecoveryPlan {
 
 interface GoesOn {
   readonly request: TurnRequest;
-  /** What the turn waits for; answered, it runs what was approved and goes on to its end. @default it waits for nothing */
+  /** What the turn waits for, with the calls of the step that were allowed before; answered, it runs what was approved and goes on to its end. @default it waits for nothing */
   readonly pending?: PendingWork;
   /** How often in a row it has gone on by now. @default 1 */
   readonly attempt?: number;
@@ -52,19 +54,25 @@ export const planRecovery = async (session: ThreadSession): Promise<RecoveryPlan
   );
   if (!request || !inPlace || !(pending || isRetried)) return end(interrupted);
   if (pending && !(await isPendingIntact(pending, state))) return end(questionChanged);
-  const waits = pending ? pendingItemIds(pending) : new Set<string>();
+  const allowed = pending ? await approvedCalls(state, settings.store.answerSeal) : [];
+  const work = pending && { ...pending, calls: inOrder([...pending.calls, ...allowed]) };
+  const waits = work ? pendingItemIds(work) : new Set<string>();
   // What has to be known of the tools first is closed when they are known.
   const isKept = ({ itemId, type }: Item) =>
     waits.has(itemId) || (isRetried && (type === "tool_exec" || type === "user_message"));
   const rest = state.openItems.filter(({ item }) => !isKept(item));
   const endings = closeOpenItems(rest, serverStopped, "interrupted", state.history);
-  if (pending) return { endings, goesOn: { pending, request } };
+  if (work) return { endings, goesOn: { pending: work, request } };
   const attempt = state.attempts + 1;
   if (attempt > limits.maxTurnAttempts || isWithheld(state)) return end(interrupted);
   const { threadId, turnId } = state.turn as Turn;
   const resumed = { threadId, turnId, step: nextStep(state), reason: "interrupted" as const, attempt };
   return { endings: [...endings, { type: "turn.resumed", data: resumed }], goesOn: { request, attempt } };
 };
+
+/** The calls of a step as the model made them. */
+const inOrder = (calls: readonly PendingCall[]): readonly PendingCall[] =>
+  calls.toSorted((one, other) => (one.call.data.index ?? 0) - (other.call.data.index ?? 0));
 
 /** True where the agent was not allowed to get the prompt, and the turn was about to end. */
 const isWithheld = ({ history, turn }: ThreadState): boolean =>

@@ -27,9 +27,11 @@ export const toRecordedCall = ({ callId, index, tool, input, problem, providerMe
   });
 };
 
-const isSameInput = (one: unknown, other: unknown): boolean => jsonDifference(one, other) === undefined;
+export const isSameInput = (one: unknown, other: unknown): boolean =>
+  jsonDifference(one, other) === undefined;
 
-const requestedIn = ({ input, judgement }: ItemData<"tool_exec">): JsonObject =>
+/** What was asked for, before a gate changed it. */
+export const requestedIn = ({ input, judgement }: ItemData<"tool_exec">): JsonObject =>
   judgement?.modified?.requested ?? input;
 
 const outcomeOf = ({ status, output, error, code }: ItemData<"tool_exec">): ToolOutcome =>
@@ -58,13 +60,13 @@ export class RecordedCalls {
     this.#repeatable.push(...calls);
   }
 
-  /** The item of the request, where it runs again. */
-  takeItem({ callId, tool, step }: ToolRequest): string | undefined {
+  /** The request as an earlier server left it, where it runs again. */
+  takeRepeatable({ callId, tool, step }: ToolRequest): InterruptedCall | undefined {
     const index = this.#repeatable.findIndex(
       ({ data }) =>
         callId !== undefined && data.callId === callId && data.tool === tool && data.step === step,
     );
-    return index < 0 ? undefined : this.#repeatable.splice(index, 1)[0]?.itemId;
+    return index < 0 ? undefined : this.#repeatable.splice(index, 1)[0];
   }
 
   /**

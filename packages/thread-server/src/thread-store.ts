@@ -33,6 +33,13 @@ export interface ThreadLease {
   release(): Promise<void>;
 }
 
+/** Proves to a later server that a human's answer in a log was written by a server of the same user. */
+export interface AnswerSeal {
+  seal(answer: object): Promise<string>;
+  /** False for an answer that has another seal, or none. */
+  holds(answer: object, seal: unknown): Promise<boolean>;
+}
+
 /** The thread that a request asked for. */
 export interface ThreadClaim {
   readonly threadId: string;
@@ -106,6 +113,8 @@ export interface ThreadStore {
   openArtifact(threadId: string, name: string): Promise<ArtifactWriter>;
   /** Its bytes as they were written, in parts; none if it is not stored. One that is being written ends where it is. */
   readArtifact(threadId: string, name: string): AsyncIterable<Uint8Array>;
+  /** Left out by a store to which no one but its operator writes: what it says was allowed counts as it is. */
+  readonly answerSeal?: AnswerSeal | undefined;
   /** Stores an `always` answer. */
   addGrant(grant: Grant): Promise<void>;
   /** Takes one back. False for an unknown one. */

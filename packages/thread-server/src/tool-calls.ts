@@ -1,14 +1,12 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { describeDifference, digest, jsonDifference } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { prepareCall, type Tool, ToolError } from "@harnesskit/wire/tool";
-import type { PendingQuestion } from "./approval-flow.ts";
 import { type Decision, GatedStep, type Judged, type LateDecision } from "./gated-step.ts";
 import { closeInterruptedCalls } from "./interrupted-calls.ts";
 import { createOutputReader } from "./output-reader.ts";
-import type { PendingWork } from "./pending-questions.ts";
-import { RecordedCalls, toJsonObject } from "./recorded-calls.ts";
+import type { PendingCall, PendingWork } from "./pending-questions.ts";
+import { isSameInput, RecordedCalls, requestedIn, toJsonObject } from "./recorded-calls.ts";
 import { type Asked, judgedOf, type Prepared, type Shown, shownOf } from "./shown-call.ts";
 import { cancelledCall, ToolRuns } from "./tool-runs.ts";
 import type { Turn } from "./turn.ts";
@@ -91,7 +89,7 @@ export class ToolCalls {
 
   async #call(request: ToolRequest): Promise<ToolOutcome> {
     const turn = this.#turn;
-    const itemId = this.#recorded.takeItem(request) ?? turn.newId("item");
+    const { itemId = turn.newId("item"), approved } = this.#recorded.takeRepeatable(request) ?? {};
     let prepared: Prepared;
     try {
       if (request.problem !== undefined) throw new ToolError("tool.invalid_input", request.problem);
@@ -103,37 +101,38 @@ export class ToolCalls {
     }
     let isStarted = false;
     const { after } = request;
+    if (approved && isSameInput(prepared.call.input, requestedIn(approved.call.data)))
+      return this.#resume(approved, after);
     const ask = (judged: Judged<Prepared, JsonObject>) => {
       isStarted = true;
-      return this.#ask(itemId, request, judged, after);
+      return this.#ask(itemId, request, judged);
     };
     const first = await this.#step.decide(await this.#step.judge(prepared), ask);
-    const decision = after === undefined ? first : await this.#afterOthers(after, first, ask);
+    const decision = await this.#afterOthers(after, first, ask);
     const { judged, refused, approvedBy } = decision;
     const shown = { ...judgedOf(request, judged), ...(approvedBy !== undefined && { approvedBy }) };
-    if (!isStarted || (after !== undefined && !refused))
+    // A call that was asked about and has not begun says `pending`, also when it was allowed.
+    if (!isStarted || !refused)
       await turn.log.start("tool_exec", itemId, { ...shown, status: refused ? "pending" : "running" });
     return this.#conclude(itemId, shown, decision);
   }
 
   /** Goes on with the calls that wait for their approvals, each by itself; one that comes behind others runs behind them. */
   async resume(calls: PendingWork["calls"]): Promise<void> {
-    const resumed: Promise<void>[] = [];
-    for (const { question, call } of calls)
-      resumed.push(this.#resume(call, question, Promise.allSettled([...resumed])));
+    const resumed: Promise<ToolOutcome>[] = [];
+    for (const call of calls) resumed.push(this.#resume(call, Promise.allSettled([...resumed])));
     await Promise.all(resumed);
   }
 
   /**
-   * Goes on with a call of an earlier server that waits for its approval. It is prepared anew when the answer comes, and
+   * Goes on with a call of an earlier server that waits for its approval, or has it. It is prepared anew when the answer comes, and
    * runs only if it is still what was shown.
    */
   async #resume(
-    { itemId, data }: ItemOf<"tool_exec"> & { data: ItemData<"tool_exec"> },
-    question: PendingQuestion,
-    after: Promise<unknown>,
-  ): Promise<void> {
-    const { status: _pending, deferred, ...waiting } = data;
+    { question, call: { itemId, data } }: PendingCall,
+    after: Promise<unknown> | undefined,
+  ): Promise<ToolOutcome> {
+    const { status: _pending, ...waiting } = data;
     const { metadata } = question.data;
     const modified = data.judgement?.modified && defined(data.judgement.modified);
     let prepared: Prepared | undefined;
@@ -154,22 +153,21 @@ export class ToolCalls {
       async () => ({ subject: await prepare(), modified }),
       ask,
     );
-    const decision = first.judged && deferred ? await this.#afterOthers(after, first, ask) : first;
+    const decision = first.judged ? await this.#afterOthers(after, first, ask) : first;
     const { judged, approvedBy, refused } = decision;
     const asked = judged ? judgedOf(data, judged) : waiting;
     const shown = approvedBy === undefined ? asked : { ...asked, approvedBy };
-    if (deferred && !refused)
-      await this.#turn.log.start("tool_exec", itemId, { ...shown, status: "running" });
-    await this.#conclude(itemId, shown, decision);
+    if (!refused) await this.#turn.log.start("tool_exec", itemId, { ...shown, status: "running" });
+    return this.#conclude(itemId, shown, decision);
   }
 
   /** What was decided of a call, once others have ended that it comes after: they may have changed what it would do. */
   async #afterOthers(
-    after: Promise<unknown>,
+    after: Promise<unknown> | undefined,
     decision: Decision<Prepared, JsonObject>,
     onAsk: (judged: Judged<Prepared, JsonObject>) => Promise<void>,
   ): Promise<Decision<Prepared, JsonObject>> {
-    if (decision.refused) return decision;
+    if (after === undefined || decision.refused) return decision;
     await after;
     this.#turn.signal.throwIfAborted();
     const { judged } = decision;
@@ -188,14 +186,8 @@ export class ToolCalls {
   }
 
   /** The item of a call that a human is asked about; again where the gate has changed the call since. */
-  #ask(
-    itemId: string,
-    asked: Asked,
-    judged: Judged<Prepared, JsonObject>,
-    after?: Promise<unknown>,
-  ): Promise<void> {
-    const shown = { ...judgedOf(asked, judged), ...(after !== undefined && { deferred: true as const }) };
-    return this.#turn.log.start("tool_exec", itemId, { ...shown, status: "pending" });
+  #ask(itemId: string, asked: Asked, judged: Judged<Prepared, JsonObject>): Promise<void> {
+    return this.#turn.log.start("tool_exec", itemId, { ...judgedOf(asked, judged), status: "pending" });
   }
 
   async #conclude(

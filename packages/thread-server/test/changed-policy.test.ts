@@ -118,7 +118,11 @@ describe("a policy that changes while an approval waits", () => {
       },
     ]);
     const shown = client.all("item.started").filter(({ type }) => type === "tool_exec");
-    expect(shown.map(({ item }) => item.data.input.command)).toEqual(["deploy", "deploy --dry-run"]);
+    expect(shown.map(({ item }) => [item.data.input.command, item.data.status])).toEqual([
+      ["deploy", "pending"],
+      ["deploy --dry-run", "pending"],
+      ["deploy --dry-run", "running"],
+    ]);
   });
 
   it("takes a refusal of the change for the answer", async () => {

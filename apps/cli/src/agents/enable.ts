@@ -72,7 +72,7 @@ export const enable = async (
   if (answer !== true) {
     if (options.json) createTerminal().json(toAgentJson(agent, granted));
     const command = `harness agents enable ${shellWord(id)} --yes --hash ${agent.hash}`;
-    if (answer === undefined || isInstalling) out.say(["", `Not enabled. To enable it: ${command}`]);
+    if (answer === undefined || isInstalling) out.exact(["", `Not enabled. To enable it: ${command}`]);
     else out.say(["", "Not enabled"]);
     return isInstalling ? ExitCode.done : ExitCode.refused;
   }
@@ -88,7 +88,7 @@ export const enable = async (
     enabled.tools === undefined
       ? "Its tools are not known before it runs. If they do more than read, grant it"
       : "To grant what its tools may need";
-  out.say(`Enabling grants nothing. ${when}: ${hint}`);
+  out.exact(`Enabling grants nothing. ${when}: ${hint}`);
   return ExitCode.done;
 };
 

@@ -6,6 +6,7 @@ import {
   endedCommandsToolName,
   workspaceAgentId,
 } from "@harnesskit/workspace-agent/declarations";
+import { oneLine } from "../terminal/text.ts";
 import {
   type CommandPlace,
   type CommandRecord,
@@ -133,7 +134,11 @@ export const createEndedCommands = (
           ends.filter(({ end }) => end === undefined).map(({ record }) => record),
         );
         if (ended.length === 0) return undefined;
-        const lines = ended.map(({ record: { id, command }, end }) => `- ${id} (${command}): ${end}`);
+        // A line of the model's own must not read as the end of another command.
+        const lines = ended.map(
+          ({ record: { id, command }, end = "" }) =>
+            `- ${oneLine(id, 80)} (${oneLine(command, 200)}): ${oneLine(end, 200)}`,
+        );
         return `[Since your last turn, commands in the background have ended. \`commands\` shows the output of those that this process ran.\n${lines.join("\n")}]`;
       }),
     running: () =>

@@ -47,6 +47,9 @@ const placeCopy = async (
   });
 };
 
+/** What is kept of where a copy is from: a record of any length is not read again. */
+const maxOriginLength = 1_000;
+
 /** Makes a copy, judges it, and installs it as a whole or not at all. Returns the agent's id. */
 const installCopy = async (kind: InstallRecord["kind"], origin: string, fill: Fill): Promise<string> => {
   const staging = await makeStaging();
@@ -63,7 +66,7 @@ const installCopy = async (kind: InstallRecord["kind"], origin: string, fill: Fi
     }
     await hashTree(copy, agentTreeLimits.defaults);
     await sealTree(copy);
-    await placeCopy({ id, kind, origin: origin }, staging.path);
+    await placeCopy({ id, kind, origin: origin.slice(0, maxOriginLength) }, staging.path);
     return id;
   } finally {
     await staging.remove();

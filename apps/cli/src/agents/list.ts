@@ -42,7 +42,7 @@ export const listCommand = async ({ json }: { readonly json?: true }): Promise<E
       const command = grantCommand(agent, granted);
       if (has !== undefined) out.say(`  ${out.style.dim(`granted: ${has}`)}`);
       const when = agent.tools === undefined ? "needed if its tools do more than read" : "what it may need";
-      if (command !== undefined) out.say(`  ${out.style.dim(`not granted, ${when}: ${command}`)}`);
+      if (command !== undefined) out.exact(`  ${out.style.dim(`not granted, ${when}: ${command}`)}`);
       await out.ready();
     }
   }

@@ -1,12 +1,12 @@
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { wrapText } from "../terminal/text.ts";
 
 const maxWaitingBytes = 1024 * 1024;
 
 /** Lines on standard error that never hold up the server, nor fill its memory. */
 export interface LiveLog {
-  say(line: string): void;
+  say(lines: string | readonly string[]): void;
+  /** The same with the time. */
   tell(line: string): void;
 }
 
@@ -18,15 +18,14 @@ export const createLiveLog = (stream: NodeJS.WriteStream = io().stderr, name = "
   const terminal = createTerminal(stream);
   let dropped = 0;
   stream.on("error", () => {});
-  const say = (line: string): void => {
+  const say: LiveLog["say"] = (lines) => {
     if (stream.destroyed || stream.writableLength > maxWaitingBytes) {
       dropped++;
       return;
     }
-    const missing =
-      dropped === 0 ? "" : `${name}: ${dropped} lines are missing here: they were not read in time\n`;
+    const missing = dropped === 0 ? [] : [`${dropped} lines are missing here: they were not read in time`];
     dropped = 0;
-    stream.write(wrapText(`${missing}${name}: ${line}\n`, terminal.columns));
+    terminal.say([...missing, ...[lines].flat()].map((line) => `${name}: ${line}`));
   };
   return { say, tell: (line) => say(`${new Date().toTimeString().slice(0, "hh:mm:ss".length)} ${line}`) };
 };

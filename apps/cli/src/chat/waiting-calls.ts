@@ -2,7 +2,7 @@ import { approvalRequestsOf, type WaitingApproval } from "@harnesskit/chat-harne
 import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { digest } from "@harnesskit/wire";
 import { findPending } from "../terminal/line-conversation.ts";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/text.ts";
 import { askedCallLines } from "../timeline/asked-call.ts";
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { displayText } from "@harnesskit/wire";
 import { io } from "../io.ts";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 
 const maxBytes = 8 * 1024 * 1024;
 const maxLines = 400;

@@ -22,7 +22,7 @@ import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import { contextOf } from "../serve/models.ts";
 import { conversationsIn } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
-import { createStyle } from "../terminal/terminal.ts";
+import { createStyle } from "../terminal/style.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
 import { blockedLines, useInHub } from "../timeline/judgements.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -148,7 +148,7 @@ export const engine = (
     const model = await openModel(options.model);
     const location = conversationsIn(options, workspace);
     const log = createLiveLog(io().stderr, name);
-    const tell = (what: string, cause: unknown) => log.say(describeFailure(what, cause));
+    const tell = (what: string, cause: unknown) => log.say(describeFailure(what, cause).split("\n"));
     const stopped = createDeferred<void>();
     defer(onStopSignals(() => stopped.resolve()));
     const { agents, installedAgents, passEnv, hub } = options;

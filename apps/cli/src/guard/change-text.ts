@@ -1,6 +1,6 @@
 import type { SettingsChange } from "@harnesskit/guard/settings";
 import { structuredPatch } from "diff";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 import { blockLines } from "../timeline/approval-lines.ts";
 
 const contextLines = 3;

@@ -53,6 +53,6 @@ export const guardTools = async ({ accept = [], json }: GuardToolsOptions): Prom
   }
   if (accept.length > 0) return ExitCode.done;
   if (waiting.length === 0) terminal.say("No tool waits to be accepted.");
-  for (const tool of waiting) terminal.say([...toolText(tool), ""]);
+  for (const tool of waiting) terminal.exact([...toolText(tool), ""]);
   return ExitCode.done;
 };

@@ -2,7 +2,7 @@ import type { Device } from "@harnesskit/protocol/hub";
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatDuration, safeJson, wrapText } from "../terminal/text.ts";
+import { formatDuration } from "../terminal/text.ts";
 import { askHub } from "./ask-hub.ts";
 import { rightsText } from "./pairing.ts";
 
@@ -37,8 +37,8 @@ export const devices = async (
   );
   const nowMs = io().clock.now();
   for (const device of list) {
-    const text = json ? safeJson(device) : wrapText(deviceLine(device, nowMs), terminal.columns);
-    terminal.say(text);
+    if (json) terminal.json(device);
+    else terminal.say(deviceLine(device, nowMs));
   }
   if (list.length === 0 && !json) terminal.say("No device is paired. To pair one: harness hub --pair");
   return ExitCode.done;

@@ -27,7 +27,7 @@ export interface HubJudgeOptions {
   readonly workspace: string;
   readonly version: string;
   readonly note: (line: string) => void;
-  /** Receives who answered a question, in a safe line. @default not reported */
+  /** Receives who answered a question: untrusted text. @default not reported */
   readonly onAnswered?: ((line: string) => void) | undefined;
   /** Receives a call that the policy blocks, and its id. @default not reported */
   readonly onBlocked?: ((call: BlockedCall, callId: string) => void) | undefined;

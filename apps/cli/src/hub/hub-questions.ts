@@ -5,7 +5,7 @@ import { createUnixTransport } from "@harnesskit/transport-uds";
 import { answerOne } from "../inbox/answer-one.ts";
 import type { AskTerminal } from "../terminal/asker.ts";
 import { hubLabel, type Spinner } from "../terminal/spinner.ts";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
 import type { AskedAtHub } from "../timeline/judgements.ts";
 

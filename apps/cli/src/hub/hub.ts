@@ -113,7 +113,7 @@ const serve = async (
 ): Promise<ExitCode> => {
   const { policy: policyName, port, open, store, keepDays, redact, notify, publicUrl, quiet } = options;
   const log = createLiveLog(io().stderr, name);
-  const onError = (error: unknown) => log.say(describeFailure("a failure", error));
+  const onError = (error: unknown) => log.say(describeFailure("a failure", error).split("\n"));
   const stopped = createDeferred<void>();
   defer(onStopSignals(() => stopped.resolve()));
   // An agent that names no workspace has none: the directory of this process means nothing to it.

@@ -35,7 +35,7 @@ export const openRunningHub = async (place: HubPlace): Promise<boolean> => {
       cause,
     });
   });
-  createTerminal().say(link);
+  createTerminal().exact(link);
   if (await openBrowser(link)) createTerminal(io().stderr).say(`harness hub: ${browserText}`);
   return true;
 };

@@ -1,8 +1,8 @@
 import type { HubPlace } from "@harnesskit/hub/place";
 import type { Pairing, PairingLink } from "@harnesskit/protocol/hub";
 import { io } from "../io.ts";
-import { wantsColour } from "../terminal/terminal.ts";
-import { wrapText } from "../terminal/text.ts";
+import { wantsColour } from "../terminal/style.ts";
+import { createTerminal, note } from "../terminal/terminal.ts";
 import { askHub } from "./ask-hub.ts";
 import { findHub } from "./find-hub.ts";
 import { pairingText, qrLines, toPairingFailure } from "./pairing.ts";
@@ -29,7 +29,7 @@ export const pairWithRunningHub = async (
     throw toPairingFailure(error);
   });
   writePairing(link);
-  io().stdout.write(`${link.link}\n`);
-  io().stderr.write(`${wrapText(`harness hub: ${pairingText(link, pairing)}`, io().stderr.columns || 80)}\n`);
+  createTerminal().exact(link.link);
+  note(`harness hub: ${pairingText(link, pairing)}`);
   return true;
 };

@@ -24,7 +24,9 @@ export interface ServeOptions extends ThreadServiceOptions {
 export const serve = (options: ServeOptions, channel: Channel | undefined): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const { listen = [] } = options;
-    const faults = new ClientFaults("harness serve", (line) => createTerminal(io().stderr).say(line));
+    const faults = new ClientFaults("harness serve", (text) =>
+      createTerminal(io().stderr).say(text.split("\n")),
+    );
     defer(() => faults.end());
     const stopped = createDeferred<unknown>();
     defer(onStopSignals(() => stopped.resolve(undefined)));

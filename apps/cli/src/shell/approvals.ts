@@ -11,7 +11,7 @@ import type { ApprovalAsk, ApprovalReply, PendingApproval } from "@harnesskit/sh
 import { isObject } from "@harnesskit/wire/json";
 import type { Session } from "../session/session.ts";
 import type { AskMode } from "../terminal/asker.ts";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 import { approvalViewLines, blockLines, shownWhole } from "../timeline/approval-lines.ts";
 import { askedCallLines } from "../timeline/asked-call.ts";
 

@@ -8,8 +8,8 @@ import {
   readTable,
 } from "@harnesskit/shell-client/cards";
 import { displayText } from "@harnesskit/wire";
+import type { Style } from "../terminal/style.ts";
 import { moreText, tableLines } from "../terminal/table-lines.ts";
-import type { Style } from "../terminal/terminal.ts";
 import { oneLine, toolName } from "../terminal/text.ts";
 import { type CallEnd, callEnding, conversationEnd } from "../timeline/outcomes.ts";
 import type { View } from "../timeline/view.ts";

@@ -3,7 +3,6 @@ import stringWidth from "fast-string-width";
 import type { Choice, ChooseOptions, Chosen } from "./choose.ts";
 import type { Key } from "./keys.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
-import { wrapText } from "./text.ts";
 
 /** Rows of the screen that are left to what stands above the choices. */
 const otherRows = 6;
@@ -65,10 +64,8 @@ export class ChoiceList<T> {
   }
 
   draw(): void {
-    const lines = this.#lines().flatMap((line) => wrapText(line, this.#terminal.columns).split("\n"));
     this.#erase();
-    this.#rows = lines.length;
-    this.#terminal.write(`${lines.join("\n")}\n`);
+    this.#rows = this.#terminal.say(this.#lines());
   }
 
   /** Leaves the answer in one line in the place of the choices, or nothing of them. */
@@ -76,9 +73,7 @@ export class ChoiceList<T> {
     this.#erase();
     const chosen = this.#options.choices.find((choice) => choice.value === value);
     if (chosen === undefined) return;
-    const { style, columns } = this.#terminal;
-    const said = `${this.#options.message} ${style.bold(chosen.label)}`;
-    this.#terminal.write(`${wrapText(said, columns)}\n`);
+    this.#terminal.say(`${this.#options.message} ${this.#terminal.style.bold(chosen.label)}`);
   }
 
   #byKey(text: string): Chosen<T> | undefined {

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { io } from "../io.ts";
 import type { ChooseOptions, Chosen } from "./choose.ts";
+import { createTerminal } from "./terminal.ts";
 
 /** A letter that leaves the question, where Esc is no key. */
 const leaveKey = "l";
@@ -48,6 +49,6 @@ export const chooseByNumber = <T>({
       signal.removeEventListener("abort", onAbort);
       resolve(chosen);
     });
-    output.write(`${[message, ...numbered].join("\n")}\n`);
+    createTerminal(output).say([message, ...numbered]);
     reader.prompt();
   });

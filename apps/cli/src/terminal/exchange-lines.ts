@@ -1,4 +1,4 @@
-import type { Style } from "./terminal.ts";
+import type { Style } from "./style.ts";
 import { oneLine } from "./text.ts";
 
 /** What was said last in a conversation: untrusted text. */

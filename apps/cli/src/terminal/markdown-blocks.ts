@@ -2,8 +2,9 @@ import { codeKind } from "@harnesskit/approvals";
 import type { Token, Tokens } from "marked";
 import { codeLine } from "../timeline/approval-lines.ts";
 import { safeProse } from "./prose.ts";
+import type { Paint } from "./style.ts";
 import { tableLines } from "./table-lines.ts";
-import type { Paint, Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 import { oneLine, wrapText } from "./text.ts";
 import { WordWriter } from "./word-writer.ts";
 

@@ -1,7 +1,8 @@
 import { Lexer, type Token, type Tokens } from "marked";
 import { MarkdownBlocks } from "./markdown-blocks.ts";
 import { type ProseWriter, wholeEnd } from "./prose.ts";
-import type { Paint, Terminal } from "./terminal.ts";
+import type { Paint } from "./style.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** What is longer and has no end yet is shown as it is. */
 const maxOpenChars = 20_000;

@@ -1,5 +1,6 @@
 import { displayText } from "@harnesskit/wire";
-import type { Paint, Terminal } from "./terminal.ts";
+import type { Paint } from "./style.ts";
+import type { Terminal } from "./terminal.ts";
 import { WordWriter } from "./word-writer.ts";
 
 /** Streams untrusted prose as safe text. White space at both ends is left out. */

@@ -1,7 +1,7 @@
 import type { TableModel } from "@harnesskit/shell-client/cards";
 import stringWidth from "fast-string-width";
 import { wrapAnsi } from "fast-wrap-ansi";
-import type { Style } from "./terminal.ts";
+import type { Style } from "./style.ts";
 import { oneLine } from "./text.ts";
 
 const gap = "  ";

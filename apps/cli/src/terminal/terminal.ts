@@ -1,44 +1,24 @@
 import { once } from "node:events";
-import { inspect } from "node:util";
-import { displayText } from "@harnesskit/wire";
 import { io } from "../io.ts";
+import { createStyle, cutStyled, harmless, type Style, toCodes, wantsColour } from "./style.ts";
 import { safeJson, wrapText } from "./text.ts";
-
-/** Adds colour to a string, or leaves it as it is. */
-export type Paint = (text: string) => string;
-
-const styles = ["bold", "dim", "italic", "underline", "red", "green", "yellow", "cyan"] as const;
-
-export type Style = Readonly<Record<(typeof styles)[number], Paint>>;
-
-const paint = (style: (typeof styles)[number]): Paint => {
-  const [open, close] = inspect.colors[style] ?? [];
-  return (text) => (text === "" ? "" : `\u001b[${open}m${text}\u001b[${close}m`);
-};
-
-/** The styles of a stream: colours on a terminal that wants them, nothing elsewhere. */
-export const createStyle = (isColoured: boolean): Style =>
-  Object.fromEntries(
-    styles.map((style) => [style, isColoured ? paint(style) : (text: string) => text]),
-  ) as Style;
-
-/** True for a terminal, unless `NO_COLOR` is set to something or the terminal can do nothing. */
-export const wantsColour = (stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): boolean =>
-  stream.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
 
 /** Where a command writes what people read. */
 export interface Terminal {
   readonly style: Style;
   readonly columns: number | undefined;
-  /** Writes lines of text that may be anyone's: a line end in one is shown as `⏎`. At a terminal a line is broken between words; `hang` begins what follows. */
-  say(lines: string | readonly string[], hang?: string): void;
+  /**
+   * Writes lines of text that may be anyone's: a line end in one is shown as `⏎`. At a terminal a line is broken between words; `hang` begins what follows.
+   * Returns how many rows they take.
+   */
+  say(lines: string | readonly string[], hang?: string): number;
   /** The same, never broken: a command or a path to be copied. */
   exact(lines: string | readonly string[]): void;
   /** Writes a value as one line of JSON. */
   json(value: unknown): void;
   /**
    * Writes text of several lines. Whatever in it could move the cursor, hide something or turn it around is shown instead (`⟨U+001B⟩`), but for line ends, tabs and the styles of
-   * {@link Style}: text that a command forgot to escape says nothing to the terminal. JSON and text that is escaped already pass as they are.
+   * {@link Style}: text that a command forgot to escape says nothing to the terminal, and has no colour. JSON and text that is escaped already pass as they are.
    */
   write(text: string): void;
   /** Takes back so many lines that were written last. */
@@ -53,24 +33,10 @@ export const assumeSize = (stream: Pick<NodeJS.WriteStream, "isTTY" | "columns" 
   stream.rows ||= 24;
 };
 
-const esc = String.fromCharCode(0x1b);
-const styleCodes = [...new Set(styles.flatMap((style) => inspect.colors[style] ?? []))].join("|");
-/** A style of ours, or a character that a terminal obeys or does not show. A joiner belongs to emojis, and does nothing elsewhere. */
-const obeyed = new RegExp(
-  `(${esc}\\[(?:${styleCodes})m)|(?![\\n\\t\\u200d]|\\r\\n)[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]`,
-  "gu",
-);
-
-const harmless = (text: string): string =>
-  text.replace(obeyed, (found, style: string | undefined) => style ?? displayText(found));
-
 const maxLineLength = 4_000;
 
 /** Text as one line: it cannot look like two lines of ours. */
-const asLine = (text: string): string => {
-  const line = text.replace(/\r?\n/g, "⏎ ");
-  return line.length <= maxLineLength ? line : `${line.slice(0, maxLineLength)}…`;
-};
+const asLine = (text: string): string => cutStyled(text.replace(/\r?\n/g, "⏎ "), maxLineLength);
 
 const maxColumns = 100;
 const minColumns = 20;
@@ -83,8 +49,10 @@ export abstract class TextTerminal implements Terminal {
   abstract ready(): Promise<void>;
   protected abstract put(text: string): void;
 
-  say(lines: string | readonly string[], hang?: string): void {
-    for (const line of [lines].flat()) this.write(`${wrapText(asLine(line), this.columns, hang)}\n`);
+  say(lines: string | readonly string[], hang?: string): number {
+    const rows = [lines].flat().flatMap((line) => wrapText(asLine(line), this.columns, hang).split("\n"));
+    this.write(rows.map((row) => `${row}\n`).join(""));
+    return rows.length;
   }
 
   exact(lines: string | readonly string[]): void {
@@ -96,7 +64,7 @@ export abstract class TextTerminal implements Terminal {
   }
 
   write(text: string): void {
-    this.put(harmless(text));
+    this.put(toCodes(harmless(text), this.style.bold("x") !== "x"));
   }
 }
 
@@ -120,7 +88,7 @@ class StreamTerminal extends TextTerminal {
   }
 
   takeBack(lines: number): void {
-    this.#stream.write(`\r${esc}[${lines}A${esc}[J`);
+    this.#stream.write(`\r\u001b[${lines}A\u001b[J`);
   }
 
   async ready(): Promise<void> {
@@ -147,4 +115,6 @@ export const emit = <T>(
 };
 
 /** Writes a line to stderr. */
-export const note = (line: string): void => createTerminal(io().stderr).say(line);
+export const note = (line: string): void => {
+  createTerminal(io().stderr).say(line);
+};

@@ -1,6 +1,7 @@
 import { displayName, displayText } from "@harnesskit/wire";
 import stringWidth from "fast-string-width";
 import { wrapAnsi } from "fast-wrap-ansi";
+import { fromCodes, harmless, toCodes } from "./style.ts";
 
 /** Untrusted text as one line of safe text, line ends shown as `⏎`, cut after `maxWidth` columns. */
 export const oneLine = (text: string, maxWidth = 200): string => {
@@ -75,16 +76,14 @@ const hangOf = (prefix: string): string =>
     .replace("│", "┆");
 
 /**
- * Breaks each line of safe text between words, so that it fits into so many columns; a word that is too long is left
+ * Breaks each line between words, so that it fits into so many columns; a word that is too long is left
  * whole, so that a path can still be copied. What follows a bar (`│`) is shown exactly: it is broken anywhere, and its
  * further lines follow `┆`. Wide characters count as two columns.
  */
 export const wrapText = (text: string, columns: number | undefined, hang?: string): string => {
   if (columns === undefined) return text;
-  return text
-    .split("\n")
-    .map((line) => wrapLine(line, columns, hang))
-    .join("\n");
+  const lines = toCodes(harmless(text), true).split("\n");
+  return fromCodes(lines.map((line) => wrapLine(line, columns, hang)).join("\n"));
 };
 
 const wrapLine = (line: string, columns: number, givenHang: string | undefined): string => {

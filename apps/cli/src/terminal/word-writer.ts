@@ -1,5 +1,6 @@
 import stringWidth from "fast-string-width";
-import type { Paint, Terminal } from "./terminal.ts";
+import type { Paint } from "./style.ts";
+import type { Terminal } from "./terminal.ts";
 
 const unlimited = Number.POSITIVE_INFINITY;
 

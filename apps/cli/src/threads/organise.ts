@@ -24,7 +24,9 @@ const checked = <M extends ThreadMethodName>(
   throw usageError(`${issue?.path.join(".") ?? "the value"}: ${issue?.message ?? "not valid"}`);
 };
 
-const say = (lines: string | readonly string[]): void => createTerminal().say(lines);
+const say = (lines: string | readonly string[]): void => {
+  createTerminal().say(lines);
+};
 
 const nameOf = ({ threadId, title }: Thread): string => `${threadId}  ${title}`;
 

@@ -8,7 +8,7 @@ import {
   type ViewLine,
   type ViewPart,
 } from "@harnesskit/approvals";
-import type { Paint, Style } from "../terminal/terminal.ts";
+import type { Paint, Style } from "../terminal/style.ts";
 
 /** A terminal can scroll back: what is asked is shown whole. */
 export const shownWhole: PresentOptions = {

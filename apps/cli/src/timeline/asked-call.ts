@@ -1,7 +1,7 @@
 import { type ApprovalRisk, presentApproval } from "@harnesskit/approvals";
 import { type ApprovalMetadata, isPreviewCut } from "@harnesskit/protocol/threads";
 import type { AlwaysChoice } from "../terminal/asker.ts";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "./approval-lines.ts";
 

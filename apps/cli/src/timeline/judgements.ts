@@ -2,7 +2,7 @@ import { allowingRule } from "@harnesskit/approvals";
 import type { EventBody, ItemData } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 import { oneLine } from "../terminal/text.ts";
 import { blockLines } from "./approval-lines.ts";
 

@@ -3,7 +3,7 @@ import type { EventBody, ItemData, Turn } from "@harnesskit/protocol/threads";
 import type { TurnResult } from "@harnesskit/thread-client";
 import { ExitCode } from "../cli-error.ts";
 import { interruptedExitCode } from "../interruption.ts";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
 
 /** Why a call did not run, or did not surely run. */

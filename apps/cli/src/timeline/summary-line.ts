@@ -1,5 +1,5 @@
 import { type SummaryCounts, summarySize } from "@harnesskit/wire/replay";
-import type { Style } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
 
 /** What a summary stands for, as a line above it. */
 export const summaryLine = (summary: SummaryCounts, style: Style): string =>

@@ -3,7 +3,8 @@ import type { EventBody, EventOf, Item, ItemData, ItemOf, Turn } from "@harnessk
 import { displayText } from "@harnesskit/wire";
 import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.ts";
 import { WorkSigns } from "../terminal/spinner.ts";
-import type { Style, Terminal } from "../terminal/terminal.ts";
+import type { Style } from "../terminal/style.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine, toolName } from "../terminal/text.ts";
 import { approvalText } from "./answerer.ts";
 import { blockedLines, changeLines, promptLines, promptText, ranMark } from "./judgements.ts";

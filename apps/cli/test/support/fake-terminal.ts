@@ -1,4 +1,5 @@
-import { createStyle, TextTerminal } from "../../src/terminal/terminal.ts";
+import { createStyle } from "../../src/terminal/style.ts";
+import { TextTerminal } from "../../src/terminal/terminal.ts";
 
 /** A terminal that keeps what is written. */
 export class FakeTerminal extends TextTerminal {

@@ -1,5 +1,6 @@
 import stringWidth from "fast-string-width";
-import { createStyle, TextTerminal } from "../../src/terminal/terminal.ts";
+import { createStyle } from "../../src/terminal/style.ts";
+import { TextTerminal } from "../../src/terminal/terminal.ts";
 
 /** A terminal as its user sees it: wide characters, tabs, wrapped lines, scrolling, and a cursor that goes up and clears. */
 export class ScreenTerminal extends TextTerminal {

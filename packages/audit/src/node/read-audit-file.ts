@@ -65,7 +65,10 @@ export async function* readAuditFile(path: string, filter: AuditFilter = {}): As
     const entry = parseEntry(text);
     if (entry === undefined) {
       if (onInvalidLine === undefined)
-        throw new AuditError("audit_invalid_line", `line ${number} of ${file} is not an entry: verify the log`);
+        throw new AuditError(
+          "audit_invalid_line",
+          `line ${number} of ${file} is not an entry: verify the log`,
+        );
       onInvalidLine(file, number);
     } else if (isWanted(entry, filter)) {
       yield entry;

@@ -110,8 +110,6 @@ export const ItemDataSchemas = {
     providerMetadata: ProviderMetadataSchema.optional(),
     /** The `requestId` of the approval that allowed it. */
     approvedBy: z.string().optional(),
-    /** It was asked about together with calls before it, and runs behind them: until it is `running`, it has not begun. */
-    deferred: z.literal(true).optional(),
     /** What a policy said of it. A block and a question say their reasons in `error` and in the approval, too. */
     judgement: ToolJudgementSchema.optional(),
   }),
@@ -137,6 +135,8 @@ export const ItemDataSchemas = {
     scope: GrantScopeSchema.optional(),
     /** The `clientRequestId` of the answer. */
     clientRequestId: z.string().optional(),
+    /** Where a call was allowed: proves to a later server of this user that it was, and of what. */
+    seal: z.string().optional(),
   }),
   artifact: tolerantObject({
     kind: z.string(),

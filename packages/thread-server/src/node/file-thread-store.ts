@@ -51,6 +51,7 @@ class FileThreadStore implements ThreadStore {
   readonly #threads: StoreDirectory;
   readonly #index: ThreadIndex;
   readonly #grants: GrantFiles;
+  readonly answerSeal: GrantSeal;
   readonly #requests: RequestFiles;
   readonly #held = new Map<string, Held>();
 
@@ -71,10 +72,8 @@ class FileThreadStore implements ThreadStore {
       maxRequestAgeMs: options.maxRequestAgeMs ?? 7 * 24 * 60 * 60 * 1000,
       now: () => clock.now(),
     });
-    this.#grants = new GrantFiles(
-      new StoreDirectory(fileSystem, root, "grants"),
-      new GrantSeal(fileSystem, options.grantKeyPath ?? defaultGrantKeyPath()),
-    );
+    this.answerSeal = new GrantSeal(fileSystem, options.grantKeyPath ?? defaultGrantKeyPath());
+    this.#grants = new GrantFiles(new StoreDirectory(fileSystem, root, "grants"), this.answerSeal);
   }
 
   create(thread: Thread): Promise<void> {

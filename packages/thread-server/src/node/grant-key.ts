@@ -2,9 +2,9 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createFileAtomic, makeDirectory, readOwnFile } from "@harnesskit/node-kit";
-import type { Grant } from "@harnesskit/protocol/threads";
 import { canonicalJson } from "@harnesskit/wire";
 import { ThreadStoreError } from "../errors.ts";
+import type { AnswerSeal } from "../thread-store.ts";
 import { unlessMissing } from "./store-directory.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
@@ -15,10 +15,10 @@ export const defaultGrantKeyPath = (): string =>
   join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "harnesskit", "grants.key");
 
 /**
- * Seals `always` answers with a key of the user's own. A person who can put a file into a workspace, a cloned repository for
+ * Seals what the user allowed with a key of the user's own. A person who can put a file into a workspace, a cloned repository for
  * one, does not have it, and so cannot bring answers along that the user never gave.
  */
-export class GrantSeal {
+export class GrantSeal implements AnswerSeal {
   #key: string | undefined;
 
   constructor(
@@ -27,7 +27,7 @@ export class GrantSeal {
   ) {}
 
   /** The seal of an answer. Makes the key with the first one. */
-  async seal(grant: Grant): Promise<string> {
+  async seal(answer: object): Promise<string> {
     if ((await this.#read()) === undefined) {
       await makeDirectory(dirname(this.keyPath), this.fileSystem);
       await createFileAtomic(this.keyPath, randomBytes(32).toString("hex"), this.fileSystem);
@@ -35,15 +35,15 @@ export class GrantSeal {
     const key = await this.#read();
     if (key === undefined)
       throw new ThreadStoreError("store_failed", "The key that seals grants cannot be read");
-    return hmac(key, grant);
+    return hmac(key, answer);
   }
 
   /** True for an answer that was sealed with this key. */
-  async holds(grant: Grant, seal: unknown): Promise<boolean> {
+  async holds(answer: object, seal: unknown): Promise<boolean> {
     const key = await this.#read();
     if (key === undefined || typeof seal !== "string") return false;
     try {
-      const expected = Buffer.from(hmac(key, grant));
+      const expected = Buffer.from(hmac(key, answer));
       const given = Buffer.from(seal);
       return expected.length === given.length && timingSafeEqual(expected, given);
     } catch {
@@ -53,12 +53,12 @@ export class GrantSeal {
   }
 
   async #read(): Promise<string | undefined> {
-    const { fileSystem } = this;
-    const read = readOwnFile(this.keyPath, { maxBytes: maxKeyBytes, fileSystem });
-    this.#key ??= (await unlessMissing(read))?.toString("utf8");
+    const { fileSystem, keyPath } = this;
+    const read = () => readOwnFile(keyPath, { maxBytes: maxKeyBytes, fileSystem });
+    this.#key ??= (await unlessMissing(read()))?.toString("utf8");
     return this.#key;
   }
 }
 
-const hmac = (key: string, grant: Grant): string =>
-  createHmac("sha256", key).update(canonicalJson(grant)).digest("hex");
+const hmac = (key: string, answer: object): string =>
+  createHmac("sha256", key).update(canonicalJson(answer)).digest("hex");
