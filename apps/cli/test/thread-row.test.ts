@@ -1,6 +1,6 @@
 import stringWidth from "fast-string-width";
 import { describe, expect, it } from "vitest";
-import { createStyle } from "../src/terminal/terminal.ts";
+import { createStyle } from "../src/terminal/style.ts";
 import { formatTime } from "../src/terminal/text.ts";
 import { threadRowText } from "../src/threads/thread-row.ts";
 
