@@ -1,5 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
+import { oneLine } from "./terminal/text.ts";
 
 const maxFiles = 20;
 
@@ -11,8 +12,23 @@ const insidePath = async (directory: string, from: string, path: string): Promis
   return found?.isFile() ? relative(directory, real).split(sep).join("/") : undefined;
 };
 
+/** A word that can only be meant as a path: its last part has an extension. */
+const looksLikePath = /^[\w./-]*\w\.[a-z]\w{0,7}$/i;
+const trailing = /[.,;:!?)\]"']+$/;
+
+export interface MentionedFiles {
+  /** Paths from the workspace, up to 20. */
+  readonly files: readonly string[];
+  /** What looks like the path of a file and is none of the workspace, as it was written, up to 20. */
+  readonly missing: readonly string[];
+}
+
+/** What is said of a file that is not there. */
+export const missingMention = (path: string): string =>
+  `@${oneLine(path)} is not a file here: it is not attached`;
+
 /**
- * The files that a prompt names as `@PATH`, up to 20, by their paths from the workspace. Only a file of the workspace counts: `@` stands before
+ * The files that a prompt names as `@PATH`. Only a file of the workspace counts: `@` stands before
  * names of people and packages, too. A point or a comma behind a path belongs to the sentence.
  *
  * @param from the directory from which the paths go. @default the workspace
@@ -21,14 +37,15 @@ export const mentionedFiles = async (
   prompt: string,
   directory: string,
   from = directory,
-): Promise<string[]> => {
+): Promise<MentionedFiles> => {
   const files = new Set<string>();
+  const missing = new Set<string>();
   for (const [, path = ""] of prompt.matchAll(/(?:^|\s)@(\S+)/g)) {
-    const file =
-      (await insidePath(directory, from, path)) ??
-      (await insidePath(directory, from, path.replace(/[.,;:!?)\]"']+$/, "")));
+    const bare = path.replace(trailing, "");
+    const file = (await insidePath(directory, from, path)) ?? (await insidePath(directory, from, bare));
     if (file !== undefined) files.add(file);
-    if (files.size === maxFiles) break;
+    else if (looksLikePath.test(bare)) missing.add(bare);
+    if (Math.max(files.size, missing.size) === maxFiles) break;
   }
-  return [...files];
+  return { files: [...files], missing: [...missing] };
 };

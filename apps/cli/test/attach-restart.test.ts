@@ -171,7 +171,7 @@ describe("harness attach, when the server does not come back", () => {
     await program.sees(/only watches/);
     await killServer(server);
     await program.reports(lost);
-    const { code } = await startHarness(["threads", "delete", threadId], { cwd, input: "" }).ended;
+    const { code } = await startHarness(["threads", "delete", threadId, "--yes"], { cwd, input: "" }).ended;
     expect(code).toBe(0);
     await serveSocket({ cwd });
     const end = await program.ended;

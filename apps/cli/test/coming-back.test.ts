@@ -36,7 +36,9 @@ describe("coming back to a thread", () => {
     expect((await harness(["threads", "search", "--thread", short, "demo"], { cwd })).stdout).toContain(
       "Notes",
     );
-    expect((await harness(["threads", "delete", short], { cwd })).stdout).toContain(`Removed ${threadId}`);
+    expect((await harness(["threads", "delete", short, "--yes"], { cwd })).stdout).toContain(
+      `Removed ${threadId}`,
+    );
     expect(await harness(["threads", "show", short], { cwd })).toMatchObject({ code: 1 });
   });
 

@@ -176,7 +176,7 @@ describe("harness doctor", () => {
     ]);
     expect(await readFile(path, "utf8")).toBe(log);
     const [, remove = ""] = problems[0]?.fix?.split("remove the thread: harness ") ?? [];
-    expect(await harness(remove.split(" "), { cwd })).toMatchObject({ code: 0 });
+    expect(await harness([...remove.split(" "), "--yes"], { cwd })).toMatchObject({ code: 0 });
     expect((await doctor(cwd)).ok).toBe(true);
   });
 
@@ -209,10 +209,10 @@ describe("harness doctor", () => {
         asMatch,
       ),
     );
-    const removed = await harness(["threads", "delete", threadId], { cwd });
+    const removed = await harness(["threads", "delete", threadId, "--yes"], { cwd });
     expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining(`Removed ${threadId}`) });
     expect(await doctor(cwd)).toMatchObject({ ok: true, problems: [] });
-    expect(await harness(["threads", "delete", threadId], { cwd })).toMatchObject({ code: 1 });
+    expect(await harness(["threads", "delete", threadId, "--yes"], { cwd })).toMatchObject({ code: 1 });
   });
 
   it("finds a turn that was interrupted", async () => {

@@ -21,7 +21,13 @@ const withRows = async () => {
   await agent.decide("pre_prompt", { prompt: "tidy up\nplease" });
   await asks("read", { path: "a.txt" });
   await asks("bash", { command: "rm -rf /" });
-  return { asks, cwd, timeline: (...args: string[]) => harness(["timeline", ...args], { cwd, env }), env };
+  return {
+    agent,
+    asks,
+    cwd,
+    timeline: (...args: string[]) => harness(["timeline", ...args], { cwd, env }),
+    env,
+  };
 };
 
 it("tells people what the agents did, in their words, the newest last", async () => {
@@ -30,11 +36,22 @@ it("tells people what the agents did, in their words, the newest last", async ()
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split("\n");
   expect(lines).toHaveLength(3);
-  expect(lines[0]).toMatch(/^· \d{4}-\d\d-\d\d \d\d:\d\d {2}app {2}asked tidy up · allow/);
+  expect(lines[0]).toMatch(/^· \d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}app {2}asked tidy up · allow/);
   expect(lines[1]).toContain("read a.txt · allow by reads · running");
   expect(lines[2]).toMatch(/^✗ .* bash rm -rf \/ · block by .* · refused$/);
   expect((await timeline("--failed", "--limit", "1")).stdout).toContain("rm -rf /");
   expect((await timeline("--agent", "other")).stdout).toBe("No row fits.\n");
+});
+
+it("shows people one row for a prompt that is judged again, and programs each row", async () => {
+  const { agent, timeline } = await withRows();
+  const metadata = { turn_id: "t1" };
+  await agent.decide("pre_prompt", { prompt: "again" }, { metadata });
+  await agent.decide("pre_prompt", { prompt: "again" }, { metadata });
+  const shown = (await timeline()).stdout.split("\n").filter((line) => line.includes("asked again"));
+  expect(shown).toHaveLength(1);
+  const rows = (await timeline("--json")).stdout.split("\n").filter((line) => line.includes("again"));
+  expect(rows).toHaveLength(2);
 });
 
 it("exports rows as JSON lines and as CSV that no spreadsheet takes for a formula", async () => {
@@ -74,4 +91,15 @@ it("refuses what cannot be meant, and says that no hub runs", async () => {
   const env = { XDG_STATE_HOME: cwd };
   const none = await harness(["timeline"], { cwd, env });
   expect(none).toMatchObject({ code: 4, stderr: expect.stringContaining("harness hub") });
+});
+
+it("says where the rows are, and what shows them, after the hub has ended", async () => {
+  const cwd = await makeWorkspace();
+  const { env, program, place } = await startHub(cwd);
+  program.child.kill("SIGTERM");
+  await program.ended;
+  const { code, stderr } = await harness(["timeline"], { cwd, env });
+  expect(code).toBe(4);
+  expect(stderr).toContain(`is kept in ${place.directory}/timeline.db`);
+  expect(stderr).toContain("harness hub --open");
 });

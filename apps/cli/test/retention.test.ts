@@ -40,19 +40,19 @@ const threadsIn = async (cwd: string) => (await readdir(join(cwd, ".harness/thre
 describe("harness threads delete", () => {
   it("removes the thread with its grants, and not while a server writes it", async () => {
     const { cwd, threadId, server, grantId } = await withGrant();
-    const busy = await harness(["threads", "delete", threadId], { cwd });
+    const busy = await harness(["threads", "delete", threadId, "--yes"], { cwd });
     expect(busy.code).toBe(1);
     expect(busy.stderr).toContain("is in use: a server writes it");
     expect(await threadsIn(cwd)).toEqual([threadId]);
     await end(server);
     const grantFiles = await readdir(join(cwd, ".harness/grants"));
-    const { code, stdout } = await harness(["threads", "delete", threadId], { cwd });
+    const { code, stdout } = await harness(["threads", "delete", threadId, "--yes"], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(`Removed ${threadId}`);
     expect(await threadsIn(cwd)).toEqual([]);
     expect(grantFiles).toMatchObject([expect.stringContaining(grantId)]);
     expect(await readdir(join(cwd, ".harness/grants"))).toEqual([]);
-    const again = await harness(["threads", "delete", threadId], { cwd });
+    const again = await harness(["threads", "delete", threadId, "--yes"], { cwd });
     expect(again.code).toBe(1);
     expect(again.stderr).toContain("There is no thread");
   });

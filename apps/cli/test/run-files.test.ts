@@ -42,10 +42,12 @@ describe("harness run --file", () => {
     [".env", "attachment_not_allowed", ".env may hold secrets, judged by its name"],
     ["/etc/hostname", "attachment_not_allowed", "/etc/hostname is outside the workspace"],
     ["../x.png", "attachment_not_allowed", "x.png is outside the workspace"],
-    ["no.png", "attachment_not_found", "no.png does not exist in the workspace"],
     ["blob.bin", "attachment_unsupported", "blob.bin is of a type that the model is not given"],
   ])("refuses %s with the reason, and asks no model", async (file, code, reason) => {
-    const cwd = await makeWorkspace();
+    const above = await makeWorkspace();
+    const cwd = join(above, "inner");
+    await mkdir(cwd);
+    await writeFile(join(above, "x.png"), "");
     await writeFile(join(cwd, ".env"), "KEY=1\n");
     await writeFile(join(cwd, "blob.bin"), Buffer.from([0, 1, 2, 255]));
     const { model, requests } = await recordingProvider();

@@ -99,7 +99,8 @@ const bare = (text: string): string => {
 
 const pathOf = (text: string): string => {
   const path = bare(text);
-  return path === text ? path.replace(/(?<=\w)[.!?]+$/, "") : path;
+  // `@PATH` is how users attach a file; a name that begins with @ is written in quotes.
+  return path === text ? path.replace(/^@(?=.)/, "").replace(/(?<=\w)[.!?]+$/, "") : path;
 };
 
 const parseObject = (json: string): JSONObject | undefined => {

@@ -65,7 +65,9 @@ export function decide(
     if (outcome === undefined) return { text: say, calls: [call] };
     next = plan.next(outcome);
   }
-  return textReply(summary(next.value, leftOut, transcript));
+  const read = new Set(instructions.flatMap((part) => (part.kind === "read" ? [part.path] : [])));
+  const unread = transcript.attachments.filter((name) => !read.has(name)).length;
+  return textReply(summary(next.value, { leftOut, unread, hasNote: transcript.hasNote }));
 }
 
 /**
@@ -127,8 +129,11 @@ function declined(instructions: readonly Instruction[], about: string): string {
 
 function summary(
   finished: readonly PartResult[],
-  leftOut: number,
-  { attachments, hasNote }: Transcript,
+  {
+    leftOut,
+    unread,
+    hasNote,
+  }: { readonly leftOut: number; readonly unread: number; readonly hasNote: boolean },
 ): string {
   const share = Math.floor((maxReplyChars - 1_000) / Math.max(1, finished.length));
   const reports = finished.map((result, index) => {
@@ -137,7 +142,7 @@ function summary(
   });
   const notes = [
     leftOut > 0 ? `I carry out ${maxInstructions} parts at most; ${leftOut} more were left out.` : "",
-    attachments > 0 ? "I did not look at the attached files." : "",
+    unread > 0 ? "I did not look at the attached files." : "",
     hasNote ? "" : note,
   ].filter((text) => text !== "");
   return [...reports, ...(notes.length === 0 ? [] : [notes.join(" ")])].join("\n\n");

@@ -14,8 +14,8 @@ export interface CallRecord {
 export interface Transcript {
   /** The last user message: the task. */
   readonly request: string;
-  /** How many of that message's parts are files, which are not looked at. */
-  readonly attachments: number;
+  /** The files of that message, by the names that it has for them; "" for one without a name. They are not looked at. */
+  readonly attachments: readonly string[];
   /** The calls made for it, in order. */
   readonly records: readonly CallRecord[];
   /** Every tool call id in the prompt, of earlier turns too. */
@@ -53,12 +53,21 @@ export function readTranscript(prompt: LanguageModelV3Prompt): Transcript {
     request: parts
       .flatMap((part) => (part.type === "text" && !isAttachment(part.text) ? [part.text] : []))
       .join("\n"),
-    attachments: parts.filter((part) => part.type === "file" || isAttachment(part.text)).length,
+    attachments: parts.flatMap((part) =>
+      part.type === "file"
+        ? [part.filename ?? ""]
+        : isAttachment(part.text)
+          ? [attachmentName(part.text)]
+          : [],
+    ),
     records: calls.map(({ id, tool }) => ({ tool, outcome: outcomes.get(id) ?? { status: "unknown" } })),
     usedIds,
     hasNote,
   };
 }
+
+const attachmentName = (text: string): string =>
+  /^\[attached file: ([^\n]*?)(?: \([^\n]*\))?\](?:\n|$)/.exec(text)?.[1] ?? "";
 
 /** A part that names a file, with or without its text, as an agent loop writes it for a prompt's attachments: no instruction. */
 const isAttachment = (text: string): boolean => /^\[attached file: [^\n]*\](?:\n|$)/.test(text);

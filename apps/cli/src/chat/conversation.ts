@@ -3,7 +3,7 @@ import { type ChatEvent, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { attachedMessage, type ChatConversations } from "@harnesskit/shell-engine-chat";
 import { ExitCode } from "../cli-error.ts";
-import { mentionedFiles } from "../mentioned-files.ts";
+import { mentionedFiles, missingMention } from "../mentioned-files.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import type { Session } from "../session/session.ts";
 import type { AnswerCommand, LineActions, LineCommand } from "../terminal/line-conversation.ts";
@@ -180,7 +180,8 @@ export class Conversation implements LineActions {
   /** The files that a message names as `@PATH` go with it. */
   async #messageOf(text: string, signal: AbortSignal): Promise<ChatMessage> {
     const { directory, session } = this.#options;
-    const files = await mentionedFiles(text, directory);
+    const { files, missing } = await mentionedFiles(text, directory);
+    for (const path of missing) session.view.warn(missingMention(path));
     const attachments = files.map((path) => ({ ref_id: path, filename: path }));
     const { message, dropped } = await attachedMessage(
       { intent: text, attachments, signal },

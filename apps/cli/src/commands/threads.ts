@@ -57,6 +57,7 @@ export const addThreads = (program: Command, context: CommandContext): void => {
 
   ofThread("delete")
     .description("remove a thread with its log, its artifacts and its grants")
+    .option("--yes", "without a question; needed where there is no terminal")
     .addHelpText("after", `\nExample:\n  harness threads delete ${exampleId}`)
     .action(loads(context, async () => (await import("../threads/threads.ts")).deleteThread));
 

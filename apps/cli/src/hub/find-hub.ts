@@ -2,6 +2,7 @@ import { lstat, stat } from "node:fs/promises";
 import { connect } from "node:net";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { privatePathProblem } from "@harnesskit/node-kit";
+import { shellWord } from "@harnesskit/wire";
 import { unavailableError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
 
@@ -48,6 +49,6 @@ export const requireHub = async (state?: string): Promise<HubPlace> => {
   if (found !== undefined) return found;
   const { socket } = hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
   throw unavailableError("hub_unavailable", `no hub runs at ${socket}`, {
-    hint: "Start one in another terminal: harness hub --open",
+    hint: `Start one in another terminal: harness hub${state === undefined ? "" : ` --state ${shellWord(state)}`} --open`,
   });
 };

@@ -1,12 +1,16 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { csvHeader, csvRow, type HubClient, rowName, rowSubject } from "@harnesskit/hub/client";
+import { hubPlace } from "@harnesskit/hub/place";
 import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { defined } from "@harnesskit/wire/json";
-import { ExitCode, usageError } from "../cli-error.ts";
+import { CliError, ExitCode, unavailableError, usageError } from "../cli-error.ts";
 import { followHub } from "../hub/ask-hub.ts";
-import { io } from "../io.ts";
+import { fromHere, io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine } from "../terminal/text.ts";
 import { toAgeMs } from "../threads/prune.ts";
+import { happenings, saysSomething, shownAtMs } from "./happenings.ts";
 
 export interface TimelineOptions {
   readonly state?: string;
@@ -31,8 +35,12 @@ const toFilter = ({ agent, session, tool, failed, text, since }: TimelineOptions
     sinceMs: since === undefined ? undefined : io().clock.now() - toAgeMs(since, "--since"),
   });
 
-/** The newest rows that fit, the oldest of them first, and the number of the newest change. */
-const readRows = async (client: HubClient, filter: TimelineFilter, limit: number) => {
+type Arrange = (newestFirst: readonly TimelineRow[]) => readonly TimelineRow[];
+
+const byId: Arrange = (rows) => rows.toReversed();
+
+/** The newest rows that fit, as `arrange` leaves and orders them, the oldest first; and the number of the newest change. */
+const readRows = async (client: HubClient, filter: TimelineFilter, limit: number, arrange: Arrange) => {
   const rows: TimelineRow[] = [];
   let lastSeq: number | undefined;
   let beforeId: number | undefined;
@@ -41,8 +49,8 @@ const readRows = async (client: HubClient, filter: TimelineFilter, limit: number
     rows.push(...page.rows);
     lastSeq ??= page.lastSeq;
     beforeId = page.nextBeforeId;
-  } while (beforeId !== undefined && (limit === 0 || rows.length < limit));
-  return { rows: (limit === 0 ? rows : rows.slice(0, limit)).reverse(), lastSeq };
+  } while (beforeId !== undefined && (limit === 0 || arrange(rows).length < limit));
+  return { rows: arrange(rows).slice(-limit), lastSeq };
 };
 
 const whoDecided = ({ decision, approval }: TimelineRow): string => {
@@ -55,7 +63,7 @@ const whoDecided = ({ decision, approval }: TimelineRow): string => {
 };
 
 const textOf = (row: TimelineRow, { style }: Terminal): string => {
-  const { atMs, agent, state, durationMs, outcome } = row;
+  const { agent, state, durationMs, outcome } = row;
   const mark =
     {
       done: style.green("✓"),
@@ -74,7 +82,21 @@ const textOf = (row: TimelineRow, { style }: Terminal): string => {
     state === "failed" && outcome !== undefined ? outcome : "",
   ].filter((part) => part !== "");
   const tail = end.length === 0 ? "" : style.dim(` · ${end.join(" · ")}`);
-  return `${mark} ${style.dim(formatTime(atMs))}  ${oneLine(agent, 60)}  ${what}${tail}`;
+  return `${mark} ${style.dim(formatTime(shownAtMs(row), "seconds"))}  ${oneLine(agent, 60)}  ${what}${tail}`;
+};
+
+/** Where no hub runs, its file is still there: only a hub reads it. */
+const sayWhereRowsAre = async (error: unknown, state: string | undefined): Promise<never> => {
+  if (!(error instanceof CliError) || error.code !== "hub_unavailable") throw error;
+  const { directory } = hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
+  const file = join(directory, "timeline.db");
+  const isKept = await stat(file).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  if (!isKept) throw error;
+  const hint = [`What happened before is kept in ${file}; a hub shows it`, ...[error.hint ?? []].flat()];
+  throw unavailableError(error.code, error.message, { hint, cause: error });
 };
 
 /** `harness timeline`: the rows of the hub, for people, or as JSON lines or CSV. */
@@ -87,13 +109,14 @@ export const timeline = (
   const filter = toFilter(options);
   return followHub({ state, name: "harness timeline", version }, async (client, signal) => {
     const terminal = createTerminal();
+    const isRaw = json === true || csv === true;
     const write = (row: TimelineRow): void => {
       if (json) terminal.json(row);
       else if (csv) terminal.write(csvRow(row));
       else terminal.say(textOf(row, terminal), "  ");
     };
     if (csv) terminal.write(csvHeader);
-    const { rows, lastSeq } = await readRows(client, filter, limit);
+    const { rows, lastSeq } = await readRows(client, filter, limit, isRaw ? byId : happenings);
     for (const row of rows) {
       write(row);
       await terminal.ready();
@@ -103,7 +126,7 @@ export const timeline = (
       return ExitCode.done;
     }
     for await (const changed of client.watchTimeline({ filter, afterSeq: lastSeq, signal }))
-      for (const row of changed) write(row);
+      for (const row of changed) if (isRaw || saysSomething(row)) write(row);
     return ExitCode.done;
-  });
+  }).catch((error: unknown) => sayWhereRowsAre(error, state));
 };

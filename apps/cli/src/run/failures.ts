@@ -79,7 +79,7 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
   }
   const hint =
     command === "run"
-      ? "Use that one: harness run --attach unix:PATH, or begin another thread without --thread"
+      ? 'Wait until it ends, or begin another thread: harness run "PROMPT"'
       : "Attach to that server, or end it";
   return new CliError("turn_busy", "The thread is in use: another server writes it", { hint, cause });
 };

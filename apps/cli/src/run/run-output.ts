@@ -7,8 +7,10 @@ import { io } from "../io.ts";
 import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type AskedAtHub, JudgedCounts, judgedText } from "../timeline/judgements.ts";
+import { RefusedCalls } from "../timeline/outcomes.ts";
 import type { View } from "../timeline/view.ts";
 import { logFile } from "../workspace-directory.ts";
+import { LastAnswer } from "./last-answer.ts";
 
 /** What is shown when a turn has ended. */
 export interface RunSummary {
@@ -56,16 +58,22 @@ export interface RunOutputOptions {
 
 export const createJsonOutput = (terminal: Terminal, { noPolicy }: RunOutputOptions = {}): RunOutput => {
   const judged = new JudgedCounts();
+  const refused = new RefusedCalls();
+  const answer = new LastAnswer();
   return {
     event(event) {
       const { type, data } = event;
       judged.observe(event);
+      refused.observe(event);
+      answer.observe(event);
       terminal.json({ type, data });
     },
     summary(summary) {
       const counts = judged.summary(summary.askedAtHub);
       const policy = noPolicy ? { policy: null } : counts && { policy: { ...counts } };
-      terminal.json({ type: "result", data: { ...toResult(summary), ...policy } });
+      const calls = refused.total > 0 && { refusedCalls: refused.total };
+      const data = { ...toResult(summary), answer: answer.text, ...calls, ...policy };
+      terminal.json({ type: "result", data });
     },
   };
 };

@@ -1,11 +1,12 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { HubPlace } from "@harnesskit/hub/place";
 import type { ExitCode } from "../cli-error.ts";
 import { unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
-import { io } from "../io.ts";
-import { mentionedFiles } from "../mentioned-files.ts";
+import { fromHere, io } from "../io.ts";
+import { mentionedFiles, missingMention } from "../mentioned-files.ts";
 import { checkedModel } from "../serve/models.ts";
 import {
   noPolicyText,
@@ -59,6 +60,9 @@ const quitMs = 500;
 export interface RunContext {
   readonly version: string;
 }
+
+const noFile = (path: string) =>
+  usageError(`${oneLine(path)} does not exist`, "Name a file of the workspace: --file PATH");
 
 const hubOf = async (choice: PolicyChoice): Promise<HubPlace | undefined> => {
   if (choice.kind !== "hub") return undefined;
@@ -171,6 +175,8 @@ export const run = async (
   if (prompt === undefined && options.file !== undefined) {
     throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
   }
+  // Before a thread is made for it.
+  for (const path of options.file ?? []) if (!existsSync(fromHere(path))) throw noFile(path);
   checkWhenBusy(prompt, options);
   const lastTurn = await openTurnOf(prompt, options, workspace);
   const noPolicy = attach === undefined && choice.kind === "none";
@@ -199,8 +205,11 @@ export const run = async (
     },
   });
   const { runPrompt } = await import("./run-turns.ts");
-  const named = isTyped ? await mentionedFiles(prompt, workspace, io().cwd()) : [];
-  const file = [...(options.file ?? []), ...named.map((path) => join(workspace, path))];
+  const { files, missing } = isTyped
+    ? await mentionedFiles(prompt, workspace, io().cwd())
+    : { files: [], missing: [] };
+  for (const path of missing) note(`harness run: ${missingMention(path)}`);
+  const file = [...(options.file ?? []), ...files.map((path) => join(workspace, path))];
   return runPrompt(
     prompt,
     { ...options, file },

@@ -55,13 +55,14 @@ export const formatDuration = (ms: number): string => {
   return `${Math.floor(minutes / 1440)} d ${Math.floor(minutes / 60) % 24} h`;
 };
 
-/** A moment as `2026-11-21 23:01`, local time. */
-export const formatTime = (time: number): string => {
+/** A moment as `2026-11-21 23:01`, with `seconds` as `2026-11-21 23:01:07`; local time. */
+export const formatTime = (time: number, to: "minutes" | "seconds" = "minutes"): string => {
   const date = new Date(time);
   if (Number.isNaN(date.getTime())) return "unknown time    ";
   const two = (value: number) => String(value).padStart(2, "0");
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+  const seconds = to === "seconds" ? `:${two(date.getSeconds())}` : "";
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}${seconds}`;
 };
 
 const colour = `${String.fromCharCode(0x1b)}\\[\\d+m`;

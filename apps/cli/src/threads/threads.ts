@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Grant } from "@harnesskit/protocol/threads";
+import { ask } from "../agents/ask.ts";
 import { type StoredChat, storedChats } from "../chat/stored-chats.ts";
-import { CliError, logFailure } from "../cli-error.ts";
+import { CliError, logFailure, refusedError, usageError } from "../cli-error.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { conversationsIn } from "../store/location.ts";
@@ -14,6 +15,7 @@ import { harnessDirectory, logFile } from "../workspace-directory.ts";
 import { type LastTurn, lastTurnOf } from "./last-turn.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 import { storedThreadId } from "./thread-ids.ts";
+import { threadRowText } from "./thread-row.ts";
 
 interface ThreadsListOptions extends PlaceOptions {
   /** Only those in the archive. @default only those that are not */
@@ -49,7 +51,7 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
     return;
   }
   noteUnreadable(stored);
-  const { style, columns } = terminal;
+  const { style } = terminal;
   if (threads.length === 0 && archived) {
     terminal.say(`No archived threads in ${stored.workspace}`);
     return;
@@ -58,7 +60,6 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
     terminal.say(`No threads in ${stored.workspace}. Begin one: harness run "PROMPT"`);
     return;
   }
-  const room = columns === undefined ? 100 : Math.max(20, columns - 56);
   const rows = [
     ...threads.map(({ threadId: id, title, time }) => ({
       id,
@@ -68,11 +69,11 @@ export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): 
     })),
     ...chats.map(({ sessionId: id, title, updatedAtMs }) => ({ id, title, updatedAtMs, isChat: true })),
   ].sort((one, other) => other.updatedAtMs - one.updatedAtMs);
-  for (const { id, title, updatedAtMs, isChat } of rows) {
-    const open = isChat ? undefined : openTurnText(await openTurnOf(stored, id))?.short;
-    const state = open === undefined ? (isChat ? style.dim("  chat") : "") : `  ${style.yellow(open)}`;
-    const facts = `${id}  ${style.dim(formatTime(updatedAtMs))}${state}`;
-    terminal.say(`${facts}  ${oneLine(title, room)}`, "  ");
+  const ids = rows.map(({ id }) => id);
+  for (const { isChat, ...row } of rows) {
+    const open = isChat ? undefined : openTurnText(await openTurnOf(stored, row.id))?.short;
+    const state = open === undefined ? (isChat ? style.dim("chat") : undefined) : style.yellow(open);
+    terminal.say(threadRowText({ ...row, state }, ids, terminal));
     await terminal.ready();
   }
   if (chats.length > 0) terminal.say(style.dim("To continue a chat: harness chat --session ID"));
@@ -148,10 +149,33 @@ export const exportThread = async (given: string, { cwd, json }: PlaceOptions): 
   if (json) terminal.write("\n]}\n");
 };
 
-/** `harness threads delete`: removes a thread with what belongs to it. Throws where a server writes it. */
-export const deleteThread = async (given: string, { cwd }: PlaceOptions): Promise<void> => {
+interface DeleteOptions extends PlaceOptions {
+  /** @default the user is asked */
+  readonly yes?: true;
+}
+
+/** Throws a usage error where there is no terminal to ask at, and `refused` where the user says no. */
+const confirmDelete = async (stored: StoredThreads, threadId: string): Promise<void> => {
+  // What cannot be read can be removed, too.
+  const thread = await stored.get(threadId).catch(() => undefined);
+  const title = thread === undefined ? "" : ` "${oneLine(thread.title, 60)}"`;
+  const answer = await ask(
+    `Remove ${oneLine(threadId, 80)}${title} for good?`,
+    "Yes, with its log, artifacts and grants",
+    "No, keep it",
+  );
+  if (answer === undefined) {
+    const command = `harness threads delete ${oneLine(threadId, 80)} --yes`;
+    throw usageError("There is no terminal to ask at", `To remove it without a question: ${command}`);
+  }
+  if (!answer) throw refusedError("refused", "Nothing was removed");
+};
+
+/** `harness threads delete`: removes a thread with what belongs to it, once the user said yes. Throws where a server writes it. */
+export const deleteThread = async (given: string, { cwd, yes }: DeleteOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const threadId = await storedThreadId(stored.workspace, given);
+  if (!yes) await confirmDelete(stored, threadId);
   const outcome = await stored.remove(threadId);
   if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
   const shown = threadId;

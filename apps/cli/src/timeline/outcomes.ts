@@ -101,6 +101,11 @@ export class RefusedCalls {
     return this.#counts.get(refusal) ?? 0;
   }
 
+  /** All calls that did not run, or whose end is not known. */
+  get total(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
   /** Undefined where every call ran. A refusal comes before what could not be judged. */
   get exitCode(): ExitCode | undefined {
     const codes = [...this.#counts.keys()].map((refusal) => refusals[refusal].exitCode);

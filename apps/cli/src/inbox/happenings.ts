@@ -1,0 +1,43 @@
+import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { joinKey } from "@harnesskit/wire";
+
+/** Rows that a later report of the same thing replaces: what they say is as old as their last change. */
+const snapshots: ReadonlySet<string> = new Set(["run_lifecycle", "task_list"]);
+
+/** When what a row says was so. */
+export const shownAtMs = ({ type, atMs, changedAtMs }: TimelineRow): number =>
+  snapshots.has(type) ? changedAtMs : atMs;
+
+/** Whether a row says something: a list of tasks without one does not. */
+export const saysSomething = ({ type, summary }: TimelineRow): boolean =>
+  type !== "task_list" || summary !== type;
+
+const callOf = ({ agent, session, turn = "", callId }: TimelineRow): string | undefined =>
+  callId === undefined ? undefined : joinKey(agent, session, turn, callId);
+
+/** The same prompt is judged before each step of its turn. */
+const judgementOf = ({ type, agent, session, turn, summary, decision }: TimelineRow): string | undefined =>
+  type !== "pre_prompt" || turn === undefined
+    ? undefined
+    : joinKey(agent, session, turn, summary, decision?.decision ?? "", decision?.rule ?? "");
+
+/**
+ * Rows for people, one for each thing that happened, by time and then by number: a judgement that is repeated in its turn is shown once,
+ * and so is a refused call whose agent reports that it was not made.
+ */
+export const happenings = (rows: readonly TimelineRow[]): readonly TimelineRow[] => {
+  const sorted = rows.filter(saysSomething).sort((a, b) => shownAtMs(a) - shownAtMs(b) || a.seq - b.seq);
+  const refused = new Set(
+    sorted.filter(({ type, state }) => type === "pre_action" && state === "refused").map(callOf),
+  );
+  const judged = new Set<string>();
+  return sorted.filter((row) => {
+    const call = row.type === "post_action" ? callOf(row) : undefined;
+    if (call !== undefined && row.state !== "done" && refused.has(call)) return false;
+    const judgement = judgementOf(row);
+    if (judgement === undefined) return true;
+    const isNew = !judged.has(judgement);
+    judged.add(judgement);
+    return isNew;
+  });
+};
