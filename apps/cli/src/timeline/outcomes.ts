@@ -1,5 +1,5 @@
 import type { CallFailure } from "@harnesskit/chat-harness";
-import type { EventBody, ItemData, Turn } from "@harnesskit/protocol/threads";
+import type { EventBody, EventOf, ItemData, Turn } from "@harnesskit/protocol/threads";
 import type { TurnResult } from "@harnesskit/thread-client";
 import { ExitCode } from "../cli-error.ts";
 import { interruptedExitCode } from "../interruption.ts";
@@ -192,6 +192,12 @@ const endings: Readonly<Record<string, { readonly word: string; readonly exitCod
 
 /** The word for a turn that ended with an error. */
 export const errorWord = (code: string | undefined): string => endings[code ?? ""]?.word ?? "failed";
+
+/** Why a turn ended with an error, in words, with its code. */
+export const errorText = ({ code, error }: EventOf<"turn.error">["data"], style: Style): string => {
+  const which = code === "" ? "" : style.dim(` (${oneLine(code, 80)})`);
+  return `${errorWord(code)}: ${oneLine(error, 1_000)}${which}`;
+};
 
 /** The exit code of an error of a turn. */
 export const errorExitCode = (code: string | undefined): ExitCode =>

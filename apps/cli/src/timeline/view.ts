@@ -1,5 +1,5 @@
 import { summarizeResult } from "@harnesskit/approvals";
-import type { EventBody, EventOf, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
+import type { EventBody, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
 import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.ts";
 import { WorkSigns } from "../terminal/spinner.ts";
@@ -8,7 +8,7 @@ import { oneLine, toolName } from "../terminal/text.ts";
 import { approvalText } from "./answerer.ts";
 import { blockedLines, changeLines, promptLines, promptText, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
-import { callEnding, errorWord, RefusedCalls, resumedText, turnFooter } from "./outcomes.ts";
+import { callEnding, errorText, RefusedCalls, resumedText, turnFooter } from "./outcomes.ts";
 import { summaryLine } from "./summary-line.ts";
 import { toolSubject } from "./tool-title.ts";
 import type { ViewOptions } from "./view-options.ts";
@@ -71,7 +71,7 @@ export class View {
         this.#ended(event.data.turn);
         break;
       case "turn.error":
-        this.#ended(event.data.turn, this.#errorText(event.data));
+        this.#ended(event.data.turn, errorText(event.data, this.style));
         break;
       case "thread.forked":
         this.note(`⋯ forked from ${event.data.from.threadId} at event ${event.data.from.seq}`);
@@ -283,15 +283,8 @@ export class View {
 
   #artifact({ data }: ItemOf<"artifact">): void {
     if (!data) return;
-    this.#begin("tool");
     const place = oneLine(data.path ?? data.uri ?? "", 200);
-    const { style } = this.#terminal;
-    this.#write([`${style.cyan("◆")} ${oneLine(data.kind, 40)} ${place} (${data.sizeBytes} bytes)`]);
-  }
-
-  #errorText({ code, error }: EventOf<"turn.error">["data"]): string {
-    const which = code === "" ? "" : this.style.dim(` (${oneLine(code, 80)})`);
-    return `${errorWord(code)}: ${oneLine(error, 1_000)}${which}`;
+    this.lines([`${this.style.cyan("◆")} ${oneLine(data.kind, 40)} ${place} (${data.sizeBytes} bytes)`]);
   }
 
   #ended(turn: Turn, error?: string): void {
