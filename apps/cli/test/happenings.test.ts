@@ -8,7 +8,6 @@ const row = (seq: number, fields: Partial<TimelineRow>): TimelineRow => ({
 });
 const allow = { decision: "allow", source: "default" as const };
 const prompt = { type: "pre_prompt", summary: "pre_prompt: hi", decision: allow };
-const call = { tool: "write", callId: "c" } as const;
 
 describe("what people read of a timeline", () => {
   it("has the end of a run last, although its row is the first one", () => {
@@ -38,14 +37,6 @@ describe("what people read of a timeline", () => {
       row(4, { ...prompt, turn: "u" }),
     ]);
     expect(shown.map(({ seq }) => seq)).toEqual([1, 3, 4]);
-  });
-
-  it("shows a refusal once, and a call that was done although it was refused", () => {
-    const asked = row(1, { ...call, type: "pre_action", state: "refused" });
-    const reported = { ...call, type: "post_action" };
-    expect(happenings([asked, row(2, { ...reported, state: "refused" })])).toEqual([asked]);
-    expect(happenings([asked, row(2, { ...reported, state: "done" })])).toHaveLength(2);
-    expect(happenings([row(2, { ...reported, state: "refused" })])).toHaveLength(1);
   });
 
   it("leaves out a list of tasks that says nothing", () => {

@@ -73,6 +73,29 @@ describe("a decision by policy", () => {
       expect.objectContaining({ name: "removes", hits: 1, decisions: { block: 1 }, text: expect.anything() }),
     );
   });
+
+  it.each([undefined, "c1"])(
+    "that blocks stays one row when its agent says so, too (call %s)",
+    async (callId) => {
+      await using hub = await openHub();
+      const agent = await hub.agent("codex");
+      const client = await hub.client();
+      await agent.decide("pre_action", call("rm -rf build", callId));
+      agent.notify("post_action", { ...call("rm -rf build", callId), outcome: "refused" });
+      agent.notify("post_action", { ...call("ls", "c2", "read"), outcome: "success" });
+      await until(async () => (await client.call("timeline.page")).rows[0]?.callId === "c2");
+      const { rows } = await client.call("timeline.page");
+      expect(rows).toMatchObject([
+        { callId: "c2", state: "done" },
+        { state: "refused", decision: { rule: "removes" } },
+      ]);
+      expect(rows).toHaveLength(2);
+      // An agent that did it all the same is seen.
+      agent.notify("post_action", { ...call("rm -rf build", callId), outcome: "success" });
+      await until(async () => (await client.call("timeline.page")).rows[0]?.state === "done");
+      await until(async () => (await client.call("timeline.page")).rows.length === 3);
+    },
+  );
 });
 
 describe("an escalation", () => {

@@ -12,28 +12,17 @@ export const shownAtMs = ({ type, atMs, changedAtMs }: TimelineRow): number =>
 export const saysSomething = ({ type, summary }: TimelineRow): boolean =>
   type !== "task_list" || summary !== type;
 
-const callOf = ({ agent, session, turn = "", callId }: TimelineRow): string | undefined =>
-  callId === undefined ? undefined : joinKey(agent, session, turn, callId);
-
 /** The same prompt is judged before each step of its turn. */
 const judgementOf = ({ type, agent, session, turn, summary, decision }: TimelineRow): string | undefined =>
   type !== "pre_prompt" || turn === undefined
     ? undefined
     : joinKey(agent, session, turn, summary, decision?.decision ?? "", decision?.rule ?? "");
 
-/**
- * Rows for people, one for each thing that happened, by time and then by number: a judgement that is repeated in its turn is shown once,
- * and so is a refused call whose agent reports that it was not made.
- */
+/** Rows for people, by time and then by number: a judgement that is repeated in its turn is shown once. */
 export const happenings = (rows: readonly TimelineRow[]): readonly TimelineRow[] => {
   const sorted = rows.filter(saysSomething).sort((a, b) => shownAtMs(a) - shownAtMs(b) || a.seq - b.seq);
-  const refused = new Set(
-    sorted.filter(({ type, state }) => type === "pre_action" && state === "refused").map(callOf),
-  );
   const judged = new Set<string>();
   return sorted.filter((row) => {
-    const call = row.type === "post_action" ? callOf(row) : undefined;
-    if (call !== undefined && row.state !== "done" && refused.has(call)) return false;
     const judgement = judgementOf(row);
     if (judgement === undefined) return true;
     const isNew = !judged.has(judgement);

@@ -128,6 +128,8 @@ export class EventLog {
       await recorder.note({ type: "add", ...alone });
       return undefined;
     }
+    // Its row is closed already: a call that did not run is one thing that happened.
+    const isSaidAgain = state === "refused" && found.wasDecided;
     let unneeded: string | undefined;
     let isOther = false;
     const change: TimelineChange = {
@@ -139,7 +141,7 @@ export class EventLog {
         if (isCancelled) unneeded = stored.row.approval?.id;
         return { row: ending(stored.row), content: { ...stored.content, ...outcome } };
       },
-      orAdd: alone,
+      orAdd: isSaidAgain ? undefined : alone,
     };
     // The hub reports the outcome to the approval of the row, if it has one.
     if (!isCancelled && found.isKnown) await recorder.note(change);

@@ -43,7 +43,9 @@ export type TimelineChange =
       readonly key?: string | undefined;
       /** Undefined: the row stays as it is. */
       readonly apply: (stored: StoredRow) => { row?: Partial<NewRow>; content?: StoredContent } | undefined;
-      readonly orAdd?: { readonly key?: string; readonly row: NewRow; readonly content: StoredContent };
+      readonly orAdd?:
+        | { readonly key?: string; readonly row: NewRow; readonly content: StoredContent }
+        | undefined;
       /** The row stays with the store that wrote it last: for a change that several hubs notice. */
       readonly keepsWriter?: true;
     }
