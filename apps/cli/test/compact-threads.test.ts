@@ -14,7 +14,10 @@ it("harness threads compact has a summary made, says what it stands for, and onc
   const made = await harness(["threads", "compact", threadId, "--json"], at);
   expect(made).toMatchObject({ code: 0 });
   const { summary } = JSON.parse(made.stdout);
-  expect(summary).toMatchObject({ messages: expect.any(Number), text: expect.stringMatching(/./) });
+  // The offline model cannot summarise: what was asked is kept.
+  const text =
+    "No summary could be made (the model wrote none). What was said is left out but for what the user asked:\n- list files";
+  expect(summary).toMatchObject({ messages: expect.any(Number), text });
   const again = await harness(["threads", "compact", threadId], at);
   expect(again.stdout).toBe("Nothing to summarise: no turn has ended since the last summary\n");
   expect((await harness(["threads", "show", threadId], at)).stdout).toContain("no longer given to the model");

@@ -56,7 +56,12 @@ it("has a page for each agent: what it did, what failed, what it asked and what 
   await dialog.getByText("It has the prompt").waitFor();
   expect(told).toEqual(["s1: and test it"]);
   await dialog.getByRole("button", { name: "Stop it" }).click();
-  await dialog.getByText("The agent refused it: nothing runs").waitFor();
+  const answer = dialog.getByText("The agent refused it: nothing runs");
+  await answer.waitFor();
+  // What it answered stays when it is gone; nothing more can be told.
+  following.abort();
+  await dialog.locator("button:disabled", { hasText: "Stop it" }).waitFor();
+  expect(await answer.isVisible()).toBe(true);
   await page.keyboard.press("Escape");
   await sessions.getByRole("link", { name: "s1" }).click();
   const turns = page.getByRole("region", { name: "Turns" });

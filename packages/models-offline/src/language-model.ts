@@ -38,7 +38,7 @@ const minDeltaChars = 32;
  * It has no memory: each step follows from the prompt, whose last user message is the task. What tools return is
  * data and never an instruction. Requests, calls, results and answers are bounded. `usage` is estimated from the
  * characters, four a token. Sampling settings have no meaning here. `toolChoice: "none"` is kept; one that demands
- * a tool, and a JSON response format, are answered with a warning. `abortSignal` is honoured: the call or the stream
+ * a tool, and a JSON response format, are answered with a warning. Asked to summarise, it says nothing. `abortSignal` is honoured: the call or the stream
  * fails with the signal's reason.
  */
 export function createOfflineModel(options: OfflineModelOptions = {}): LanguageModelV3 {
@@ -72,7 +72,9 @@ function nextStep(call: LanguageModelV3CallOptions, { languageModelHint }: Offli
   const transcript = readTranscript(call.prompt);
   const tools = call.toolChoice?.type === "none" ? [] : (call.tools ?? []);
   const names = tools.flatMap((tool) => (tool.type === "function" ? [tool.name] : []));
-  const { text, calls } = decide(transcript, new Set(names), languageModelHint);
+  const { text, calls } = asksForSummary(call.prompt)
+    ? { text: "", calls: [] }
+    : decide(transcript, new Set(names), languageModelHint);
   const content: LanguageModelV3Content[] = [{ type: "text", text }];
   calls.forEach(({ tool, input }, index) => {
     const toolCallId = freshId(`offline_${call.prompt.length}_${index}`, transcript.usedIds);
@@ -91,6 +93,10 @@ function nextStep(call: LanguageModelV3CallOptions, { languageModelHint }: Offli
     warnings: unsupported(call),
   };
 }
+
+/** A planner cannot summarise: who asks it to gets no words, and can keep what was asked instead. */
+const asksForSummary = (prompt: LanguageModelV3Prompt): boolean =>
+  prompt.some(({ role, content }) => role === "system" && content.startsWith("You summarise "));
 
 /** The prompt grows with every step, so its length makes the id new, unless the prompt was shortened. */
 function freshId(id: string, used: ReadonlySet<string>): string {

@@ -113,8 +113,13 @@ export function AgentPage({ link, agents, agent, session }: AgentPageProps) {
             nameOf={({ session: id = "" }) => (
               <>
                 <a href={routeHash({ page: "agents", id: agent, filter: { session: id } })}>{line(id, 60)}</a>
-                {mayTell && known?.controllable.includes(id) && (
-                  <SessionControl link={link} agent={agent} session={id} />
+                {mayTell && (
+                  <SessionControl
+                    link={link}
+                    agent={agent}
+                    session={id}
+                    isThere={known?.controllable.includes(id) === true}
+                  />
                 )}
               </>
             )}

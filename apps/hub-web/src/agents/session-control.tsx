@@ -9,6 +9,8 @@ interface SessionControlProps {
   readonly link: HubLink;
   readonly agent: string;
   readonly session: string;
+  /** Whether its agent can be told anything now; what it has answered stays. */
+  readonly isThere: boolean;
 }
 
 const done = {
@@ -17,7 +19,7 @@ const done = {
 } as const;
 
 /** Stops what a session's agent does now, or gives it a prompt. */
-export function SessionControl({ link, agent, session }: SessionControlProps) {
+export function SessionControl({ link, agent, session, isThere }: SessionControlProps) {
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState("");
   const [isBusy, setBusy] = useState(false);
@@ -43,21 +45,28 @@ export function SessionControl({ link, agent, session }: SessionControlProps) {
       <button
         type="button"
         class="button primary"
-        disabled={isBusy || text.trim() === ""}
+        disabled={isBusy || !isThere || text.trim() === ""}
         onClick={() => void tell("message")}
       >
         Send
       </button>
-      <button type="button" class="button refuse" disabled={isBusy} onClick={() => void tell("stop")}>
+      <button
+        type="button"
+        class="button refuse"
+        disabled={isBusy || !isThere}
+        onClick={() => void tell("stop")}
+      >
         Stop it
       </button>
     </>
   );
   return (
     <>
-      <button type="button" class="button compact" onClick={() => setOpen(true)}>
-        Stop or message …
-      </button>
+      {isThere && (
+        <button type="button" class="button compact" onClick={() => setOpen(true)}>
+          Stop or message …
+        </button>
+      )}
       {isOpen && (
         <Dialog title={`Session ${line(session, 60)}`} onClose={() => setOpen(false)} footer={footer}>
           <label class="field">
