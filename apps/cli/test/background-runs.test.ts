@@ -42,6 +42,15 @@ describe("a command that the model left in the background", () => {
     expect(seen.said).not.toContain("ended with its process");
   });
 
+  it("is looked at without a question: the shipped policy knows the tool", async () => {
+    const { directory, at } = await place();
+    await using _ = directory;
+    const { model } = await callingProvider("commands", {});
+    const run = await harness(["run", "--model", model, "what runs?"], at);
+    expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining("Done.") });
+    expect(run.stderr).not.toContain("not approved");
+  });
+
   it("is in the result of harness run --json", async () => {
     const { directory, at, command } = await place();
     await using _ = directory;
