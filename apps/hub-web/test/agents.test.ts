@@ -59,7 +59,7 @@ it("has a page for each agent: what it did, what failed, what it asked and what 
   const answer = dialog.getByText("The agent refused it: nothing runs");
   await answer.waitFor();
   // What it answered stays when it is gone; nothing more can be told.
-  following.abort();
+  await agent.client.close();
   await dialog.locator("button:disabled", { hasText: "Stop it" }).waitFor();
   expect(await answer.isVisible()).toBe(true);
   await page.keyboard.press("Escape");

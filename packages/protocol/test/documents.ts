@@ -64,7 +64,6 @@ const itemData = {
     callId: "call_1",
     step: 2,
     index: 1,
-    deferred: true,
     approvedBy: "apr_1",
   },
   tool_log: { toolItemId: "item_1", stream: "stdout", text: "…", truncated: true },

@@ -35,8 +35,6 @@ export class View {
   readonly #open = new Map<string, Open>();
   readonly #refused = new RefusedCalls();
   #block: Block = "none";
-  /** The call whose title was written last. */
-  #titled = "";
   #openLine: string | undefined;
   #writing: { readonly itemId: string; readonly to: Terminal } | undefined;
 
@@ -133,13 +131,14 @@ export class View {
   }
 
   #started(item: Item): void {
-    if (item.type === "tool_exec" && item.data) {
-      // A call that was asked about starts again as it runs.
-      const titled = JSON.stringify([item.itemId, item.data.input]);
-      if (titled !== this.#titled) this.#title(item.itemId, item.data);
-      this.#titled = titled;
-    }
+    // A call that was asked about starts again as it runs.
+    if (item.type === "tool_exec" && item.data && !this.#isShown(item)) this.#title(item.itemId, item.data);
     this.#open.set(item.itemId, { item, view: this.#viewOf(item), shown: "" });
+  }
+
+  #isShown({ itemId, data }: ItemOf<"tool_exec">): boolean {
+    const open = this.#open.get(itemId)?.item;
+    return open?.type === "tool_exec" && JSON.stringify(open.data?.input) === JSON.stringify(data?.input);
   }
 
   #viewOf(item: Item): ProseWriter | LogView | undefined {
