@@ -242,6 +242,7 @@ describe("a card for a thumb", () => {
       origin: { agent: "codex", session: "s1", directory: "/home/ada/shop" },
     });
     await page.getByRole("link", { name: /npm test/ }).click();
+    await page.getByRole("definition").getByText("/home/ada/shop").waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Always …" }).isEnabled()).toBe(true);
     await page.getByRole("button", { name: "Always …" }).click();
     await page.getByLabel("this workspace, in all sessions of the agent").check();

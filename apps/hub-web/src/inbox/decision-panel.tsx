@@ -51,7 +51,8 @@ function Fact({ name, ...value }: ComponentProps<"dd"> & { readonly name: string
 
 function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) {
   const { origin, createdAtMs, expiresAtMs, status } = record;
-  const ids = {
+  const facts = {
+    Directory: origin.directory,
     Subagent: origin.subagent,
     Session: origin.session,
     Call: origin.callId,
@@ -74,7 +75,7 @@ function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) 
           in {formatSpan(expiresAtMs - nowMs)}
         </Fact>
       )}
-      {Object.entries(ids).map(
+      {Object.entries(facts).map(
         ([name, id]) =>
           id !== undefined && (
             <Fact key={name} name={name}>
