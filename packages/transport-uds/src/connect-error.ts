@@ -4,7 +4,8 @@ import { displayText, TransportError } from "@harnesskit/wire";
 
 const isNoSocket = (path: string): boolean => {
   try {
-    const found = lstatSync(path);
+    // With numbers in place of bigints, Node loads no module behind a link once a socket was found.
+    const found = lstatSync(path, { bigint: true });
     return !found.isSocket() && !found.isSymbolicLink();
   } catch {
     return false;

@@ -1,5 +1,7 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { RequestCancelledError, TransportError } from "@harnesskit/wire";
@@ -50,6 +52,27 @@ describe("a socket that cannot be reached", () => {
       code: "transport_failed",
       message: `nothing listens on tcp:127.0.0.1:${port}: start the server or pass its port`,
     });
+  });
+
+  // Node's realpath stops at a part of a path that it knows where the last synchronous `stat` found a socket: modules behind links, as
+  // pnpm installs them, do not find their own dependencies then.
+  it("leaves the modules that are loaded afterwards alone", async () => {
+    await using directory = await temporaryDirectory();
+    const stale = join(directory.path, "stale");
+    const store = join(directory.path, "store/node_modules");
+    await mkdir(join(store, "first"), { recursive: true });
+    await mkdir(join(store, "second"));
+    await writeFile(join(store, "first/index.js"), 'module.exports = require("second");');
+    await writeFile(join(store, "second/index.js"), 'module.exports = "found";');
+    await symlink(join(store, "first"), join(directory.path, "first"));
+    await leaveStaleSocket(stale);
+    const require = createRequire(import.meta.url);
+    expect(require(join(store, "second/index.js"))).toBe("found");
+    // What was found before does not count.
+    statSync(directory.path);
+    const error = await rejection(createUnixTransport({ path: stale }).connect());
+    expect(error).toMatchObject({ code: "transport_failed" });
+    expect(require(join(directory.path, "first/index.js"))).toBe("found");
   });
 });
 

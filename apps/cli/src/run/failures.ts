@@ -183,7 +183,8 @@ export const toAbsence = (error: unknown, endpoint: string): Absence | undefined
 
 const isOtherFile = (endpoint: string): boolean => {
   try {
-    return !lstatSync(socketPathOf(endpoint, "attach")).isSocket();
+    // With numbers in place of bigints, Node loads no module behind a link once a socket was found.
+    return !lstatSync(socketPathOf(endpoint, "attach"), { bigint: true }).isSocket();
   } catch {
     return false;
   }

@@ -32,8 +32,9 @@ export const isService = (): boolean => io().stdin.isTTY === true || (io() === p
 /** True where standard input is the null device. */
 export const isNullDevice = (): boolean => {
   try {
-    const input = fstatSync(0);
-    return input.isCharacterDevice() && input.rdev === statSync(devNull).rdev;
+    // With numbers in place of bigints, Node loads no module behind a link once a pipe was found.
+    const input = fstatSync(0, { bigint: true });
+    return input.isCharacterDevice() && input.rdev === statSync(devNull, { bigint: true }).rdev;
   } catch {
     return false;
   }
