@@ -7,12 +7,12 @@ export const previewDigestOf = async (preview: string | undefined): Promise<stri
   preview === undefined ? undefined : digest(preview);
 
 /**
- * The `always` answer that covers exactly this call, shown exactly so, in this thread or in its directory. None covers
- * a call whose preview was cut: what is left out of it may be something else each time.
+ * The `always` answer that covers exactly this call, shown exactly so, in its directory or, where it has one, its
+ * thread. None covers a call whose preview was cut: what is left out of it may be something else each time.
  */
 export const findGrant = async (
   store: ThreadStore,
-  thread: Pick<Thread, "threadId" | "directory">,
+  thread: Pick<Thread, "directory"> & Partial<Pick<Thread, "threadId">>,
   call: { readonly digest: string; readonly preview?: string | undefined },
 ): Promise<Grant | undefined> => {
   if (isPreviewCut(call.preview)) return undefined;

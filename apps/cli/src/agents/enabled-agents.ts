@@ -28,14 +28,13 @@ export const readEnabledAgents = async (
         const agent = await readInstalled(id, enabled).catch((error: unknown) =>
           String((error as Error).message),
         );
-        const shown = id;
         if (typeof agent === "string") {
-          note(`the agent ${shown} is not started: ${agent}`);
+          note(`the agent ${id} is not started: ${agent}`);
           return [];
         }
         if (agent.state === "enabled") return [toResolvedAgent(agent.manifest, agent.directory)];
         note(
-          `the agent ${shown} is not started: its files have changed since it was enabled. Look at it and enable it again: harness agents enable ${shellWord(id)}`,
+          `the agent ${id} is not started: its files have changed since it was enabled. Look at it and enable it again: harness agents enable ${shellWord(id)}`,
         );
         return [];
       }),

@@ -28,11 +28,10 @@ const readAll = async (stream: Readable, name: string): Promise<string> => {
 /** The text of a file, or of standard input for `-`. Throws a usage error for what cannot be read. */
 export const readFileOrStdin = async (file: string): Promise<string> => {
   if (file === "-") return readAll(io().stdin, "Standard input");
-  const name = file;
   const found = await stat(file).catch(() => undefined);
-  if (!found) throw usageError(`${name} is not there`);
-  if (found.isDirectory()) throw usageError(`${name} is a directory`);
-  return readAll(createReadStream(file), name);
+  if (!found) throw usageError(`${file} is not there`);
+  if (found.isDirectory()) throw usageError(`${file} is a directory`);
+  return readAll(createReadStream(file), file);
 };
 
 const placeText = (path: readonly PropertyKey[]): string =>

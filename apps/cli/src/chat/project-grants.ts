@@ -1,7 +1,8 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { isPreviewCut } from "@harnesskit/protocol/threads";
+import { findGrant, previewDigestOf } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { digest, randomId } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { io } from "../io.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
 
@@ -24,26 +25,17 @@ export class ProjectGrants {
 
   /** Whether exactly this call, shown exactly so, is allowed for always. */
   async covers({ tool, input, preview }: GrantedCall): Promise<boolean> {
-    if (isPreviewCut(preview)) return false;
-    const bound = await digest({ tool, input });
-    const seen = preview === undefined ? undefined : await digest(preview);
-    const grants = await this.#store.grants({ digest: bound });
-    return grants.some(
-      (grant) =>
-        grant.scope === "directory" &&
-        grant.directory === this.#directory &&
-        grant.digest === bound &&
-        grant.previewDigest === seen,
-    );
+    const call = { digest: await digest({ tool, input }), preview };
+    return (await findGrant(this.#store, { directory: this.#directory }, call)) !== undefined;
   }
 
   /** @param session the conversation in which it was allowed */
   async add({ tool, input, preview }: GrantedCall, session: string, callId: string): Promise<void> {
-    await this.#store.addGrant({
-      ...{ grantId: randomId("grant"), scope: "directory", threadId: session, directory: this.#directory },
-      ...{ tool, input, digest: await digest({ tool, input }), requestId: callId },
-      ...(preview !== undefined && { previewDigest: await digest(preview) }),
-      ...{ grantedBy: "harness chat", time: io().clock.now() },
-    });
+    const previewDigest = await previewDigestOf(preview);
+    const asked = { tool, input, digest: await digest({ tool, input }), requestId: callId, previewDigest };
+    const grantId = randomId("grant");
+    const time = io().clock.now();
+    const place = { scope: "directory", threadId: session, directory: this.#directory } as const;
+    await this.#store.addGrant(defined({ grantId, time, grantedBy: "harness chat", ...place, ...asked }));
   }
 }

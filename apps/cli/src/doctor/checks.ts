@@ -102,30 +102,29 @@ const auditProblem = async (harness: string): Promise<Finding | undefined> => {
 /** Whether threads can be kept: `.harness` is a private directory, or can be created. */
 export const checkDirectory = async (workspace: string, harness: string): Promise<Finding> => {
   const found = await lstat(harness).catch(() => undefined);
-  const shown = harness;
   const word = shellWord(harness);
   if (found === undefined) {
     return (await isWritable(workspace))
-      ? ok("directory", `${shown} does not exist yet and can be made`)
-      : problem("directory", `${shown} cannot be made`, `Make ${workspace} writable, or use --cwd`);
+      ? ok("directory", `${harness} does not exist yet and can be made`)
+      : problem("directory", `${harness} cannot be made`, `Make ${workspace} writable, or use --cwd`);
   }
   if (found.isSymbolicLink()) {
     return problem(
       "directory",
-      `${shown} is a symbolic link, which no command follows`,
+      `${harness} is a symbolic link, which no command follows`,
       `Remove it: rm ${word}`,
     );
   }
   if (!found.isDirectory()) {
-    return problem("directory", `${shown} is not a directory`, `Move it away: mv ${word} ${word}.old`);
+    return problem("directory", `${harness} is not a directory`, `Move it away: mv ${word} ${word}.old`);
   }
   if (!(await isWritable(harness))) {
-    return problem("directory", `${shown} is not writable`, `Make it yours: chmod u+rwx ${word}`);
+    return problem("directory", `${harness} is not writable`, `Make it yours: chmod u+rwx ${word}`);
   }
   const mode = found.mode & 0o777;
   const shownMode = `mode 0${mode.toString(8)}`;
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-    return problem("directory", `${shown} is open to others (${shownMode})`, `Close it: chmod 700 ${word}`);
+    return problem("directory", `${harness} is open to others (${shownMode})`, `Close it: chmod 700 ${word}`);
   }
-  return (await auditProblem(harness)) ?? ok("directory", `${shown} is writable, ${shownMode}`);
+  return (await auditProblem(harness)) ?? ok("directory", `${harness} is writable, ${shownMode}`);
 };

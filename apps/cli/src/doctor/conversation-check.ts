@@ -27,10 +27,9 @@ const damageOf = async (file: string): Promise<string | undefined> => {
 export const checkConversations = async (harness: string): Promise<Finding[]> => {
   const file = join(harness, "chat.sqlite");
   if (!(await isThere(file))) return [];
-  const shown = file;
   const damage = await damageOf(file);
-  if (damage === undefined) return [ok("chats", `${shown} is whole`)];
-  return [problem("chats", `${shown} cannot be used: ${damage}`, await moveAway(file))];
+  if (damage === undefined) return [ok("chats", `${file} is whole`)];
+  return [problem("chats", `${file} cannot be used: ${damage}`, await moveAway(file))];
 };
 
 /** SQLite would read the log of a file that was moved into the next one: they move together. */

@@ -76,31 +76,30 @@ const maxLogBytes = 4 * 1024 ** 3;
 const checkThread = async (harness: string, root: string, name: string): Promise<Finding[]> => {
   const directory = join(root, name);
   const findings = await leftovers(directory);
-  const shown = name;
-  findings.push(...(await checkThreadFile(shown, join(directory, "meta.json"), maxSmallBytes)));
-  const log = await checkThreadFile(shown, join(directory, "events.jsonl"), maxLogBytes);
+  findings.push(...(await checkThreadFile(name, join(directory, "meta.json"), maxSmallBytes)));
+  const log = await checkThreadFile(name, join(directory, "events.jsonl"), maxLogBytes);
   if (log.length > 0) return [...findings, ...log];
-  const { holder, finding } = await checkLock(join(directory, "lock.json"), shown);
+  const { holder, finding } = await checkLock(join(directory, "lock.json"), name);
   if (finding) findings.push(finding);
   if (holder === "held") return findings;
-  const repair = `The server repairs it when the thread goes on: harness run --thread ${shown} "PROMPT"`;
+  const repair = `The server repairs it when the thread goes on: harness run --thread ${name} "PROMPT"`;
   if (await isTorn(join(directory, "events.jsonl"))) {
-    findings.push(problem("log", `${shown}: the last line of its log is torn`, repair));
+    findings.push(problem("log", `${name}: the last line of its log is torn`, repair));
   }
   findings.push(...(await checkMeta(harness, name)));
   let state: LastTurn["state"] | undefined;
   try {
     state = (await lastTurnOf(harness, name))?.state;
   } catch (error) {
-    return [...findings, damaged(shown, error)];
+    return [...findings, damaged(name, error)];
   }
   if (state === "waits" || state === "interrupted") {
     const what = state === "waits" ? "waits for an answer to an approval" : "was interrupted";
     const fix =
       state === "waits"
-        ? `Answer it: harness run --thread ${shown}`
-        : `No process holds it. Go on with it: harness run --thread ${shown} --continue`;
-    findings.push(problem("turn", `${shown}: its last turn has no end, it ${what}`, fix));
+        ? `Answer it: harness run --thread ${name}`
+        : `No process holds it. Go on with it: harness run --thread ${name} --continue`;
+    findings.push(problem("turn", `${name}: its last turn has no end, it ${what}`, fix));
   }
   return findings;
 };

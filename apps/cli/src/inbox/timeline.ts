@@ -49,7 +49,8 @@ const readRows = async (client: HubClient, filter: TimelineFilter, limit: number
     rows.push(...page.rows);
     lastSeq ??= page.lastSeq;
     beforeId = page.nextBeforeId;
-  } while (beforeId !== undefined && (limit === 0 || arrange(rows).length < limit));
+    // No more are shown than were read: most pages need no look at what is shown of them.
+  } while (beforeId !== undefined && (limit === 0 || rows.length < limit || arrange(rows).length < limit));
   return { rows: arrange(rows).slice(-limit), lastSeq };
 };
 

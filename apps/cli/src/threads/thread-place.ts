@@ -106,9 +106,8 @@ export const toPlaceFailure = (
 /** @param cwd where the thread was looked for; undefined for a server */
 const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
   if (CliError.isInstance(error)) return error;
-  const shown = threadId;
   if (ThreadStoreError.isInstance(error) && error.code === "thread_locked") {
-    return new CliError("thread_locked", `${shown} is in use: a server writes it`, {
+    return new CliError("thread_locked", `${threadId} is in use: a server writes it`, {
       hint: "Ask that server: the same command with --attach unix:PATH. To find it: harness doctor",
     });
   }
@@ -122,7 +121,7 @@ const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown =
   if (!ProtocolError.isInstance(error)) return error;
   if (error.rpcCode === ThreadErrorCode.ThreadNotFound) {
     if (cwd !== undefined) return threadNotFound(threadId, cwd, error);
-    return new CliError("thread_not_found", `The server has no thread ${shown}`, { cause: error });
+    return new CliError("thread_not_found", `The server has no thread ${threadId}`, { cause: error });
   }
   if (error.rpcCode === ThreadErrorCode.TurnNotFound) {
     return new CliError("turn_not_found", "No such prompt waits in this thread", {

@@ -178,13 +178,12 @@ export const deleteThread = async (given: string, { cwd, yes }: DeleteOptions): 
   if (!yes) await confirmDelete(stored, threadId);
   const outcome = await stored.remove(threadId);
   if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
-  const shown = threadId;
   if (outcome === "locked") {
-    throw new CliError("thread_locked", `${shown} is in use: a server writes it`, {
+    throw new CliError("thread_locked", `${threadId} is in use: a server writes it`, {
       hint: "End that server first. To find it: harness doctor",
     });
   }
-  createTerminal().say(`Removed ${shown} with its log, artifacts and grants`);
+  createTerminal().say(`Removed ${threadId} with its log, artifacts and grants`);
 };
 
 /** `harness grants list`: what was allowed for always, the last answer first. */
@@ -221,12 +220,11 @@ export const revokeGrant = async (given: string, { cwd }: PlaceOptions): Promise
     given,
     (await stored.grants()).map((grant) => grant.grantId),
   );
-  const shown = grantId;
   if (await stored.revokeGrant(grantId)) {
-    createTerminal().say(`Revoked ${shown}: it is asked again from now on`);
+    createTerminal().say(`Revoked ${grantId}: it is asked again from now on`);
     return;
   }
-  throw new CliError("grant_not_found", `There is no grant ${shown} in ${stored.workspace}`, {
+  throw new CliError("grant_not_found", `There is no grant ${grantId} in ${stored.workspace}`, {
     hint: "See what there is: harness grants list --cwd DIR",
   });
 };

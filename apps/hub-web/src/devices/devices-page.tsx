@@ -133,13 +133,7 @@ export function DevicesPage({ link }: { readonly link: HubLink }) {
   const nowMs = useNow();
   const { value, problem, reload } = useLoaded(link, () => link.client.call("devices.list"));
   const [isPairing, setPairing] = useState(false);
-  const {
-    item: revoking,
-    failure,
-    ask,
-    cancel,
-    confirm,
-  } = useRevoking<Device>(({ id }) => link.client.call("devices.revoke", { id: id }), reload);
+  const revoking = useRevoking<Device>(({ id }) => link.client.call("devices.revoke", { id: id }), reload);
   const devices = value?.devices ?? [];
   return (
     <main class="page">
@@ -153,7 +147,9 @@ export function DevicesPage({ link }: { readonly link: HubLink }) {
         </button>
       </header>
       {problem !== undefined && <Note tone="bad">The devices cannot be read: {problem}</Note>}
-      {failure !== undefined && <Note tone="bad">The device was not revoked: {failure}</Note>}
+      {revoking.failure !== undefined && (
+        <Note tone="bad">The device was not revoked: {revoking.failure}</Note>
+      )}
       {value !== undefined && devices.length === 0 && (
         <Empty icon="phone" title="No device is paired yet">
           <p>Pair your phone to answer your agents from wherever you are.</p>
@@ -165,7 +161,7 @@ export function DevicesPage({ link }: { readonly link: HubLink }) {
             key={device.id}
             device={device}
             nowMs={nowMs}
-            onRevoke={device.revokedAtMs === undefined ? () => ask(device) : undefined}
+            onRevoke={device.revokedAtMs === undefined ? () => revoking.ask(device) : undefined}
           />
         ))}
       </ul>
@@ -178,11 +174,11 @@ export function DevicesPage({ link }: { readonly link: HubLink }) {
           }}
         />
       )}
-      {revoking !== undefined && (
+      {revoking.item !== undefined && (
         <RevokeDialog
-          title={`Revoke ${line(revoking.name, 64)}?`}
-          onRevoke={() => void confirm(revoking)}
-          onCancel={cancel}
+          title={`Revoke ${line(revoking.item.name, 64)}?`}
+          onRevoke={revoking.confirm}
+          onCancel={revoking.cancel}
         >
           <p>
             Its connections end at once, and it must be paired again. What it has answered stays answered.

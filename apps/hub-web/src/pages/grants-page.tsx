@@ -58,13 +58,10 @@ function GrantCard({ listed: { grant, lines }, nowMs, onRevoke }: GrantCardProps
 export function GrantsPage({ link }: { readonly link: HubLink }) {
   const nowMs = useNow();
   const { value, problem, reload } = useLoaded(link, () => link.client.call("grants.list"));
-  const {
-    item: revoking,
-    failure,
-    ask,
-    cancel,
-    confirm,
-  } = useRevoking<Listed>(({ grant: { id } }) => link.client.call("grants.revoke", { id: id }), reload);
+  const revoking = useRevoking<Listed>(
+    ({ grant: { id } }) => link.client.call("grants.revoke", { id: id }),
+    reload,
+  );
   const grants = [...(value?.grants ?? [])].reverse();
   const inForce = grants.filter(({ grant }) => isInForce(grant, nowMs));
   const over = grants.filter(({ grant }) => !isInForce(grant, nowMs));
@@ -78,7 +75,9 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
         <p class="dim">What you have allowed for always. Each can be revoked at any time.</p>
       </header>
       {problem !== undefined && <Note tone="bad">The grants cannot be read: {problem}</Note>}
-      {failure !== undefined && <Note tone="bad">The grant was not revoked: {failure}</Note>}
+      {revoking.failure !== undefined && (
+        <Note tone="bad">The grant was not revoked: {revoking.failure}</Note>
+      )}
       {value !== undefined && grants.length === 0 && (
         <Empty icon="grants" title="No grant was given yet">
           <p>
@@ -91,7 +90,7 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
         </Empty>
       )}
       <ul class="stack" aria-label="Grants in force">
-        {inForce.map((listed) => card(listed, () => ask(listed)))}
+        {inForce.map((listed) => card(listed, () => revoking.ask(listed)))}
       </ul>
       {over.length > 0 && (
         <>
@@ -101,9 +100,9 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
           </ul>
         </>
       )}
-      {revoking !== undefined && (
-        <RevokeDialog title="Revoke this grant?" onRevoke={() => void confirm(revoking)} onCancel={cancel}>
-          <TextList className="lines" texts={revoking.lines} />
+      {revoking.item !== undefined && (
+        <RevokeDialog title="Revoke this grant?" onRevoke={revoking.confirm} onCancel={revoking.cancel}>
+          <TextList className="lines" texts={revoking.item.lines} />
           <p class="dim">Approvals that it has given and that no agent has taken yet are withdrawn.</p>
         </RevokeDialog>
       )}

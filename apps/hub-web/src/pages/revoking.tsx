@@ -9,17 +9,18 @@ export const useRevoking = <T,>(revoke: (item: T) => Promise<unknown>, reload: (
   const [failure, setFailure] = useState<string>();
   const ask = (next: T) => setItem(() => next);
   const cancel = () => setItem(undefined);
-  const confirm = async (asked: T) => {
+  const confirm = async () => {
+    if (item === undefined) return;
     cancel();
     try {
-      await revoke(asked);
+      await revoke(item);
       setFailure(undefined);
     } catch (error) {
       setFailure(failureText(error));
     }
     reload();
   };
-  return { item, failure, ask, cancel, confirm };
+  return { item, failure, ask, cancel, confirm: () => void confirm() };
 };
 
 interface RevokeDialogProps {
