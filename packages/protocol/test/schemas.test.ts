@@ -261,6 +261,7 @@ describe("the literals that others rely on", () => {
       "turn.completed",
       "turn.error",
       "item.started",
+      "item.updated",
       "item.delta",
       "item.completed",
       "approval.requested",

@@ -134,7 +134,10 @@ export const isAsAsked = (
 ): boolean => {
   let read: Pick<ItemData<"approval">, "requestId" | "metadata"> | undefined;
   if (event.type === "approval.requested") read = event.data;
-  else if (event.type === "item.started" && event.data.item.type === "approval") read = event.data.item.data;
+  else if (event.type === "item.started" || event.type === "item.updated") {
+    const { item } = event.data;
+    if (item.type === "approval") read = item.data;
+  }
   const asked = read && pending(read.requestId);
   return !asked || isSameJson(asked, read?.metadata);
 };

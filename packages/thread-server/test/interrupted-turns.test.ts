@@ -89,7 +89,9 @@ const copied = async (root: string): Promise<string> => {
 const isStart = (tool: string) => (events: readonly Event[]) =>
   events.some(
     ({ type, data }) =>
-      type === "item.started" && data.item.type === "tool_exec" && data.item.data?.tool === tool,
+      (type === "item.started" || type === "item.updated") &&
+      data.item.type === "tool_exec" &&
+      data.item.data?.tool === tool,
   )
     ? ("after" as const)
     : undefined;
@@ -176,6 +178,13 @@ describe("a turn whose server died, with interruptedTurns", () => {
     const { client } = life;
     const events = await client.events(threadId);
     expect(ofType(events, "turn.resumed").map(({ data }) => data.attempt)).toEqual([1, 2]);
+    const calls = events.filter(({ data }) => "type" in data && data.type === "tool_exec");
+    expect(calls.map(({ type }) => type)).toEqual([
+      "item.started",
+      "item.updated",
+      "item.updated",
+      "item.completed",
+    ]);
     expect(events.at(-1)).toMatchObject({ type: "turn.error", data: { turnId, code: "interrupted" } });
   });
 
