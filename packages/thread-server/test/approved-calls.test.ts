@@ -91,8 +91,8 @@ it.each(["report", "retry"] as const)(
     expect(await statuses(next.client, threadId)).toEqual(names.map((name) => `${name} succeeded`));
     const events = await next.client.events(threadId);
     expect(ofType(events, "approval.requested")).toHaveLength(names.length);
-    // A call and its question each, and the message.
-    expect(ofType(events, "item.started").map(({ data }) => data.itemId)).toHaveLength(2 * names.length + 2);
+    const starts = ofType(events, "item.started").map(({ data }) => data.itemId);
+    expect(starts).toEqual([...new Set(starts)]);
     expect(ofType(events, "item.updated").map(({ data }) => data.item.data)).toMatchObject(
       names.map((command) => ({ input: { command }, status: "running" })),
     );

@@ -1,6 +1,8 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { expect, it } from "vitest";
 import { createThreadServer } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
+import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
@@ -9,13 +11,21 @@ const callsIn = (events: readonly { readonly type: string; readonly data: any }[
   events.flatMap(({ type, data }) => (data.type === "tool_exec" ? [[type, data.item.data.status]] : []));
 
 it("a call that a human is asked about is created once, in the log and for clients, and is updated before it runs", async () => {
-  const toldAtRun: unknown[] = [];
+  const stored: Event[] = [];
+  const inner = createMemoryThreadStore();
+  const store = overriding(inner, {
+    append: async (id, events, options) => {
+      await inner.append(id, events, options);
+      stored.push(...events);
+    },
+  });
+  const storedAtRun: unknown[] = [];
   const bash = recordingTool("bash", "execute", async () => {
-    toldAtRun.push(...callsIn(client.told));
+    storedAtRun.push(...callsIn(stored));
     return { ok: true };
   });
   const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
-  const server = createThreadServer({ runner, tools: [bash] });
+  const server = createThreadServer({ runner, tools: [bash], store });
   const client = RawClient.connect(server);
   const threadId = await client.createThread();
   const { result } = await client.startTurn(threadId);
@@ -27,7 +37,7 @@ it("a call that a human is asked about is created once, in the log and for clien
     ["item.started", "pending"],
     ["item.updated", "running"],
   ];
-  expect(toldAtRun).toEqual(begun);
+  expect(storedAtRun).toEqual(begun);
   expect(callsIn(client.told)).toEqual([...begun, ["item.completed", "succeeded"]]);
   const log: readonly Event[] = await client.events(threadId);
   expect(callsIn(log)).toEqual(callsIn(client.told));
