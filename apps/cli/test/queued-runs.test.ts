@@ -56,12 +56,12 @@ describe("harness run while a turn runs", () => {
     run.child.kill("SIGINT");
     expect((await run.ended).code).toBe(130);
     const queue = ["threads", "queue", threadId, "--attach", server.endpoint];
-    expect((await harness(queue, { cwd })).stdout).toBe("Nothing waits in this thread\n");
+    expect((await harness(queue, { cwd })).stdout).toBe("No prompts are waiting in this thread\n");
     const second = startHarness(["run", "--attach", server.endpoint, "--thread", threadId, "--queue", "x"], {
       cwd,
     });
     const [, turnId = ""] = await second.reports(/as (turn_\w+)/);
-    expect((await harness([...queue, "--cancel", turnId], { cwd })).stdout).toBe(`Took back ${turnId}\n`);
+    expect((await harness([...queue, "--cancel", turnId], { cwd })).stdout).toBe(`Cancelled ${turnId}\n`);
     expect((await second.ended).code).toBe(1);
     const twice = await harness([...queue, "--cancel", turnId], { cwd });
     expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining("No such prompt waits") });

@@ -21,7 +21,7 @@ const addScopeOptions = (command: Command): Command =>
 export const addCore = (program: Command, context: CommandContext): void => {
   const core = program
     .command("core")
-    .description("run agents, each in its own process, use their tools, and say what they may do")
+    .description("run agents as separate processes, call their tools, and manage their permissions")
     .addHelpText(
       "after",
       `\nWithout a command, it runs agents: harness core run --help
@@ -38,7 +38,7 @@ Example:
 const addCoreRun = (core: Command, context: CommandContext): void => {
   const run = core
     .command("run", { isDefault: true })
-    .description("run agents; also without the word run")
+    .description("run agents (the default command)")
     .requiredOption(
       "--agent <dir>",
       "a directory with an opensentience.agent.json; can be given several times",
@@ -145,7 +145,7 @@ Inputs are kept as digests. Use it with harness core run --call TOOL --directive
 
   directive
     .command("list")
-    .description("those that can be used, and the last that ended")
+    .description("list the directives that can be used, and those that ended last")
     .addOption(fileOption("directives"))
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness core directive list --json")
@@ -153,7 +153,7 @@ Inputs are kept as digests. Use it with harness core run --call TOOL --directive
 
   const revoke = directive
     .command("revoke")
-    .description("no later call uses it")
+    .description("revoke a directive: no later call can use it")
     .argument("<id>", "the directive's id");
   addAuditOptions(revoke)
     .addOption(fileOption("directives"))
@@ -173,15 +173,15 @@ export const addAudit = (program: Command, context: CommandContext): void => {
     .command("verify")
     .description("whether a log is as it was written, rotated files included")
     .argument("<file>", "the log")
-    .option("--expect <head>", "a head that was kept elsewhere: the log must contain it")
-    .option("--open", "the log is being written: its end need not be sealed")
+    .option("--expect <head>", "a head that you kept elsewhere: the log must contain it")
+    .option("--open", "accept a log that is still being written")
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness audit verify audit.jsonl --json")
     .action(loads(context, async () => (await import("../audit/audit.ts")).verifyAudit));
 
   audit
     .command("show")
-    .description("the entries of a log, the oldest first")
+    .description("show the entries of a log, oldest first")
     .argument("<file>", "the log")
     .option("--action <name>", "only this action; tool.* for all that begin so")
     .option("--agent-id <id>", "only of this agent")

@@ -92,7 +92,7 @@ export const revokeDirective = async (id: string, options: DirectiveChangeOption
   return ExitCode.done;
 };
 
-/** `harness core directive list`: those that can be used, and the last that ended. */
+/** `harness core directive list`: list the directives that can be used, and those that ended last. */
 export const listDirectives = async (options: DirectivesOptions): Promise<ExitCode> => {
   const directives = await withFile(() => openStore(options).list());
   const terminal = createTerminal();

@@ -154,7 +154,10 @@ const checkLock = async (path: string, name: string): Promise<{ holder: Holder; 
   if (!isLockOwnerDead(owner))
     return { holder: "held", finding: note("lock", `${name}: held by ${holderName}`) };
   const fix = `The next server takes it over. Or remove it: ${remove}`;
-  return { holder: "dead", finding: problem("lock", `${name}: left by ${holderName}, which is dead`, fix) };
+  return {
+    holder: "dead",
+    finding: problem("lock", `${name}: left by ${holderName}, which is no longer running`, fix),
+  };
 };
 
 const leftovers = async (directory: string): Promise<Finding[]> => {

@@ -12,12 +12,12 @@ export interface CopyCount {
 export const conflict = (what: string, id: string): CliError =>
   new CliError(
     "copy_conflict",
-    `${what} ${id} is in TO with another content: nothing of it was overwritten`,
+    `${what} ${id} already exists in TO with different content and was not overwritten`,
     { hint: "Copy to an empty store, or remove it there." },
   );
 
 export const lost = (what: string, id: string): CliError =>
-  new CliError("copy_failed", `${what} ${id} is not in TO what it is in FROM`, {
+  new CliError("copy_failed", `${what} ${id} in TO differs from the one in FROM`, {
     hint: "End the programs that use both stores, and copy again.",
   });
 

@@ -103,7 +103,7 @@ export const searchCommand = async (
   if (json) return terminal.json({ hits, skipped, hasMore });
   for (const { threadId: id, reason } of skipped)
     createTerminal(io().stderr).say(`harness threads search: left out: ${id}: ${reason}`);
-  if (hits.length === 0) return say("Nothing was found");
+  if (hits.length === 0) return say("No matches");
   const { style } = terminal;
   let last: string | undefined;
   for (const hit of hits) {
@@ -141,8 +141,8 @@ export const queueCommand = async (threadId: string, options: QueueCommandOption
   });
   const terminal = createTerminal();
   if (json) return terminal.json({ queued });
-  if (cancel !== undefined) return say(`Took back ${cancel}`);
-  if (queued.length === 0) return say("Nothing waits in this thread");
+  if (cancel !== undefined) return say(`Cancelled ${cancel}`);
+  if (queued.length === 0) return say("No prompts are waiting in this thread");
   for (const [index, turn] of queued.entries()) {
     const { turnId, time } = turn;
     const when = terminal.style.dim(formatTime(time.queued));

@@ -107,7 +107,7 @@ export const toPlaceFailure = (
 const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
   if (CliError.isInstance(error)) return error;
   if (ThreadStoreError.isInstance(error) && error.code === "thread_locked") {
-    return new CliError("thread_locked", `${threadId} is in use: a server writes it`, {
+    return new CliError("thread_locked", `${threadId} is in use by a server`, {
       hint: "Ask that server: the same command with --attach unix:PATH. To find it: harness doctor",
     });
   }
@@ -124,7 +124,7 @@ const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown =
     return new CliError("thread_not_found", `The server has no thread ${threadId}`, { cause: error });
   }
   if (error.rpcCode === ThreadErrorCode.TurnNotFound) {
-    return new CliError("turn_not_found", "No such prompt waits in this thread", {
+    return new CliError("turn_not_found", "No such prompt is waiting in this thread", {
       hint: "See what waits: the same command without --cancel",
       cause: error,
     });
