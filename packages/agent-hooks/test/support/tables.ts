@@ -73,9 +73,8 @@ const failureTable = (): string => {
   const rows = hosts.map(({ name, failures }) => [
     name,
     ...hookFailures.map((failure) => {
-      const { documented, observed, withSettings } = failures[failure];
-      const seen = observed ? `, observed in ${observed.version}: ${observed.effect}` : "";
-      return `${documented}${seen}${withSettings ? `; with our settings: ${withSettings}` : ""}`;
+      const { documented, withSettings } = failures[failure];
+      return `${documented}${withSettings ? `; with our settings: ${withSettings}` : ""}`;
     }),
   ]);
   return table(["host", ...hookFailures.map((failure) => failure.replace("_", " "))], rows);
@@ -127,8 +126,7 @@ const toolTable = (): string => {
         .join(", "),
     ),
   ]);
-  const own = ["`bookkeeping:NAME`", ...hosts.map((host) => host.bookkeeping.map(code).join(", "))];
-  return table(["policy's name", ...names], [...rows, own]);
+  return table(["policy's name", ...names], rows);
 };
 
 const sourceTable = (): string =>
