@@ -21,12 +21,12 @@ const peers = {
   chat: ["chat_adapter.py", "stdio"],
 };
 const limits = { withinMs: 10_000, scenarioTimeoutMs: 50_000 };
-const seconds = (ms) => (ms / 1000).toFixed(1);
 
-/** Checks, passes, warnings and seconds of a run, as cells, and what it leaves out. A run that does not conform ends this script, without a page. */
+/** What passed of what was checked, and what a run leaves out. A run that does not conform ends this script, without a page. */
 async function judge(suite, target, whose) {
   const report = await runSuite({ suite, target, limits });
   const { pass, fail, warn, info, unjudged } = report.counts;
+  const checks = pass + fail + warn + info + unjudged;
   const unmet = report.requirements.filter(({ outcome }) => outcome !== "pass").map(({ id }) => id);
   const problems = report.scenarios.flatMap(({ name, problems: all }) =>
     all.map((text) => `${name}: ${text}`),
@@ -36,7 +36,7 @@ async function judge(suite, target, whose) {
   );
   for (const problem of problems) process.stdout.write(`  ${problem}\n`);
   if (!report.conforms) throw new Error(`${suite.name} over ${target.transport}, ${whose}, does not conform`);
-  return { unmet, cells: [pass + fail + warn + info + unjudged, pass, warn, seconds(report.durationMs)] };
+  return { unmet, cell: `${pass}/${checks}` };
 }
 
 /** How many changes the proxy of a suite's test makes, and how many requirements one of them must fail. */
@@ -62,30 +62,20 @@ await withTempDir(join(repositoryRoot, "conformance/node_modules/.table-"), asyn
     const command = `exec python3 -B '${join(repositoryRoot, "conformance/peers", file)}'`;
     for (const transport of Object.keys(suite.role.transports)) {
       const own = await judge(suite, ownTarget(name, transport, dir, targets), "ours");
-      let cells = ["–", "–", "–", "–"];
+      let cell = "–";
       if (spoken.includes(transport)) {
         const peer = await judge(suite, { kind: "command", command, transport }, "in Python");
-        cells = peer.cells;
+        cell = peer.cell;
         if (peer.unmet.length > 0) missing.set(name, peer.unmet);
       }
-      runs.push([suite.protocol, suite.roleName, transport, ...own.cells, ...cells]);
+      runs.push([`\`${name}\``, transport, own.cell, cell]);
     }
     changes.push([`\`${name}\``, suite.version, ...countChanges(name)]);
   }
 });
 
-const head = ["checks", "passes", "warnings", "seconds"];
 const text = [
-  table(
-    [
-      "protocol",
-      "role",
-      "transport",
-      ...head.map((cell) => `ours: ${cell}`),
-      ...head.map((cell) => `Python: ${cell}`),
-    ],
-    runs,
-  ),
+  table(["suite", "over", "ours", "Python"], runs),
   ...[...missing].map(([name, ids]) => `The peer in Python for \`${name}\` leaves out ${ids.join(", ")}.`),
   table(["suite", "version", "changes", "requirements that must fail under one"], changes),
 ].join("\n\n");

@@ -28,19 +28,12 @@ const guides = [
     "frameworks",
     "postgres",
   ],
-  ...["opentelemetry", "security", "testing", "migrate", "cli"],
+  ...["opentelemetry", "migrate", "cli"],
 ];
 /** What those look up who know what they want. */
-const reference = [
-  "supervision",
-  "approvals",
-  "agent-hooks",
-  "openharness-streams",
-  "transports",
-  "protocols",
-];
-const conformance = ["conformance", "conformance-shells", "conformance-rust", "benchmarks"];
-const project = ["releases", "architecture", "contributing", "vulnerabilities"];
+const reference = ["supervision", "agent-hooks", "transports", "protocols"];
+const conformance = ["conformance", "benchmarks"];
+const project = ["vulnerabilities", "architecture", "contributing"];
 /**
  * What a search finds first: pages that explain, then decisions and tables, then the reference. The site's pages get the source of this
  * function, so that it uses nothing from outside.

@@ -264,7 +264,7 @@ describe("harness ahp serve --policy", () => {
     expect(await word()).toBe("escalate");
     go();
     await replaceFile(file, brokenPolicy);
-    await program.reports(/p\.yaml:6:22: .*; the former policy stays in force\n/);
+    await program.reports(/p\.yaml:6:22: .*; the previous policy stays in force\n/);
     expect(await word()).toBe("escalate");
     go();
     await replaceFile(file, policyOf("third", "block"));

@@ -230,7 +230,7 @@ describe("harness run --thread, where a turn waits from before", () => {
     for (const approve of [["--approve", "once"], []]) {
       const end = await harness(["run", "--no-policy", "--thread", threadId, ...approve], { cwd });
       expect(end.code).toBe(2);
-      expect(end.stderr).toContain("Nothing waits in this thread");
+      expect(end.stderr).toContain("No prompts are waiting in this thread");
     }
   });
 });

@@ -11,7 +11,7 @@ describe("a server that is not there at the first contact", () => {
     const args = ["run", "--attach", server.endpoint, "--retry-for", "20", "read README.md"];
     const program = startHarness(args, { cwd: server.cwd, input: "" });
     await program.reports(
-      /is left over from a server that is gone: .*; trying again for 20 s, Ctrl-C ends that\n/,
+      /is left over from a server that is gone: .*; trying again for 20 s, Ctrl-C to stop\n/,
     );
     await serveSocket({ cwd: server.cwd });
     const { code, stderr } = await program.ended;
@@ -81,9 +81,7 @@ describe("a server that is lost in the first contact", () => {
       },
     });
     const { code, stdout, stderr } = await harness(["attach", endpoint], { cwd });
-    expect(stderr).toContain(
-      "the connection to the server is lost; trying again for 60 s, Ctrl-C ends that\n",
-    );
+    expect(stderr).toContain("the connection to the server is lost; trying again for 60 s, Ctrl-C to stop\n");
     expect(stderr).toContain("connected to the server\n");
     expect({ code, contacts }).toEqual({ code: 0, contacts: 2 });
     expect(stdout).toContain("Nothing has run in this thread yet");

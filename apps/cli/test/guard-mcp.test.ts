@@ -154,7 +154,7 @@ describe("harness guard mcp", () => {
     await hub.call("inbox.answer", { id, digest, decision: "approve" } as never);
     await vi.waitFor(() => expect(changed).toHaveBeenCalled());
     expect(await ok()).toMatchObject({ content: [{ text: "{}" }] });
-    expect((await machine.harness("guard", "tools")).stdout).toBe("No tool waits to be accepted.\n");
+    expect((await machine.harness("guard", "tools")).stdout).toBe("No tools are waiting for review.\n");
   });
 
   it("says what is wrong with its options, and lists the tools that wait", async () => {
@@ -174,7 +174,7 @@ describe("harness guard mcp", () => {
     });
     expect(await machine.harness("guard", "tools")).toMatchObject({
       code: 0,
-      stdout: "No tool waits to be accepted.\n",
+      stdout: "No tools are waiting for review.\n",
     });
     expect(await machine.harness("guard", "tools", "--accept", "sha256:0")).toMatchObject({
       code: 1,

@@ -32,7 +32,7 @@ describe("harness hub --pair", () => {
     const cwd = await makeWorkspace();
     const { env, url, program } = await startHub(cwd, ["--public-url", publicUrl]);
     const run = (...args: string[]) => harness(["hub", ...args], { cwd, env });
-    expect((await run("devices")).stdout).toBe("No device is paired. To pair one: harness hub --pair\n");
+    expect((await run("devices")).stdout).toBe("No devices are paired. To pair one: harness hub --pair\n");
     const paired = await run("--pair", "Anna's phone", "--up-to", "medium");
     expect(paired.code).toBe(0);
     expect(paired.stdout).toMatch(/^https:\/\/hub\.example\.org\/#pair=(\w{4}-){2}\w{4}\n$/);

@@ -76,7 +76,7 @@ describe("/diff", () => {
 });
 
 describe("the lines of harness chat", () => {
-  it("switch the model, count tokens, and begin another conversation", async () => {
+  it("switch the model, count tokens, and start a new conversation", async () => {
     const cwd = await makeWorkspace({ "notes.txt": "milk\n" });
     const input = "/cost\nread README.md\n/cost\n/model\n/model gpt\n/clear\n/help\n/cost\n";
     const { code, stdout } = await harness(["chat", "--session", "s1"], { cwd, input });

@@ -42,7 +42,7 @@ describe("harness threads delete", () => {
     const { cwd, threadId, server, grantId } = await withGrant();
     const busy = await harness(["threads", "delete", threadId, "--yes"], { cwd });
     expect(busy.code).toBe(1);
-    expect(busy.stderr).toContain("is in use: a server writes it");
+    expect(busy.stderr).toContain("is in use by a server");
     expect(await threadsIn(cwd)).toEqual([threadId]);
     await end(server);
     const grantFiles = await readdir(join(cwd, ".harness/grants"));
@@ -108,7 +108,7 @@ describe("harness grants", () => {
     const json = await harness(["grants", "list", "--json"], { cwd });
     expect(JSON.parse(json.stdout)).toMatchObject({ grants: [{ grantId, threadId, tool: "bash" }] });
     expect((await harness(["grants", "revoke", grantId], { cwd })).code).toBe(0);
-    expect((await harness(["grants", "list"], { cwd })).stdout).toContain("Nothing is allowed for always");
+    expect((await harness(["grants", "list"], { cwd })).stdout).toContain("No calls are always allowed");
     const gone = await harness(["grants", "revoke", grantId], { cwd });
     expect(gone.code).toBe(1);
     expect(gone.stderr).toContain(`There is no grant ${grantId}`);

@@ -56,7 +56,7 @@ it("says which model has no price, and never that it costs nothing", async () =>
   await writeFile(join(cwd, "prices.json"), "{}");
   const { stdout } = await harness(["threads", "cost", "--by", "agent", "--prices", "prices.json"], { cwd });
   expect(stdout).toMatch(/^ *\? .* 1 {2}code$/m);
-  expect(stdout).toContain("No price is known of planner: give them with --prices FILE");
+  expect(stdout).toContain("No price is known for planner: set one with --prices FILE");
 });
 
 it.each([

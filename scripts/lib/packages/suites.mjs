@@ -34,7 +34,7 @@ for (const name of suiteNames()) {
 }
 `;
 
-/** Judges `harness serve` as it is shipped, in the way of conformance/contracts/shipped-commands.md. Returns findings. */
+/** Judges `harness serve` as it is shipped, in the way of conformance/contracts/README.md. Returns findings. */
 async function checkServe(dir) {
   const installed = join(dir, "node_modules/@harnesskit");
   const server = [

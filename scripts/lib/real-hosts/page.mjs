@@ -46,21 +46,10 @@ export const doctorTable = (seen) => {
 
 const modeList = () => hosts.map(({ name, mode }) => `- ${name}: ${mode}.`).join("\n");
 
-const formatList = (seen) =>
-  hosts
-    .filter(({ id }) => seen[id])
-    .map(({ id, name }) => {
-      const { tools, unknown } = seen[id].formats;
-      const list = (values) => values.map((value) => `\`${value}\``).join(", ") || "none";
-      return `- ${name} offers ${list(tools)}. Not in our tables: ${list(unknown)}.`;
-    })
-    .join("\n");
-
 /** Writes what was seen into the pages. */
 export function writePages(seen) {
   const page = join(repositoryRoot, "docs", "agent-hooks.md");
   writeMarked(page, "modes", modeList());
   writeMarked(page, "cells", cellTable(seen));
-  writeMarked(page, "formats", formatList(seen));
   writeMarked(join(repositoryRoot, "docs", "guard.md"), "doctor", doctorTable(seen));
 }

@@ -79,6 +79,6 @@ export const ahpBacktest = async (
     err.say("harness ahp: the log holds no events: record them with ahp serve --audit FILE --record-content");
   }
   if (invalid === 0) return ExitCode.done;
-  err.say(`harness ahp: ${invalid} lines are not entries; harness audit verify says more`);
+  err.say(`harness ahp: ${invalid} lines are not entries; for details: harness audit verify`);
   return ExitCode.failed;
 };

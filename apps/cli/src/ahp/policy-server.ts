@@ -122,7 +122,7 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
     },
     onError: (error) => {
       sink.record(entryOfRefusal(first.file, error));
-      say(`${describePolicyError(error)}; the former policy stays in force`);
+      say(`${describePolicyError(error)}; the previous policy stays in force`);
     },
   });
   return { harness, about: aboutPolicy(first), close: () => void watch?.close() };

@@ -106,7 +106,7 @@ class ConnectionWatch {
     if (!this.#isAway) {
       this.#isAway = true;
       onLost();
-      say(`${what}; trying again for ${this.#retrySeconds} s, Ctrl-C ends that`);
+      say(`${what}; trying again for ${this.#retrySeconds} s, Ctrl-C to stop`);
     }
     signal.addEventListener("abort", this.#interrupted, { once: true });
     // Keeps the process alive as well, which has no connection now.

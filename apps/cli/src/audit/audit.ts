@@ -77,7 +77,7 @@ const toFilter = (options: AuditShowOptions): AuditFilter => ({
   limit: options.limit,
 });
 
-/** `harness audit show`: the entries of a log, the oldest first. Does not verify it. */
+/** `harness audit show`: show the entries of a log, oldest first. Does not verify it. */
 export const showAudit = async (file: string, options: AuditShowOptions): Promise<ExitCode> => {
   const terminal = createTerminal();
   const err = createTerminal(io().stderr);
@@ -93,7 +93,8 @@ export const showAudit = async (file: string, options: AuditShowOptions): Promis
   } catch (cause) {
     throw unreadable(file, cause);
   }
-  if (invalid > 0) err.say(`harness audit: ${invalid} lines are not entries; harness audit verify says more`);
+  if (invalid > 0)
+    err.say(`harness audit: ${invalid} lines are not entries; for details: harness audit verify`);
   return invalid > 0 ? ExitCode.failed : ExitCode.done;
 };
 

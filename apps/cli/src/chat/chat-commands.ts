@@ -73,7 +73,7 @@ export const chatCommands = ({
     },
     {
       word: "/clear",
-      help: ["/clear", "begin another conversation; this one stays, and what waits in it"],
+      help: ["/clear", "start a new conversation; this one is kept, with what is pending in it"],
       async run() {
         const before = conversation.sessionId;
         const sessionId = await beginAnother();

@@ -91,7 +91,7 @@ export class Conversation implements LineActions {
     events.progress(event);
     const failure = event.type === "result" ? failureOfText(event.content) : undefined;
     if (failure !== undefined) this.#refused.add(conversationEnd(failure));
-    if (event.type === "model_failed" && event.isRetried) view.warn(`${event.reason}; it is asked again`);
+    if (event.type === "model_failed" && event.isRetried) view.warn(`${event.reason}; asking again`);
     if (event.type === "model_ended" && event.reason === "length")
       view.warn("(the answer was cut at the model's limit)");
   }
@@ -224,7 +224,7 @@ export class Conversation implements LineActions {
     }
     waiting.remove(call);
     if (signal.outcome === "already_resolved") {
-      view.warn("It was answered already, perhaps in another window.");
+      view.warn("It was already answered, perhaps in another window.");
       return;
     }
     await this.#ended(signal.turn);

@@ -39,7 +39,7 @@ export const addAgents = (program: Command, context: CommandContext): void => {
 
   agents
     .command("list", { isDefault: true })
-    .description("the installed agents, and which of them are enabled; also without the word list")
+    .description("list the installed agents and which are enabled (the default command)")
     .option("--json", "one JSON document")
     .allowExcessArguments()
     .hook("preAction", refuseWords)
@@ -58,7 +58,7 @@ export const addAgents = (program: Command, context: CommandContext): void => {
 
   agents
     .command("disable")
-    .description("offer its tools no more; it stays installed")
+    .description("stop offering an agent's tools; it stays installed")
     .argument("<id>", "the agent's id")
     .addHelpText("after", `\nExample:\n  harness agents disable ${exampleId}`)
     .action(loads(context, async () => (await import("../agents/enable.ts")).disableCommand));

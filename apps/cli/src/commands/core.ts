@@ -21,7 +21,7 @@ const addScopeOptions = (command: Command): Command =>
 export const addCore = (program: Command, context: CommandContext): void => {
   const core = program
     .command("core")
-    .description("run agents, each in its own process, use their tools, and say what they may do")
+    .description("run agents as separate processes, call their tools, and manage their permissions")
     .addHelpText(
       "after",
       `\nWithout a command, it runs agents: harness core run --help
@@ -37,7 +37,7 @@ Example:
 const addCoreRun = (core: Command, context: CommandContext): void => {
   const run = core
     .command("run", { isDefault: true })
-    .description("run agents; also without the word run")
+    .description("run agents (the default command)")
     .requiredOption(
       "--agent <dir>",
       "a directory with an opensentience.agent.json; can be given several times",
@@ -126,15 +126,15 @@ export const addAudit = (program: Command, context: CommandContext): void => {
     .command("verify")
     .description("whether a log is as it was written, rotated files included")
     .argument("<file>", "the log")
-    .option("--expect <head>", "a head that was kept elsewhere: the log must contain it")
-    .option("--open", "the log is being written: its end need not be sealed")
+    .option("--expect <head>", "a head that you kept elsewhere: the log must contain it")
+    .option("--open", "accept a log that is still being written")
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness audit verify audit.jsonl --json")
     .action(loads(context, async () => (await import("../audit/audit.ts")).verifyAudit));
 
   audit
     .command("show")
-    .description("the entries of a log, the oldest first")
+    .description("show the entries of a log, oldest first")
     .argument("<file>", "the log")
     .option("--action <name>", "only this action; tool.* for all that begin so")
     .option("--agent-id <id>", "only of this agent")

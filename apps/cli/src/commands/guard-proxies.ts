@@ -22,7 +22,7 @@ export const addGuardProxies = (guard: Command, context: CommandContext): void =
       .argument("[command...]", "the program of the server and its arguments, behind --"),
     300,
   )
-    .option("--url <url>", "a server on Streamable HTTP, in the place of a program")
+    .option("--url <url>", "the URL of a Streamable HTTP server, instead of a program")
     .option(
       "--header <header=name>",
       "a header of --url, and the variable with its whole value; can be given several times",
@@ -45,7 +45,7 @@ Exit codes: 0 the client has ended, 1 the server has failed.`,
 
   guard
     .command("tools")
-    .description("the tools of MCP servers that have changed and wait for you, and their acceptance")
+    .description("list changed tools of MCP servers that wait for your review, and accept them")
     .option(
       "--accept <digest>",
       "offer the declaration with this digest; can be given several times",

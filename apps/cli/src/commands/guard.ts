@@ -63,7 +63,7 @@ used, or there is no terminal to ask at and no --yes, 3 you said no.`,
   scopeOptions(
     guard
       .command("status")
-      .description("the coding agents of this machine, and whether their hooks are in place"),
+      .description("show the coding agents of this machine and whether their hooks are in place"),
   )
     .option("--json", "one JSON document")
     .addHelpText(
@@ -78,9 +78,7 @@ Exit codes: 0 every agent that was found is guarded, 1 one is not.`,
     .action(loads(context, async () => (await import("../guard/status.ts")).guardStatus));
 
   scopeOptions(
-    guard
-      .command("remove")
-      .description("take the hooks out of the settings again, after showing the changes"),
+    guard.command("remove").description("remove the hooks from the settings, after showing the changes"),
   )
     .addOption(agentOption())
     .option("--dry-run", "only show the changes")

@@ -87,7 +87,7 @@ SIGTERM or Ctrl-C ends the hub. Questions stay, and are there when it runs again
     .command("devices")
     .description("list the phones and browsers that were paired, or revoke one")
     .addOption(stateOption())
-    .option("--revoke <id>", "end a device: its connections close at once")
+    .option("--revoke <id>", "revoke a device: its connections close at once")
     .option("--json", "one JSON line per device")
     .addHelpText("after", "\nExample:\n  harness hub devices\n  harness hub devices --revoke dev_Xb3…")
     .action(loads(context, async () => (await import("../hub/devices.ts")).devices));
@@ -110,7 +110,7 @@ export const addInbox = (program: Command, context: CommandContext): void => {
     )
     .option("--reject <id>", "refuse a question")
     .option("--reason <text>", "with --reject: why; the agent gets it")
-    .option("--grants", "list what is allowed without a question")
+    .option("--grants", "list the calls that run without a question")
     .option("--revoke <id>", "end a grant")
     .option("--json", "one JSON line per approval")
     .addHelpText(
@@ -131,9 +131,9 @@ export const addTimeline = (program: Command, context: CommandContext): void => 
     .option("--tool <name>", "of this tool")
     .option("--failed", "what failed, was refused, or has an unknown outcome")
     .option("--text <words>", "with these words in the summary, the tool, the outcome or the reason")
-    .option("--since <age>", "no older than this: 30d, 12h or 90m")
+    .option("--since <age>", "only what is newer than this: 30d, 12h or 90m")
     .option("--limit <n>", "at most this many, the newest (default: 50; 0: all)", wholeNumber("--limit"))
-    .option("--follow", "go on with what comes, until Ctrl-C")
+    .option("--follow", "keep following until Ctrl-C")
     .option("--json", "one JSON line per row")
     .option("--csv", "comma-separated values with a header (RFC 4180)")
     .addHelpText(

@@ -22,7 +22,7 @@ export const addShell = (program: Command, context: CommandContext): void => {
     .addOption(
       sessionOption("continue this conversation (default: the one of the last call)").conflicts("new"),
     )
-    .option("--new", "begin another conversation")
+    .option("--new", "start a new conversation")
     .addOption(
       new Option(
         "--approve <how>",

@@ -32,7 +32,7 @@ export const addStore = (program: Command, context: CommandContext): void => {
     );
 
   addOptions(store.command("migrate"))
-    .description("bring the store to the version of this program; safe beside running programs")
+    .description("migrate the store to the version of this program; safe while programs run")
     .addHelpText("after", "\nExample:\n  harness store migrate --store postgres:")
     .action(loads(context, async () => (await import("../store/maintain.ts")).migrateStore));
 
@@ -42,12 +42,12 @@ export const addStore = (program: Command, context: CommandContext): void => {
     .action(loads(context, async () => (await import("../store/maintain.ts")).checkStore));
 
   addOptions(store.command("stats"))
-    .description("how much the store holds and what waits in it")
+    .description("show how much the store holds and what is pending in it")
     .addHelpText("after", "\nExample:\n  harness store stats --store postgres: --json")
     .action(loads(context, async () => (await import("../store/maintain.ts")).showStoreStats));
 
   addOptions(store.command("prune"))
-    .description("remove old conversations that nothing waits in, and what no program needs any more")
+    .description("remove old conversations in which nothing is pending, and what no program needs any more")
     .option(
       "--older-than <age>",
       "conversations last used longer ago than this: 30d, 12h or 90m (default: none)",

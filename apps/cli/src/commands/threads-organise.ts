@@ -22,22 +22,22 @@ export const addOrganising = (threads: Command, context: CommandContext): void =
   const ofThread = (name: string) => placed(name, "<id>", "the thread's id");
 
   placed("search", "<words...>", "up to 16 words")
-    .description("find titles and messages that contain each of some words, in any case")
+    .description("search titles and messages for words, ignoring case")
     .option("--thread <id>", "only in this thread")
-    .option("--archived", "in archived threads too")
-    .option("--limit <n>", "at most so many hits (default: 20)", wholeNumber("--limit"))
+    .option("--archived", "also search archived threads")
+    .option("--limit <n>", "at most this many hits (default: 20)", wholeNumber("--limit"))
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness threads search flaky test")
     .action(loads(context, async () => (await loadOrganising()).searchCommand));
 
   ofThread("rename")
-    .description("give a thread another title")
+    .description("rename a thread")
     .argument("<title>", "one line")
     .addHelpText("after", `\nExample:\n  harness threads rename ${exampleId} "Release 2.1"`)
     .action(loads(context, async () => (await loadOrganising()).renameCommand));
 
   ofThread("archive")
-    .description("leave a thread out of lists; it takes no prompt until it is restored")
+    .description("hide a thread from lists; it accepts no prompts until it is restored")
     .addHelpText("after", `\nExample:\n  harness threads archive ${exampleId}`)
     .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, true, options));
 
@@ -47,9 +47,9 @@ export const addOrganising = (threads: Command, context: CommandContext): void =
     .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, false, options));
 
   ofThread("fork")
-    .description("begin a thread with the history of another one")
+    .description("start a thread with the history of another one")
     .option("--at <seq>", "up to and including this event (default: the last one)", wholeNumber("--at"))
-    .option("--title <title>", "its title (default: that of the other one)")
+    .option("--title <title>", "the title (default: that of the original thread)")
     .option("--json", "one JSON document")
     .addHelpText("after", `\nExample:\n  harness threads fork ${exampleId} --at 120 --title "Another way"`)
     .action(loads(context, async () => (await loadOrganising()).forkCommand));

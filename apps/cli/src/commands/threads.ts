@@ -15,9 +15,9 @@ export const addThreads = (program: Command, context: CommandContext): void => {
 
   threads
     .command("list", { isDefault: true })
-    .description("the threads, the one used last first; also without the word list")
+    .description("list the threads, the most recently used first (the default command)")
     .addOption(cwdOption())
-    .option("--archived", "those in the archive instead")
+    .option("--archived", "list archived threads instead")
     .option("--json", "one JSON document")
     .allowExcessArguments()
     .hook("preAction", refuseWords)
@@ -32,21 +32,21 @@ export const addThreads = (program: Command, context: CommandContext): void => {
   addOrganising(threads, context);
 
   ofThread("export")
-    .description("the events of a thread as JSON lines")
+    .description("export the events of a thread as JSON lines")
     .option("--json", "one JSON document with the thread and its events")
     .addHelpText("after", `\nExample:\n  harness threads export ${exampleId} > thread.jsonl`)
     .action(loads(context, async () => (await import("../threads/threads.ts")).exportThread));
 
   threads
     .command("cost")
-    .description("the tokens of turns that have ended, and what they cost at the model's provider")
+    .description("show the tokens of finished turns and what they cost")
     .addOption(cwdOption())
     .addOption(
       new Option("--by <what>", "one line for each")
         .choices(["thread", "turn", "agent", "model", "day"])
         .default("thread"),
     )
-    .option("--since <age>", "turns that began no longer ago than this: 30d, 12h or 90m (default: all)")
+    .option("--since <age>", "only turns that began within this time: 30d, 12h or 90m (default: all)")
     .option(
       "--prices <file>",
       'JSON: {"MODEL": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}, in US dollars for a million tokens (default: the file in $HARNESS_PRICES, or list prices)',
@@ -66,7 +66,7 @@ export const addThreads = (program: Command, context: CommandContext): void => {
     .description("remove threads that have not been used for a while; threads in use are left alone")
     .addOption(cwdOption())
     .requiredOption("--older-than <age>", "last used longer ago than this: 30d, 12h or 90m")
-    .option("--keep <n>", "never remove the n that were used last", wholeNumber("--keep"))
+    .option("--keep <n>", "always keep the n most recently used", wholeNumber("--keep"))
     .option("--dry-run", "show what would be removed, and remove nothing")
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness threads prune --older-than 30d --keep 20 --dry-run")
@@ -77,7 +77,7 @@ export const addThreads = (program: Command, context: CommandContext): void => {
 export const addGrants = (program: Command, context: CommandContext): void => {
   const grants = program
     .command("grants")
-    .description("the calls that you have allowed for always")
+    .description("list and revoke the calls that you always allow")
     .addHelpText("after", "\nExample:\n  harness grants list");
 
   grants
@@ -90,7 +90,7 @@ export const addGrants = (program: Command, context: CommandContext): void => {
 
   grants
     .command("revoke")
-    .description("revoke one: from then on you are asked again")
+    .description("revoke a grant: from then on you are asked again")
     .argument("<id>", "the grant's id")
     .addOption(cwdOption())
     .addHelpText("after", "\nExample:\n  harness grants revoke grant_0123456789abcdef0123456789abcdef")

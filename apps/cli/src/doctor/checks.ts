@@ -89,7 +89,7 @@ export const checkDirectory = async (workspace: string, harness: string): Promis
   if (found === undefined) {
     return (await isWritable(workspace))
       ? ok("directory", `${harness} does not exist yet and can be made`)
-      : problem("directory", `${harness} cannot be made`, `Make ${workspace} writable, or use --cwd`);
+      : problem("directory", `${harness} cannot be created`, `Make ${workspace} writable, or use --cwd`);
   }
   if (found.isSymbolicLink()) {
     return problem(

@@ -58,7 +58,7 @@ const fileOf = ({ ref_id, uri }: AttachmentRef): string => {
   if (file) return file;
   throw new AttachmentError(
     "attachment_not_found",
-    "names no file of the workspace: ref_id must be its path",
+    "is not a file of the workspace: ref_id must be its path",
   );
 };
 

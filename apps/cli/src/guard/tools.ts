@@ -52,7 +52,7 @@ export const guardTools = async ({ accept = [], json }: GuardToolsOptions): Prom
     terminal.say(`${tool} of ${server} is accepted.`);
   }
   if (accept.length > 0) return ExitCode.done;
-  if (waiting.length === 0) terminal.say("No tool waits to be accepted.");
+  if (waiting.length === 0) terminal.say("No tools are waiting for review.");
   for (const tool of waiting) terminal.exact([...toolText(tool), ""]);
   return ExitCode.done;
 };

@@ -40,6 +40,6 @@ export const devices = async (
     if (json) terminal.json(device);
     else terminal.say(deviceLine(device, nowMs));
   }
-  if (list.length === 0 && !json) terminal.say("No device is paired. To pair one: harness hub --pair");
+  if (list.length === 0 && !json) terminal.say("No devices are paired. To pair one: harness hub --pair");
   return ExitCode.done;
 };

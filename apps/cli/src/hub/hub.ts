@@ -246,8 +246,8 @@ const watch = (
   const watching = watchPolicy(policy, file, {
     ...policyOptions,
     workspace,
-    onReload: (next) => log.say(`policy ${next.name} was changed and is in force now`),
-    onError: (error) => log.say(`${describePolicyError(error)}; the former policy stays in force`),
+    onReload: (next) => log.say(`policy ${next.name} changed and is now in force`),
+    onError: (error) => log.say(`${describePolicyError(error)}; the previous policy stays in force`),
   });
   defer(() => watching.close());
   return watching;

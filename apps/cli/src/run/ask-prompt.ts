@@ -27,7 +27,7 @@ export const askPrompt = async (directory: string): Promise<string> => {
       const prompt = await reader.next();
       if (prompt === undefined) {
         noteInterruption();
-        throw new CliError("cancelled", "Nothing was said", { exitCode: ExitCode.interrupted });
+        throw new CliError("cancelled", "No prompt was entered", { exitCode: ExitCode.interrupted });
       }
       if (prompt.trim() !== "") return prompt.trim();
     }

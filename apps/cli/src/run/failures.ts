@@ -79,9 +79,9 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
   }
   const hint =
     command === "run"
-      ? 'Wait until it ends, or begin another thread: harness run "PROMPT"'
+      ? 'Wait until it ends, or start a new thread: harness run "PROMPT"'
       : "Attach to that server, or end it";
-  return new CliError("turn_busy", "The thread is in use: another server writes it", { hint, cause });
+  return new CliError("turn_busy", "The thread is in use by another server", { hint, cause });
 };
 
 const threadArchived = (threadId: string, endpoint: string | undefined, cause: ProtocolError): CliError => {

@@ -120,7 +120,7 @@ const runTurns = async (
   const earlier = settled && parts.continued !== undefined ? settled.exitCode : ExitCode.done;
   const exitCode = await startTurn(prompt, options, parts);
   if (exitCode !== "busy") return exitCode === ExitCode.done ? earlier : exitCode;
-  throw new CliError("turn_busy", "Another client has begun a turn in this thread", {
+  throw new CliError("turn_busy", "Another client has started a turn in this thread", {
     hint: "Try again when it has ended",
   });
 };
@@ -163,7 +163,10 @@ const summarise = async (
 const endWith = (settled: FollowedTurn | undefined, parts: RunParts): ExitCode | Promise<ExitCode> => {
   parts.session.view.breakLine();
   if (!settled) {
-    throw usageError("Nothing waits in this thread", 'Say what to do: harness run --thread ID "PROMPT"');
+    throw usageError(
+      "No prompts are waiting in this thread",
+      'Say what to do: harness run --thread ID "PROMPT"',
+    );
   }
   return summarise(parts, settled);
 };

@@ -30,7 +30,7 @@ export const copyContinuations = async (from: Continuations, to: Continuations):
     }
   } catch (cause) {
     if (!HarnessError.isInstance(cause) || cause.code !== "key_conflict") throw cause;
-    throw new CliError("copy_conflict", "TO has open questions of shells that another key has signed", {
+    throw new CliError("copy_conflict", "TO has open shell questions that were signed with another key", {
       hint: "Copy to an empty store.",
       cause,
     });

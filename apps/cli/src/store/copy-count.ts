@@ -12,7 +12,7 @@ export interface CopyCount {
 export const conflict = (what: string, id: string): CliError =>
   new CliError(
     "copy_conflict",
-    `${what} ${id} is in TO with another content: nothing of it was overwritten`,
+    `${what} ${id} already exists in TO with different content and was not overwritten`,
     { hint: "Copy to an empty store, or remove it there." },
   );
 

@@ -56,7 +56,7 @@ export const pick = async (picks: readonly Pick[], what: string, otherwise: stri
     const chosen = await pickOne(picks, what, otherwise, interrupts.signal);
     if (chosen !== undefined) return chosen;
     interrupts.interrupt();
-    throw new CliError("cancelled", "Nothing was chosen", { exitCode: ExitCode.interrupted });
+    throw new CliError("cancelled", "Nothing was selected", { exitCode: ExitCode.interrupted });
   } finally {
     interrupts.dispose();
   }

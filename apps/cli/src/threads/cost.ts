@@ -145,6 +145,6 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
   }
   if (unpriced.size > 0) {
     const names = [...unpriced].slice(0, 10);
-    terminal.say(`No price is known of ${names.join(", ")}: give them with --prices FILE`);
+    terminal.say(`No price is known for ${names.join(", ")}: set one with --prices FILE`);
   }
 };

@@ -102,7 +102,7 @@ export const searchCommand = async (
   if (json) return terminal.json({ hits, skipped, hasMore });
   for (const { threadId: id, reason } of skipped)
     createTerminal(io().stderr).say(`harness threads search: left out: ${id}: ${reason}`);
-  if (hits.length === 0) return say("Nothing was found");
+  if (hits.length === 0) return say("No matches");
   const { style } = terminal;
   let last: string | undefined;
   for (const hit of hits) {

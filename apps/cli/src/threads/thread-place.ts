@@ -86,7 +86,7 @@ export const withThreads = async <T>(
 const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
   if (CliError.isInstance(error)) return error;
   if (ThreadStoreError.isInstance(error) && error.code === "thread_locked") {
-    return new CliError("thread_locked", `${threadId} is in use: a server writes it`, {
+    return new CliError("thread_locked", `${threadId} is in use by a server`, {
       hint: "Ask that server: the same command with --attach unix:PATH. To find it: harness doctor",
     });
   }

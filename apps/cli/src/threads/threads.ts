@@ -179,7 +179,7 @@ export const deleteThread = async (given: string, { cwd, yes }: DeleteOptions): 
   const outcome = await stored.remove(threadId);
   if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
   if (outcome === "locked") {
-    throw new CliError("thread_locked", `${threadId} is in use: a server writes it`, {
+    throw new CliError("thread_locked", `${threadId} is in use by a server`, {
       hint: "End that server first. To find it: harness doctor",
     });
   }
@@ -196,7 +196,7 @@ export const listGrants = async ({ cwd, json }: PlaceOptions): Promise<void> => 
     return;
   }
   if (grants.length === 0) {
-    terminal.say(`Nothing is allowed for always in ${stored.workspace}`);
+    terminal.say(`No calls are always allowed in ${stored.workspace}`);
     return;
   }
   const { style } = terminal;
@@ -221,7 +221,7 @@ export const revokeGrant = async (given: string, { cwd }: PlaceOptions): Promise
     (await stored.grants()).map((grant) => grant.grantId),
   );
   if (await stored.revokeGrant(grantId)) {
-    createTerminal().say(`Revoked ${grantId}: it is asked again from now on`);
+    createTerminal().say(`Revoked ${grantId}: you will be asked again`);
     return;
   }
   throw new CliError("grant_not_found", `There is no grant ${grantId} in ${stored.workspace}`, {

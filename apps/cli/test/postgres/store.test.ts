@@ -136,7 +136,7 @@ describe("harness store", () => {
     expect(answered.stdout).toContain("I wrote `milk.txt`.");
     // What differs is not overwritten.
     const conflict = await copy();
-    expect(conflict).toMatchObject({ code: 1, stderr: expect.stringContaining("another content") });
+    expect(conflict).toMatchObject({ code: 1, stderr: expect.stringContaining("different content") });
     const store = await openPostgresStore({ url, schema });
     onTestFinished(() => store.close());
     const [thread] = await store.threads.list();

@@ -16,8 +16,10 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const code = (text: string): string => `\`${text}\``;
 const names = hosts.map(({ name }) => name);
 
-const shown = ({ effect, stdout }: HookAnswer): string =>
-  `${effect === "none" ? "goes on" : effect === "not_applied" ? "goes on, not refused" : effect}: ${stdout === "" ? "empty output" : code(stdout)}`;
+const effectOf = ({ effect }: HookAnswer): string =>
+  effect === "none" ? "goes on" : effect === "not_applied" ? "goes on, not refused" : effect;
+const shown = (answer: HookAnswer): string =>
+  `${effectOf(answer)}: ${answer.stdout === "" ? "empty output" : code(answer.stdout)}`;
 
 const decisions = [
   ["allow", { decision: "allow" }, {}],
@@ -45,7 +47,17 @@ const commandCall = (host: Host, event: string) => {
 const gateOf = (host: Host): string =>
   Object.keys(host.events).find((event) => host.events[event]?.ahp === "pre_action") ?? "";
 
-const decisionTable = (host: Host): string => {
+const decisionTable = (): string =>
+  table(
+    ["decision", ...names],
+    decisions.map(([name, decision, options]) => [
+      name,
+      ...hosts.map((host) => effectOf(answerHook(commandCall(host, gateOf(host)), decision, options))),
+    ]),
+  );
+
+/** What each decision is written as for one host. */
+const answersOf = (host: Host): string => {
   const event = gateOf(host);
   const asked = Object.keys(host.events).find((name) => host.events[name]?.asksUser);
   const rows = decisions.map(([name, decision, options]) => {
@@ -61,9 +73,8 @@ const failureTable = (): string => {
   const rows = hosts.map(({ name, failures }) => [
     name,
     ...hookFailures.map((failure) => {
-      const { documented, observed, withSettings } = failures[failure];
-      const seen = observed ? `, observed in ${observed.version}: ${observed.effect}` : "";
-      return `${documented}${seen}${withSettings ? `; with our settings: ${withSettings}` : ""}`;
+      const { documented, withSettings } = failures[failure];
+      return `${documented}${withSettings ? `; with our settings: ${withSettings}` : ""}`;
     }),
   ]);
   return table(["host", ...hookFailures.map((failure) => failure.replace("_", " "))], rows);
@@ -115,8 +126,7 @@ const toolTable = (): string => {
         .join(", "),
     ),
   ]);
-  const own = ["`bookkeeping:NAME`", ...hosts.map((host) => host.bookkeeping.map(code).join(", "))];
-  return table(["policy's name", ...names], [...rows, own]);
+  return table(["policy's name", ...names], rows);
 };
 
 const sourceTable = (): string =>
@@ -141,8 +151,11 @@ export const tables = (): Readonly<Record<string, string>> => ({
   hosts: sourceTable(),
   events: eventTable(),
   tools: toolTable(),
-  decisions: hosts.map(decisionTable).join("\n\n"),
+  decisions: decisionTable(),
   failures: failureTable(),
   gaps: gapTable(),
   times: timeTable(),
 });
+
+/** What each decision is written as, for each host. */
+export const answers = (): string => `${hosts.map(answersOf).join("\n\n")}\n`;

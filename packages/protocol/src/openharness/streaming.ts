@@ -7,7 +7,7 @@ import { OpenValueSchema } from "./open-object.ts";
 import { ownField } from "./parsed.ts";
 import { ShellAuthSchema } from "./request.ts";
 
-/** The profile of `openharness.streaming` that this package describes (docs/openharness-streams.md), and its version. */
+/** The profile of `openharness.streaming` that this package describes (docs/shells.md), and its version. */
 export const STREAMING_PROFILE = "dev.harnesskit.stream";
 export const STREAMING_VERSION = 1;
 

@@ -1,4 +1,4 @@
-//! An agent of the crate a3s-ahp behind the driver of the suite `ahp-client` (conformance/contracts/clients.md).
+//! An agent of the crate a3s-ahp behind the driver of the suite `ahp-client` (conformance/contracts/README.md).
 
 use a3s_ahp::protocol::*;
 use a3s_ahp::{AhpClient, AhpError, AuthConfig, Result, Transport};
