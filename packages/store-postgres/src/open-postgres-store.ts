@@ -1,3 +1,4 @@
+import type { StateStore } from "@harnesskit/ahp-server";
 import type { ApprovalStore } from "@harnesskit/approvals";
 import type { GraphStore } from "@harnesskit/graph";
 import type { TimelineStore } from "@harnesskit/hub";
@@ -9,6 +10,8 @@ import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
 import { checkPostgresStoreOptions } from "./option-names.ts";
 import { createRecords, type PostgresRecords } from "./record-store.ts";
+import { keyIn } from "./rows.ts";
+import { openStateStore } from "./state-store.ts";
 import { type PostgresStoreOptions, resolveOptions } from "./store-options.ts";
 import { PostgresThreadStore } from "./thread-store.ts";
 import { openTimeline, type PostgresTimelineOptions } from "./timeline-store.ts";
@@ -35,6 +38,13 @@ export interface PostgresStore extends AsyncDisposable {
    * with `invalid_argument` for limits, and with a `StoreError`.
    */
   openTimeline(options?: PostgresTimelineOptions): Promise<TimelineStore>;
+  /**
+   * Opens the state of the runs of one AHP server, under a name that no other server uses at the same time. The caller closes it before the
+   * store. Rejects with `invalid_argument` for the name, and with a `StoreError`.
+   */
+  openRunState(name: string): Promise<StateStore>;
+  /** The names of all states of runs that are kept. */
+  runStates(): Promise<readonly string[]>;
   /** A list of records that cores share, such as `grants` or `directives`, under a name of yours. */
   records<Item>(name: string): PostgresRecords<Item>;
   /** This process: its connections, and whether it hears of others at once. */
@@ -77,6 +87,11 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
         timelines.add(timeline);
         return timeline;
       },
+      runStates: async () =>
+        (await database.query("SELECT name FROM store.run_states ORDER BY name")).map(({ name }) =>
+          keyIn(name),
+        ),
+      openRunState: (name) => openStateStore(database, name),
       records: (name) => createRecords(database, name, resolved.limits.maxRecords),
       stats: () => ({ connections: database.connections, wakes: wakes.stats }),
       close,

@@ -11,6 +11,11 @@ export interface PruneOptions {
   readonly sessionsOlderThanMs?: number | undefined;
   /** Threads that were not updated for so long and that no server holds, with their events and artifacts. At least an hour. @default none */
   readonly threadsOlderThanMs?: number | undefined;
+  /**
+   * The states of runs that no AHP server has written for so long. A server that still has one open writes all of it again with its next
+   * event. At least an hour. @default none
+   */
+  readonly runStatesOlderThanMs?: number | undefined;
   /** Ends it between two batches. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -19,6 +24,7 @@ export interface PruneOptions {
 export interface PruneReport {
   readonly sessions: number;
   readonly threads: number;
+  readonly runStates: number;
   readonly leases: number;
   readonly requests: number;
   readonly continuations: number;
@@ -27,6 +33,8 @@ export interface PruneReport {
 const hourMs = 3_600_000;
 /** Rows of one transaction: a batch holds its locks for a moment. */
 const batchRows = 500;
+/** The same for states of runs, each of which has thousands of records. */
+const batchStates = 20;
 
 const ago = "clock_timestamp() - $1 * interval '1 millisecond'";
 
@@ -41,18 +49,19 @@ const checkAge = (name: string, ms: number | undefined): void => {
  * own limits.
  */
 export const prune = async (database: Database, options: PruneOptions = {}): Promise<PruneReport> => {
-  const { sessionsOlderThanMs, threadsOlderThanMs, signal } = options;
+  const { sessionsOlderThanMs, threadsOlderThanMs, runStatesOlderThanMs, signal } = options;
   checkAge("sessionsOlderThanMs", sessionsOlderThanMs);
   checkAge("threadsOlderThanMs", threadsOlderThanMs);
+  checkAge("runStatesOlderThanMs", runStatesOlderThanMs);
   /** Repeats a statement that removes a batch until nothing is left; without an age nothing is removed. */
-  const remove = async (ageMs: number | undefined, sql: string): Promise<number> => {
+  const remove = async (ageMs: number | undefined, sql: string, limit = batchRows): Promise<number> => {
     let removed = 0;
     if (ageMs === undefined) return removed;
     for (;;) {
       signal?.throwIfAborted();
-      const rows = await database.query(sql, ageMs, batchRows);
+      const rows = await database.query(sql, ageMs, limit);
       removed += rows.length;
-      if (rows.length < batchRows) return removed;
+      if (rows.length < limit) return removed;
     }
   };
   const sessions = await remove(
@@ -87,18 +96,21 @@ export const prune = async (database: Database, options: PruneOptions = {}): Pro
      ) SELECT 1 FROM old`,
   );
   /** The rows of one table, by their key. */
-  const removeRows = (ageMs: number, table: string, key: string, isOld: string) =>
+  const removeRows = (ageMs: number | undefined, table: string, key: string, isOld: string, limit?: number) =>
     remove(
       ageMs,
       `DELETE FROM store.${table} WHERE ${key} IN (
          SELECT ${key} FROM store.${table} WHERE ${isOld} LIMIT $2 FOR UPDATE SKIP LOCKED
        ) RETURNING 1`,
+      limit,
     );
+  const isUnwritten = `updated_at < ${ago}`;
+  const runStates = await removeRows(runStatesOlderThanMs, "run_states", "name", isUnwritten, batchStates);
   // A lease that was released stays for a day: its number must not be given again while a transaction may hold it.
   const leases = await removeRows(24 * hourMs, "leases", "key", `expires_at < ${ago}`);
   const hasExpired = "expires_at <= extract(epoch FROM clock_timestamp()) * 1000 - $1";
   const continuations = await removeRows(hourMs, "continuations", "id", hasExpired);
   signal?.throwIfAborted();
   const requests = await new RequestTable(database).prune();
-  return { sessions, threads, leases, requests, continuations };
+  return { sessions, threads, runStates, leases, requests, continuations };
 };

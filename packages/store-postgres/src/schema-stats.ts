@@ -25,6 +25,8 @@ export interface PostgresSchemaStats {
   readonly leasedSessions: number;
   /** Threads that a server holds. */
   readonly leasedThreads: number;
+  /** What AHP servers know of runs: under how many names, and how long ago the oldest was written, in milliseconds; 0 without any. */
+  readonly runStates: { readonly names: number; readonly oldestMs: number };
   /** The timeline of hubs, as its limits count it. */
   readonly timeline: { readonly rows: number; readonly bytes: number };
   /** Connections to the database by all programs, and how many it takes. */
@@ -47,6 +49,9 @@ export const readSchemaStats = async (database: Database): Promise<PostgresSchem
        (SELECT count(*) FROM store.approvals WHERE due_at IS NOT NULL) AS open_approvals,
        (SELECT count(*) FROM store.leases WHERE expires_at > clock_timestamp()) AS sessions,
        (SELECT count(*) FROM store.threads WHERE lease_until > clock_timestamp()) AS threads,
+       (SELECT count(*) FROM store.run_states) AS run_states,
+       (SELECT coalesce(greatest(0, extract(epoch FROM clock_timestamp() - min(updated_at)) * 1000), 0)::bigint
+        FROM store.run_states) AS oldest_run_state,
        (SELECT coalesce(sum(rows), 0)::bigint FROM store.timeline_counter) AS timeline_rows,
        (SELECT coalesce(sum(bytes), 0)::bigint FROM store.timeline_counter) AS timeline_bytes,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
@@ -65,6 +70,7 @@ export const readSchemaStats = async (database: Database): Promise<PostgresSchem
     openApprovals: safeNumber(row?.open_approvals),
     leasedSessions: safeNumber(row?.sessions),
     leasedThreads: safeNumber(row?.threads),
+    runStates: { names: safeNumber(row?.run_states), oldestMs: safeNumber(row?.oldest_run_state) },
     timeline: { rows: safeNumber(row?.timeline_rows), bytes: safeNumber(row?.timeline_bytes) },
     connections: { used: safeNumber(row?.used), max: safeNumber(row?.max) },
   };

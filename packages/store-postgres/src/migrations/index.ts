@@ -2,7 +2,9 @@ import { first } from "./0001-first.ts";
 import { questionsAndAnswers } from "./0002-questions-and-answers.ts";
 import { runs } from "./0003-runs.ts";
 import { timeline } from "./0004-timeline.ts";
-import { sessionsOfTimelines } from "./0005-sessions-of-timelines.ts";
+import { stateOfRuns } from "./0005-state-of-runs.ts";
+import { serversOfRuns } from "./0006-servers-of-runs.ts";
+import { sessionsOfTimelines } from "./0007-sessions-of-timelines.ts";
 
 /** One step of the schema. */
 export interface MigrationStep {
@@ -27,5 +29,7 @@ export const migrationSteps: readonly MigrationStep[] = [
   { version: 2, sql: questionsAndAnswers, worksWith: 1 },
   { version: 3, sql: runs, worksWith: 1 },
   { version: 4, sql: timeline, worksWith: 1 },
-  { version: 5, sql: sessionsOfTimelines, worksWith: 1 },
+  { version: 5, sql: stateOfRuns, worksWith: 1 },
+  { version: 6, sql: serversOfRuns, worksWith: 1 },
+  { version: 7, sql: sessionsOfTimelines, worksWith: 1 },
 ];
