@@ -130,10 +130,9 @@ const matchObject = (
   at: Matching,
 ): Mismatch | undefined => {
   if (!isPlainObject(value)) return miss(at, "an object", value);
-  const object: Record<string, unknown> = value;
   return firstOf(
     Object.entries(matcher).map(([key, wanted]) =>
-      matchAt(Object.hasOwn(object, key) ? object[key] : undefined, wanted, {
+      matchAt(Object.hasOwn(value, key) ? value[key] : undefined, wanted, {
         ...at,
         path: `${at.path}.${key}`,
       }),
