@@ -48,7 +48,11 @@ describe("match", () => {
   });
 
   it("finds a member that two elements share, also deep in some of them", () => {
-    const list = [{ type: "a", of: { id: 1 } }, { type: "b", of: { id: 1 } }, { type: "a", of: { id: 2 } }];
+    const list = [
+      { type: "a", of: { id: 1 } },
+      { type: "b", of: { id: 1 } },
+      { type: "a", of: { id: 2 } },
+    ];
     const ids = (type: string) => ({ $unique: { of: { type }, by: "of.id" } });
     expect(match(list, ids("a"))).toBeUndefined();
     expect(match([...list, list[0]], ids("a"))).toMatchObject({ found: [1, 2, 1] });

@@ -68,9 +68,9 @@ const range: Operator = (value, operand, at) => {
   return isIn ? undefined : miss(at, `a number from ${min} to ${max}`, value);
 };
 
-/** The members of the path `by` of the elements that match `of`, or of all. */
+/** The members of the path `by` of the elements that match `of`. A string is a path in all elements. */
 const membersOf = (elements: readonly unknown[], operand: unknown, at: Matching): unknown[] => {
-  const { of = "$any", by } = operand as { of?: unknown; by: string };
+  const { of = "$any", by = String(operand) } = operand as { of?: unknown; by?: string };
   return elements
     .filter((each) => matchAt(each, of, at) === undefined)
     .map((each) => by.split(".").reduce((part, key) => Object(part)[key], each));
@@ -110,8 +110,7 @@ const operators: Readonly<Record<string, Operator>> = {
       : miss(at, `something with ${show(operand)}`, value),
   $unique: (value, operand, at) => {
     if (!Array.isArray(value)) return miss(at, "an array", value);
-    const keys =
-      operand === true ? value : membersOf(value, isPlainObject(operand) ? operand : { by: operand }, at);
+    const keys = operand === true ? value : membersOf(value, operand, at);
     return new Set(keys).size === keys.length ? undefined : miss(at, "elements that differ", keys);
   },
   $joined: (value, operand, at) => {
@@ -131,10 +130,9 @@ const matchObject = (
   at: Matching,
 ): Mismatch | undefined => {
   if (!isPlainObject(value)) return miss(at, "an object", value);
-  const object: Record<string, unknown> = value;
   return firstOf(
     Object.entries(matcher).map(([key, wanted]) =>
-      matchAt(Object.hasOwn(object, key) ? object[key] : undefined, wanted, {
+      matchAt(Object.hasOwn(value, key) ? value[key] : undefined, wanted, {
         ...at,
         path: `${at.path}.${key}`,
       }),

@@ -74,7 +74,7 @@ describe("the JSON Schema files", () => {
       "hub",
       "agent-manifest",
     ]);
-    expect(pairs.length).toBe(exported.length + 1 + 2 * 19 + 16 + 2 * 4);
+    expect(pairs.length).toBe(exported.length + 1 + 2 * 19 + 17 + 2 * 4);
     for (const file of Object.values(files)) {
       expect(file.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
       expect(JSON.stringify(file)).not.toContain("__schema");

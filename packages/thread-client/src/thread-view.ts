@@ -181,7 +181,6 @@ class View implements ThreadView {
   #startItem(item: Item): boolean {
     const known = this.#items.get(itemKey(item));
     if (known?.completed) return false;
-    // Another start of an item that is known says what it is now.
     this.#put(item, known?.item.data ? known.text : itemText(item) + (known?.text ?? ""), false);
     return true;
   }

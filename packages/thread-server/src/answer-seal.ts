@@ -3,7 +3,7 @@ import { isAllowed } from "./approvals.ts";
 import type { AnswerSeal } from "./thread-store.ts";
 
 /** The item of a question with what it says. */
-export type Approval = ItemOf<"approval"> & { readonly data: ItemData<"approval"> };
+type Approval = ItemOf<"approval"> & { readonly data: ItemData<"approval"> };
 
 /** What a seal binds: the whole answer, and whose it is. */
 const boundIn = ({ threadId, turnId, itemId, data: { seal: _seal, ...answer } }: Approval) => ({
