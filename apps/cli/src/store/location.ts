@@ -1,13 +1,15 @@
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
 import { shellWord } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
-import { harnessDirectory } from "../workspace-directory.ts";
+import { stateDirectory } from "../workspace-directory.ts";
 
 /** Where conversations and threads are kept. */
 export type StoreLocation =
   | { readonly kind: "sqlite"; readonly file: string }
-  /** The `.harness` of a directory: threads in files, and conversations in its `chat.sqlite`. */
+  /** What this user has of a directory: the threads in its `.harness`, and its conversations. */
   | { readonly kind: "files"; readonly directory: string }
   | {
       readonly kind: "postgres";
@@ -89,18 +91,31 @@ export const toCopySource = (text: string): CopySource => {
   throw usageError("FROM must be sqlite:FILE, files:DIR or hub:DIR", "To copy a database: pg_dump");
 };
 
-/** The place of conversations: `--store`, or a file of the workspace. */
+/** The place of conversations: `--store`, or this user's file for the workspace. */
 export const conversationsIn = ({ store }: { readonly store?: string }, workspace: string): StoreLocation => {
-  if (store === undefined) return { kind: "sqlite", file: join(harnessDirectory(workspace), "chat.sqlite") };
+  if (store === undefined) return conversationsOf({ directory: workspace });
   const location = toLocation(store);
   return location.kind === "files" ? conversationsOf(location) : location;
 };
 
-/** The conversations of a directory's `.harness`. */
-export const conversationsOf = ({ directory }: { readonly directory: string }) => ({
-  kind: "sqlite" as const,
-  file: join(harnessDirectory(directory), "chat.sqlite"),
-});
+const realPath = (directory: string): string => {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return directory;
+  }
+};
+
+/**
+ * This user's conversations in a directory. They lie outside of it: a conversation that came with a directory could say
+ * that a human has allowed a call, and the call would run.
+ */
+export const conversationsOf = ({ directory }: { readonly directory: string }) => {
+  const path = realPath(directory);
+  const name = basename(path).replace(/[^\w.-]/g, "_");
+  const id = createHash("sha256").update(path).digest("hex").slice(0, 16);
+  return { kind: "sqlite" as const, file: stateDirectory(`chats/${name}-${id}.sqlite`) };
+};
 
 /** A place as it may be shown: without user, password and options. */
 export const describeLocation = (location: CopySource | StoreLocation): string => {
