@@ -130,7 +130,8 @@ describe("harness engine", () => {
     const question = questionIn(await first.say("write milk.txt: two litres"));
     first.program.child.kill("SIGKILL");
     await first.program.ended;
-    const chat = await harness(["chat", "--session", "s1"], { cwd, input: "/pending\n" });
+    const env = { XDG_STATE_HOME: join(cwd, "state") };
+    const chat = await harness(["chat", "--session", "s1"], { cwd, env, input: "/pending\n" });
     expect(chat.stdout).toContain("1 call waits for your approval.");
     const second = await startEngine(cwd);
     expect(questionIn(await second.post({})).payload?.subject).toEqual(question.payload?.subject);
