@@ -5,8 +5,8 @@ import { CliError, ExitCode } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { Interrupts, interruptedExitCode } from "../interruption.ts";
 import { io } from "../io.ts";
-import { attachCommand, toCliFailure } from "../run/failures.ts";
-import { failureJson } from "../run/run-output.ts";
+import { toCliFailure } from "../run/failures.ts";
+import { failureJson, goOnCommand } from "../run/run-output.ts";
 import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
@@ -121,7 +121,7 @@ const followThread = async (
     if (signal.aborted) return detached(id, client, follower);
     if (!turn) return idle(id, terminal, json);
     const { turnId, result, exitCode } = turn;
-    const again = attachCommand(endpoint, id);
+    const again = (isShort: boolean) => goOnCommand(id, isShort, endpoint);
     output.summary({
       ...{ threadId: id, turnId, result, exitCode, again },
       ...{ unasked: 0, log: undefined, endedCommands: [] },

@@ -33,13 +33,11 @@ export interface ConversationOptions {
   readonly modelId: () => string;
   readonly waiting: WaitingCalls;
   readonly history: (sessionId: string) => Promise<readonly ChatMessage[]>;
-  /** The user gave the id: it is said where it is new. */
-  readonly isNamed: boolean;
 }
 
 const recoverLabel = "waiting for the conversation";
-/** The process that carried the answer out has ended, or still has the conversation: it is found out once its lease is over. */
-const cutOffText = `The last turn was cut off after its answer: it goes on once the process that had it has let go, within ${leaseTtlMs / 1000} s …`;
+/** The process that carried the answer out has died, or still has the conversation. */
+const cutOffText = `The last turn was cut off after its answer: it goes on now, or once the process that has it lets go, within ${leaseTtlMs / 1000} s …`;
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
 export class Conversation implements LineActions {
@@ -102,15 +100,18 @@ export class Conversation implements LineActions {
     return true;
   }
 
+  /** Nothing was said in it, and nothing waits. */
+  async isNew(): Promise<boolean> {
+    const { harness, history } = this.#options;
+    const { suspended, undelivered } = await harness.pending(this.#sessionId);
+    return suspended.length + undelivered.length === 0 && (await history(this.#sessionId)).length === 0;
+  }
+
   async open(): Promise<void> {
-    const { harness, history, isNamed } = this.#options;
+    const { harness } = this.#options;
     const { view } = this.#options.session;
     const sessionId = this.#sessionId;
     const before = await harness.pending(sessionId);
-    const isEmpty = before.suspended.length + before.undelivered.length === 0;
-    if (isNamed && isEmpty && (await history(sessionId)).length === 0) {
-      view.note("No conversation has this id yet: it begins here.");
-    }
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
       view.note(cutOffText);
     }
@@ -286,7 +287,7 @@ export class Conversation implements LineActions {
     if (typeof reply !== "object") view.note(answersText(call.id));
     else if (reply.decision === "approve") {
       const { grants } = this.#options;
-      if (reply.always) await grants.add(request, this.#sessionId, request.call_id);
+      if (reply.always) await grants.add(request, reply.always, this.#sessionId, request.call_id);
       await this.answer({ kind: "approve", id: call.id });
     } else await this.answer({ kind: "reject", id: call.id, reason: reply.reason });
   }
