@@ -48,7 +48,10 @@ export const workspaceDirectory = async (cwd: string): Promise<string> => {
 export const checkWritable = async (workspace: string): Promise<void> => {
   const kept = harnessDirectory(workspace);
   const place = existsSync(kept) ? kept : workspace;
-  if (await allows(place, constants.W_OK | constants.X_OK)) return;
+  const { mode, uid } = await stat(place);
+  // What its owner has made read-only stays so for the user who may do everything.
+  const isKept = uid === process.getuid?.() && (mode & 0o300) !== 0o300;
+  if (!isKept && (await allows(place, constants.W_OK | constants.X_OK))) return;
   throw usageError(
     `${place} cannot be written by this user: what happens here is kept in ${kept}`,
     "Name a directory that can be written: --cwd DIR",
@@ -65,7 +68,7 @@ const ownDirectory = async (path: string): Promise<boolean> => {
  * far as the root of its git repository or the user's home. Says which on standard error where it is another one.
  */
 export const keptWorkspace = async (cwd: string): Promise<string> => {
-  const from = await resolveWorkspace(cwd);
+  const from = await workspaceDirectory(cwd);
   const home = await realpath(io().home()).catch(() => undefined);
   let found: string | undefined;
   for (let at = from; ; at = dirname(at)) {
@@ -75,9 +78,8 @@ export const keptWorkspace = async (cwd: string): Promise<string> => {
     if (at === dirname(at) && !isEnd) found = undefined;
     if (isEnd || at === dirname(at) || found === from) break;
   }
-  const workspace = await workspaceDirectory(found ?? from);
-  if (workspace !== from) note(`harness: in ${workspace}, where the nearest .harness is`);
-  return workspace;
+  if (found !== undefined && found !== from) note(`harness: in ${found}, where the nearest .harness is`);
+  return found ?? from;
 };
 
 /**

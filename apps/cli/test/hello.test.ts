@@ -108,7 +108,7 @@ describe("a prompt on standard input", () => {
     expect(end.code).toBe(3);
     expect(end.stderr).toContain("✗ not approved: No user could be asked to approve this call.");
     expect(end.stderr).toContain("⊘ ended: 1 call did not run: no user to ask");
-    expect(end.stderr).toContain("To approve: --approve once");
+    expect(end.stderr).toContain("to approve: --approve once");
     expect(end.stderr).not.toMatch(/✓ done|user refused|rejected by the user/);
     expect(await readdir(cwd)).not.toContain("made");
     const once = await harness(["run", "--no-policy", "--approve", "once"], {

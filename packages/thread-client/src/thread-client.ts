@@ -212,8 +212,7 @@ class Client implements ThreadClient {
     options: RespondApprovalOptions = {},
   ): Promise<void> {
     const { scope, match, digest, clientRequestId } = options;
-    if ([scope, match, digest].some((each) => each !== undefined))
-      this.#session.require("grants", "approval.respond");
+    if ((scope ?? match ?? digest) !== undefined) this.#session.require("grants", "approval.respond");
     if (clientRequestId !== undefined) this.#session.require("clientRequestId", "approval.respond");
     this.#approvals.settle(requestId);
     await this.#approvals.respond(requestId, decision, options);

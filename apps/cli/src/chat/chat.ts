@@ -218,7 +218,7 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
     defer(() => lines.close());
     defer(() => spinner?.dispose());
     await follow();
-    view.note(`session ${sessionId}, model ${options.model}; /help lists the commands`);
+    view.note(`session ${sessionId}, model ${options.model}; commands: /help`);
     if (judge === undefined) view.warn(noPolicyText);
     if (options.continue || options.resume) await goOn(sessionId);
     void core.start();

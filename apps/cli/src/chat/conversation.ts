@@ -12,10 +12,9 @@ import { alwaysChoices } from "../timeline/asked-call.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
 import { answerSignal } from "./answer-signal.ts";
 import type { ChatEvents } from "./chat-events.ts";
-import { leaseTtlMs } from "./chat-parts.ts";
 import type { ProjectGrants } from "./project-grants.ts";
 import { TokenCounts } from "./token-counts.ts";
-import { answersText, type ShownCall, type WaitingCalls } from "./waiting-calls.ts";
+import { answersText, type ShownCall, type WaitingCalls, wasCancelled } from "./waiting-calls.ts";
 
 export interface ConversationOptions {
   /** Shows it, and asks where it can: elsewhere an answer comes as a line. */
@@ -36,8 +35,6 @@ export interface ConversationOptions {
 }
 
 const recoverLabel = "waiting for the conversation";
-/** The process that carried the answer out has died, or still has the conversation. */
-const cutOffText = `The last turn was cut off after its answer: it goes on now, or once the process that has it lets go, within ${leaseTtlMs / 1000} s …`;
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
 export class Conversation implements LineActions {
@@ -113,7 +110,7 @@ export class Conversation implements LineActions {
     const sessionId = this.#sessionId;
     const before = await harness.pending(sessionId);
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
-      view.note(cutOffText);
+      view.note("The last turn was cut off after its answer: it goes on once no other process has it …");
     }
     this.#begin(recoverLabel);
     await harness.recover();
@@ -163,11 +160,16 @@ export class Conversation implements LineActions {
 
   /** How many calls wait here, and the conversations in which others do: one id for each call. */
   async pendingCounts(): Promise<{ readonly own: number; readonly others: readonly string[] }> {
-    const { suspended } = await this.#options.harness.pending();
-    const others = suspended.flatMap(({ session_id: id }) =>
-      id === null || id === this.#sessionId ? [] : [id],
-    );
-    return { own: suspended.length - others.length, others };
+    const { harness, history } = this.#options;
+    const others: string[] = [];
+    let own = 0;
+    for (const turn of (await harness.pending()).suspended) {
+      const { session_id: id } = turn;
+      if (wasCancelled(turn, id === null ? [] : await history(id))) continue;
+      if (id === null || id === this.#sessionId) own++;
+      else others.push(id);
+    }
+    return { own, others };
   }
 
   async say(text: string): Promise<void> {

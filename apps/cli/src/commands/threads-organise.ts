@@ -46,15 +46,6 @@ export const addOrganising = (threads: Command, context: CommandContext): void =
     .addHelpText("after", `\nExample:\n  harness threads unarchive ${exampleId}`)
     .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, false, options));
 
-  ofThread("compact")
-    .description(
-      "have the model make a summary of a thread, which it is given in the place of the turns so far",
-    )
-    .option("--model <spec>", "the model that makes it (default: that of the server, or offline)")
-    .option("--json", "one JSON document")
-    .addHelpText("after", `\nExample:\n  harness threads compact ${exampleId} --model anthropic:MODEL`)
-    .action(loads(context, async () => (await import("../threads/compact.ts")).compactCommand));
-
   ofThread("fork")
     .description("begin a thread with the history of another one")
     .option("--at <seq>", "up to and including this event (default: the last one)", wholeNumber("--at"))

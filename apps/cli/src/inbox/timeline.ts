@@ -5,7 +5,7 @@ import { hubPlace } from "@harnesskit/hub/place";
 import type { HubMethodParams, TimelineFilter, TimelinePage, TimelineRow } from "@harnesskit/protocol/hub";
 import { defined } from "@harnesskit/wire/json";
 import stringWidth from "fast-string-width";
-import { CliError, describeFailure, ExitCode, unavailableError, usageError } from "../cli-error.ts";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { followHub } from "../hub/ask-hub.ts";
 import { fromHere, io } from "../io.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
@@ -29,8 +29,6 @@ export interface TimelineOptions {
 }
 
 const pageSize = 200;
-/** Columns of what happened that are shown in any case. */
-const minSubject = 20;
 
 const toFilter = ({ agent, session, tool, failed, text, since }: TimelineOptions): TimelineFilter =>
   defined({
@@ -92,8 +90,7 @@ const textOf = (row: TimelineRow, { style, columns }: Terminal): string => {
   const head = `${time}  ${oneLine(agent, 60)}  `;
   const name = oneLine(rowName(row), 60);
   const room = (columns ?? Number.POSITIVE_INFINITY) - stringWidth(`  ${head}${name} ${tail}`);
-  const subject =
-    columns === undefined ? rowSubject(row) : oneLine(rowSubject(row), Math.max(minSubject, room));
+  const subject = columns === undefined ? rowSubject(row) : oneLine(rowSubject(row), Math.max(20, room));
   return `${mark} ${style.dim(head)}${`${style.bold(name)} ${subject}`.trimEnd()}${style.dim(tail)}`;
 };
 
@@ -108,12 +105,7 @@ const readLeftRows = async <T>(
   const file = join(directory, "timeline.db");
   if (!existsSync(file)) throw error;
   const { openTimelineReader } = await import("@harnesskit/store-sqlite");
-  const reader = await openTimelineReader({ file }).catch((cause: unknown) => {
-    throw unavailableError(error.code, `${error.message}, and ${describeFailure("its file", cause)}`, {
-      hint: error.hint,
-      cause,
-    });
-  });
+  const reader = await openTimelineReader({ file });
   note(`harness timeline: no hub runs; this is what one left in ${file}`);
   return read(reader.page).finally(() => reader.close());
 };

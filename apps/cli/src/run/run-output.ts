@@ -3,7 +3,6 @@ import { shellWord } from "@harnesskit/wire";
 import type { RunningCommand } from "../agents/ended-commands.ts";
 import type { CliError, ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { type AskedAtHub, JudgedCounts } from "../timeline/judgements.ts";
@@ -43,12 +42,8 @@ export interface RunOutput {
   summary(summary: RunSummary): void;
 }
 
-export interface RunOutputOptions {
-  /** The user chose `--no-policy`. @default false */
-  readonly noPolicy?: boolean;
-}
-
-export const createJsonOutput = (terminal: Terminal, { noPolicy }: RunOutputOptions = {}): RunOutput => {
+/** @param noPolicy the user chose `--no-policy` */
+export const createJsonOutput = (terminal: Terminal, noPolicy = false): RunOutput => {
   const judged = new JudgedCounts();
   const refused = new RefusedCalls();
   const answer = new LastAnswer();
@@ -86,32 +81,22 @@ const toResult = ({ threadId, turnId, log, result, exitCode, endedCommands }: Ru
   };
 };
 
-export const createTimelineOutput = (
-  terminal: Terminal,
-  view: View,
-  { noPolicy }: RunOutputOptions = {},
-): RunOutput => {
-  return {
-    event: (event) => view.show(event),
-    summary({ again, unasked, endedCommands, cost }) {
-      const { style } = terminal;
-      if (noPolicy) terminal.say(style.yellow(noPolicyText));
-      if (unasked > 0) {
-        const calls = unasked === 1 ? "1 call was" : `${unasked} calls were`;
-        const unaskedText = style.yellow(`${calls} not approved: there is no terminal to ask in.`);
-        terminal.say(`${unaskedText} To approve: --approve once`);
-      }
-      const ended = endedCommandsText(endedCommands);
-      if (ended !== undefined) {
-        terminal.say(`${style.yellow(ended)}. To keep them running: harness serve, and harness run --attach`);
-      }
-      // A turn that cost nothing, or an unknown sum, says nothing of it.
-      const spent = cost ? `$${cost.toFixed(4)} · ` : "";
-      // The command is there to be copied: a line break would end it.
-      terminal.exact(style.dim(`${spent}to go on: ${again(terminal.columns !== undefined)}`));
-    },
-  };
-};
+export const createTimelineOutput = (terminal: Terminal, view: View): RunOutput => ({
+  event: (event) => view.show(event),
+  summary({ again, unasked, endedCommands, cost }) {
+    const { style } = terminal;
+    const ended = endedCommandsText(endedCommands);
+    if (ended !== undefined) {
+      terminal.say(`${style.yellow(ended)}. To keep them running: harness serve, and harness run --attach`);
+    }
+    const unaskedText = "there is no terminal to ask in; to approve: --approve once · ";
+    // A turn that cost nothing, or an unknown sum, says nothing of it.
+    const spent = cost ? `$${cost.toFixed(4)} · ` : "";
+    const goOn = style.dim(`${spent}to go on: ${again(terminal.columns !== undefined)}`);
+    // The command is there to be copied: a line break would end it.
+    terminal.exact(`${unasked > 0 ? style.yellow(unaskedText) : ""}${goOn}`);
+  },
+});
 
 /** The `result` line of a command that failed before there was one. */
 export const failureJson = ({ code, message, exitCode }: CliError, threadId: string | undefined) => {
@@ -119,15 +104,12 @@ export const failureJson = ({ code, message, exitCode }: CliError, threadId: str
   return { type: "result", data };
 };
 
-/** How a run goes on with a thread of a server, or of a directory. */
-export const goOnCommand = (
-  threadId: string,
-  isShort: boolean,
-  endpoint?: string,
-  workspace?: string,
-): string => {
-  const id = isShort ? threadId.replace(/^ses_/, "").slice(0, 8) : threadId;
-  const at = endpoint === undefined ? "" : ` --attach ${shellWord(endpoint)}`;
-  const cwd = workspace === undefined || workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
-  return `harness run${at}${cwd} --thread ${oneLine(id, 80)} "PROMPT"`;
-};
+/** How a run goes on with a thread: of the server at `endpoint`, or of the directory `workspace`. */
+export const goOnCommand =
+  (threadId: string, endpoint?: string, workspace = io().cwd()) =>
+  (isShort: boolean) => {
+    const id = isShort ? threadId.replace(/^ses_/, "").slice(0, 8) : threadId;
+    const cwd = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+    const at = endpoint === undefined ? cwd : ` --attach ${shellWord(endpoint)}`;
+    return `harness run${at} --thread ${oneLine(id, 80)} "PROMPT"`;
+  };

@@ -59,8 +59,7 @@ export const runPrompt = async (
   });
   const placeOf = (id: string) => ({
     log: attach === undefined ? logFile(workspace, id) : undefined,
-    again: (isShort: boolean) =>
-      goOnCommand(id, isShort, attach, attach === undefined ? workspace : undefined),
+    again: goOnCommand(id, attach, workspace),
   });
   const endKeys = parts.session.hearEscape(place.interrupts.cancel);
   try {

@@ -115,15 +115,15 @@ export class Session {
   hearEscape(onEscape: () => void): () => void {
     if (!this.readsKeys) return () => {};
     const onInterrupt = () => void io().signals.emit("SIGINT", "SIGINT");
-    const open = () => new LineReader({ onInterrupt, onEscape });
-    let reader: LineReader | undefined = open();
+    let reader: LineReader | undefined;
+    this.afterAsk = () => {
+      reader ??= new LineReader({ onInterrupt, onEscape });
+    };
     this.beforeAsk = () => {
       reader?.close();
       reader = undefined;
     };
-    this.afterAsk = () => {
-      reader ??= open();
-    };
+    this.afterAsk();
     return () => {
       this.beforeAsk();
       this.afterAsk = () => {};

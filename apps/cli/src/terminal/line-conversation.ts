@@ -8,8 +8,7 @@ import { LineHistory } from "./line-history.ts";
 import { LineReader } from "./line-reader.ts";
 import { oneLine, wrapText } from "./text.ts";
 
-/** The columns of a command in help. */
-const usageWidth = 20;
+const usageColumns = 20;
 
 export type AnswerCommand = Extract<ChatCommand, { kind: "approve" | "reject" }>;
 
@@ -85,7 +84,6 @@ export class LineConversation {
     if (!isCancelled) this.#view.note("Ctrl-C again, Ctrl-D or /quit leaves.");
   };
 
-  /** Cancels the turn, and changes nothing where none runs. */
   readonly #onEscape = (): void => void this.#actions.cancel();
 
   /** Gives the keyboard up, so that a question can be asked. Lines that were sent ahead are forgotten: none of them is an answer. */
@@ -186,11 +184,11 @@ export class LineConversation {
   #help(): void {
     const all = [...(this.#actions.commands ?? []).map(({ help }) => help), ...chatHelp];
     const { columns } = this.#view;
-    const room = columns === undefined ? undefined : columns - usageWidth;
+    const room = columns === undefined ? undefined : columns - usageColumns;
     const lines = all.flatMap(([usage, text]) =>
       wrapText(text, room)
         .split("\n")
-        .map((line, at) => `${(at === 0 ? usage : "").padEnd(usageWidth)}${line}`),
+        .map((line, at) => `${(at === 0 ? usage : "").padEnd(usageColumns)}${line}`),
     );
     this.#view.lines(lines);
   }
