@@ -139,7 +139,12 @@ describe("harness engine", () => {
     expect((await second.answer(question, "approved")).response.error?.code).toBe("continuation_used");
     expect(await readFile(join(cwd, "milk.txt"), "utf8")).toBe("two litres");
     second.program.child.kill("SIGINT");
-    expect(await second.program.ended).toMatchObject({ code: 130, signal: null });
+    expect(await second.program.ended).toMatchObject({
+      ...{ code: 130, signal: null },
+      stderr: expect.stringContaining(
+        `harness engine: ended; conversations are kept in sqlite:${cwd}/.harness/chat.sqlite`,
+      ),
+    });
   });
 
   it("takes every name of a session and a thread that the protocol takes", async () => {

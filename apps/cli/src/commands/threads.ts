@@ -81,7 +81,7 @@ export const addGrants = (program: Command, context: CommandContext): void => {
     .addHelpText("after", "\nExample:\n  harness grants list");
 
   grants
-    .command("list")
+    .command("list", { isDefault: true })
     .description("what is allowed without asking, the last one first")
     .addOption(cwdOption())
     .option("--json", "one JSON document")

@@ -201,8 +201,8 @@ export const listGrants = async ({ cwd, json }: PlaceOptions): Promise<void> => 
   }
   const { style } = terminal;
   for (const grant of grants) {
-    const { grantId, time, tool, input, grantedBy } = grant;
-    const what = `${style.bold(oneLine(tool, 40))} ${toolSubject(tool, input)}`;
+    const { grantId, time, tool, input, match, grantedBy } = grant;
+    const what = `${style.bold(oneLine(tool, 40))} ${toolSubject(tool, input)}${match ? "*" : ""}`;
     const facts = `${formatTime(time)} · ${reachOf(grant)} · by ${oneLine(grantedBy, 100)}`;
     const text = [`${grantId}  ${what}`, `  ${style.dim(facts)}`];
     terminal.say(text, "  ");
