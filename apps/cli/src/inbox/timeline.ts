@@ -3,7 +3,6 @@ import { join } from "node:path";
 import {
   csvHeader,
   csvRow,
-  type HubClient,
   happenings,
   rowName,
   rowSubject,
