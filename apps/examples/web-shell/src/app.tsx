@@ -77,7 +77,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
                 disabled={busy !== undefined}
                 onClick={() => void chat.catchUp()}
               >
-                Ask what waits
+                Check for pending approvals
               </button>
             </div>
           )}
