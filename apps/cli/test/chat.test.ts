@@ -57,7 +57,7 @@ describe("harness chat", () => {
     expect(stdout.trimEnd().endsWith("to continue: harness chat --session s1")).toBe(true);
     expect(stdout).not.toContain("\u001b");
     expect(await isThere(join(cwd, "notes.txt"))).toBe(false);
-    expect((await stat(conversationsOf({ directory: cwd }).file)).mode & 0o777).toBe(0o600);
+    expect((await stat(conversationsOf(cwd).file)).mode & 0o777).toBe(0o600);
   });
 
   it("a conversation that came with the directory runs nothing, even where it says that a human allowed a call", async () => {

@@ -183,7 +183,7 @@ describe("harness doctor", () => {
     ["damaged in a page", (path: string) => damagePage(path)],
   ])("finds conversations whose file was %s", async (_, damage) => {
     const cwd = await makeWorkspace();
-    const path = conversationsOf({ directory: cwd }).file;
+    const path = conversationsOf(cwd).file;
     const store = await openSqliteStore({ file: path });
     await store.close();
     expect((await doctor(cwd)).findings).toContainEqual({

@@ -33,7 +33,6 @@ export const addThreads = (program: Command, context: CommandContext): void => {
 
   ofThread("export")
     .description("export the events of a thread as JSON lines")
-    .option("--json", "one JSON document with the thread and its events")
     .addHelpText("after", `\nExample:\n  harness threads export ${exampleId} > thread.jsonl`)
     .action(loads(context, async () => (await import("../threads/threads.ts")).exportThread));
 

@@ -24,7 +24,7 @@ const damageOf = async (file: string): Promise<string | undefined> => {
 
 /** Whether the file of a directory's conversations can be used and is whole; nothing where there is none. */
 export const checkConversations = async (directory: string): Promise<Finding[]> => {
-  const { file } = conversationsOf({ directory });
+  const { file } = conversationsOf(directory);
   if (!(await isThere(file))) return [];
   const damage = await damageOf(file);
   if (damage === undefined) return [ok("chats", `${file} is whole`)];
