@@ -21,6 +21,5 @@ export const checkPeerOptions = defineOptions<PeerOptions>("createPeer", {
   maxConcurrentCalls: false,
   maxQueuedCalls: false,
   maxBatchSize: false,
-  stringIds: false,
   clock: false,
 });

@@ -45,8 +45,6 @@ export interface PeerOptions {
   readonly maxQueuedCalls?: number | undefined;
   /** Messages in one batch. @default 100 */
   readonly maxBatchSize?: number | undefined;
-  /** Send request ids as strings, for protocols that want them. @default false */
-  readonly stringIds?: boolean | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
@@ -77,6 +75,5 @@ export const resolvePeerOptions = (options: PeerOptions) => ({
   maxConcurrentCalls: atLeastOne("maxConcurrentCalls", options.maxConcurrentCalls ?? 64),
   maxQueuedCalls: atLeastOne("maxQueuedCalls", options.maxQueuedCalls ?? 1024),
   maxBatchSize: atLeastOne("maxBatchSize", options.maxBatchSize ?? 100),
-  stringIds: options.stringIds ?? false,
   clock: options.clock ?? systemClock,
 });
