@@ -82,11 +82,11 @@ const toJson = (
     if (id !== undefined) line[name] = text(id);
   }
   line.duration_ms = entry.duration_ms;
-  const details: Record<string, unknown> = {};
+  const details: [string, unknown][] = [];
   for (const [key, value] of Object.entries(entry.details ?? {})) {
-    if (value !== undefined) details[text(key)] = detail(key, value);
+    if (value !== undefined) details.push([text(key), detail(key, value)]);
   }
-  line.details = entry.details && details;
+  line.details = entry.details && Object.fromEntries(details);
   if (marks.size > 0) line.marks = [...marks];
   const json = JSON.stringify(line);
   return beyondAscii.test(json) ? json.replace(deceptive, escapeOf) : json;

@@ -2,24 +2,20 @@
 export class LazyAbort {
   #controller: AbortController | undefined;
   #reason: unknown;
-  #isAborted = false;
-
-  get isAborted(): boolean {
-    return this.#isAborted;
-  }
+  isAborted = false;
 
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
-      if (this.#isAborted) this.#controller.abort(this.#reason);
+      if (this.isAborted) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
   }
 
   /** The first reason stays. */
   abort(reason?: unknown): void {
-    if (this.#isAborted) return;
-    this.#isAborted = true;
+    if (this.isAborted) return;
+    this.isAborted = true;
     this.#reason = reason;
     this.#controller?.abort(reason);
   }

@@ -29,12 +29,10 @@ export interface ExchangeConnectionOptions {
 }
 
 class Call extends LazyAbort implements ExchangeCall {
-  readonly timeoutMs: number;
   #stop = () => {};
 
-  constructor(timeoutMs: number) {
+  constructor(readonly timeoutMs: number) {
     super();
-    this.timeoutMs = Math.min(Math.max(1, Math.ceil(timeoutMs)), maxTimerMs);
   }
 
   onAbort(stop: () => void): void {
@@ -102,7 +100,7 @@ export class ExchangeConnection implements Omit<RpcConnection, "close"> {
   /** Posts one message. Settles by its deadline whatever the exchange does; a later reply is dropped. */
   #post(method: string, params: unknown, options: RequestOptions, wantsReply: boolean) {
     const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options;
-    const call = new Call(timeoutMs);
+    const call = new Call(Math.min(Math.max(1, Math.ceil(timeoutMs)), maxTimerMs));
     const pending = this.#pending.add(method, timeoutMs, signal, (error) => call.abort(error));
     const id = String(pending.id);
     const message = wantsReply ? { jsonrpc: "2.0", id, method, params } : { jsonrpc: "2.0", method, params };

@@ -91,24 +91,8 @@ describe("request", () => {
     expect(sent).toEqual([]);
   });
 
-  it("rejects with buffer_full above maxPendingRequests, until an answer makes room", async () => {
-    const { peer, give } = openRaw({}, { maxPendingRequests: 2 });
-    const first = outcomeOf(peer.request("a"));
-    void outcomeOf(peer.request("b"));
-    await expect(outcomeOf(peer.request("c"))).resolves.toMatchObject({
-      error: { code: "buffer_full", limitName: "maxPendingRequests", limit: 2 },
-    });
-    await nextTurn();
-    await give(result(1, "room"));
-    await first;
-    const last = outcomeOf(peer.request("d"));
-    await nextTurn();
-    await give(result(3, "done"));
-    await expect(last).resolves.toEqual({ value: "done" });
-  });
-
   it.each([0, -1, Number.NaN])("refuses the limit %d with invalid_argument", (limit) => {
-    for (const name of ["maxPendingRequests", "maxConcurrentCalls", "maxQueuedCalls", "maxBatchSize"]) {
+    for (const name of ["maxConcurrentCalls", "maxQueuedCalls"]) {
       const { server } = createMemoryPair();
       let thrown: unknown;
       try {
