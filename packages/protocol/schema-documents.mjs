@@ -3,7 +3,7 @@ import * as z from "zod";
 const draft = "https://json-schema.org/draft/2020-12/schema";
 const urlOf = (document) => `https://harnesskit.dev/schema/${document}.json`;
 
-/** Each zod schema that a protocol's entry exports, with the name of its definition. */
+/** Each zod schema of a protocol, with the name of its definition. */
 function* definitionsOf(module) {
   for (const [name, value] of Object.entries(module)) {
     if (name.endsWith("Schema") && value instanceof z.ZodType) yield [name.slice(0, -"Schema".length), value];

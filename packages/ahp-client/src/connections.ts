@@ -75,12 +75,20 @@ const overChannel = (channel: Channel, options: ConnectorOptions): HarnessConnec
   };
 };
 
-const overExchange = (exchange: AhpExchange, options: ConnectorOptions): HarnessConnector => ({
-  reopens: true,
-  // Each is a message of its own: only one after the other arrive in their order.
-  maxUnsettled: 1,
-  open: async () => new ExchangeConnection(exchange, options),
-});
+const overExchange = (exchange: AhpExchange, options: ConnectorOptions): HarnessConnector => {
+  const calls = new ExchangeConnection(exchange, options);
+  return {
+    reopens: true,
+    // Each is a message of its own: only one after the other arrive in their order.
+    maxUnsettled: 1,
+    // Another object each time: what fails late over a former one is no loss of this one.
+    open: async () => ({
+      request: (method, params, call) => calls.request(method, params, call),
+      notify: (method, params) => calls.notify(method, params),
+      close() {},
+    }),
+  };
+};
 
 /** Throws `invalid_argument` unless exactly one way is given. */
 export const connectorOf = (endpoint: HarnessEndpoint, options: ConnectorOptions): HarnessConnector => {

@@ -70,10 +70,8 @@ export const createEventRequest = <Context>(parts: MethodParts<Context>): Method
   const { clock, decider, audit, stats } = parts;
   return {
     read: (params, call) => acceptEvent(parts, params, call),
-    handle(accepted, call) {
-      accepted.startedAt = clock.elapsedMs();
-      return decider.decide(accepted.event, new EventCall(call, accepted.handshake));
-    },
+    // It waits for no lane, so that it has started when it was accepted.
+    handle: ({ event, handshake }, call) => decider.decide(event, new EventCall(call, handshake)),
     settled(outcome, { event, startedAt }, call) {
       const decision = resultOrError<AnyDecision>(outcome);
       audit.event(event, decision, { requestId: call.id, durationMs: clock.elapsedMs() - startedAt });

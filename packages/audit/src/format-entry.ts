@@ -9,6 +9,9 @@ import type { Redactor } from "./redactor.ts";
 const deceptive =
   /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 
+/** Whether there may be any: this is much quicker to tell. */
+const beyondAscii = /[^\0-~]/;
+
 const escapeOf = (character: string): string => {
   let escaped = "";
   for (let at = 0; at < character.length; at++)
@@ -67,26 +70,24 @@ const toJson = (
     // What is not a fact is content.
     return typeof value === "object" && value !== null ? "[object]" : value;
   };
-  const { actor, details } = entry;
   const line: Record<string, unknown> = {
     seq,
     time: isoTime(timeMs),
     action: entry.action,
     outcome: entry.outcome,
-    actor: actor && { type: text(actor.type), id: text(actor.id) },
+    actor: entry.actor && { type: text(entry.actor.type), id: text(entry.actor.id) },
   };
   for (const name of idFields) {
     const id = entry[name];
     if (id !== undefined) line[name] = text(id);
   }
   line.duration_ms = entry.duration_ms;
-  line.details =
-    details &&
-    Object.fromEntries(
-      Object.entries(details)
-        .filter(([, value]) => value !== undefined)
-        .map(([key, value]) => [text(key), detail(key, value)]),
-    );
+  const details: [string, unknown][] = [];
+  for (const [key, value] of Object.entries(entry.details ?? {})) {
+    if (value !== undefined) details.push([text(key), detail(key, value)]);
+  }
+  line.details = entry.details && Object.fromEntries(details);
   if (marks.size > 0) line.marks = [...marks];
-  return JSON.stringify(line).replace(deceptive, escapeOf);
+  const json = JSON.stringify(line);
+  return beyondAscii.test(json) ? json.replace(deceptive, escapeOf) : json;
 };

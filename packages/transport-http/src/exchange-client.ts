@@ -7,6 +7,7 @@ import {
   HarnessError,
   RequestCancelledError,
 } from "@harnesskit/wire";
+import { PendingRequests } from "@harnesskit/wire/rpc";
 import {
   type Backoff,
   backoffDelayMs,
@@ -14,7 +15,6 @@ import {
   resolveBackoff,
   systemClock,
   wait,
-  within,
 } from "@harnesskit/wire/time";
 import { toClientUrl } from "./client-url.ts";
 import { neverSent, toConnectionError } from "./connection-error.ts";
@@ -57,6 +57,13 @@ export interface Poster {
   close(): void;
 }
 
+/** A message that was posted. `stop` ends it and the reading of its reply. */
+interface Post {
+  stop: () => void;
+}
+
+const exchangeClosed = () => new ConnectionClosedError("the exchange is closed");
+
 /** Times of less than a millisecond, and none, are times too. */
 const timeoutRange = { min: Number.MIN_VALUE, max: Number.POSITIVE_INFINITY, allowFraction: true };
 
@@ -76,7 +83,9 @@ class ExchangeClient implements HttpExchange {
   readonly #clock: Clock;
   readonly #codec;
   readonly #closed = new AbortController();
-  readonly #pending = new Set<{ stop: () => void }>();
+  readonly #waiting: PendingRequests;
+  /** The streams that have begun. */
+  readonly #streams = new Set<Post>();
   #inFlight = 0;
 
   constructor(options: ExchangeClientOptions, limits: ExchangeLimits, makePoster: (url: URL) => Poster) {
@@ -96,6 +105,7 @@ class ExchangeClient implements HttpExchange {
       idempotent: options.retry.idempotent ?? false,
     };
     this.#clock = options.clock ?? systemClock;
+    this.#waiting = new PendingRequests({ clock: this.#clock, maxPendingRequests: limits.maxInFlight });
     this.#codec = createMessageCodec({ maxFrameBytes: limits.maxMessageBytes, maxDepth: limits.maxDepth });
     this.#poster = makePoster(url);
   }
@@ -109,7 +119,7 @@ class ExchangeClient implements HttpExchange {
   }
 
   async #send(message: unknown, call: HttpCall, ownHeaders: Headers): Promise<unknown> {
-    if (this.#closed.signal.aborted) throw new ConnectionClosedError("the exchange is closed");
+    if (this.#closed.signal.aborted) throw exchangeClosed();
     checkNumber("timeoutMs", call.timeoutMs ?? this.#timeoutMs, timeoutRange);
     const { maxInFlight } = this.#limits;
     if (this.#inFlight >= maxInFlight) throw new BufferFullError("maxInFlight", maxInFlight);
@@ -127,7 +137,8 @@ class ExchangeClient implements HttpExchange {
 
   close(): void {
     this.#closed.abort();
-    for (const post of this.#pending) post.stop();
+    this.#waiting.close(exchangeClosed());
+    for (const { stop } of this.#streams) stop();
     this.#poster.close();
   }
 
@@ -142,9 +153,14 @@ class ExchangeClient implements HttpExchange {
         if (delayMs > this.#retry.maxDelayMs) throw error;
         const signals = AbortSignal.any([this.#closed.signal, ...(call.signal ? [call.signal] : [])]);
         await wait(delayMs, this.#clock, signals);
-        if (this.#closed.signal.aborted) throw new ConnectionClosedError("the exchange is closed");
+        if (this.#closed.signal.aborted) throw exchangeClosed();
+        if (call.signal?.aborted) throw new RequestCancelledError(this.#name, { cause: call.signal.reason });
       }
     }
+  }
+
+  get #name(): string {
+    return `POST ${this.#endpoint}`;
   }
 
   #mayTryAgain(error: unknown): boolean {
@@ -156,38 +172,36 @@ class ExchangeClient implements HttpExchange {
     return this.#retry?.idempotent === true && repeatable;
   }
 
-  async #post(headers: Headers, body: string, call: HttpCall): Promise<unknown> {
-    const { signal, timeoutMs = this.#timeoutMs } = call;
-    const name = `POST ${this.#endpoint}`;
-    if (signal?.aborted) throw new RequestCancelledError(name, { cause: signal.reason });
-    const pending = { stop: () => {} };
-    this.#pending.add(pending);
+  #post(headers: Headers, body: string, call: HttpCall): Promise<unknown> {
+    const { timeoutMs = this.#timeoutMs } = call;
+    const name = this.#name;
+    const signal = call.onAbort ? undefined : call.signal;
+    const post: Post = { stop() {} };
+    const { id, answer } = this.#waiting.add(name, timeoutMs, signal, () => post.stop());
     const onStart = (stop: () => void) => {
-      pending.stop = stop;
+      post.stop = stop;
     };
-    let isStream = false;
-    const posted = this.#poster.post({ headers, body, onStart }).then((reply) => {
-      isStream = headers.accept !== "application/json" && reply.status === 200 && isEvents(reply);
-      return isStream ? this.#events(reply, pending, signal) : this.#read(reply);
-    });
-    try {
-      return await within(posted, { name, timeoutMs, signal, clock: this.#clock, holdsProcess: false });
-    } catch (cause) {
-      pending.stop();
-      if (this.#closed.signal.aborted) throw new ConnectionClosedError("the exchange is closed");
-      throw HarnessError.isInstance(cause) ? cause : toConnectionError(this.#endpoint, cause);
-    } finally {
-      if (!isStream) this.#forget(pending);
-    }
+    void this.#poster
+      .post({ headers, body, onStart })
+      .then((reply) => {
+        const isStream = headers.accept !== "application/json" && reply.status === 200 && isEvents(reply);
+        if (!isStream) return this.#read(reply);
+        this.#streams.add(post);
+        return this.#events(reply, post, call.signal);
+      })
+      .then(
+        (reply) => void this.#waiting.resolve(id, reply),
+        (cause: unknown) => {
+          const error = HarnessError.isInstance(cause) ? cause : toConnectionError(this.#endpoint, cause);
+          this.#waiting.fail(id, error);
+        },
+      );
+    call.onAbort?.(() => this.#waiting.fail(id, new RequestCancelledError(name)));
+    return answer;
   }
 
-  #forget(pending: { stop: () => void }): void {
-    this.#pending.delete(pending);
-    pending.stop = () => {};
-  }
-
-  /** The messages of a reply that has begun. It is pending until its end, or until its reader leaves it. */
-  async *#events(reply: PostReply, pending: { stop: () => void }, signal: AbortSignal | undefined) {
+  /** The messages of a reply that has begun. It is open until its end, or until its reader leaves it. */
+  async *#events(reply: PostReply, post: Post, signal: AbortSignal | undefined) {
     const name = `the stream of ${this.#endpoint}`;
     const { maxMessageBytes, maxSilenceMs } = this.#limits;
     try {
@@ -201,10 +215,10 @@ class ExchangeClient implements HttpExchange {
         toError: (cause) => toConnectionError(this.#endpoint, cause),
       });
     } catch (error) {
-      throw this.#closed.signal.aborted ? new ConnectionClosedError("the exchange is closed") : error;
+      throw this.#closed.signal.aborted ? exchangeClosed() : error;
     } finally {
-      pending.stop();
-      this.#forget(pending);
+      post.stop();
+      this.#streams.delete(post);
     }
   }
 

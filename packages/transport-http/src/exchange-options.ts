@@ -35,6 +35,8 @@ export interface HttpExchangeOptions {
 /** What one call may set. */
 export interface HttpCall {
   readonly signal?: AbortSignal;
+  /** In place of `signal`, which is not read then: receives what gives the message up. For high-frequency callers. */
+  onAbort?(stop: () => void): void;
   /** @default that of the exchange */
   readonly timeoutMs?: number;
   /** Sent with this message, over the exchange's own; neither the transport's headers nor credentials. @default none */

@@ -397,6 +397,7 @@ for (const [name, create] of Object.entries(clients)) {
       await until(() => waits === 2);
       abort.abort();
       expect((await given).code).toBe("request_cancelled");
+      exchange.close();
       expect(clock.pending).toBe(0);
     });
 

@@ -35,34 +35,10 @@ type ValueOf<Options, Name extends PropertyKey> = Options extends { readonly [Ke
   : never;
 type OptionalName<Value> = [ValuesOf<Value>] extends [never] ? false : ValuesOf<Value>;
 
-/** How far two names are apart: letters changed, added, left out or swapped, up to 3. */
-const distance = (from: string, to: string): number => {
-  if (Math.abs(from.length - to.length) > 2) return 3;
-  let [older, row]: [number[], number[]] = [[], Array.from({ length: to.length + 1 }, (_, at) => at)];
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const isSame = from[i - 1] === to[j - 1];
-      let cost = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (isSame ? 0 : 1));
-      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1])
-        cost = Math.min(cost, (older[j - 2] ?? 0) + 1);
-      next.push(cost);
-    }
-    [older, row] = [row, next];
-  }
-  return row[to.length] ?? 3;
-};
-
-const suggestion = (name: string, names: readonly string[]): string => {
-  const most = name.length > 4 ? 2 : 1;
-  const near = names.find((each) => distance(name.toLowerCase(), each.toLowerCase()) <= most);
-  return near === undefined ? `; the options are ${names.join(", ")}` : `; did you mean "${near}"?`;
-};
-
 /**
  * Defines the options of a constructor in one place: each name, and whether it must be given. The result returns the options
  * that it gets, so that it fits around them. It throws `invalid_argument` for what is not an object, for a name that is not
- * an option (with the nearest one), for a missing option, and for a value that is not one of the strings that the option may be. An option that is `undefined` is not given.
+ * an option (with those that are), for a missing option, and for a value that is not one of the strings that the option may be. An option that is `undefined` is not given.
  *
  * @param owner what stands before the message, such as "createThreadClient"
  *
@@ -81,7 +57,9 @@ export const defineOptions =
     const known = Object.keys(names);
     for (const [name, value] of Object.entries(options)) {
       if (value === undefined || Object.hasOwn(names, name)) continue;
-      throw new InvalidArgumentError(`${owner}: "${name}" is not an option${suggestion(name, known)}`);
+      throw new InvalidArgumentError(
+        `${owner}: "${name}" is not an option; the options are ${known.join(", ")}`,
+      );
     }
     const given = options as { readonly [name: string]: unknown };
     for (const name of known) {

@@ -41,6 +41,7 @@ export {
 export { Feed } from "./feed.ts";
 export { canonicalJson, digest } from "./json/canonical-json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json/json-difference.ts";
+export { LazyAbort } from "./lazy-abort.ts";
 export { defaultWireLimits } from "./limits.ts";
 export { joinKey, noPrincipalKey, principalKey } from "./principal-key.ts";
 export { invalidParams, methodNotFound, ProtocolError } from "./protocol-error.ts";

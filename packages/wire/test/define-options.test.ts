@@ -28,17 +28,10 @@ describe("the options of a constructor", () => {
     expect(check(options)).toBe(options);
   });
 
-  it("names a misspelt option and the nearest one", () => {
-    const error = refusal({ transport: "memory", requestTimoeutMs: 5 });
+  it("lists the options where one is unknown", () => {
+    const error = refusal({ transport: "memory", retries: 3 });
     expect(error.code).toBe("invalid_argument");
     expect(error.message).toBe(
-      'createThing: "requestTimoeutMs" is not an option; did you mean "requestTimeoutMs"?',
-    );
-    expect(refusal({ transport: "memory", onerror: () => {} }).message).toContain('did you mean "onError"?');
-  });
-
-  it("lists the options where none is near", () => {
-    expect(refusal({ transport: "memory", retries: 3 }).message).toBe(
       'createThing: "retries" is not an option; the options are transport, requestTimeoutMs, onError, sync',
     );
   });

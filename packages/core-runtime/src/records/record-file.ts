@@ -23,7 +23,7 @@ import {
 /** Options of a store in a file. */
 export interface FileStoreOptions {
   readonly path: string;
-  /** @default see {@link recordLimits} */
+  /** @default see each limit */
   readonly limits?: Partial<RecordLimits> | undefined;
 }
 

@@ -1,5 +1,4 @@
 export { withoutNulls } from "../null-as-absent.ts";
-
 export {
   type RunLifecycle,
   RunLifecycleSchema,

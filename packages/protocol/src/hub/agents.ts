@@ -2,7 +2,7 @@ import * as z from "zod";
 import { TimeMsSchema } from "./values.ts";
 
 /** How a client is held to its answers, by what was seen of it. */
-export const ProtectionSchema = z.object({
+const ProtectionSchema = z.object({
   /**
    * `gate`: it asks, and no action was seen that it did not ask about; `partial`: it asks, and did some actions without; `hook`: a hook of
    * another vendor's agent; `notify`: only reports; `unknown`.

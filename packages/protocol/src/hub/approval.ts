@@ -25,7 +25,7 @@ export const ApprovalOriginSchema = z.object({
 export type ApprovalOrigin = z.infer<typeof ApprovalOriginSchema>;
 
 /** Exactly what will be done. */
-export const ApprovalSubjectSchema = z.object({
+const ApprovalSubjectSchema = z.object({
   tool: IdSchema,
   input: JsonObjectSchema,
   /** What the action will change, usually a unified diff. */
@@ -36,14 +36,14 @@ export type ApprovalSubject = z.infer<typeof ApprovalSubjectSchema>;
 export const RiskLevelSchema = z.enum(["low", "medium", "high", "critical", "unknown"]);
 export type RiskLevel = z.infer<typeof RiskLevelSchema>;
 
-export const ApprovalRiskSchema = z.object({
+const ApprovalRiskSchema = z.object({
   level: RiskLevelSchema,
   reasons: z.array(WordsSchema).max(20).default([]),
 });
 export type ApprovalRisk = z.infer<typeof ApprovalRiskSchema>;
 
 /** The rule that asked, and why. */
-export const ApprovalRuleSchema = z.object({ id: IdSchema, reason: WordsSchema });
+const ApprovalRuleSchema = z.object({ id: IdSchema, reason: WordsSchema });
 export type ApprovalRule = z.infer<typeof ApprovalRuleSchema>;
 
 export const ApprovalStatusSchema = z.enum(["pending", "approved", "rejected", "expired", "withdrawn"]);
@@ -56,7 +56,7 @@ export type ApprovalStatus = z.infer<typeof ApprovalStatusSchema>;
 export const EffectSchema = z.enum(["none", "claimed", "done", "failed", "ambiguous"]);
 export type Effect = z.infer<typeof EffectSchema>;
 
-export const ApprovalAnswerSchema = z.object({
+const ApprovalAnswerSchema = z.object({
   /** Who answered; for an answer by a grant, who gave the grant. */
   by: IdSchema,
   atMs: TimeMsSchema,

@@ -11,7 +11,7 @@ export const controlQueryType = "harnesskit.control";
 export const ControlActionSchema = z.enum(["stop", "message"]);
 
 /** What a human tells an agent. */
-export const ControlCommandSchema = z.object({
+const ControlCommandSchema = z.object({
   id: IdSchema,
   session: IdSchema,
   action: ControlActionSchema,
@@ -21,7 +21,7 @@ export const ControlCommandSchema = z.object({
 export type ControlCommand = z.infer<typeof ControlCommandSchema>;
 
 /** What came of a command. `reason`: in words, such as that nothing runs. */
-export const ControlOutcomeSchema = z.object({
+const ControlOutcomeSchema = z.object({
   id: IdSchema,
   outcome: z.enum(["done", "refused"]),
   reason: WordsSchema.optional(),

@@ -18,7 +18,7 @@ const maxPatternLength = 4000;
  * links are not followed. `startsWith`: a string that goes on with plain characters only, so that a command cannot be continued with
  * another. `any`: any value, or the field is absent.
  */
-export const FieldPatternSchema = z.union([
+const FieldPatternSchema = z.union([
   z.strictObject({ is: JsonValueSchema }),
   z.strictObject({ under: z.string().min(1) }),
   z.strictObject({ startsWith: z.string().min(1) }),

@@ -3,7 +3,7 @@ import { TimelineRowSchema } from "./timeline.ts";
 import { SequenceSchema, TimeMsSchema } from "./values.ts";
 
 /** What a rule, a limit or the default of a policy says, in words. */
-export const RuleTextSchema = z.object({
+const RuleTextSchema = z.object({
   kind: z.enum(["rule", "limit", "default"]),
   name: z.string(),
   /** Its author's words. */
@@ -17,10 +17,9 @@ export const RuleTextSchema = z.object({
   /** `shadow`: it is recorded what it would decide. */
   mode: z.enum(["enforce", "shadow"]),
 });
-export type RuleText = z.infer<typeof RuleTextSchema>;
 
 /** A rule, a limit, or what decides where none does (`default`), with how often it decided since the hub keeps its timeline. */
-export const RuleHitsSchema = z.object({
+const RuleHitsSchema = z.object({
   name: z.string(),
   kind: z.enum(["rule", "limit", "default", "failure", "guard"]),
   hits: z.int().nonnegative(),
@@ -79,7 +78,7 @@ export const PolicyCheckSchema = z.object({
 });
 export type PolicyCheck = z.infer<typeof PolicyCheckSchema>;
 
-export const BacktestChangeSchema = z.object({
+const BacktestChangeSchema = z.object({
   rowId: SequenceSchema,
   atMs: TimeMsSchema,
   agent: z.string(),

@@ -9,11 +9,11 @@ import { AfterSeqSchema, IdSchema, SequenceSchema, TimeMsSchema, WordsSchema } f
  * outcome is known yet; `done`, `failed`: the agent reported it; `refused`: it must not happen, or the agent was sent away to ask
  * again; `unknown`: it was allowed, and the agent was lost or said nothing, so it may have been done, in part or whole.
  */
-export const RowStateSchema = z.enum(["noted", "waiting", "running", "done", "failed", "refused", "unknown"]);
+const RowStateSchema = z.enum(["noted", "waiting", "running", "done", "failed", "refused", "unknown"]);
 export type RowState = z.infer<typeof RowStateSchema>;
 
 /** What the hub answered, and what decided. */
-export const RowDecisionSchema = z.object({
+const RowDecisionSchema = z.object({
   /** The decision's word: allow, block, modify, defer, escalate, approve, reject, …; `unjudged`: the hub was not asked. */
   decision: z.string(),
   /** `approval`: a human or a grant; `none`: nothing decided, of `unjudged`; the others are the policy's. */
@@ -28,7 +28,7 @@ export const RowDecisionSchema = z.object({
 export type RowDecision = z.infer<typeof RowDecisionSchema>;
 
 /** The approval of an action, as far as a list shows it. */
-export const RowApprovalSchema = z.object({
+const RowApprovalSchema = z.object({
   id: IdSchema,
   status: ApprovalStatusSchema,
   effect: EffectSchema,
@@ -74,7 +74,7 @@ export const TimelineRowSchema = z.object({
 export type TimelineRow = z.infer<typeof TimelineRowSchema>;
 
 /** JSON that was redacted and cut to a size; `isCut` says that some of it is missing. */
-export const RowContentSchema = z.object({ value: JsonValueSchema, isCut: z.boolean() });
+const RowContentSchema = z.object({ value: JsonValueSchema, isCut: z.boolean() });
 export type RowContent = z.infer<typeof RowContentSchema>;
 
 /** A row with its content. Secrets are replaced by `[redacted]`. */

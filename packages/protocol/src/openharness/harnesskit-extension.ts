@@ -51,7 +51,7 @@ export const responseExtensionOf = (extensions: unknown): ResponseExtension | un
 
 /**
  * What an answer to a `request_approval` is bound to: the directive without the continuation, which differs each time. The
- * digest of its canonical JSON goes into {@link ShellApprovalAnswerSchema}.
+ * digest of its canonical JSON goes into {@link ShellApprovalAnswer}.
  */
 export const approvalSubject = (directive: ActionDirective): ActionDirective => {
   const { payload, ...rest } = directive;

@@ -14,7 +14,6 @@ export {
   type ShellIdentity,
   type TaskHint,
 } from "./context.ts";
-
 export {
   type ActionDirective,
   ActionDirectiveSchema,

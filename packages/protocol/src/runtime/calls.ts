@@ -123,4 +123,3 @@ export const AgentToolCancelAckSchema = messageSchema(
     note: z.string().optional(),
   }),
 );
-export type AgentToolCancelAck = z.infer<typeof AgentToolCancelAckSchema>;

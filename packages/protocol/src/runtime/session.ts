@@ -81,16 +81,12 @@ export type AgentHeartbeat = z.infer<typeof AgentHeartbeatSchema>;
 
 /** Are you there? (section 4.5.2) */
 export const CorePingSchema = messageSchema("core.ping", z.object({}));
-export type CorePing = z.infer<typeof CorePingSchema>;
 
 /** The answer to a ping, with its `id` in `in_reply_to` (section 4.5.2). */
 export const AgentPongSchema = messageSchema("agent.pong", z.object({}));
-export type AgentPong = z.infer<typeof AgentPongSchema>;
 
 /** The core answers a message that it cannot take and whose sender waits (section 6.2). */
 export const CoreErrorSchema = messageSchema("core.error", z.object({}), { error: RuntimeErrorSchema });
-export type CoreError = z.infer<typeof CoreErrorSchema>;
 
 /** The agent answers a message that it cannot take and whose sender waits (section 6.2). */
 export const AgentErrorSchema = messageSchema("agent.error", z.object({}), { error: RuntimeErrorSchema });
-export type AgentError = z.infer<typeof AgentErrorSchema>;

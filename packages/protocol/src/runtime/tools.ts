@@ -69,7 +69,6 @@ export const AgentToolsUnregisterSchema = messageSchema(
   "agent.tools.unregister",
   tolerantObject({ tool_ids: z.array(z.string()) }),
 );
-export type AgentToolsUnregister = z.infer<typeof AgentToolsUnregisterSchema>;
 
 /**
  * The tools are gone (section 4.2.3). The specification gives it no fields; a core that lists `tool_ids` leaves out
@@ -79,4 +78,3 @@ export const CoreToolsUnregisteredSchema = messageSchema(
   "core.tools.unregistered",
   tolerantObject({ tool_ids: z.array(z.string()).optional() }),
 );
-export type CoreToolsUnregistered = z.infer<typeof CoreToolsUnregisteredSchema>;

@@ -23,19 +23,24 @@ export class ClientSession<C extends SessionConnection, I> extends ReconnectingC
   async request(method: string, params: unknown, options: SessionCallOptions = {}): Promise<unknown> {
     const { maxInFlight = 1024, clock } = this.options;
     const { timeoutMs, signal, maxAttempts = 1 } = options;
-    const startedMs = timeoutMs === undefined ? 0 : clock.elapsedMs();
+    const startedMs = clock.elapsedMs();
     const left = (): SessionWait =>
       timeoutMs === undefined
-        ? { signal }
+        ? options
         : { timeoutMs: Math.max(0, timeoutMs - (clock.elapsedMs() - startedMs)), signal };
+    let wait: SessionWait = options;
     let isRecovered = false;
     this.#inFlight++;
     try {
       if (this.#inFlight > maxInFlight) throw new BufferFullError("maxInFlight", maxInFlight);
       for (let sent = 1; ; sent++) {
-        const { connection } = this.ready ?? (await this.whenReady(left()));
+        let { ready } = this;
+        if (!ready) {
+          ready = await this.whenReady(wait);
+          wait = left();
+        }
+        const { connection } = ready;
         options.beforeSend?.();
-        const wait = left();
         if (wait.timeoutMs === 0) throw new RequestTimeoutError(method, timeoutMs ?? 0);
         try {
           const result = await connection.request(method, params, wait);
@@ -43,10 +48,12 @@ export class ClientSession<C extends SessionConnection, I> extends ReconnectingC
           return result;
         } catch (error) {
           this.failed(connection, error);
+          wait = left();
           const isSentAgain = sent < maxAttempts && isConnectionLoss(error);
           if (isSentAgain) continue;
-          isRecovered = !isRecovered && (await this.#recover(error, connection, params, left()));
+          isRecovered = !isRecovered && (await this.#recover(error, connection, params, wait));
           if (!isRecovered) throw error;
+          wait = left();
         }
       }
     } catch (error) {

@@ -173,7 +173,7 @@ export class Dispatcher<Context> {
   /** Aborts a call: its signal, and its answer as `errors.aborted` says. */
   abort(call: InboundCall<Context>, reason: HarnessError): void {
     call.dueMs = Number.POSITIVE_INFINITY;
-    if (call.abortReason || call.isSettled) {
+    if (call.isAborted || call.isSettled) {
       call.abort(reason);
       return;
     }
@@ -217,7 +217,7 @@ export class Dispatcher<Context> {
   /** The handler has ended, perhaps after an abort answered its call. */
   #ended(call: InboundCall<Context>): void {
     this.#pending.delete(call);
-    if (call.abortReason && call.isSettled) this.#stats.lateResults++;
+    if (call.isAborted && call.isSettled) this.#stats.lateResults++;
   }
 }
 

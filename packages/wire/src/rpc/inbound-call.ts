@@ -1,19 +1,17 @@
 import type { RequestId } from "@harnesskit/protocol/envelope";
-import type { HarnessError } from "../errors.ts";
+import { LazyAbort } from "../lazy-abort.ts";
 import type { Lane } from "./lane.ts";
 import type { Call, CallOutcome, Respond, RpcMethod } from "./rpc-method.ts";
 import type { RpcOrigin } from "./rpc-origin.ts";
 
 /** One request or notification that is being handled. Settles exactly once. */
-export class InboundCall<Context> implements Call<Context> {
+export class InboundCall<Context> extends LazyAbort implements Call<Context> {
   rpc: RpcMethod<unknown, Context> | undefined;
   params: unknown;
   /** When it is given up, once its handler runs. */
   dueMs = Number.POSITIVE_INFINITY;
   /** The lane in which it has a place. */
   lane: Lane | undefined;
-  #controller: AbortController | undefined;
-  #aborted: HarnessError | undefined;
   #isSettled = false;
 
   constructor(
@@ -21,7 +19,9 @@ export class InboundCall<Context> implements Call<Context> {
     readonly method: string,
     readonly respond: Respond,
     readonly origin: RpcOrigin<Context>,
-  ) {}
+  ) {
+    super();
+  }
 
   get context(): Context {
     return this.origin.context;
@@ -34,18 +34,6 @@ export class InboundCall<Context> implements Call<Context> {
 
   get isSettled(): boolean {
     return this.#isSettled;
-  }
-
-  get abortReason(): HarnessError | undefined {
-    return this.#aborted;
-  }
-
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#aborted) this.#controller.abort(this.#aborted);
-    }
-    return this.#controller.signal;
   }
 
   reply(result: unknown): void {
@@ -72,11 +60,6 @@ export class InboundCall<Context> implements Call<Context> {
     const { lane } = this;
     this.lane = undefined;
     lane?.leave();
-  }
-
-  abort(reason: HarnessError): void {
-    this.#aborted ??= reason;
-    this.#controller?.abort(reason);
   }
 }
 

@@ -17,10 +17,7 @@ export const checkDispatcherOptions = defineOptions<DispatcherOptions<unknown>>(
 
 export const checkPeerOptions = defineOptions<PeerOptions>("createPeer", {
   requestTimeoutMs: false,
-  maxPendingRequests: false,
   maxConcurrentCalls: false,
   maxQueuedCalls: false,
-  maxBatchSize: false,
-  stringIds: false,
   clock: false,
 });

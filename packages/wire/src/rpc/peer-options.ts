@@ -37,16 +37,10 @@ export interface PeerHandlers<Context = unknown> {
 export interface PeerOptions {
   /** How long a request waits for its answer; Infinity for ever. @default 60000 */
   readonly requestTimeoutMs?: number | undefined;
-  /** Requests that may wait for answers. @default 4096 */
-  readonly maxPendingRequests?: number | undefined;
   /** Requests of the other side that are handled at the same time. 1 handles them in order. @default 64 */
   readonly maxConcurrentCalls?: number | undefined;
   /** Requests and notifications of the other side that may wait besides those; then the channel is not read. @default 1024 */
   readonly maxQueuedCalls?: number | undefined;
-  /** Messages in one batch. @default 100 */
-  readonly maxBatchSize?: number | undefined;
-  /** Send request ids as strings, for protocols that want them. @default false */
-  readonly stringIds?: boolean | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
@@ -73,10 +67,8 @@ export const checkTimeout = (timeoutMs: number): number => {
 /** Fills in the defaults. Throws `invalid_argument` for a limit under which nothing could work. */
 export const resolvePeerOptions = (options: PeerOptions) => ({
   requestTimeoutMs: checkTimeout(options.requestTimeoutMs ?? 60_000),
-  maxPendingRequests: atLeastOne("maxPendingRequests", options.maxPendingRequests ?? 4096),
+  maxPendingRequests: 4096,
   maxConcurrentCalls: atLeastOne("maxConcurrentCalls", options.maxConcurrentCalls ?? 64),
   maxQueuedCalls: atLeastOne("maxQueuedCalls", options.maxQueuedCalls ?? 1024),
-  maxBatchSize: atLeastOne("maxBatchSize", options.maxBatchSize ?? 100),
-  stringIds: options.stringIds ?? false,
   clock: options.clock ?? systemClock,
 });

@@ -172,7 +172,6 @@ export class Peer<Context = unknown> implements RpcConnection {
   }
 
   #createDispatcher(handlers: PeerHandlers<Context>): Dispatcher<Context> {
-    const { maxBatchSize, clock } = this.#options;
     const request: RpcMethod<Params | undefined, Context> | undefined = handlers.request && {
       handle: (params, call) => handlers.request?.(call.method, params, call),
     };
@@ -182,13 +181,12 @@ export class Peer<Context = unknown> implements RpcConnection {
     return createDispatcher<Context>({
       methods: (name) => findMethod(handlers.methods, name) ?? request,
       notifications: (name) => findMethod(handlers.notifications, name) ?? notification,
-      limits: { maxBatchSize },
       errors: {
         unsendable: (error, method = "") =>
           exceedsFrame(error) ? handlers.resultTooLarge?.(method, error) : undefined,
       },
       onError: (error) => this.#handlerFailed(error),
-      clock,
+      clock: this.#options.clock,
     });
   }
 

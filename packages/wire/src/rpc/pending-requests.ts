@@ -19,8 +19,9 @@ interface Pending {
   /** The faults before it was sent. */
   readonly faults: number;
   readonly resolve: (result: unknown) => void;
-  readonly reject: (error: HarnessError) => void;
+  readonly reject: (error: unknown) => void;
   readonly unlisten: (() => void) | undefined;
+  readonly onFailed: ((error: unknown) => void) | undefined;
 }
 
 const toStringId = (number: number): string => `req-${String(number).padStart(7, "0")}`;
@@ -34,7 +35,8 @@ const toNumber = (id: unknown): number => {
 export interface PendingOptions {
   readonly clock: Clock;
   readonly maxPendingRequests: number;
-  readonly stringIds: boolean;
+  /** Whether the ids are strings, for protocols that want them. @default false */
+  readonly stringIds?: boolean;
 }
 
 /** The requests that wait for their answers, each until its deadline. */
@@ -69,13 +71,14 @@ export class PendingRequests {
   }
 
   /**
-   * Takes a place and gives the id to send and the promise of the answer. Throws `buffer_full`, `request_cancelled`,
-   * or what it was closed with.
+   * Takes a place and gives the id to send and the promise of the answer. `onFailed` is called when that rejects. Throws
+   * `buffer_full`, `request_cancelled`, or what it was closed with.
    */
   add(
     method: string,
     timeoutMs: number,
     signal: AbortSignal | undefined,
+    onFailed?: (error: unknown) => void,
   ): { id: number | string; answer: Promise<unknown> } {
     if (this.#closed) throw this.#closed;
     const { maxPendingRequests, stringIds } = this.options;
@@ -95,6 +98,7 @@ export class PendingRequests {
         resolve,
         reject,
         unlisten: signal && this.#listen(id, method, signal),
+        onFailed,
       });
     });
     return { id, answer };
@@ -108,9 +112,10 @@ export class PendingRequests {
   }
 
   /** Settles the request with an error. False when none waits under this id. */
-  fail(id: unknown, error: HarnessError): boolean {
+  fail(id: unknown, error: unknown): boolean {
     const pending = this.#take(id);
     pending?.reject(error);
+    pending?.onFailed?.(error);
     return pending !== undefined;
   }
 

@@ -159,7 +159,7 @@ export class RpcOrigin<Context> {
     }
     lane.wait(() => {
       call.lane = lane;
-      const isDropped = call.isSettled || (this.#isClosed && call.abortReason !== undefined);
+      const isDropped = call.isSettled || (this.#isClosed && call.isAborted);
       if (isDropped) this.dispatcher.done(call);
       else this.dispatcher.run(call);
     });

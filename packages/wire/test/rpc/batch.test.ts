@@ -47,18 +47,17 @@ describe("a batch from the other side", () => {
     ]);
   });
 
-  it("of more than maxBatchSize messages is refused whole, and none of it runs", async () => {
+  it("of more than 100 messages is refused whole, and none of it runs", async () => {
     let calls = 0;
-    const { give } = openRaw({ request: () => ++calls }, { maxBatchSize: 3 });
-    expect(await give([1, 2, 3, 4].map((id) => request(id, "x")))).toMatchObject([
-      { id: null, error: { code: -32600, data: { reason: "batch_too_large", maxBatchSize: 3 } } },
+    const { give } = openRaw({ request: () => ++calls });
+    const batchOf = (length: number) => Array.from({ length }, (_, index) => request(index + 1, "x"));
+    expect(await give(batchOf(101))).toMatchObject([
+      { id: null, error: { code: -32600, data: { reason: "batch_too_large", maxBatchSize: 100 } } },
     ]);
     expect(calls).toBe(0);
-    expect((await give([1, 2, 3].map((id) => request(id, "x"))))[1]).toEqual([
-      result(1, 1),
-      result(2, 2),
-      result(3, 3),
-    ]);
+    expect((await give(batchOf(100)))[1]).toEqual(
+      Array.from({ length: 100 }, (_, index) => result(index + 1, index + 1)),
+    );
   });
 
   it("whose answers are too large together keeps the ids, each with an error", async () => {

@@ -47,6 +47,20 @@ describe("a connection to another side that only answers", () => {
     ]);
   });
 
+  it("takes no number for its text ids, and tells a late answer from one to no request", async () => {
+    const { connection, dropped, give } = open();
+    const answer = connection.request("m", {});
+    await give({ jsonrpc: "2.0", id: 1, result: "number" }, { jsonrpc: "2.0", id, result: "text" });
+    expect(await answer).toBe("text");
+    for (const other of [id, "req-0000002", "1"]) await give({ jsonrpc: "2.0", id: other, result: 1 });
+    expect(dropped.map((error) => InvalidMessageError.isInstance(error) && error.reason)).toEqual([
+      "not_json_rpc",
+      "late_answer",
+      "not_json_rpc",
+      "not_json_rpc",
+    ]);
+  });
+
   it("drops calls and what is no message, and answers none of it", async () => {
     const { connection, received, dropped, give } = open();
     await give({ jsonrpc: "2.0", id: 1, method: "m" }, [], 3, { jsonrpc: "2.0", id: "other", result: 1 });
