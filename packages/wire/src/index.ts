@@ -42,6 +42,7 @@ export { Feed } from "./feed.ts";
 export { canonicalJson, digest } from "./json/canonical-json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json/json-difference.ts";
 export { defaultWireLimits } from "./limits.ts";
+export { nearestName } from "./nearest-name.ts";
 export { joinKey, noPrincipalKey, principalKey } from "./principal-key.ts";
 export { invalidParams, methodNotFound, ProtocolError, toProtocolError } from "./protocol-error.ts";
 export { redactedPlaceholder, withoutSecretShapes } from "./secret-shapes.ts";

@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { openPostgresStore } from "@harnesskit/store-postgres";
+const count = Number(process.argv[2] ?? 120000);
+const child = spawn(process.execPath, ["/work/h/page/scripts/lib/postgres-supervisor.mjs"], { stdio: ["pipe", "pipe", "inherit"] });
+const [line] = await once(createInterface({ input: child.stdout }), "line");
+const { url } = JSON.parse(line);
+const store = await openPostgresStore({ url, schema: "bench" });
+const timeline = await store.openTimeline();
+const tools = ["read", "bash", "write"];
+const at = Date.now();
+const change = (i) => {
+  const tool = tools[i % 3];
+  const value = { action_type: "tool_call", tool_name: tool, arguments: { path: `src/some/place/file-${i}.ts`, text: "x".repeat(i % 700) }, metadata: { workspace: "/home/ada/shop", turn_id: `${i}` } };
+  return { type: "add", row: { type: "pre_action", atMs: at - (120000 - i) * 50, agent: `agent-${i % 3}`, session: `s-${Math.floor(i / 700)}`, turn: `${i}`, depth: 0, tool, summary: `${tool} src/some/place/file-${i}.ts`, state: "done", durationMs: i % 900, decision: { decision: "allow", source: "rule", rule: "reads", reason: "it only reads files of the workspace" } }, content: { event: { value, isCut: false }, output: { value: { content: "line of output\n".repeat(i % 40) }, isCut: false } } };
+};
+const t0 = performance.now();
+for (let i = 0; i < count; i += 1000) await timeline.write(Array.from({ length: 1000 }, (_, k) => change(i + k)));
+console.log("written", Math.round(performance.now() - t0), "ms");
+const search = async (text) => {
+  const t = performance.now();
+  let beforeId, pages = 0, hits = 0;
+  do { const page = await timeline.page({ filter: { text }, beforeId, limit: 500 }); hits += page.rows.length; beforeId = page.nextBeforeId; pages++; } while (beforeId !== undefined && hits < 500);
+  return `${Math.round(performance.now() - t)} ms (${pages} pages, ${hits} hits)`;
+};
+console.log("cold", await search("nothing has this"));
+for (let i = 0; i < 3; i++) console.log("warm", await search(`nothing has ${i}`));
+console.log("all", await search("file-"), "one", await search("file-7.ts"));
+await store.close();
+child.stdin.end();
+await once(child, "exit");
