@@ -31,9 +31,10 @@ export const useRead = <T>(
   const [problem, setProblem] = useState<string>();
   const latest = useRef({ read, key });
   latest.current = { read, key };
+  const count = useRef(0);
   const reload = useRef(() => {
-    const asked = latest.current;
-    const isLate = () => latest.current.key !== asked.key;
+    const asked = { ...latest.current, number: ++count.current };
+    const isLate = () => asked.number < count.current;
     asked.read(link.client).then(
       (value) => {
         if (isLate()) return;
