@@ -30,10 +30,7 @@ export const keyHelp = [
   },
   {
     title: "Everywhere",
-    keys: [
-      ...pages.map((page) => [[pageKey(page)], page] as const),
-      [["?"], "these keys"],
-    ],
+    keys: [...pages.map((page) => [[pageKey(page)], page] as const), [["?"], "these keys"]],
   },
 ] as const;
 

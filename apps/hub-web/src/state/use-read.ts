@@ -4,7 +4,7 @@ import { useApp } from "./app.ts";
 import { failureText, isLost } from "./failures.ts";
 import { useStore } from "./store.ts";
 
-export interface Read<T> {
+interface Read<T> {
   /** What was read last for this key; undefined before. */
   readonly value: T | undefined;
   readonly problem: string | undefined;
