@@ -244,7 +244,7 @@ it("is a page for a phone, light and dark, without barriers", async () => {
     await expectNoBarriers(page);
     const left = async (locator: Locator) => (await locator.first().boundingBox())?.x;
     const cells = page.getByRole("region", { name: "Rules" }).locator("td");
-    expect(await left(cells.locator(".hits"))).toBe(await left(cells.locator(".chips")));
+    expect(await left(cells.locator(".hits"))).toBe(await left(cells.locator(".inline")));
   }
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await ground();
