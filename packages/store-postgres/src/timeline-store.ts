@@ -52,6 +52,12 @@ const isIndexed = ({ agent, session, failedOnly, ...others }: TimelineFilter): b
   return agent !== undefined && session !== undefined && failedOnly !== true;
 };
 
+/** Words are that much smaller than rows: a search for text alone looks at as many more at once. */
+const wordsPerRow = 10;
+
+const isTextAlone = ({ text, ...others }: TimelineFilter): boolean =>
+  text !== undefined && Object.values(others).every((value) => value === undefined);
+
 class PostgresTimeline implements TimelineStore {
   readonly #database: Database;
   readonly #wakes: Wakes;
@@ -103,7 +109,8 @@ class PostgresTimeline implements TimelineStore {
     const lastSeq = counter === undefined ? 0 : safeNumber(counter.last);
     const before = Math.min(beforeId ?? Number.MAX_SAFE_INTEGER, lastSeq + 1);
     // Numbers are at least as many as rows: a window of numbers bounds the rows that are looked at.
-    const end = isIndexed(filter) ? 0 : Math.max(0, before - maxScan);
+    const scan = isTextAlone(filter) ? wordsPerRow * maxScan : maxScan;
+    const end = isIndexed(filter) ? 0 : Math.max(0, before - scan);
     const where = new Conditions().add("id < ?", before).add("id >= ?", end);
     addFilter(where, filter);
     // The words are looked through alone: rows are read for hits only.

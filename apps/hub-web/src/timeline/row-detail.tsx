@@ -147,14 +147,14 @@ export function RowDetail({ detail, policyFile, onClose }: RowProps & { readonly
   useKey("Escape", onClose);
   const said = row.tool === undefined ? saidIn(input) : undefined;
   const head = (
-    <>
+    <div class="inline">
       <a class="button quiet compact" href={routeHash({ page: "policy", id: String(id), filter: {} })}>
         Test this event
       </a>
       <CopyButton text={location.href} icon="link">
         Copy link
       </CopyButton>
-    </>
+    </div>
   );
   return (
     <Detail
