@@ -1,4 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
+import { type PageName, pages } from "./state/route.ts";
+
+/** The keys that open a page: `g i`. */
+export const pageKey = (page: PageName): string => `g ${page[0]}`;
 
 /** All keys, as the help shows them. */
 export const keyHelp = [
@@ -26,15 +30,7 @@ export const keyHelp = [
   },
   {
     title: "Everywhere",
-    keys: [
-      [["g i"], "inbox"],
-      [["g t"], "timeline"],
-      [["g a"], "agents"],
-      [["g p"], "policy"],
-      [["g g"], "grants"],
-      [["g d"], "devices"],
-      [["?"], "these keys"],
-    ],
+    keys: [...pages.map((page) => [[pageKey(page)], page] as const), [["?"], "these keys"]],
   },
 ] as const;
 

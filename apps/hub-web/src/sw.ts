@@ -2,20 +2,17 @@ import { noticeOf } from "./devices/push-notice.ts";
 
 /** The part of a service worker's scope that is used here: the page's own types have none of it. */
 interface WorkerScope {
-  readonly registration: Pick<ServiceWorkerRegistration, "showNotification" | "scope">;
+  readonly registration: Pick<ServiceWorkerRegistration, "showNotification">;
   readonly clients: {
-    matchAll(options: {
-      readonly type: "window";
-      readonly includeUncontrolled: true;
-    }): Promise<readonly PageWindow[]>;
+    matchAll(options: object): Promise<readonly Pick<Window, "focus" | "postMessage">[]>;
     openWindow(url: string): Promise<unknown>;
     claim(): Promise<void>;
   };
   skipWaiting(): Promise<void>;
-  addEventListener(name: "install" | "activate", listener: (event: Waits) => void): void;
-  addEventListener(name: "fetch", listener: (event: FetchEvent) => void): void;
-  addEventListener(name: "push", listener: (event: PushEvent) => void): void;
-  addEventListener(name: "notificationclick", listener: (event: ClickEvent) => void): void;
+  addEventListener<Name extends keyof WorkerEvents>(
+    name: Name,
+    listener: (event: WorkerEvents[Name]) => void,
+  ): void;
 }
 interface Waits {
   waitUntil(work: Promise<unknown>): void;
@@ -24,15 +21,12 @@ interface FetchEvent extends Waits {
   readonly request: Request;
   respondWith(answer: Promise<Response>): void;
 }
-interface PushEvent extends Waits {
-  readonly data: { text(): string } | null;
-}
-interface ClickEvent extends Waits {
-  readonly notification: Notification;
-}
-interface PageWindow {
-  focus(): Promise<unknown>;
-  postMessage(message: unknown): void;
+interface WorkerEvents {
+  readonly install: Waits;
+  readonly activate: Waits;
+  readonly fetch: FetchEvent;
+  readonly push: Waits & { readonly data: { text(): string } | null };
+  readonly notificationclick: Waits & { readonly notification: Notification };
 }
 
 const worker = self as unknown as WorkerScope;

@@ -67,7 +67,7 @@ it("has a page for each agent: what it did, what failed, what it asked and what 
   const turns = page.getByRole("region", { name: "Turns" });
   expect(await turns.getByRole("row", { name: "turn-1" }).textContent()).toMatch(/2,000.*100\$2\.00/);
   expect(await turns.getByRole("row", { name: "outside of a turn" }).textContent()).toMatch(/unknown$/);
-  await page.getByLabel("in").selectOption("the last 7 days");
+  await page.getByLabel("Period").selectOption("the last 7 days");
   await page.getByRole("img", { name: "Actions: 3, 1 failed" }).waitFor();
   await page.getByText("As a table").click();
   await page.locator("details").getByRole("row", { name: "$2.00" }).waitFor();
@@ -75,5 +75,21 @@ it("has a page for each agent: what it did, what failed, what it asked and what 
   await page.setViewportSize({ width: 390, height: 780 });
   expect(await excessWidth(page)).toBe(0);
   await expectNoBarriers(page);
+  expectQuiet({ complaints, hub });
+});
+
+it("names a session by what was asked in it first, with its id beside the pointer", async () => {
+  const { page, rows, hub, complaints } = await tests.open();
+  const agent = await hub.agent("codex", "7f0c2a");
+  const metadata = { turn_id: "turn-1" };
+  await agent.client.decide("pre_prompt", { prompt: "tidy up the shop" } as never, { metadata });
+  await agent.asks("read", { path: "a.txt" }, "c1");
+  await rows.filter({ hasText: "a.txt" }).waitFor();
+  await page.goto(`${hub.url}/#/agents/codex`);
+  const session = page.getByRole("region", { name: "Sessions" }).getByRole("link");
+  await expect.poll(() => session.textContent()).toBe("tidy up the shop");
+  expect(await session.getAttribute("title")).toBe("session 7f0c2a");
+  await session.click();
+  await page.getByRole("columnheader", { name: "Turns of tidy up the shop" }).waitFor();
   expectQuiet({ complaints, hub });
 });

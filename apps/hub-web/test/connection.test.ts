@@ -41,7 +41,7 @@ describe("a hub that is killed with -9 while its page is open", () => {
     await approve.press("Enter");
     await page.getByText("Your answer is sent when it is back.").waitFor();
     await page.clock.fastForward(10_000);
-    const command = `npx @harnesskit/cli hub --state ${directory.path}`;
+    const command = `harness hub --state ${directory.path}`;
     await page.getByRole("alert").getByText(command, { exact: true }).waitFor();
 
     const second = await startHub(program.path, directory.path, tests.pageDirectory());
@@ -158,7 +158,7 @@ describe("the access of the page", () => {
     await opened.page.getByText("Connected").waitFor();
     const again = await openPage(await tests.context(), link);
     await again.page.getByText("This link was used before, or is too old").waitFor();
-    await again.page.getByText("npx @harnesskit/cli hub --open").waitFor();
+    await again.page.getByText("harness hub --open").waitFor();
     const bare = await openPage(await tests.context(), hub.url);
     await bare.page.getByText("This page needs a link from the hub").waitFor();
     expectQuiet({ complaints: [...complaints, ...opened.complaints, ...bare.complaints], hub });

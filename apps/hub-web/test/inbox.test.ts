@@ -9,7 +9,7 @@ describe("an approval in the page", () => {
   it("shows what an agent waits for, and the answer reaches it by one key", async () => {
     const { page, cards, rows, hub, complaints } = await tests.open();
     await page.getByText("Nothing waits for you").waitFor();
-    await page.getByText('npx @harnesskit/cli run "write hello.txt: hi"').waitFor();
+    await page.getByText('harness run "write hello.txt: hi"').waitFor();
     const agent = await hub.agent("codex");
     const asking = agent.asks("bash", command("npm test"), "c1");
     await cards.first().waitFor();
@@ -108,6 +108,17 @@ describe("an approval in the page", () => {
     expectQuiet({ complaints, hub });
   });
 
+  it("has both sides of a change beside each other at 1440 pixels", async () => {
+    const context = await tests.context({ viewport: { width: 1440, height: 900 } });
+    const { page, cards, timeline, hub, complaints } = await tests.open({ context });
+    const preview = "--- a/a.ts\n+++ b/a.ts\n@@ -1,2 +1,2 @@\n-one\n+two\n three";
+    await hub.ask({ subject: { tool: "edit", input: { path: "a.ts" }, preview } });
+    await cards.first().getByRole("link").click();
+    await page.locator(".decision .diff-pair").first().waitFor();
+    expect(await timeline.isVisible()).toBe(true);
+    expectQuiet({ complaints, hub });
+  });
+
   it("of a runner begins its grant with the exact call, and says why a wider one is refused", async () => {
     const { page, cards, hub, complaints } = await tests.open();
     const agent = await hub.agent("codex");
@@ -193,7 +204,9 @@ describe("an approval in the page", () => {
     await page.getByRole("button", { name: "Always" }).click();
     const form = page.getByRole("form", { name: "Always allow" });
     const grant = form.getByRole("status", { name: "The grant" });
-    expect(await grant.textContent()).toContain("for exactly this call: sha256:");
+    expect(await grant.textContent()).toContain(
+      "for exactly this call: bash: run this command: npm test -- wire",
+    );
     await form.getByLabel("calls like this one").check();
     await form.getByLabel("What command may be").selectOption("starts with");
     await form.getByLabel("command starts with").fill("npm run");

@@ -119,3 +119,15 @@ it("says why a policy cannot be saved, shows how far a backtest has come, and fi
   expect(await page.getByRole("button", { name: "Run the backtest" }).isEnabled()).toBe(true);
   expectQuiet({ complaints, hub });
 });
+
+it("says that the hub was started without the policy that it had before, and how to use that again", async () => {
+  const formerPolicy = { file: "/home/ada/own.yaml", start: "hub --policy /home/ada/own.yaml" };
+  const { page, hub, complaints } = await tests.open({ formerPolicy });
+  const alert = page.getByRole("alert");
+  await alert.getByText("without the policy that it had before, /home/ada/own.yaml").waitFor();
+  await alert.getByText("harness hub --policy /home/ada/own.yaml", { exact: true }).waitFor();
+  await expectNoBarriers(page);
+  await page.setViewportSize({ width: 390, height: 780 });
+  expect(await excessWidth(page)).toBe(0);
+  expectQuiet({ complaints, hub });
+});

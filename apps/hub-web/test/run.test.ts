@@ -71,7 +71,7 @@ it("reads a session as a conversation: prompts, tools with their output, decisio
   expect(texts[4]).toContain("answered by the model");
   expect(await entries.nth(4).locator("strong", { hasText: "read-only" }).count()).toBe(1);
   expect(await run.locator(".waterfall li").count()).toBe(2);
-  expect(page.url()).toMatch(/#\/timeline\/run\?agent=codex&session=s1$/);
+  expect(page.url()).toMatch(/#\/timeline\/run\/codex\/s1$/);
   // The rows stay beside it, and what happens now is added.
   await timeline.locator("a.row").first().waitFor();
   await agent.asks("read", { path: "later.txt" }, "c4");

@@ -11,7 +11,7 @@ const tests = pageTests();
 it("has a row for each action, live and under its session, with everything in its detail", async () => {
   const { page, rows, timeline, hub, complaints } = await tests.open();
   await timeline.getByText("No agent has asked this hub yet").waitFor();
-  await timeline.getByText('npx @harnesskit/cli run "list files"').waitFor();
+  await timeline.getByText('harness run "list files"').waitFor();
   const [codex, bot] = [await hub.agent("codex", "s1"), await hub.agent("bot", "s2")];
   await codex.asks("read", { path: "a.txt" }, "c1");
   codex.did("read", { path: "a.txt" }, "c1", { outcome: "success", result: "line one\nline two" });
@@ -92,6 +92,31 @@ it("is filtered by agent, tool, decision, failure, text and session, and the fil
   await timeline.getByRole("button", { name: "show all sessions" }).waitFor();
   expect(page.url()).toContain("session=session-");
   expectQuiet({ complaints: [...complaints, ...other.complaints], hub });
+});
+
+it("shows a judgement that is repeated in its turn once, and reads a session beside the filter as it is", async () => {
+  const { page, rows, timeline, hub, complaints } = await tests.open();
+  const [codex, bot] = [await hub.agent("codex", "s1"), await hub.agent("bot", "s2")];
+  const prompt = { prompt: "list the files" } as never;
+  for (const _ of [1, 2, 3])
+    await codex.client.decide("pre_prompt", prompt, { metadata: { turn_id: "turn-1" } });
+  await codex.asks("read", { path: "a.txt" }, "c1");
+  await bot.asks("bash", { command: "rm -rf build" }, "c2");
+  await rows.filter({ hasText: "rm -rf build" }).waitFor();
+  expect((await hub.timeline.page()).rows).toHaveLength(5);
+  await expect.poll(() => rows.filter({ hasText: "list the files" }).count()).toBe(1);
+  const tool = timeline.getByLabel("Tool");
+  await tool.selectOption("read");
+  await timeline.getByText("1 hit").first().waitFor();
+  await timeline.getByRole("link", { name: "Read the session s1" }).click();
+  const run = page.getByRole("region", { name: "list the files" });
+  await expect.poll(() => run.locator(".entry").count()).toBe(2);
+  expect(page.url()).toMatch(/#\/timeline\/run\/codex\/s1\?tool=read$/);
+  await page.keyboard.press("Escape");
+  await run.waitFor({ state: "detached" });
+  expect(await tool.inputValue()).toBe("read");
+  expect(await timeline.getByRole("button", { name: "show all sessions" }).count()).toBe(0);
+  expectQuiet({ complaints, hub });
 });
 
 it("shows 120,000 rows from end to end, a bounded part at a time, and finds in them", async () => {
@@ -219,7 +244,7 @@ it("is a page for a phone, light and dark, without barriers", async () => {
     await expectNoBarriers(page);
     const left = async (locator: Locator) => (await locator.first().boundingBox())?.x;
     const cells = page.getByRole("region", { name: "Rules" }).locator("td");
-    expect(await left(cells.locator(".hits"))).toBe(await left(cells.locator(".chips")));
+    expect(await left(cells.locator(".hits"))).toBe(await left(cells.locator(".inline")));
   }
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await ground();

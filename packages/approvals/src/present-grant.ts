@@ -19,12 +19,13 @@ const reachText = ({ session, directory }: GrantTerms): string => {
 
 const maxPartLength = 200;
 
-/** What a call does, and the beginning of each of its parts: `bash: run this command: npm test`. */
+/** What a call does, and the beginning of each of its parts: `bash: run this command: npm test`. Of a change, the title says enough. */
 const callText = (subject: ApprovalSubject): string => {
   const { title, parts } = describeCall(subject, false);
-  const texts = parts.map(({ label, text, by = text }) => {
-    const start = safeLine(by.trim().replaceAll(/\s+/g, " "), maxPartLength);
-    return parts.length === 1 && label === "command" ? start : `${label} ${start}`;
+  const texts = parts.flatMap(({ kind, label, text }) => {
+    if (kind === "diff") return [];
+    const start = safeLine(kind === "input" ? text.replaceAll(/\n\s*/g, " ") : text, maxPartLength);
+    return kind === "command" ? start : `${label} ${start}`;
   });
   return [title, ...texts].join(": ");
 };

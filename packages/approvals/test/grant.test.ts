@@ -150,3 +150,13 @@ it("a grant is shown whole, and hides nothing", () => {
     `for exactly this call: ${digest}`,
   ]);
 });
+
+it("names the call of an exact grant in words", () => {
+  const lineOf = (tool: string, input: JsonObject) => presentGrant(grantOf({ tool }), { tool, input })[2];
+  expect(lineOf("bash", { command: "npm test\n\u202ex" })).toBe(
+    "for exactly this call: bash: run this command: npm test⟨U+000A⟩⟨U+202E⟩x",
+  );
+  expect(lineOf("write", { path: "a.txt", content: "x", mode: 1 })).toBe(
+    'for exactly this call: write: write a.txt: and with { "mode": 1 }',
+  );
+});

@@ -36,12 +36,11 @@ const storedIn = (row: SqlRow): StoredRow =>
   ({ row: readJson(row.body), content: readJson(row.content) }) as unknown as StoredRow;
 
 const addFilter = (where: Conditions, filter: TimelineFilter): void => {
-  const { agent, session, turn, tool, decision, rule, state, failedOnly, text, sinceMs, untilMs } = filter;
+  const { agent, session, turn, tool, decision, rule, state, failedOnly, sinceMs, untilMs } = filter;
   if (agent !== undefined && session !== undefined) where.add("session_key = ?", keyDigest(agent, session));
   where.addEqual({ agent, session, turn, tool, decision, rule });
   if (state !== undefined) where.add("state = ?", state);
   if (failedOnly === true) where.addRaw("state IN ('failed', 'refused', 'unknown')");
-  if (text !== undefined) where.add("strpos(words, ?) > 0", searchable(text));
   if (sinceMs !== undefined) where.add("at >= ?", sinceMs);
   if (untilMs !== undefined) where.add("at < ?", untilMs);
 };
@@ -52,6 +51,12 @@ const isIndexed = ({ agent, session, failedOnly, ...others }: TimelineFilter): b
   if (agent === undefined && session === undefined) return true;
   return agent !== undefined && session !== undefined && failedOnly !== true;
 };
+
+/** Words are that much smaller than rows: a search for text alone looks at as many more at once. */
+const wordsPerRow = 10;
+
+const isTextAlone = ({ text, ...others }: TimelineFilter): boolean =>
+  text !== undefined && Object.values(others).every((value) => value === undefined);
 
 class PostgresTimeline implements TimelineStore {
   readonly #database: Database;
@@ -104,9 +109,16 @@ class PostgresTimeline implements TimelineStore {
     const lastSeq = counter === undefined ? 0 : safeNumber(counter.last);
     const before = Math.min(beforeId ?? Number.MAX_SAFE_INTEGER, lastSeq + 1);
     // Numbers are at least as many as rows: a window of numbers bounds the rows that are looked at.
-    const end = isIndexed(filter) ? 0 : Math.max(0, before - maxScan);
+    const scan = isTextAlone(filter) ? wordsPerRow * maxScan : maxScan;
+    const end = isIndexed(filter) ? 0 : Math.max(0, before - scan);
     const where = new Conditions().add("id < ?", before).add("id >= ?", end);
     addFilter(where, filter);
+    // The words are looked through alone: rows are read for hits only.
+    if (filter.text !== undefined)
+      where.add(
+        "id = ANY (ARRAY(SELECT id FROM store.timeline_words WHERE id < ? AND id >= ? AND strpos(words, ?) > 0))",
+        ...[before, end, searchable(filter.text)],
+      );
     const rows = (
       await this.#query(
         `SELECT body FROM store.timeline WHERE ${where} ORDER BY id DESC LIMIT ${size}`,

@@ -78,7 +78,7 @@ export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, 
             ))}
           </code>
         )}
-        <span class="card-foot">
+        <span class="inline card-foot">
           <AgentName name={origin.agent} />
           {isPending && <RiskBadge level={view.risk.level} />}
           {isLeft(record) && <span class="chip">its agent has gone</span>}

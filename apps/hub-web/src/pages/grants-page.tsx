@@ -28,7 +28,7 @@ const toAllowed = (grant: Grant, lines: readonly string[], nowMs: number): Allow
   ),
   when: endText(grant, nowMs),
   isOver: grant.revoked !== undefined || grant.expiresAtMs <= nowMs,
-  text: <TextList texts={lines} />,
+  text: <TextList className="lines bullets" texts={lines} />,
   foot: (
     <>
       Given by {line(grant.by, 60)}, {formatAge(grant.createdAtMs, nowMs)}, with{" "}

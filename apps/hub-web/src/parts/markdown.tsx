@@ -1,7 +1,7 @@
 import { codeKind, toViewLines } from "@harnesskit/approvals";
 import { displayText } from "@harnesskit/wire";
 import { Lexer, type Token, type Tokens } from "marked";
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, h } from "preact";
 import { useMemo } from "preact/hooks";
 import { CodeBlock } from "./code-block.tsx";
 import { SafeText } from "./safe-text.tsx";
@@ -21,60 +21,17 @@ function Link({ token: { href, text, tokens } }: { readonly token: Tokens.Link }
   const url = safeUrl(href);
   const place = url === undefined ? visible(href) : url.host || visible(href);
   const isSaid = text === href || text === place;
+  const words = <Pieces tokens={tokens} />;
   return (
     <>
       {url === undefined ? (
-        <Inline tokens={tokens} />
+        words
       ) : (
         <a href={url.href} title={visible(href)} target="_blank" rel="noreferrer noopener">
-          <Inline tokens={tokens} />
+          {words}
         </a>
       )}
       {!isSaid && <span class="dim"> ({place})</span>}
-    </>
-  );
-}
-
-function InlineToken({ token }: { readonly token: Token }): ComponentChildren {
-  const { tokens, text, raw } = token as Tokens.Generic;
-  const inner =
-    tokens === undefined ? <SafeText text={visible(String(text ?? raw))} /> : <Inline tokens={tokens} />;
-  switch (token.type) {
-    case "strong":
-      return <strong>{inner}</strong>;
-    case "em":
-      return <em>{inner}</em>;
-    case "del":
-      return <del>{inner}</del>;
-    case "codespan":
-      return (
-        <code>
-          <SafeText text={visible(text)} />
-        </code>
-      );
-    case "br":
-      return <br />;
-    case "link":
-      return <Link token={token as Tokens.Link} />;
-    case "image":
-      return (
-        <span class="dim">
-          [image: <SafeText text={visible(text)} />] ({visible((token as Tokens.Image).href)})
-        </span>
-      );
-    case "html":
-      return <SafeText text={visible(raw)} />;
-    default:
-      return inner;
-  }
-}
-
-function Inline({ tokens }: { readonly tokens: readonly Token[] }) {
-  return (
-    <>
-      {tokens.map((token, index) => (
-        <InlineToken key={`${index}`} token={token} />
-      ))}
     </>
   );
 }
@@ -83,34 +40,26 @@ function List({ token: { ordered, start, items } }: { readonly token: Tokens.Lis
   const children = items.map(({ task, checked, tokens }, index) => (
     <li key={`${index}`}>
       {task && (checked === true ? "☑ " : "☐ ")}
-      <Blocks tokens={tokens} />
+      <Pieces tokens={tokens} />
     </li>
   ));
   return ordered ? <ol start={Number(start)}>{children}</ol> : <ul>{children}</ul>;
 }
 
 function Table({ token: { header, rows } }: { readonly token: Tokens.Table }) {
+  const cellsOf = (cells: readonly Tokens.TableCell[], tag: "th" | "td") =>
+    cells.map(({ tokens, align }, index) =>
+      h(tag, { key: index, class: align === "right" ? "number" : "" }, <Pieces tokens={tokens} />),
+    );
   return (
     <div class="wide">
       <table>
         <thead>
-          <tr>
-            {header.map(({ tokens, align }, index) => (
-              <th key={`${index}`} scope="col" class={align === "right" ? "number" : ""}>
-                <Inline tokens={tokens} />
-              </th>
-            ))}
-          </tr>
+          <tr>{cellsOf(header, "th")}</tr>
         </thead>
         <tbody>
           {rows.map((row, at) => (
-            <tr key={`${at}`}>
-              {row.map(({ tokens, align }, index) => (
-                <td key={`${index}`} class={align === "right" ? "number" : ""}>
-                  <Inline tokens={tokens} />
-                </td>
-              ))}
-            </tr>
+            <tr key={`${at}`}>{cellsOf(row, "td")}</tr>
           ))}
         </tbody>
       </table>
@@ -125,41 +74,38 @@ function Code({ token: { text, lang = "" } }: { readonly token: Tokens.Code }) {
   return <CodeBlock part={{ kind, label, lines }} language={/^\w+/.exec(lang)?.[0].toLowerCase()} />;
 }
 
-function Block({ token }: { readonly token: Token }): ComponentChildren {
-  const { tokens, raw } = token as Tokens.Generic;
-  const inner = tokens === undefined ? <SafeText text={visible(raw)} /> : <Inline tokens={tokens} />;
-  switch (token.type) {
-    case "space":
-    case "checkbox":
-      return null;
-    case "heading":
-      return <h3>{inner}</h3>;
-    case "hr":
-      return <hr />;
-    case "list":
-      return <List token={token as Tokens.List} />;
-    case "blockquote":
-      return (
-        <blockquote>
-          <Blocks tokens={tokens ?? []} />
-        </blockquote>
-      );
-    case "code":
-      return <Code token={token as Tokens.Code} />;
-    case "table":
-      return <Table token={token as Tokens.Table} />;
-    case "text":
-      return inner;
-    default:
-      return <p>{inner}</p>;
-  }
+/** The elements of tokens that only hold others. */
+const elements: Readonly<Record<string, string>> = {
+  ...{ strong: "strong", em: "em", del: "del", codespan: "code" },
+  ...{ paragraph: "p", heading: "h3", blockquote: "blockquote" },
+};
+
+function Piece({ token }: { readonly token: Token }): ComponentChildren {
+  const { type, tokens, text, raw } = token as Tokens.Generic;
+  if (type === "space" || type === "checkbox") return null;
+  if (type === "br" || type === "hr") return h(type, null);
+  if (type === "link") return <Link token={token as Tokens.Link} />;
+  if (type === "list") return <List token={token as Tokens.List} />;
+  if (type === "code") return <Code token={token as Tokens.Code} />;
+  if (type === "table") return <Table token={token as Tokens.Table} />;
+  if (type === "html") return <SafeText text={visible(raw)} />;
+  if (type === "image")
+    return (
+      <span class="dim">
+        [image: <SafeText text={visible(text)} />] ({visible((token as Tokens.Image).href)})
+      </span>
+    );
+  const inner =
+    tokens === undefined ? <SafeText text={visible(String(text ?? raw))} /> : <Pieces tokens={tokens} />;
+  const element = elements[type];
+  return element === undefined ? inner : h(element, null, inner);
 }
 
-function Blocks({ tokens }: { readonly tokens: readonly Token[] }) {
+function Pieces({ tokens }: { readonly tokens: readonly Token[] }) {
   return (
     <>
       {tokens.map((token, index) => (
-        <Block key={`${index}`} token={token} />
+        <Piece key={`${index}`} token={token} />
       ))}
     </>
   );
@@ -170,7 +116,7 @@ export function Markdown({ text }: { readonly text: string }) {
   const tokens = useMemo(() => Lexer.lex(text.replaceAll("\r\n", "\n"), { gfm: true, breaks: true }), [text]);
   return (
     <div class="markdown" dir="auto">
-      <Blocks tokens={tokens} />
+      <Pieces tokens={tokens} />
     </div>
   );
 }

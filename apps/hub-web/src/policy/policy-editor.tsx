@@ -25,9 +25,10 @@ const useCheck = (text: string, rowId: number | undefined): PolicyCheck => {
     }, checkAfterMs);
     return () => clearTimeout(timer);
   }, [text, rowId]);
-  const { value, problem } = useRead((client) => client.call("policy.check", { text: settled, rowId }), {
-    version,
-  });
+  const { value, problem } = useRead(
+    async (client) => (settled === "" ? nothing : client.call("policy.check", { text: settled, rowId })),
+    { version },
+  );
   return problem === undefined ? (value ?? nothing) : { ...nothing, problems: [{ message: problem }] };
 };
 

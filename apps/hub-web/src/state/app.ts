@@ -8,7 +8,7 @@ import { useStore } from "./store.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** What the views of a page that is signed in share. */
-export interface AppState {
+interface AppState {
   readonly link: HubLink;
   readonly router: Router;
   readonly inbox: Inbox;

@@ -4,7 +4,7 @@ import { useApp } from "./app.ts";
 import { failureText, isLost } from "./failures.ts";
 import { useStore } from "./store.ts";
 
-export interface Read<T> {
+interface Read<T> {
   /** What was read last for this key; undefined before. */
   readonly value: T | undefined;
   readonly problem: string | undefined;
@@ -31,9 +31,10 @@ export const useRead = <T>(
   const [problem, setProblem] = useState<string>();
   const latest = useRef({ read, key });
   latest.current = { read, key };
+  const count = useRef(0);
   const reload = useRef(() => {
-    const asked = latest.current;
-    const isLate = () => latest.current.key !== asked.key;
+    const asked = { ...latest.current, number: ++count.current };
+    const isLate = () => asked.number < count.current;
     asked.read(link.client).then(
       (value) => {
         if (isLate()) return;

@@ -45,20 +45,20 @@ function HowToAllow({ detail: { row, input }, policyFile }: RowProps) {
   const { rule, source } = row.decision ?? {};
   const name = rule === undefined ? undefined : <code>{line(rule, 200)}</code>;
   const file = policyFile === undefined ? "the policy" : <code>{line(policyFile, 300)}</code>;
-  if (source === "limit")
-    return (
-      <p>
+  const texts: Readonly<Record<string, ComponentChildren>> = {
+    limit: (
+      <>
         The limit {name} was reached. It passes again later, or with a higher limit in {file}.
-      </p>
-    );
-  if (source === "guard")
-    return <p>No rule allows an agent to change the policy itself. Do it by hand if you want it.</p>;
-  if (source === "failure")
-    return (
-      <p>
+      </>
+    ),
+    guard: "No rule allows an agent to change the policy itself. Do it by hand if you want it.",
+    failure: (
+      <>
         The rule {name} failed, so nothing passes it. Correct it in {file}.
-      </p>
-    );
+      </>
+    ),
+  };
+  if (source !== undefined && texts[source] !== undefined) return <p>{texts[source]}</p>;
   const given = isObject(input?.value) && !input.isCut ? input.value : {};
   const allowing = row.tool === undefined ? undefined : allowingRule(row.tool, given);
   const place = name === undefined ? "among its rules" : <>above the rule {name}</>;
@@ -147,14 +147,14 @@ export function RowDetail({ detail, policyFile, onClose }: RowProps & { readonly
   useKey("Escape", onClose);
   const said = row.tool === undefined ? saidIn(input) : undefined;
   const head = (
-    <>
+    <div class="inline">
       <a class="button quiet compact" href={routeHash({ page: "policy", id: String(id), filter: {} })}>
         Test this event
       </a>
       <CopyButton text={location.href} icon="link">
         Copy link
       </CopyButton>
-    </>
+    </div>
   );
   return (
     <Detail

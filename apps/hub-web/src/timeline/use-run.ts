@@ -5,7 +5,7 @@ import { failureText, isLost } from "../state/failures.ts";
 import type { Run } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
 
-export interface ReadRun {
+interface ReadRun {
   /** The oldest first, without gaps. */
   readonly details: readonly TimelineDetail[];
   /** Whether there are later rows. */

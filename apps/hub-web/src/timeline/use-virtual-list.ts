@@ -6,7 +6,7 @@ import {
   Virtualizer,
 } from "@tanstack/virtual-core";
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 export interface VirtualListOptions {
   readonly scroller: RefObject<HTMLElement | null>;
@@ -29,16 +29,13 @@ const startPx = 8;
 export const useVirtualList = ({ scroller, keys, sizeOf }: VirtualListOptions): VirtualList => {
   const [, redraw] = useState({});
   const list = useRef<Virtualizer<HTMLElement, HTMLElement>>(undefined);
-  const lastKeys = useRef<{ readonly keys: readonly string[]; readonly keyOf: (index: number) => string }>(
-    undefined,
-  );
-  if (lastKeys.current?.keys !== keys) lastKeys.current = { keys, keyOf: (index) => keys[index] ?? "" };
+  const keyOf = useMemo(() => (index: number) => keys[index] ?? "", [keys]);
   const isAtStart = (list.current?.scrollOffset ?? 0) <= startPx;
   const options = {
     count: keys.length,
     getScrollElement: () => scroller.current,
     estimateSize: sizeOf,
-    getItemKey: lastKeys.current.keyOf,
+    getItemKey: keyOf,
     overscan: 8,
     anchorTo: isAtStart ? ("start" as const) : ("end" as const),
     observeElementRect,

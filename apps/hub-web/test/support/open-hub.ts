@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type ApprovalQuestion, type ApprovalStore, createMemoryApprovalStore } from "@harnesskit/approvals";
-import { createHub, createMemoryTimelineStore, type TimelineStore } from "@harnesskit/hub";
+import { createHub, createMemoryTimelineStore, type HubOptions, type TimelineStore } from "@harnesskit/hub";
 import { type ServedHub, type ServeHubOptions, serveHub } from "@harnesskit/hub/node";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, parsePolicy, parsePolicyLike } from "@harnesskit/policy";
@@ -34,6 +34,7 @@ type AuditEntry = Parameters<NonNullable<ServeHubOptions["audit"]>>[0];
 export interface OpenHubOptions {
   /** Whether it was started with a policy file. @default false */
   readonly savesPolicy?: boolean | undefined;
+  readonly formerPolicy?: HubOptions["formerPolicy"];
 }
 
 const vapidKey = "BEl62iUYgUivxIkv69yViEuiBIa-Ib9-SkvMeAtA3LFgDzkrxZJjSgSnfckjBJuBkr3qBUYIHBQFLXYp5Nksh8U";
@@ -49,7 +50,7 @@ const freePort = (): Promise<number> =>
 /** A hub as a user's, in this process, with stores in memory and the page from a directory. */
 export const openHub = async (
   pageDirectory: string,
-  { savesPolicy = false }: OpenHubOptions = {},
+  { savesPolicy = false, formerPolicy }: OpenHubOptions = {},
 ): Promise<OpenHub> => {
   const directory = await temporaryDirectory();
   const place = hubPlace({ state: join(directory.path, "hub") });
@@ -66,6 +67,7 @@ export const openHub = async (
   const hub = createHub({
     ...{ version: "1.0.0", policy, approvals, timeline, riskOf, limits, onError },
     savePolicy: savesPolicy ? savePolicy : undefined,
+    formerPolicy,
     costOf: ({ model, inputTokens = 0 }) => (model === "known" ? inputTokens / 1000 : undefined),
   });
   await hub.start();

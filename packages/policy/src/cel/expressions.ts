@@ -3,6 +3,7 @@ import { TypeError as CelTypeError, Environment, EvaluationError, ParseError } f
 import { RuleError } from "../policy-error.ts";
 import type { PolicyLimits } from "../policy-limits.ts";
 import { boundCost, type CostProblem, guards } from "./bound-cost.ts";
+import { celProblemText } from "./cel-problem-text.ts";
 import { CostMeter } from "./cost-meter.ts";
 import type { EventView } from "./event-view.ts";
 import { createPatterns } from "./patterns.ts";
@@ -25,6 +26,22 @@ export interface ExpressionsOptions {
 
 const isCelError = (error: unknown): error is ParseError =>
   error instanceof ParseError || error instanceof CelTypeError || error instanceof EvaluationError;
+
+/** The parts of an event by their names in expressions, with their types. */
+const variables = {
+  event: "map",
+  event_type: "string",
+  payload: "dyn",
+  tool: "string",
+  action: "string",
+  args: "map",
+  session: "string",
+  agent: "string",
+  depth: "int",
+  metadata: "map",
+  workspace: "string",
+};
+const names = [...Object.keys(variables), "lists"];
 
 const sync = { async: false };
 
@@ -83,12 +100,13 @@ export class Expressions {
       const problem = boundCost(parsed.ast, (source) => this.#environment.parse(source).ast, maxNesting);
       if (problem) return problem;
       const { error, type: found } = parsed.check();
-      if (error) return { message: error.summary, offset: error.range?.start ?? 0 };
+      if (error) return { message: celProblemText(error.summary, names), offset: error.range?.start ?? 0 };
       if (type === "bool" && found !== "bool" && found !== "dyn")
         return { message: `a condition must be true or false, and this is a ${found}`, offset: 0 };
       return (view) => this.#evaluate(parsed, view);
     } catch (error) {
-      if (isCelError(error)) return { message: error.summary, offset: error.range?.start ?? 0 };
+      if (isCelError(error))
+        return { message: celProblemText(error.summary, names), offset: error.range?.start ?? 0 };
       if (error instanceof RangeError) return { message: "nested too deeply", offset: 0 };
       throw error;
     }
@@ -114,19 +132,8 @@ export class Expressions {
 
   #declareEvent(): void {
     const lists = Object.entries(this.#options.lists).map(([name, items]) => [name, new Set(items)] as const);
-    this.#environment
-      .registerVariable("event", "map")
-      .registerVariable("event_type", "string")
-      .registerVariable("payload", "dyn")
-      .registerVariable("tool", "string")
-      .registerVariable("action", "string")
-      .registerVariable("args", "map")
-      .registerVariable("session", "string")
-      .registerVariable("agent", "string")
-      .registerVariable("depth", "int")
-      .registerVariable("metadata", "map")
-      .registerVariable("workspace", "string")
-      .registerConstant("lists", "map<string, list<string>>", Object.fromEntries(lists));
+    for (const [name, type] of Object.entries(variables)) this.#environment.registerVariable(name, type);
+    this.#environment.registerConstant("lists", "map<string, list<string>>", Object.fromEntries(lists));
   }
 
   #declareGuards(): void {

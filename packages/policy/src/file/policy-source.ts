@@ -3,6 +3,7 @@ import type * as z from "zod";
 import type { CostProblem } from "../cel/bound-cost.ts";
 import { PolicyError, type PolicyErrorCode, type PolicyProblem, type SourcePlace } from "../policy-error.ts";
 import type { PolicyLimits } from "../policy-limits.ts";
+import { issueText, unknownKeyText, yamlText } from "./problem-text.ts";
 import { shapeProblems, tooDeepAt } from "./yaml-shape.ts";
 
 /** Steps into a document: keys of maps and indices of lists. */
@@ -69,7 +70,7 @@ export class PolicySource {
     this.#document = document;
     // A warning is about an unknown tag.
     const faults = [...document.errors, ...document.warnings].slice(0, maxFaults).map(({ message, pos }) => ({
-      message: (message.split("\n", 1)[0] as string).replace(/ at line \d+, column \d+:?$/, ""),
+      message: yamlText(message.split("\n", 1)[0] as string),
       offset: pos[0],
     }));
     if (faults.length > 0) throw this.#failed("policy_syntax", faults);
@@ -87,13 +88,10 @@ export class PolicySource {
     if (result.success) return result.data;
     for (const outer of result.error.issues.slice(0, maxIssues)) {
       const { issue, path } = innermost(outer);
-      const where = pathText(path);
       if (issue.code === "unrecognized_keys") {
         for (const key of issue.keys.slice(0, maxIssues))
-          this.#problems.push(
-            this.#keyProblem(path, key, `unknown key ${JSON.stringify(key.slice(0, 100))}`),
-          );
-      } else this.add(path, where ? `${where}: ${issue.message}` : issue.message);
+          this.#problems.push(this.#keyProblem(path, key, unknownKeyText(key, schema)));
+      } else this.add(path, issueText(issue, path, this.value));
     }
     throw this.#refused();
   }

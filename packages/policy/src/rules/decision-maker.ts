@@ -112,8 +112,10 @@ const checkSample = (
 ): void => {
   const result = ahpEvents[type].decision.safeParse(sample);
   if (!result.success) {
-    if (!result.error.issues.every((issue) => open.has(String(issue.path[0]))))
-      problems.add(path, String(keysOfDecision(type, sample)));
+    if (result.error.issues.every((issue) => open.has(String(issue.path[0])))) return;
+    const text = String(keysOfDecision(type, sample));
+    const isEmpty = sample.decision === "modify" && text.startsWith("modified_payload");
+    problems.add(path, isEmpty ? 'modify needs values, such as set: { "arguments.command": ls }' : text);
     return;
   }
   const hasOwnReason = typeof then !== "string" && then.reason !== undefined;

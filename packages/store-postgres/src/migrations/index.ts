@@ -5,6 +5,7 @@ import { timeline } from "./0004-timeline.ts";
 import { stateOfRuns } from "./0005-state-of-runs.ts";
 import { serversOfRuns } from "./0006-servers-of-runs.ts";
 import { sessionsOfTimelines } from "./0007-sessions-of-timelines.ts";
+import { wordsOfTimelines } from "./0008-words-of-timelines.ts";
 
 /** One step of the schema. */
 export interface MigrationStep {
@@ -32,4 +33,5 @@ export const migrationSteps: readonly MigrationStep[] = [
   { version: 5, sql: stateOfRuns, worksWith: 1 },
   { version: 6, sql: serversOfRuns, worksWith: 1 },
   { version: 7, sql: sessionsOfTimelines, worksWith: 1 },
+  { version: 8, sql: wordsOfTimelines, worksWith: 1 },
 ];
