@@ -64,7 +64,7 @@ describe("harness run while a turn runs", () => {
     expect((await harness([...queue, "--cancel", turnId], { cwd })).stdout).toBe(`Cancelled ${turnId}\n`);
     expect((await second.ended).code).toBe(1);
     const twice = await harness([...queue, "--cancel", turnId], { cwd });
-    expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining("No such prompt waits") });
+    expect(twice).toMatchObject({ code: 1, stderr: expect.stringContaining("No such prompt is waiting") });
   });
 
   it.each([
