@@ -126,7 +126,11 @@ describe("harness doctor", () => {
     await program.ended;
     const { problems } = await doctor(cwd);
     expect(problems).toMatchObject([
-      { check: "lock", text: expect.stringContaining("is dead"), fix: expect.stringContaining("rm ") },
+      {
+        check: "lock",
+        text: expect.stringContaining("is no longer running"),
+        fix: expect.stringContaining("rm "),
+      },
       { check: "turn", text: expect.stringContaining("waits for an answer") },
     ]);
     const { stdout } = await harness(["doctor"], { cwd });
