@@ -47,6 +47,21 @@ describe("match", () => {
     expect(match(value, matcher)).toMatchObject({ path });
   });
 
+  it("finds a member that two elements share, also deep in some of them", () => {
+    const list = [
+      { type: "a", of: { id: 1 } },
+      { type: "b", of: { id: 1 } },
+      { type: "a", of: { id: 2 } },
+    ];
+    const ids = (type: string) => ({ $unique: { of: { type }, by: "of.id" } });
+    expect(match(list, ids("a"))).toBeUndefined();
+    expect(match([...list, list[0]], ids("a"))).toMatchObject({ found: [1, 2, 1] });
+    expect(match([...list, list[0]], ids("b"))).toBeUndefined();
+    expect(match(list, { $unique: "type" })).toMatchObject({ found: ["a", "b", "a"] });
+    expect(match([1, 2], { $unique: true })).toBeUndefined();
+    expect(match([1, 1], { $unique: true })).toMatchObject({ found: [1, 1] });
+  });
+
   it("takes matchers that a suite has named", () => {
     expect(match({ a: 1 }, { a: "$small" }, { small: { $range: { max: 9 } } })).toBeUndefined();
     expect(match({ a: 10 }, { a: "$small" }, { small: { $range: { max: 9 } } })).toMatchObject({

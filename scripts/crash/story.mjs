@@ -11,6 +11,7 @@ const events = [
   "turn.queued",
   "turn.started",
   "item.started",
+  "item.updated",
   "item.completed",
   "approval.requested",
   "approval.resolved",

@@ -37,10 +37,13 @@ export function checkShape(threadId, events) {
       open = undefined;
     }
     if (type === "item.started") {
-      // A call that was asked about begins again as it runs.
-      const runs = data.item.data?.status === "running" && items.get(data.itemId) === "pending";
-      must(runs || !items.has(data.itemId), `${place}: the item ${data.itemId} begins twice`);
+      must(!items.has(data.itemId), `${place}: the item ${data.itemId} begins twice`);
       items.set(data.itemId, data.item.data?.status ?? "open");
+    }
+    if (type === "item.updated") {
+      const before = items.get(data.itemId);
+      must(before === "pending", `${place}: the item ${data.itemId} is updated and was ${before}`);
+      items.set(data.itemId, data.item.data.status);
     }
     if (type === "item.completed") {
       must(items.get(data.itemId) !== "done", `${place}: the item ${data.itemId} is completed twice`);

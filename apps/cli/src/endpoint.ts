@@ -45,3 +45,18 @@ export const toSocketFailure = (thrown: unknown, option: string, advice: SocketA
   const hint = code === "address_in_use" ? whenInUse : "Look into it: the same command with HARNESS_DEBUG=1";
   return unavailableError("unavailable", message, { hint, cause: thrown });
 };
+
+/** Why an HTTP server does not listen, as an error that says what to do. */
+export const toHttpFailure = (thrown: unknown, option: string): unknown => {
+  if (!HarnessError.isInstance(thrown)) return thrown;
+  const { code, message } = thrown;
+  if (code === "insecure_token_file") {
+    return usageError(`--token-file: ${message}`, "Name a file in a directory of your own");
+  }
+  if (code !== "address_in_use" && code !== "transport_failed") return thrown;
+  const why = code === "address_in_use" ? "another program has this port: " : "";
+  return unavailableError("unavailable", `${option}: ${why}${message}`, {
+    hint: `Choose another port, or a free one: ${option} 0`,
+    cause: thrown,
+  });
+};

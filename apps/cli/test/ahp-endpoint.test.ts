@@ -82,7 +82,7 @@ describe("the harness of --ahp", () => {
       for (const name of ["HARNESS_AHP_TOKEN", "HARNESS_AHP_API_KEY"]) vi.stubEnv(name, env[name]);
       const to = `${path.startsWith("/ws") ? "ws" : "http"}://127.0.0.1:${port}${path}`;
       const verdict = await decide(to, access).finally(() => vi.unstubAllEnvs());
-      expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "allow" } });
+      expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "escalate" } });
       const [{ url = "", headers = {} } = {}] = seen;
       return [url, headers["x-api-key"], headers.authorization];
     };
@@ -116,7 +116,7 @@ describe("the harness of --ahp", () => {
     const cwd = await makeWorkspace();
     vi.stubEnv("XDG_STATE_HOME", join(cwd, "state"));
     const audit = `${cwd}/a\\ b.jsonl`;
-    const command = `'${process.execPath}' "${binPath}" ahp serve --stdio --quiet --default allow --audit ${audit}`;
+    const command = `'${process.execPath}' "${binPath}" ahp serve --stdio --quiet --audit ${audit}`;
     const verdict = await decide(`stdio:${command}`).finally(() => vi.unstubAllEnvs());
     expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "allow" } });
     await expect(decide("stdio:/does/not/exist")).rejects.toMatchObject({ code: "unreachable" });

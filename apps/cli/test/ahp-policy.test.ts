@@ -224,13 +224,11 @@ describe("harness ahp serve --policy", () => {
     return { ...served, agent, welcome, ask, stop, file: join(cwd, "p.yaml"), log: join(cwd, "log.jsonl") };
   };
 
-  it("decides by the file, says by which rule, and still answers queries", async () => {
+  it("decides by the file, says by which rule, and knows the answer to no query", async () => {
     const { ask, agent, welcome, program, log, stop } = await serve();
-    expect(program.stderr).toContain(
-      "policy first (4 rules) from p.yaml; keeps runs (0 from before); audit log ",
-    );
+    expect(program.stderr).toContain("policy first (4 rules) from p.yaml; audit log ");
     expect(welcome.result).toMatchObject({
-      harness_info: { capabilities: expect.arrayContaining(["pre_action", "query", "confirmation"]) },
+      harness_info: { capabilities: expect.arrayContaining(["pre_action", "confirmation"]) },
     });
     expect((await ask(action("push --force"))).result).toMatchObject({
       decision: "block",
@@ -240,7 +238,7 @@ describe("harness ahp serve --policy", () => {
     expect((await ask({ tool_name: "read" })).result).toMatchObject({ decision: "allow" });
     const query = { query_type: "stats", payload: {}, session_id: "session-1", agent_id: "agent-1" };
     const answer = await agent.ask({ jsonrpc: "2.0", id: "q", method: "ahp/query", params: query });
-    expect(answer.result).toMatchObject({ answer: { decisions: { block: 1 } } });
+    expect(answer.result).toMatchObject({ answer: null, reason: expect.any(String) });
     expect((await stop()).stderr).toContain("pre_action bash → block by force");
     expect(await entriesOf(log, "ahp.event")).toMatchObject([
       { details: { decision: "block", rule: "force", shadowed: "told: block" } },
@@ -295,11 +293,9 @@ describe("harness ahp serve --policy", () => {
     expect(await ahp(["serve", "--stdio", "--policy", "none.yaml"], cwd)).toMatchObject({ code: 2 });
   });
 
-  it("refuses options that exclude each other, and content without a file for it", async () => {
+  it("refuses to record content without a file for it", async () => {
     const cwd = await makeWorkspace();
-    const both = await ahp(["serve", "--stdio", "--policy", "default", "--default", "allow"], cwd);
-    expect(both).toMatchObject({ code: 2, stdout: "" });
-    const nowhere = await ahp(["serve", "--stdio", "--policy", "default", "--record-content"], cwd);
+    const nowhere = await ahp(["serve", "--stdio", "--record-content"], cwd);
     expect(nowhere).toMatchObject({ code: 2, stdout: "" });
     expect(nowhere.stderr).toContain("--audit FILE");
   });
@@ -313,7 +309,7 @@ describe("harness ahp serve --policy", () => {
     ]
       .map((message) => `${JSON.stringify(message)}\n`)
       .join("");
-    const end = await ahp(["serve", "--stdio", "--policy", "default"], cwd, input);
+    const end = await ahp(["serve", "--stdio"], cwd, input);
     expect(end.code).toBe(0);
     const replies = end.stdout
       .trim()
@@ -327,10 +323,13 @@ describe("harness ahp serve --policy", () => {
   });
 });
 
+const allowAll = "version: 1\nrules: []\ndefaults: { gate: allow }\n";
+
 describe("harness ahp backtest", () => {
   const play = async (args: readonly string[]) => {
-    const cwd = await makeWorkspace({ "p.yaml": policyOf("new", "allow") });
-    const { program } = await serveAhp(["--unix", "a.sock", "--audit", "log.jsonl", ...args], cwd);
+    const cwd = await makeWorkspace({ "p.yaml": policyOf("new", "allow"), "all.yaml": allowAll });
+    const recorded = ["--unix", "a.sock", "--policy", "all.yaml", "--audit", "log.jsonl"];
+    const { program } = await serveAhp([...recorded, ...args], cwd);
     const agent = LineAgent.ofSocket(join(cwd, "a.sock"));
     await agent.ask(handshake());
     await agent.ask(event("pre_action", action(`push --force ${token}`), "1"));
@@ -342,7 +341,7 @@ describe("harness ahp backtest", () => {
   };
 
   it("says what would have been decided otherwise of events that were recorded without their secrets", async () => {
-    const cwd = await play(["--default", "allow", "--record-content"]);
+    const cwd = await play(["--record-content"]);
     const log = await readFile(join(cwd, "log.jsonl"), "utf8");
     expect(log).toContain("push --force");
     for (const secret of [token, "hunter2"]) expect(log).not.toContain(secret);

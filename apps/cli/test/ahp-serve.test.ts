@@ -1,8 +1,6 @@
 import { once } from "node:events";
-import { chmod, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { get } from "node:http";
+import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -18,75 +16,57 @@ import {
   who,
   withHarness,
 } from "./support/ahp.ts";
-import { makeWorkspace, type RunningProgram } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 const gone = { code: "ENOENT" };
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 const pathOf = (endpoint = ""): string => endpoint.slice("unix:".length);
 
-const entriesOf = async (file: string, what: string): Promise<object[]> =>
-  (await readFile(file, "utf8"))
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as { action: string })
-    .filter(({ action }) => action === what);
-
-const lifecycle = {
-  run_id: "run-1",
-  session_id: who.session_id,
-  status: "executing",
-  updated_at: "2026-01-01T00:00:00Z",
-};
-
 describe("harness ahp serve", () => {
-  it("serves every place at once, and what one agent tells is known in all", async () => {
-    const served = await serveAhp(["--stdio", "--unix", "run/a.sock", "--http", "0", "--ws", "0"]);
+  it("serves every place at once, by the shipped policy", async () => {
+    const served = await serveAhp(["--stdio", "--unix", "run/a.sock", "--http", "0"]);
     const { cwd, program, endpoints, tokenFile = "" } = served;
     expect(endpoints.map((endpoint) => endpoint.replace(/\d+\/ahp$/, ""))).toEqual([
       `unix:${join(cwd, "run/a.sock")}`,
       "http://127.0.0.1:",
       "ws://127.0.0.1:",
     ]);
+    expect(program.stderr).toContain("policy coding-agent");
     const agent = LineAgent.ofProgram(program);
     expect(await agent.ask(handshake())).toMatchObject({
       id: "h",
       result: {
         protocol_version: "2.4",
-        harness_info: { capabilities: expect.arrayContaining(["pre_action", "query", "confirmation"]) },
+        harness_info: { capabilities: expect.arrayContaining(["pre_action", "confirmation"]) },
         config: { timeout_ms: 10_000, batch_size: 100, max_depth: 10 },
       },
     });
-    agent.tell(event("run_lifecycle", lifecycle));
     expect((await agent.ask(event("pre_action", {}, "1"))).result).toMatchObject({ decision: "escalate" });
     for (const endpoint of endpoints) {
-      const found = await withHarness(endpoint, { tokenFile }, async (client) => {
-        return client.query("run", { run_id: "run-1" });
+      const verdict = await withHarness(endpoint, { tokenFile }, async (client) => {
+        return client.decide("pre_action", { tool_name: "bash", arguments: { command: "rm -rf /" } });
       });
-      expect(found, endpoint).toMatchObject({
-        answer: { run_id: "run-1", agent_id: who.agent_id, status: "executing", lifecycle },
-      });
+      expect(verdict, endpoint).toMatchObject({ origin: "harness", decision: { decision: "block" } });
     }
   });
 
   it("speaks in lines on a socket that only its user can open, and removes it at the end", async () => {
-    const { program, endpoints } = await serveAhp(["--unix", "run/a.sock", "--unix", "run/b.sock"]);
-    for (const endpoint of endpoints) {
-      const path = pathOf(endpoint);
-      expect([await modeOf(path), await modeOf(join(path, ".."))]).toEqual([0o600, 0o700]);
-      const agent = LineAgent.ofSocket(path);
-      expect((await agent.ask(event("pre_action", {}, "0"))).error).toMatchObject({
-        code: -32600,
-        data: { reason: "handshake_required" },
-      });
-      expect((await agent.ask(handshake("h", "3.0"))).error).toMatchObject({ code: -32000 });
-      expect((await agent.ask("{")).error).toMatchObject({ code: -32700 });
-      expect((await agent.ask(handshake())).result).toMatchObject({ protocol_version: "2.4" });
-      expect((await agent.ask(event("pre_prompt", {}, "1"))).result).toMatchObject({ decision: "escalate" });
-    }
+    const { program, endpoints } = await serveAhp(["--unix", "run/a.sock"]);
+    const path = pathOf(endpoints[0]);
+    expect([await modeOf(path), await modeOf(join(path, ".."))]).toEqual([0o600, 0o700]);
+    const agent = LineAgent.ofSocket(path);
+    expect((await agent.ask(event("pre_action", {}, "0"))).error).toMatchObject({
+      code: -32600,
+      data: { reason: "handshake_required" },
+    });
+    expect((await agent.ask(handshake("h", "3.0"))).error).toMatchObject({ code: -32000 });
+    expect((await agent.ask("{")).error).toMatchObject({ code: -32700 });
+    expect((await agent.ask(handshake())).result).toMatchObject({ protocol_version: "2.4" });
+    expect((await agent.ask(event("pre_action", {}, "1"))).result).toMatchObject({ decision: "escalate" });
     program.child.kill("SIGTERM");
     expect(await program.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
-    for (const endpoint of endpoints) await expect(stat(pathOf(endpoint))).rejects.toMatchObject(gone);
+    await expect(stat(path)).rejects.toMatchObject(gone);
   });
 
   it("takes over the socket of a harness that was killed, and leaves that of a live one alone", async () => {
@@ -114,7 +94,7 @@ describe("harness ahp serve", () => {
   });
 
   it("asks for the token that it made and named, and takes it away at the end", async () => {
-    const { program, endpoints, tokenFile = "", cwd } = await serveAhp(["--http", "0", "--ws", "0"]);
+    const { program, endpoints, tokenFile = "", cwd } = await serveAhp(["--http", "0"]);
     const [http = "", ws = ""] = endpoints;
     expect([await modeOf(tokenFile), await modeOf(join(tokenFile, ".."))]).toEqual([0o600, 0o700]);
     const token = (await readFile(tokenFile, "utf8")).trim();
@@ -131,7 +111,6 @@ describe("harness ahp serve", () => {
       expect(byKey.status).toBe(status);
     }
     expect((await post(http.replace(/ahp$/, ""), handshake(), token)).status).toBe(404);
-    expect((await post(ws.replace("ws:", "http:"), handshake(), token)).status).not.toBe(200);
     const wrongFile = join(cwd, "wrong");
     await writeFile(wrongFile, `${"x".repeat(43)}\n`);
     const asked = (access: { tokenFile?: string }) =>
@@ -154,7 +133,7 @@ describe("harness ahp serve", () => {
     const cwd = await makeWorkspace();
     const file = join(cwd, "private", "token");
     const own = "a-token/of+my%20own=&";
-    const first = await serveAhp(["--http", "0", "--ws", "0", "--token-file", "private/token"], cwd);
+    const first = await serveAhp(["--http", "0", "--token-file", "private/token"], cwd);
     expect(first.tokenFile).toBe(file);
     const made = (await readFile(file, "utf8")).trim();
     expect((await post(first.endpoints[0] ?? "", handshake(), made)).status).toBe(200);
@@ -162,12 +141,10 @@ describe("harness ahp serve", () => {
     await first.program.ended;
     await expect(stat(file)).rejects.toMatchObject(gone);
     await writeFile(file, `${own}\n`, { mode: 0o600 });
-    const second = await serveAhp(["--http", "0", "--http", "0", "--ws", "0", "--token-file", file], cwd);
-    const [ws = "", ...https] = [...second.endpoints].reverse();
-    for (const url of https) {
-      expect((await post(url, handshake(), own)).status).toBe(200);
-      expect((await post(url, handshake(), made)).status).toBe(401);
-    }
+    const second = await serveAhp(["--http", "0", "--token-file", file], cwd);
+    const [url = "", ws = ""] = second.endpoints;
+    expect((await post(url, handshake(), own)).status).toBe(200);
+    expect((await post(url, handshake(), made)).status).toBe(401);
     const connect = (credentials: { bearer: string } | { apiKey: string }) =>
       createWebSocketTransport({ url: ws, credentials, credentialsIn: "query" }).connect();
     for (const credentials of [{ bearer: own }, { apiKey: own }]) {
@@ -198,15 +175,16 @@ describe("harness ahp serve", () => {
 
   it("ends with its input, what was asked being answered", async () => {
     const cwd = await makeWorkspace();
-    const lines = [handshake(), event("pre_action", {}, "1"), event("post_action")];
+    const asked = event("pre_action", { tool_name: "bash", arguments: { command: "sudo ls" } }, "1");
+    const lines = [handshake(), asked, event("post_action")];
     const input = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-    const end = await ahp(["serve", "--stdio", "--default", "block"], cwd, input);
+    const end = await ahp(["serve", "--stdio"], cwd, input);
     expect(end).toMatchObject({ code: 0, signal: null });
-    expect(end.stderr).toContain("pre_action → block");
+    expect(end.stderr).toContain("pre_action bash → block by privileged-commands");
     const replies = end.stdout.trim().split("\n");
     expect(replies.map((line) => JSON.parse(line))).toMatchObject([
       { id: "h", result: { harness_info: { name: "harness-ahp" } } },
-      { id: "1", result: { decision: "block", reason: expect.stringContaining("--default block") } },
+      { id: "1", result: { decision: "block", reason: expect.any(String) } },
     ]);
   });
 
@@ -218,49 +196,6 @@ describe("harness ahp serve", () => {
     expect(await agent.ask(handshake())).toMatchObject({ id: "h", result: {} });
     program.child.kill("SIGTERM");
     expect(await program.ended).toMatchObject({ code: 0, signal: null });
-  });
-
-  it.each([
-    ["allow", "allow", "approve", "allow"],
-    ["block", "block", "reject", "defer"],
-    ["escalate", "escalate", "escalate", "defer"],
-  ])("answers what asks for permission with --default %s", async (decision, gate, confirmation, idle) => {
-    const { program } = await serveAhp(["--stdio", "--default", decision]);
-    const agent = LineAgent.ofProgram(program);
-    await agent.ask(handshake());
-    const ask = async (type: string, payload?: object) =>
-      (await agent.ask(event(type, payload, type))).result;
-    const message = { session_id: "s", confirmation_type: "user_confirm", message: "Sure?" };
-    expect(await ask("pre_action", { tool_name: "bash" })).toMatchObject({ decision: gate });
-    expect(await ask("pre_prompt")).toMatchObject({ decision: gate });
-    expect(await ask("confirmation", message)).toMatchObject({ decision: confirmation });
-    expect(await ask("idle", { idle_duration_ms: 1, idle_reason: "none" })).toMatchObject({ decision: idle });
-    const limit = { session_id: "s", limit_type: "llm_token_limit", retry_after_ms: 1, current_usage: "all" };
-    expect((await agent.ask(event("rate_limit", limit, "r"))).error).toMatchObject({
-      code: -32603,
-      data: { reason: "not_supported" },
-    });
-    const events = ["pre_action", "post_action"].map((type) => event(type).params);
-    const batch = await agent.ask({ jsonrpc: "2.0", id: "b", method: "ahp/batch", params: { events } });
-    expect(batch.result).toMatchObject({ decisions: [{ decision: gate }, { decision: "allow" }] });
-    const query = (type: string, payload = {}) =>
-      agent.ask({
-        jsonrpc: "2.0",
-        id: type,
-        method: "ahp/query",
-        params: { ...who, query_type: type, payload },
-      });
-    agent.tell(event("run_lifecycle", { ...lifecycle, status: "completed" }));
-    expect((await query("runs", { is_finished: false })).result).toEqual({ answer: [] });
-    expect((await query("runs")).result).toMatchObject({ answer: [{ run_id: "run-1", is_finished: true }] });
-    expect((await query("run", { run_id: "other" })).result).toMatchObject({ answer: null });
-    expect((await query("stats")).result).toMatchObject({ answer: { handshakes: 1, batches: 1, runs: 1 } });
-    expect((await query("weather")).result).toEqual({
-      answer: null,
-      reason: "this harness answers queries of type runs, run and stats",
-    });
-    program.child.stdin?.end();
-    expect((await program.ended).code).toBe(0);
   });
 
   it("says what happens in safe lines that hold no payload, unless it is --quiet", async () => {
@@ -279,7 +214,7 @@ describe("harness ahp serve", () => {
     const found = lines.map((line) => line.replace(/\d\d:\d\d:\d\d/, "TIME"));
     expect(found.slice(2)).toEqual([
       "harness ahp: TIME handshake 2.4 (session session-1, agent agent-1)",
-      "harness ahp: TIME pre_action ba⟨U+001B⟩[31msh⏎ x → escalate (session session-1, agent agent-1)",
+      "harness ahp: TIME pre_action ba⟨U+001B⟩[31msh⏎ x → escalate by the default (session session-1, agent agent-1)",
       "harness ahp: TIME refused: event post_action: notification_expected (session session-1, agent agent-1)",
       "harness ahp: TIME refused: message: not_json",
       "",
@@ -329,18 +264,11 @@ describe("harness ahp serve", () => {
     [[], "Say where to serve"],
     [["--http", "x"], '--http must be a number from 0 to 65535, got "x"'],
     [["--http", "65536"], "from 0 to 65535"],
-    [["--ws", "-1"], '--ws must be a number from 0 to 65535, got "-1"'],
-    [["--http", "8123", "--ws", "8123"], "The port 8123 is given twice"],
-    [["--ws", "8123", "--ws", "8123"], "The port 8123 is given twice"],
-    [["--unix", ""], "the path is empty"],
+    [["--unix", ""], "is not an endpoint"],
     [["--unix", "x".repeat(200)], "choose a shorter directory"],
     [["--unix", "README.md"], "is not a socket and was left alone"],
-    [["--stdio", "--default", "maybe"], "Allowed choices are allow, block, escalate"],
-    [["--stdio", "--token-file", "t"], "belongs to --http or --ws"],
-    [["--stdio", "--host", "0.0.0.0"], "--host belongs to --http or --ws"],
-    [["--http", "0", "--host", "localhost"], "--host: localhost is not an address"],
-    [["--http", "0", "--host", "0.0.0.0"], "other machines can reach it, so that it needs --token-file"],
-    [["--ws", "0", "--host", "::"], "other machines can reach it, so that it needs --token-file"],
+    [["--stdio", "--token-file", "t"], "--token-file belongs to --http"],
+    [["--stdio", "--policy", ""], "the name of the file is empty"],
     [["--stdoi"], "Did you mean --stdio?"],
   ])("%j is wrong usage", async (args, text) => {
     const cwd = await makeWorkspace();
@@ -351,102 +279,10 @@ describe("harness ahp serve", () => {
     expect(end.stderr).not.toMatch(/\n\s+at /);
   });
 
-  it("listens on the address of --host, asks for the token there, and says what that opens", async () => {
-    const { cwd, program, endpoints } = await serveAhp([
-      "--http",
-      "0",
-      "--host",
-      "0.0.0.0",
-      "--token-file",
-      "t",
-    ]);
-    expect(program.stderr).toContain("OPEN TO OTHER MACHINES at 0.0.0.0: any client with the token");
-    const port = /:(\d+)\/ahp$/.exec(endpoints[0] ?? "")?.[1];
-    const outside = Object.values(networkInterfaces())
-      .flatMap((found) => found ?? [])
-      .find(({ family }) => family === "IPv4");
-    const url = `http://${outside?.address}:${port}/ahp`;
-    const token = (await readFile(join(cwd, "t"), "utf8")).trim();
-    expect((await post(url, handshake())).status).toBe(401);
-    expect((await post(url, handshake(), token)).status).toBe(200);
-    const misled = await new Promise<number | undefined>((resolve) => {
-      const headers = { host: `rebound.example:${port}`, authorization: `Bearer ${token}` };
-      get({ port, host: outside?.address, path: "/ahp", headers }, ({ statusCode }) => resolve(statusCode));
-    });
-    expect(misled).toBe(403);
-    const own = await serveAhp(["--http", "0", "--host", "127.0.0.2"]);
-    expect(own.endpoints[0]).toMatch(/^http:\/\/127\.0\.0\.2:/);
-    expect(own.program.stderr).not.toContain("OPEN TO");
-  });
-
-  it.each([
-    [[], "NO POLICY (--policy FILE): every question of an agent is escalated"],
-    [["--default", "allow"], "every question of an agent is answered with ALLOW"],
-    [["--policy", "default"], "policy coding-agent"],
-  ])("says at its start what it goes by: %j", async (args, text) => {
-    const end = await ahp(["serve", "--stdio", ...args], await makeWorkspace());
-    expect(end.stderr.split("\n")[0]).toContain(text);
-  });
-
   it("says in its help that a stdio harness does not inherit the environment, and how to pass variables", async () => {
     const { stdout } = await ahp(["serve", "--help"], await makeWorkspace());
     expect(stdout.replace(/\s+/g, " ")).toMatch(/environment.* such as PATH and HOME/);
     expect(stdout).toContain("env MODE=strict");
-  });
-
-  it("knows runs again after it was killed, beside its audit log; --no-state forgets them", async () => {
-    const cwd = await makeWorkspace();
-    const serve = ["--unix", "run/a.sock", "--audit", "logs/a.jsonl"];
-    const tell = async (payload: object, type = "run_lifecycle") => {
-      const agent = LineAgent.ofSocket(join(cwd, "run/a.sock"));
-      await agent.ask(handshake());
-      agent.tell(event(type, payload));
-      // Once this is answered, the event was taken.
-      await agent.ask(event("pre_action", {}, "1"));
-    };
-    const askFor = (type: string) =>
-      withHarness(`unix:${join(cwd, "run/a.sock")}`, {}, async (client) => {
-        return (await client.query(type, { run_id: "run-1" })).answer;
-      });
-    const kill = async ({ program }: { program: RunningProgram }) => {
-      program.child.kill("SIGKILL");
-      await program.ended;
-    };
-    const first = await serveAhp(serve, cwd);
-    await tell(lifecycle);
-    const checked = { ...lifecycle, status: "needs_review", residual_risks: ["not tried on a phone"] };
-    await tell(checked, "verification");
-    const before = await askFor("run");
-    expect(before).toMatchObject({ status: "executing", residual_risks: 1, verifications: [checked] });
-    await kill(first);
-
-    const second = await serveAhp(serve, cwd);
-    expect(second.program.stderr).toContain("keeps runs (1 from before)");
-    expect(await askFor("run")).toEqual(before);
-    await kill(second);
-
-    const file = join(cwd, "logs/a.state.jsonl");
-    expect([await modeOf(file)]).toEqual([0o600]);
-    await writeFile(file, `{"kind":\n${await readFile(file, "utf8")}`);
-    const third = await serveAhp(serve, cwd);
-    expect(third.program.stderr).toContain("line 1 of the state's file a.state.jsonl cannot be read");
-    expect(third.program.stderr).toContain("runs are forgotten at the end (state_damaged)");
-    expect(await askFor("runs")).toEqual([]);
-    third.program.child.kill("SIGTERM");
-    expect((await third.program.ended).code).toBe(0);
-    expect(await entriesOf(join(cwd, "logs/a.jsonl"), "ahp.state")).toMatchObject([
-      { outcome: "failed", details: { reason: "state_damaged" } },
-    ]);
-
-    const fourth = await serveAhp([...serve, "--no-state"], cwd);
-    expect(await askFor("runs")).toEqual([]);
-    await kill(fourth);
-    await rm(file);
-    await mkdir(file);
-    const fifth = await serveAhp(serve, cwd);
-    expect(fifth.program.stderr).toContain("runs are forgotten at the end (state_unreadable)");
-    await tell(lifecycle);
-    expect(await askFor("runs")).toHaveLength(1);
   });
 
   it("refuses a port that is taken with exit code 4, and gives back what it had", async () => {
@@ -455,12 +291,10 @@ describe("harness ahp serve", () => {
     await once(taken, "listening");
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as { port: number };
-    for (const option of ["--http", "--ws"]) {
-      const end = await startAhp(["serve", "--unix", "run/a.sock", option, String(port)], cwd, "").ended;
-      expect(end).toMatchObject({ code: 4, stdout: "" });
-      expect(end.stderr).toContain(`${option} 0`);
-      await expect(stat(join(cwd, "run/a.sock"))).rejects.toMatchObject(gone);
-    }
+    const end = await startAhp(["serve", "--unix", "run/a.sock", "--http", String(port)], cwd, "").ended;
+    expect(end).toMatchObject({ code: 4, stdout: "" });
+    expect(end.stderr).toContain("--http 0");
+    await expect(stat(join(cwd, "run/a.sock"))).rejects.toMatchObject(gone);
   });
 
   it("ends at a signal with --stdio too", async () => {

@@ -4,27 +4,6 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { harness } from "./support/in-process.ts";
 
-it("harness threads compact has a summary made, says what it stands for, and once only", async () => {
-  await using directory = await temporaryDirectory();
-  const at = { cwd: directory.path };
-  expect((await harness(["run", "list files"], at)).code).toBe(0);
-  const [threadId = ""] = (await readdir(join(directory.path, ".harness", "threads"))).filter((name) =>
-    name.startsWith("ses_"),
-  );
-  const made = await harness(["threads", "compact", threadId, "--json"], at);
-  expect(made).toMatchObject({ code: 0 });
-  const { summary } = JSON.parse(made.stdout);
-  // The offline model cannot summarise: what was asked is kept.
-  const text =
-    "No summary could be made (the model wrote none). What was said is left out but for what the user asked:\n- list files";
-  expect(summary).toMatchObject({ messages: expect.any(Number), text });
-  const again = await harness(["threads", "compact", threadId], at);
-  expect(again.stdout).toBe("Nothing to summarise: no turn has ended since the last summary\n");
-  expect((await harness(["threads", "show", threadId], at)).stdout).toContain("no longer given to the model");
-  const unknown = await harness(["threads", "compact", "ses_none"], at);
-  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("ses_none") });
-});
-
 it("/compact of harness chat has a conversation summarised, once, and not while a call waits", async () => {
   await using directory = await temporaryDirectory();
   const at = { cwd: directory.path };
@@ -49,6 +28,5 @@ it("the prompt /compact of harness run has a thread's turns summarised in place 
   const made = await harness(["run", "--thread", threadId, "/compact"], at);
   expect(made).toMatchObject({ code: 0 });
   expect(made.stdout + made.stderr).toContain("no longer given to the model");
-  const again = await harness(["threads", "compact", threadId], at);
-  expect(again.stdout).toBe("Nothing to summarise: no turn has ended since the last summary\n");
+  expect((await harness(["threads", "show", threadId], at)).stdout).toContain("no longer given to the model");
 });

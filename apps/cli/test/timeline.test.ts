@@ -123,6 +123,10 @@ const completed = (value: Item): EventBody => ({
   type: "item.completed",
   data: { ...ids, itemId: value.itemId, type: value.type, item: value },
 });
+const updated = (value: Item): EventBody => ({
+  type: "item.updated",
+  data: { ...ids, itemId: value.itemId, type: value.type, item: value },
+});
 const delta = (type: Item["type"], itemId: string, text: string): EventBody => ({
   type: "item.delta",
   data: { ...ids, itemId, type, delta: text },
@@ -147,6 +151,28 @@ describe("the timeline", () => {
     ["unknown", { error: "May have run." }, "● bash ls\n  ? unknown: May have run.\n"],
   ])("shows a tool call that %s", (status, more, text) => {
     expect(timelineOf([started(tool("running")), completed(tool(status, more))])).toBe(text);
+  });
+
+  it.each([
+    ["updated", updated],
+    ["started again", started],
+  ])("shows a call that is %s once, and again with another input", (_what, again) => {
+    const end = completed(tool("succeeded"));
+    expect(timelineOf([started(tool("pending")), again(tool("running")), end])).toBe("● bash ls ✓\n");
+    const other = tool("running", { input: { command: "ls -l" } });
+    expect(timelineOf([started(tool("pending")), again(other), end])).toBe("● bash ls\n● bash ls -l ✓\n");
+  });
+
+  it("shows a message that is started again once", () => {
+    const message = (text: string) => item("assistant_message", "m1", { text });
+    const events = [
+      started(message("")),
+      delta("assistant_message", "m1", "one "),
+      started(message("")),
+      delta("assistant_message", "m1", "two"),
+      completed(message("one two")),
+    ];
+    expect(timelineOf(events)).toBe("one two\n");
   });
 
   it("does not show a name that looks like another tool's as that one", () => {

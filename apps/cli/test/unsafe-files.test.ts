@@ -47,7 +47,7 @@ describe.each(Object.keys(strangers))("%s in a thread's directory", (kind) => {
   });
 
   it("is named by list, prune and doctor, which go on", async () => {
-    const { cwd, good, bad, directory } = await withBadThread(kind, ["meta.json", "events.jsonl"]);
+    const { cwd, good, bad } = await withBadThread(kind, ["meta.json", "events.jsonl"]);
     const list = await harness(["threads", "list"], { cwd });
     expect(list.code).toBe(0);
     expect(list.stdout).toContain(good);
@@ -57,13 +57,11 @@ describe.each(Object.keys(strangers))("%s in a thread's directory", (kind) => {
     expect(json).toMatchObject({ threads: [{ threadId: good }], unreadable: [bad] });
     const doctor = await harness(["doctor", "--json"], { cwd });
     expect(doctor.code).toBe(1);
-    const { findings } = JSON.parse(doctor.stdout) as {
-      findings: { check: string; text: string; fix: string }[];
-    };
-    const files = findings.filter(({ check }) => check === "file");
-    expect(files.map(({ fix }) => fix)).toEqual(
-      ["meta.json", "events.jsonl"].map((name) => expect.stringContaining(join(directory, name))),
-    );
+    const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; text: string }[] };
+    expect(findings).toContainEqual({
+      ...{ check: "thread", status: "problem", text: expect.stringContaining(bad) },
+      fix: expect.stringContaining(`harness threads delete ${bad}`),
+    });
     const prune = await harness(["threads", "prune", "--older-than", "0m", "--json"], { cwd });
     expect(JSON.parse(prune.stdout)).toMatchObject({ removed: [good], locked: [], unreadable: [bad] });
   });

@@ -9,7 +9,7 @@ const card = (component, title, data, fallback) => ({
 const help = [
   message(
     "Say one of these words:\n" +
-      "table – a table\nchart – bars and lines\nform – a form, whose values come back\n" +
+      "table – a table\nchart – figures\nform – a form, whose values come back\n" +
       "approve – a question that waits for your answer\ntext – a card of text\n" +
       "map – a card that this page cannot show\nfail – an error that may be tried again\n" +
       "stream – an answer that is shown as it is written\n" +

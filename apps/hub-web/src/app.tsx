@@ -1,4 +1,3 @@
-import type { Device } from "@harnesskit/protocol/hub";
 import { useEffect, useState } from "preact/hooks";
 import { AgentPage } from "./agents/agent-page.tsx";
 import { AgentsPage } from "./agents/agents-page.tsx";
@@ -9,72 +8,35 @@ import { HelpDialog } from "./help-dialog.tsx";
 import { InboxColumn } from "./inbox/inbox-column.tsx";
 import { OpenApproval } from "./inbox/open-approval.tsx";
 import { useKey } from "./keys.ts";
-import type { Notifier } from "./notify.ts";
 import { GrantsPage } from "./pages/grants-page.tsx";
 import { CommandLine } from "./parts/empty.tsx";
+import { Line } from "./parts/safe-text.tsx";
 import { PolicyPage } from "./policy/policy-page.tsx";
-import type { Agents } from "./state/agents.ts";
-import type { HubLink, LinkState } from "./state/hub-link.ts";
-import { type Inbox, waitingIn } from "./state/inbox.ts";
-import { type Router, runId } from "./state/route.ts";
+import { useApp, useHello, useRoute } from "./state/app.ts";
+import type { LinkState } from "./state/hub-link.ts";
+import { waitingIn } from "./state/inbox.ts";
+import type { PageName } from "./state/route.ts";
 import { useStore } from "./state/store.ts";
-import type { Timeline } from "./state/timeline.ts";
 import { OpenRow } from "./timeline/open-row.tsx";
 import { RunView } from "./timeline/run-view.tsx";
 import { TimelineColumn } from "./timeline/timeline-column.tsx";
 
-interface AppProps {
-  readonly link: HubLink;
-  readonly router: Router;
-  readonly inbox: Inbox;
-  readonly timeline: Timeline;
-  readonly agents: Agents;
-  readonly notifier: Notifier;
-}
-
 /** Inbox and timeline, and beside them what is open. */
-function Activity({ link, router, inbox, timeline, agents }: AppProps) {
-  const { page, id } = useStore(router.route);
-  const hello = useStore(link.hello);
+function Activity() {
+  const { page, id, run } = useRoute();
+  const isOpen = id !== undefined || run !== undefined;
   return (
-    <main class={`activity ${id === undefined ? "" : `with-detail of-${page}`}`}>
-      <InboxColumn
-        inbox={inbox}
-        link={link}
-        router={router}
-        className={page === "inbox" ? "" : "away-narrow"}
-      />
-      <TimelineColumn
-        timeline={timeline}
-        agents={agents}
-        router={router}
-        link={link}
-        run={hello?.hub.commands?.run}
-        className={page === "timeline" ? "" : "away-narrow"}
-      />
-      {id !== undefined && (
+    <main class={`activity ${isOpen ? `with-detail of-${page}` : ""}`}>
+      <InboxColumn className={page === "inbox" ? "" : "away-narrow"} />
+      <TimelineColumn className={page === "timeline" ? "" : "away-narrow"} />
+      {isOpen && (
         <div class="detail">
-          {page === "inbox" ? (
-            <OpenApproval id={id} link={link} router={router} inbox={inbox} />
-          ) : (
-            <OpenOfTimeline id={id} link={link} router={router} timeline={timeline} />
-          )}
+          {run !== undefined && <RunView key={JSON.stringify(run)} run={run} />}
+          {id !== undefined && (page === "inbox" ? <OpenApproval id={id} /> : <OpenRow id={id} />)}
         </div>
       )}
     </main>
   );
-}
-
-/** A row, or a run as a conversation. */
-function OpenOfTimeline(props: Parameters<typeof OpenRow>[0]) {
-  const { filter } = useStore(props.router.route);
-  if (props.id !== runId) return <OpenRow {...props} />;
-  const { agent, session, turn } = filter;
-  return <RunView key={JSON.stringify([agent, session, turn])} {...props} run={filter} />;
-}
-
-function OfDevices({ link, device }: { readonly link: HubLink; readonly device: Device | undefined }) {
-  return device === undefined ? <DevicesPage link={link} /> : <ThisDevicePage link={link} device={device} />;
 }
 
 const bannerTexts: Readonly<Partial<Record<LinkState, string>>> = {
@@ -88,7 +50,11 @@ const longAwayMs = 10_000;
 const longAwayText =
   "The hub cannot be reached. To start it again, run this in a terminal; an answer that you have given is sent then:";
 
-function Banner({ state, start = "hub" }: { readonly state: LinkState; readonly start: string | undefined }) {
+/** What is wrong with the hub, or with the way to it, and how to mend it. */
+function Banner() {
+  const state = useStore(useApp().link.state);
+  const { commands, formerPolicy } = useHello()?.hub ?? {};
+  const start = commands?.start ?? "hub";
   const isAway = state === "away" || state === "connecting";
   const [isLong, setLong] = useState(false);
   useEffect(() => {
@@ -97,6 +63,16 @@ function Banner({ state, start = "hub" }: { readonly state: LinkState; readonly 
     const timer = setTimeout(() => setLong(true), longAwayMs);
     return () => clearTimeout(timer);
   }, [isAway]);
+  if (state === "ready" && formerPolicy !== undefined)
+    return (
+      <div class="banner bad" role="alert">
+        <span>
+          This hub was started without the policy that it had before, <Line text={formerPolicy.file} />. The
+          shipped policy decides. To use yours again, end the hub and run:
+        </span>
+        <CommandLine args={formerPolicy.start} />
+      </div>
+    );
   const text = isLong ? longAwayText : bannerTexts[state];
   if (text === undefined) return <div />;
   return (
@@ -108,14 +84,24 @@ function Banner({ state, start = "hub" }: { readonly state: LinkState; readonly 
   );
 }
 
-export function App(props: AppProps) {
-  const { link, router, inbox, notifier } = props;
-  const route = useStore(router.route);
-  const state = useStore(link.state);
-  const hello = useStore(link.hello);
+/** The pages beside the activity. */
+function OtherPage() {
+  const { page, id, filter } = useRoute();
+  const hello = useHello();
+  if (page === "agents")
+    return id === undefined ? <AgentsPage /> : <AgentPage agent={id} session={filter.session} />;
+  if (page === "policy") return <PolicyPage id={id} />;
+  if (page === "grants") return <GrantsPage />;
+  if (hello === undefined) return null;
+  return hello.device === undefined ? <DevicesPage /> : <ThisDevicePage device={hello.device} />;
+}
+
+export function App() {
+  const { router, inbox } = useApp();
+  const { page } = useRoute();
   const waiting = waitingIn(useStore(inbox.records));
   const [isHelp, setHelp] = useState(false);
-  const go = (page: (typeof route)["page"]) => () => router.go({ page, id: undefined });
+  const go = (to: PageName) => () => router.go({ page: to, id: undefined });
   useKey("?", () => setHelp(true));
   useKey("g i", go("inbox"));
   useKey("g t", go("timeline"));
@@ -128,26 +114,10 @@ export function App(props: AppProps) {
   }, [waiting]);
   return (
     <div class="frame">
-      <Header
-        route={route}
-        waiting={waiting}
-        linkState={state}
-        hubName={hello?.hub.name}
-        notifier={notifier}
-        onHelp={() => setHelp(true)}
-      />
-      <Banner state={state} start={hello?.hub.commands?.start} />
-      {(route.page === "inbox" || route.page === "timeline") && <Activity {...props} />}
-      {route.page === "agents" && route.id === undefined && (
-        <AgentsPage link={link} agents={props.agents} run={hello?.hub.commands?.run} />
-      )}
-      {route.page === "agents" && route.id !== undefined && (
-        <AgentPage link={link} agents={props.agents} agent={route.id} session={route.filter.session} />
-      )}
-      {route.page === "policy" && <PolicyPage link={link} id={route.id} />}
-      {route.page === "grants" && <GrantsPage link={link} />}
-      {route.page === "devices" && hello !== undefined && <OfDevices link={link} device={hello.device} />}
-      <Tabs route={route} waiting={waiting} isNarrow />
+      <Header waiting={waiting} onHelp={() => setHelp(true)} />
+      <Banner />
+      {page === "inbox" || page === "timeline" ? <Activity /> : <OtherPage />}
+      <Tabs waiting={waiting} isNarrow />
       {isHelp && <HelpDialog onClose={() => setHelp(false)} />}
     </div>
   );

@@ -1,9 +1,10 @@
 import { plural } from "./format.ts";
-import type { Notifier, NotifyState } from "./notify.ts";
+import type { NotifyState } from "./notify.ts";
 import { IconButton } from "./parts/controls.tsx";
 import { Icon, type IconName } from "./parts/icons.tsx";
+import { useApp, useHello, useRoute } from "./state/app.ts";
 import type { LinkState } from "./state/hub-link.ts";
-import { type PageName, type Route, routeHash } from "./state/route.ts";
+import { type PageName, routeHash } from "./state/route.ts";
 import { useStore } from "./state/store.ts";
 import { nextTheme, theme } from "./theme.ts";
 
@@ -29,13 +30,13 @@ const narrowTabs: readonly Tab[] = [
 ];
 
 interface TabsProps {
-  readonly route: Route;
   readonly waiting: number;
   readonly isNarrow: boolean;
 }
 
 /** The pages, with how many approvals wait. */
-export function Tabs({ route, waiting, isNarrow }: TabsProps) {
+export function Tabs({ waiting, isNarrow }: TabsProps) {
+  const route = useRoute();
   const shown = !isNarrow && route.page === "timeline" ? "inbox" : route.page;
   return (
     <nav class={isNarrow ? "tabbar" : "nav"} aria-label={isNarrow ? "Pages, at the bottom" : "Pages"}>
@@ -76,29 +77,27 @@ const notifyTexts: Readonly<Record<NotifyState, string>> = {
 };
 
 interface HeaderProps {
-  readonly route: Route;
   readonly waiting: number;
-  readonly linkState: LinkState;
-  readonly hubName: string | undefined;
-  readonly notifier: Notifier;
   readonly onHelp: () => void;
 }
 
-export function Header({ route, waiting, linkState, hubName, notifier, onHelp }: HeaderProps) {
+export function Header({ waiting, onHelp }: HeaderProps) {
+  const { link, notifier } = useApp();
+  const linkState = useStore(link.state);
   const notify = useStore(notifier.state);
   const problem = useStore(notifier.problem);
   const shownTheme = useStore(theme);
   const tone = { connecting: "away", ready: "", away: "away", denied: "gone", outdated: "gone" }[linkState];
   return (
     <header class="top">
-      <a class="brand" href="#/inbox" title={hubName}>
+      <a class="brand" href="#/inbox" title={useHello()?.hub.name}>
         <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true" focusable="false">
           <rect width="32" height="32" rx="8" fill="currentColor" />
           <path class="brand-mark" d="M9 8v16M23 8v16M9 16h14" stroke-width="3" stroke-linecap="round" />
         </svg>
         Hub
       </a>
-      <Tabs route={route} waiting={waiting} isNarrow={false} />
+      <Tabs waiting={waiting} isNarrow={false} />
       <div class="tools">
         <span
           class={`link-state ${tone}`}
@@ -115,7 +114,7 @@ export function Header({ route, waiting, linkState, hubName, notifier, onHelp }:
           onClick={() => void notifier.toggle()}
         />
         <IconButton icon="theme" label={`Theme: ${shownTheme}`} onClick={nextTheme} />
-        <IconButton icon="help" label="Keys" title="Keys (?)" className="only-wide" onClick={onHelp} />
+        <IconButton icon="help" label="Keys" title="Keys (?)" look="only-wide" onClick={onHelp} />
       </div>
     </header>
   );

@@ -6,7 +6,7 @@ import { PairPage } from "./devices/pair-form.tsx";
 import { closeOldNotices, followClicks, startWorker, subscribe, unsubscribe } from "./devices/push.ts";
 import { Notifier } from "./notify.ts";
 import { openAccess } from "./state/access.ts";
-import { Agents } from "./state/agents.ts";
+import { AppContext } from "./state/app.ts";
 import { failureText } from "./state/failures.ts";
 import { type HubLink, openHubLink } from "./state/hub-link.ts";
 import { Inbox } from "./state/inbox.ts";
@@ -50,10 +50,11 @@ const start = async (root: HTMLElement): Promise<void> => {
   });
   const notifier = new Notifier((id) => router.go({ page: "inbox", id }));
   inbox.onAsked((record) => notifier.asked(record));
-  const agents = new Agents(link);
   link.hello.subscribe((hello) => hello?.device !== undefined && startPushes(link, inbox, notifier));
   render(
-    <App link={link} router={router} inbox={inbox} timeline={timeline} agents={agents} notifier={notifier} />,
+    <AppContext.Provider value={{ link, router, inbox, timeline, notifier }}>
+      <App />
+    </AppContext.Provider>,
     root,
   );
 };

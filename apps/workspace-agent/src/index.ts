@@ -9,7 +9,7 @@ export type {
   ReadInput,
   WriteInput,
 } from "./declarations.ts";
-export { maxCommandTimeoutMs, type WorkspaceToolsLimits, workspaceToolsLimits } from "./limits.ts";
+export type { WorkspaceToolsLimits } from "./limits.ts";
 export { readAttachment } from "./read-attachment.ts";
 export { findRipgrep } from "./ripgrep.ts";
 export type { BashOutput } from "./tools/bash.ts";

@@ -2,7 +2,8 @@ import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { commandEnvironment } from "../src/command-environment.ts";
 import { workspaceTools } from "../src/declarations.ts";
-import { createWorkspaceAgent, type WorkspaceAgentOptions, workspaceToolsLimits } from "../src/index.ts";
+import { createWorkspaceAgent, type WorkspaceAgentOptions } from "../src/index.ts";
+import { workspaceToolsLimits } from "../src/limits.ts";
 import { Fixture, failure } from "./support/fixture.ts";
 
 describe("the workspace tools", () => {

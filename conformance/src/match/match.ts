@@ -68,6 +68,14 @@ const range: Operator = (value, operand, at) => {
   return isIn ? undefined : miss(at, `a number from ${min} to ${max}`, value);
 };
 
+/** The members of the path `by` of the elements that match `of`. A string is a path in all elements. */
+const membersOf = (elements: readonly unknown[], operand: unknown, at: Matching): unknown[] => {
+  const { of = "$any", by = String(operand) } = operand as { of?: unknown; by?: string };
+  return elements
+    .filter((each) => matchAt(each, of, at) === undefined)
+    .map((each) => by.split(".").reduce((part, key) => Object(part)[key], each));
+};
+
 const operators: Readonly<Record<string, Operator>> = {
   $is: (value, operand, at) =>
     isDeepStrictEqual(value, operand) ? undefined : miss(at, show(operand), value),
@@ -102,17 +110,14 @@ const operators: Readonly<Record<string, Operator>> = {
       : miss(at, `something with ${show(operand)}`, value),
   $unique: (value, operand, at) => {
     if (!Array.isArray(value)) return miss(at, "an array", value);
-    const keys = value.map((each: unknown) =>
-      operand === true ? each : (each as Record<string, unknown>)[String(operand)],
-    );
+    const keys = operand === true ? value : membersOf(value, operand, at);
     return new Set(keys).size === keys.length ? undefined : miss(at, "elements that differ", keys);
   },
   $joined: (value, operand, at) => {
-    const { of, by, is } = operand as { of: unknown; by: string; is: unknown };
     if (!Array.isArray(value)) return miss(at, "an array", value);
-    const members = value.filter((each) => matchAt(each, of, at) === undefined);
-    const parts = members.map((each) => by.split(".").reduce((part, key) => Object(part)[key], each));
-    return matchAt(parts.join(""), is, { ...at, path: `${at.path}, the ${by} of each joined,` });
+    const { by, is } = operand as { by: string; is: unknown };
+    const text = membersOf(value, operand, at).join("");
+    return matchAt(text, is, { ...at, path: `${at.path}, the ${by} of each joined,` });
   },
   $json: (value, operand, at) => matchAt(JSON.stringify(value), operand, at),
   $order: subsequence,
@@ -125,10 +130,9 @@ const matchObject = (
   at: Matching,
 ): Mismatch | undefined => {
   if (!isPlainObject(value)) return miss(at, "an object", value);
-  const object: Record<string, unknown> = value;
   return firstOf(
     Object.entries(matcher).map(([key, wanted]) =>
-      matchAt(Object.hasOwn(object, key) ? object[key] : undefined, wanted, {
+      matchAt(Object.hasOwn(value, key) ? value[key] : undefined, wanted, {
         ...at,
         path: `${at.path}.${key}`,
       }),

@@ -1,4 +1,4 @@
-export { ToolError, type ToolErrorOptions, type ToolInput } from "@harnesskit/wire/tool";
+export { ToolError, type ToolInput } from "@harnesskit/wire/tool";
 export { type Agent, defineAgent } from "./agent.ts";
 export type { AgentOptions } from "./agent-options.ts";
 export {

@@ -1,5 +1,5 @@
 import type { AhpEventType, BlockingEventType, DecisionFor } from "@harnesskit/protocol/ahp";
-import { activeTrace, decided, decisionSpan, traced } from "@harnesskit/wire/trace";
+import { activeTrace, decided, decisionSpan, type Span, traced } from "@harnesskit/wire/trace";
 import type { BatchEvent, EventFields } from "./events.ts";
 import type { Verdict } from "./judge.ts";
 
@@ -30,18 +30,20 @@ interface Asked {
   readonly payload: unknown;
 }
 
-/** Asks a harness in a span. */
+/** Asks a harness in a span, where something observes. */
 export const tracedQuestion = <T extends BlockingEventType>(
   { payload, ...asked }: Asked,
   decide: () => Promise<Verdict<DecisionFor<T>>>,
 ): Promise<Verdict<DecisionFor<T>>> =>
   traced(
     () => decisionSpan("client", { ...asked, tool: namedTool(payload), input: payload }),
-    async (span) => {
-      const verdict = await decide();
-      const { decision } = verdict.decision as { readonly decision: string };
-      span?.set(decided(decision));
-      if (verdict.origin === "client") span?.fail(verdict.code);
-      return verdict;
-    },
+    (span) => (span === undefined ? decide() : recordVerdict(span, decide())),
   );
+
+const recordVerdict = async <D>(span: Span, deciding: Promise<Verdict<D>>): Promise<Verdict<D>> => {
+  const verdict = await deciding;
+  const { decision } = verdict.decision as { readonly decision: string };
+  span.set(decided(decision));
+  if (verdict.origin === "client") span.fail(verdict.code);
+  return verdict;
+};

@@ -7,13 +7,7 @@ export type {
   AhpExchange,
   HarnessEndpoint,
 } from "./client-options.ts";
-export {
-  AhpFailure,
-  type AhpFailureOptions,
-  AhpUsageError,
-  type FailureCode,
-  type UsageErrorCode,
-} from "./errors.ts";
+export { AhpFailure, AhpUsageError, type FailureCode, type UsageErrorCode } from "./errors.ts";
 export type { AhpHarnessLimits } from "./harness-limits.ts";
 export {
   type ChangeableField,
@@ -25,11 +19,7 @@ export {
 export type { ReportingClient } from "./reporters/contract-sender.ts";
 export { createRunReporter, type RunReporter, type RunReporterOptions } from "./reporters/run-reporter.ts";
 export { ReporterError, type ReporterErrorCode } from "./reporters/transitions.ts";
-export {
-  SupervisionError,
-  type SupervisionErrorCode,
-  type SupervisionErrorDetails,
-} from "./supervise/supervision-error.ts";
+export { SupervisionError, type SupervisionErrorCode } from "./supervise/supervision-error.ts";
 export type {
   SupervisingClient,
   SupervisionLimits,

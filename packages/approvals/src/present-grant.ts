@@ -1,7 +1,8 @@
-import type { FieldPattern, GrantTerms } from "@harnesskit/protocol/hub";
+import type { ApprovalSubject, FieldPattern, GrantTerms } from "@harnesskit/protocol/hub";
 import { canonicalJson } from "@harnesskit/wire";
+import { describeCall } from "./describe-call.ts";
 import { breadthWarnings } from "./grant-breadth.ts";
-import { quoted, wholeText } from "./view-lines.ts";
+import { quoted, safeLine, wholeText } from "./view-lines.ts";
 
 const describeField = (pattern: FieldPattern): string => {
   if ("any" in pattern) return "anything, or absent";
@@ -16,12 +17,28 @@ const reachText = ({ session, directory }: GrantTerms): string => {
   return `, in all its sessions that work in ${wholeText(directory)}, as it says`;
 };
 
-/** What a grant allows, whole, as safe lines to show before it is given and in lists. */
-export const presentGrant = (terms: GrantTerms): readonly string[] => [
+const maxPartLength = 200;
+
+/** What a call does, and the beginning of each of its parts: `bash: run this command: npm test`. */
+const callText = (subject: ApprovalSubject): string => {
+  const { title, parts } = describeCall(subject, false);
+  const texts = parts.map(({ label, text, by = text }) => {
+    const start = safeLine(by.trim().replaceAll(/\s+/g, " "), maxPartLength);
+    return parts.length === 1 && label === "command" ? start : `${label} ${start}`;
+  });
+  return [title, ...texts].join(": ");
+};
+
+/**
+ * What a grant allows, as safe lines to show before it is given and in lists.
+ *
+ * @param call the call of an exact grant, whose words stand in the place of its digest
+ */
+export const presentGrant = (terms: GrantTerms, call?: ApprovalSubject): readonly string[] => [
   `allows ${wholeText(terms.tool)} without a question`,
   `for the agent ${wholeText(terms.agent)}${reachText(terms)}`,
   ...("digest" in terms.match
-    ? [`for exactly this call: ${terms.match.digest}`]
+    ? [`for exactly this call: ${call === undefined ? terms.match.digest : callText(call)}`]
     : [
         ...Object.entries(terms.match.input).map(
           ([name, field]) => `if ${wholeText(name)} is: ${describeField(field)}`,

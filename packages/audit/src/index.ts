@@ -1,8 +1,7 @@
 export { redactedPlaceholder } from "@harnesskit/wire";
 export { AuditError, type AuditErrorCode } from "./audit-error.ts";
 export { type AuditHead, formatHead, parseHead } from "./audit-head.ts";
-export type { AuditEntryInput, AuditOutcome } from "./entry.ts";
-export { type AuditEntry, AuditEntrySchema } from "./entry.ts";
+export type { AuditEntry, AuditEntryInput, AuditOutcome } from "./entry.ts";
 export {
   type FoundSecret,
   findSecrets,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type AuditEntryInput, AuditEntrySchema, createMemoryAuditSink } from "../src/index.ts";
+import { AuditEntrySchema } from "../src/entry.ts";
+import { type AuditEntryInput, createMemoryAuditSink } from "../src/index.ts";
 
 const recordAll = (entries: readonly unknown[], options = {}) => {
   const sink = createMemoryAuditSink({ limits: options });

@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { AuditEntrySchema, AuditError, type AuditHead, formatHead, parseHead } from "../src/index.ts";
+import { AuditEntrySchema } from "../src/entry.ts";
+import { AuditError, type AuditHead, formatHead, parseHead } from "../src/index.ts";
 import { openFileAuditSink, type VerifyOptions, verifyAuditFile } from "../src/node/index.ts";
 
 /** A log of 12 lines, and its head behind each of them. */

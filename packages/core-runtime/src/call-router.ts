@@ -141,9 +141,9 @@ export class CallRouter {
     else calls.submit(call);
   }
 
-  #missingDirective({ tool, toolId, options }: Call): CallResult | undefined {
+  #missingDirective({ tool, options }: Call): CallResult | undefined {
     if (!tool.info.requires_directive || options.directiveId !== undefined) return undefined;
-    return this.#context.backing.unbacked("missing", toolId);
+    return this.#context.backing.unbacked("missing");
   }
 
   /** False for a call that its idempotency key refuses, or gives the result of another one. */

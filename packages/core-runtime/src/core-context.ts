@@ -66,7 +66,7 @@ export const createContext = (options: CoreOptions): CoreContext => {
     times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
     audit,
     directives,
-    backing: new Backing(directives, options.operatorCommand, report),
+    backing: new Backing(directives, report),
     keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits),
     server: {
       core_version: options.coreVersion ?? "0.0.0",

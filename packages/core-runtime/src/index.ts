@@ -20,7 +20,6 @@ export {
   type AgentExit,
   type AgentReason,
   AgentStartError,
-  type AgentStartErrorOptions,
   AgentsNotReadyError,
   LaunchError,
   ManifestError,
@@ -42,5 +41,5 @@ export {
 } from "./permissions/grants.ts";
 export type { FileStoreOptions } from "./records/record-file.ts";
 export { RecordFileError, type RecordFileErrorCode } from "./records/record-file-error.ts";
-export { type RecordLimits, type RecordStore, recordLimits } from "./records/record-store.ts";
+export type { RecordLimits, RecordStore } from "./records/record-store.ts";
 export { type RunningCore, startCore } from "./start-core.ts";

@@ -15,7 +15,6 @@ export {
   type GraphCompileErrorCode,
   GraphError,
   type GraphErrorCode,
-  type GraphErrorDetails,
   thrownMessage,
 } from "./errors.ts";
 export { defineGraph, type GraphBuilder } from "./graph-builder.ts";

@@ -1,8 +1,8 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { createMemoryStore, type GraphStore } from "../src/index.ts";
-import { seedSession } from "../src/testing/index.ts";
 import { failure, line, logs } from "./support/graphs.ts";
+import { seedSession } from "./support/seed-session.ts";
 
 const asking = (store: GraphStore) =>
   line(

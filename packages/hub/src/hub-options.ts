@@ -23,6 +23,11 @@ export interface HubOptions {
   /** Arguments of `harness` as a shell takes them, which the page shows: what starts this hub again, and what runs an agent under it. @default none */
   readonly commands?: { readonly start: string; readonly run: string } | undefined;
   /**
+   * A policy's file that this hub had before and was started without, and the arguments of `harness` that start it with that one. The page
+   * says so. @default none
+   */
+  readonly formerPolicy?: { readonly file: string; readonly start: string } | undefined;
+  /**
    * Writes the policy's file for a user of the page, and puts it in force: `savePolicy` of `@harnesskit/policy/node`. Rejects with its
    * errors. @default the page cannot save the policy
    */

@@ -149,6 +149,7 @@ export const createHub = (options: HubOptions): Hub => {
     about: {
       ...{ name, version, startedAtMs: clock.now() },
       commands: options.commands,
+      formerPolicy: options.formerPolicy,
     },
     costOf: options.costOf ?? (() => undefined),
     grantMs: options.grantMs ?? approvalLimits.defaults.grantMs,

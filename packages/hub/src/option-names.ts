@@ -21,6 +21,7 @@ export const checkHubOptions = defineOptions<HubOptions>("createHub", {
   name: false,
   version: true,
   commands: false,
+  formerPolicy: false,
   savePolicy: false,
   costOf: false,
   stateStore: false,

@@ -1,30 +1,30 @@
 import { describe, expectTypeOf, it } from "vitest";
+import type { Fact } from "../src/ahp/common.ts";
+import type {
+  ContextPerceptionDecision,
+  IntentDetectionDecision,
+  MemoryRecallDecision,
+  PlanningDecision,
+  ReasoningDecision,
+} from "../src/ahp/decisions.ts";
+import type { AhpTaxonomy, ContractEventType, SpecialisedEventType } from "../src/ahp/event-types.ts";
 import type {
   AhpEventType,
-  AhpTaxonomy,
   BatchableEventType,
   BlockingEventType,
   ConfirmationDecision,
-  ContextPerceptionDecision,
-  ContractEventType,
   Decision,
   DecisionFor,
   EventPayload,
   EventPayloadInput,
-  Fact,
   IdleDecision,
-  IntentDetectionDecision,
-  MemoryRecallDecision,
   NotificationEventType,
-  PlanningDecision,
-  PlanningStrategy,
   RateLimitDecision,
-  ReasoningDecision,
   RunLifecycle,
-  SpecialisedEventType,
   TaskList,
   Verification,
 } from "../src/ahp/index.ts";
+import type { PlanningStrategy } from "../src/ahp/payloads.ts";
 import type { JsonObject, JsonValue } from "../src/envelope/index.ts";
 
 type Specialised =

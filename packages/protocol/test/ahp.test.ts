@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
-import * as ahp from "../src/ahp/index.ts";
+import { ahp } from "../src/documented.ts";
 import { MessageSchema } from "../src/envelope/index.ts";
 import { ahpDocuments } from "./ahp-documents.ts";
 import { publishedAhpExamples as examples } from "./ahp-examples.ts";
@@ -44,7 +44,7 @@ describe("the events", () => {
     expect(typesWith("batchable", true).sort()).toEqual([...gates, ...notifications].sort());
     expect(typesWith("contract", true).sort()).toEqual([...contracts].sort());
     for (const type of [...gates, ...notifications]) {
-      expect(ahp.ahpEvents[type as ahp.AhpEventType].decision).toBe(ahp.DecisionSchema);
+      expect(ahp.ahpEvents[type as keyof typeof ahp.ahpEvents].decision).toBe(ahp.DecisionSchema);
     }
   });
 

@@ -125,6 +125,7 @@ const notifications: Record<string, unknown[]> = {
     { threadId: "ses_1", turnId: "turn_1", error: "The model failed", code: "model_failed", turn: finished },
   ],
   "item.started": items.map((item) => ({ ...ids, type: item.type, item })),
+  "item.updated": items.map((item) => ({ ...ids, type: item.type, item })),
   "item.delta": [{ ...ids, type: "assistant_message", delta: "Do" }],
   "item.completed": items.map((item) => ({ ...ids, type: item.type, item })),
   "approval.requested": [{ ...ids, requestId: "apr_1", permission: "bash", metadata, seq: 7, time: 5 }],

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import * as ahp from "../src/ahp/index.ts";
+import { ahp } from "../src/documented.ts";
 import { MessageSchema, RequestSchema } from "../src/envelope/index.ts";
 import { tolerantObject, withoutNulls } from "../src/null-as-absent.ts";
 import { ahpDocuments } from "./ahp-documents.ts";

@@ -4,15 +4,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
 import { publishedDocuments } from "../published-documents.mjs";
-import * as ahp from "../src/ahp/index.ts";
-import * as chat from "../src/chat/index.ts";
-import * as envelope from "../src/envelope/index.ts";
-import * as hub from "../src/hub/index.ts";
+import { ahp, chat, envelope, hub, openharness, runtime, threads } from "../src/documented.ts";
 import { withoutNulls } from "../src/null-as-absent.ts";
-import * as openharness from "../src/openharness/index.ts";
 import { ShellRequestSchema, ShellResponseSchema } from "../src/openharness/index.ts";
-import * as runtime from "../src/runtime/index.ts";
-import * as threads from "../src/threads/index.ts";
 import { requestDocuments, responseDocuments } from "./openharness-documents.ts";
 import { generatedDocument, nearDocument } from "./openharness-fuzz.ts";
 

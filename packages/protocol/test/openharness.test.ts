@@ -4,7 +4,6 @@ import {
   ActionDirectiveSchema,
   type ActionType,
   approvalSubject,
-  CapabilitiesSchema,
   createActionRegistry,
   fallbackTextOf,
   HARNESSKIT_EXTENSION,
@@ -12,7 +11,6 @@ import {
   majorOf,
   misfitTextOf,
   OPENHARNESS_VERSION,
-  RenderMessagePayloadSchema,
   relayShellRequest,
   relayShellResponse,
   requestExtensionOf,
@@ -22,6 +20,7 @@ import {
   ShellResponseSchema,
   withMessageText,
 } from "../src/openharness/index.ts";
+import { CapabilitiesSchema, RenderMessagePayloadSchema } from "../src/openharness/parts.ts";
 import { requestDocuments, responseDocuments } from "./openharness-documents.ts";
 
 const request = (fields: object = {}, context: object = {}) => ({

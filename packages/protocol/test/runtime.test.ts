@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import * as runtime from "../src/runtime/index.ts";
+import { runtime } from "../src/documented.ts";
 import { publishedExamples, runtimeDocuments } from "./runtime-documents.ts";
 
 const messages: Record<string, z.ZodType> = { ...runtime.agentMessages, ...runtime.coreMessages };

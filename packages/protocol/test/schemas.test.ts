@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
-import * as ahp from "../src/ahp/index.ts";
-import * as chat from "../src/chat/index.ts";
-import * as envelope from "../src/envelope/index.ts";
-import * as openharness from "../src/openharness/index.ts";
-import * as runtime from "../src/runtime/index.ts";
-import * as threads from "../src/threads/index.ts";
+import { ahp, chat, envelope, openharness, runtime, threads } from "../src/documented.ts";
 import { documents, examples } from "./documents.ts";
 
 const schemas: Record<string, z.ZodType> = {
@@ -261,6 +256,7 @@ describe("the literals that others rely on", () => {
       "turn.completed",
       "turn.error",
       "item.started",
+      "item.updated",
       "item.delta",
       "item.completed",
       "approval.requested",

@@ -1,16 +1,10 @@
 export type { EngineEndpoint } from "./engine.ts";
-export {
-  type EnvironmentPolicy,
-  type FilteredEnvironment,
-  filterEnvironment,
-  hashValue,
-} from "./environment.ts";
+export type { EnvironmentPolicy } from "./environment.ts";
 export { type ShellClientLimits, shellClientLimits } from "./limits.ts";
 export { createShellClient, type ShellClient } from "./shell-client.ts";
 export {
   ShellClientError,
   type ShellClientErrorCode,
-  type ShellClientErrorOptions,
   type ShellClientErrorReason,
 } from "./shell-client-error.ts";
 export type { ApprovalAsk, ApprovalReply, ShellClientOptions, ShellSession } from "./shell-client-options.ts";

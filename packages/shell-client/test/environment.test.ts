@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import type { EnvironmentRule } from "../src/environment.ts";
-import { type EnvironmentPolicy, filterEnvironment, hashValue } from "../src/index.ts";
+import { type EnvironmentPolicy, filterEnvironment, hashValue } from "../src/environment.ts";
 import { diagnosed, rejection, respond, scripted } from "./support.ts";
 
 const levels = { public: 0, restricted: 1, secret: 2 };

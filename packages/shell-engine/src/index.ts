@@ -4,7 +4,7 @@ export type { ShellHandlers } from "./routes.ts";
 export type { MaybePromise, ResumedRun, ShellCall, ShellHandler, ShellReply, Sop } from "./shell-call.ts";
 export { createShellEngine } from "./shell-engine.ts";
 export type { ShellEngine } from "./shell-engine-api.ts";
-export { ShellEngineError, type ShellEngineErrorOptions } from "./shell-engine-error.ts";
+export { ShellEngineError } from "./shell-engine-error.ts";
 export type { ShellEngineOptions } from "./shell-engine-options.ts";
 export type { ShellLogLine } from "./shell-log.ts";
 export type { ShellStream } from "./streaming/handler-stream.ts";

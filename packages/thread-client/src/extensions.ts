@@ -8,6 +8,7 @@ export type ThreadExtension =
   | "delete"
   | "grants"
   | "approvalResolved"
+  | "itemUpdated"
   | "rename"
   | "archive"
   | "fork"

@@ -13,7 +13,7 @@ import type { TurnResult } from "./turn-handle.ts";
 
 /** An item as it stands. */
 export interface ItemState {
-  /** As the server last sent it, in `item.started` or `item.completed`; without `data` when only deltas arrived. */
+  /** As the server last sent it, in `item.started`, `item.updated` or `item.completed`; without `data` when only deltas arrived. */
   readonly item: Item;
   /**
    * What the item says: of a message or a log its text, of a tool its output or error where that is text, else "".
@@ -141,6 +141,7 @@ class View implements ThreadView {
       case "turn.error":
         return this.#endTurn(event, { status: "error", turn: data.turn, error: data.error, code: data.code });
       case "item.started":
+      case "item.updated":
         return this.#startItem(data.item);
       case "item.delta":
         return this.#addDelta(data);
@@ -180,7 +181,6 @@ class View implements ThreadView {
   #startItem(item: Item): boolean {
     const known = this.#items.get(itemKey(item));
     if (known?.completed) return false;
-    // A call that is changed before it runs starts again.
     this.#put(item, known?.item.data ? known.text : itemText(item) + (known?.text ?? ""), false);
     return true;
   }

@@ -35,6 +35,10 @@ export const eventsOf = (threadId: string, turnId: string) => {
       type: "item.started",
       data: { ...ids, itemId: item.itemId, type: item.type, item },
     }),
+    itemUpdated: (item: Item): EventBody => ({
+      type: "item.updated",
+      data: { ...ids, itemId: item.itemId, type: item.type, item },
+    }),
     itemCompleted: (item: Item): EventBody => ({
       type: "item.completed",
       data: { ...ids, itemId: item.itemId, type: item.type, item },

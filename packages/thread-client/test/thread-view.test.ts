@@ -63,18 +63,27 @@ describe("a thread's view", () => {
     expect(view.state.lastTurn).toEqual({ status: "cancelled", turn: turn.turn("cancelled") });
   });
 
-  it("shows a call as it last started: a policy may change one that waits", () => {
-    const call = (command: string) =>
-      ({
-        itemId: "c",
-        threadId: "ses_1",
-        turnId: "turn_1",
-        type: "tool_exec",
-        data: { tool: "bash", input: { command }, status: "pending" },
-      }) satisfies Item;
-    const { items } = reduceThread([turn.itemStarted(call("ls")), turn.itemStarted(call("ls -l"))]);
-    expect(items).toEqual([{ item: call("ls -l"), text: "", completed: false, truncated: false }]);
-  });
+  it.each(["itemUpdated", "itemStarted"] as const)(
+    "shows a call that waits and then runs as one item, also of a server that starts it again (%s)",
+    (again) => {
+      const call = (command: string, status: "pending" | "running") =>
+        ({
+          itemId: "c",
+          threadId: "ses_1",
+          turnId: "turn_1",
+          type: "tool_exec",
+          data: { tool: "bash", input: { command }, status },
+        }) satisfies Item;
+      const view = createThreadView();
+      view.apply(turn.itemStarted(call("ls", "pending")));
+      expect(view.apply(turn[again](call("ls -l", "running")))).toBe(true);
+      const item = call("ls -l", "running");
+      expect(view.state.items).toEqual([{ item, text: "", completed: false, truncated: false }]);
+      view.apply(turn.itemCompleted(item));
+      expect(view.apply(turn[again](call("ls", "pending")))).toBe(false);
+      expect(view.state.items).toMatchObject([{ item, completed: true }]);
+    },
+  );
 
   it("says what each kind of item says", () => {
     const of = <T extends Item["type"]>(type: T, data: unknown) =>

@@ -1,8 +1,8 @@
 import type { ApprovalMetadata, EventBody, Grant, ItemData } from "@harnesskit/protocol/threads";
 import { defined } from "@harnesskit/wire/json";
 import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
+import { sealedAnswer } from "./answer-seal.ts";
 import { type ApprovalAnswer, newRequestId } from "./approvals.ts";
-import { sealedAnswer } from "./approved-calls.ts";
 import { previewDigestOf } from "./find-grant.ts";
 import type { Turn } from "./turn.ts";
 
@@ -27,7 +27,7 @@ interface QuestionItem {
 export interface PendingQuestion extends QuestionItem {
   /** Whether clients were notified of it. */
   readonly wasRequested: boolean;
-  /** The answer, where one was given and its call has not begun. */
+  /** The answer, where one was given and nothing has followed from it. */
   readonly answer?: ApprovalAnswer;
 }
 

@@ -29,7 +29,7 @@ const isStreamed = ({ type, data }: EventBody): boolean =>
 /** True for an event that is flushed to disk: approvals, the start of a tool, and the ends of items and turns. */
 const isBoundary = ({ type, data }: EventBody): boolean => {
   if (type === "item.delta") return false;
-  return type !== "item.started" || isExecution(data.item);
+  return (type !== "item.started" && type !== "item.updated") || isExecution(data.item);
 };
 
 /** A tool that runs by itself from here on: what it does must not be unknown to the log after a power loss. */

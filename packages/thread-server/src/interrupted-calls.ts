@@ -1,6 +1,6 @@
 import type { ItemData } from "@harnesskit/protocol/threads";
 import type { Tool } from "@harnesskit/wire/tool";
-import { approvedCalls } from "./approved-calls.ts";
+import { approvedCalls } from "./answered-questions.ts";
 import { answersIn, closeOpenItems, serverStopped } from "./close-open-items.ts";
 import type { PendingCall } from "./pending-questions.ts";
 import type { Turn } from "./turn.ts";

@@ -2,7 +2,7 @@ import type { ApprovalMetadata, Event, ItemData, ItemOf } from "@harnesskit/prot
 import { canonicalJson, digest } from "@harnesskit/wire";
 import type { AgentProfile } from "./agent-profile.ts";
 import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
-import { promptDigest } from "./prompt-admission.ts";
+import { promptDigest } from "./prompt-digest.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
@@ -107,7 +107,11 @@ export const isCallIntact = async ({ question, call }: PendingCall, state: Threa
   );
 };
 
-const isPromptIntact = async ({ question, message }: PendingPrompt, state: ThreadState): Promise<boolean> => {
+/** Whether what is asked is what the agent would be given. */
+export const isPromptIntact = async (
+  { question, message }: PendingPrompt,
+  state: ThreadState,
+): Promise<boolean> => {
   const { metadata } = question.data;
   const { text } = metadata.input;
   if (metadata.tool !== promptPermission || typeof text !== "string") return false;
@@ -134,7 +138,10 @@ export const isAsAsked = (
 ): boolean => {
   let read: Pick<ItemData<"approval">, "requestId" | "metadata"> | undefined;
   if (event.type === "approval.requested") read = event.data;
-  else if (event.type === "item.started" && event.data.item.type === "approval") read = event.data.item.data;
+  else if (event.type === "item.started" || event.type === "item.updated") {
+    const { item } = event.data;
+    if (item.type === "approval") read = item.data;
+  }
   const asked = read && pending(read.requestId);
   return !asked || isSameJson(asked, read?.metadata);
 };

@@ -1,5 +1,5 @@
 import type { EventBody, Item, Turn } from "@harnesskit/protocol/threads";
-import { approvedCalls } from "./approved-calls.ts";
+import { approvedCalls } from "./answered-questions.ts";
 import {
   closeOpenItems,
   type Ending,

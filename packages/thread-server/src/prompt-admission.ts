@@ -1,10 +1,10 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { InputPart, ItemData, ItemOf } from "@harnesskit/protocol/threads";
-import { digest } from "@harnesskit/wire";
+import { answeredPrompt } from "./answered-questions.ts";
 import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
 import { TurnError } from "./errors.ts";
 import { GatedStep, type LateDecision } from "./gated-step.ts";
 import type { JudgedPrompt, JudgedRequest } from "./gates.ts";
+import { promptDigest, promptText, shownPrompt } from "./prompt-digest.ts";
 import type { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
@@ -83,18 +83,22 @@ export class PromptAdmission {
     return this.#conclude(itemId, await this.#step.decide(judged));
   }
 
-  /** What the agent may have of a prompt of an earlier server that waits for nothing; one that was not judged to the end is judged again. */
+  /**
+   * What the agent may have of a prompt of an earlier server that waits for nothing: an answer that was recorded holds, and one that was
+   * not judged to the end is judged again.
+   */
   async readmit(): Promise<TurnRequest> {
-    const { session, turnId } = this.#turn;
-    const open = session.state.openItems.find(
-      ({ item }) => item.turnId === turnId && item.type === "user_message",
-    );
+    const { session, turnId, settings } = this.#turn;
+    const { state } = session;
+    const open = state.openItems.find(({ item }) => item.turnId === turnId && item.type === "user_message");
     if (!open) return this.#request;
+    const answered = await answeredPrompt(state, settings.store.answerSeal);
+    if (answered) return this.resume(answered.message, answered.question);
     this.#recorded = { itemId: open.item.itemId, stored: Promise.resolve() };
     return this.admit();
   }
 
-  /** Goes on with a prompt of an earlier server that waits for its approval. */
+  /** Goes on with a prompt of an earlier server that waits for its approval, or has its answer. */
   async resume({ itemId }: ItemOf<"user_message">, question: PendingQuestion): Promise<TurnRequest> {
     const { input } = this.#request;
     const { metadata } = question.data;
@@ -175,17 +179,3 @@ const withText = (content: readonly InputPart[], text: string): InputPart[] => {
     ? [{ type: "text", text }, ...kept]
     : kept.map((part) => (part.type === "text" ? { type: "text", text } : part));
 };
-
-/** A prompt as a string, as a human is shown it. */
-const promptText = (content: readonly InputPart[]): string =>
-  content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
-
-/** What a human is shown of a prompt: its text, and the files of its content. */
-const shownPrompt = (text: string, content: readonly InputPart[]) => {
-  const files = content.filter((part) => part.type === "file");
-  return files.length === 0 ? { text } : { text, files: files.map((part) => ({ ...part }) as JsonObject) };
-};
-
-/** What the approval of a prompt binds: what is shown, in the same way as a tool call. */
-export const promptDigest = (text: string, content: readonly InputPart[]): Promise<string> =>
-  digest({ tool: promptPermission, input: shownPrompt(text, content) });

@@ -47,6 +47,7 @@ const extensions = {
   delete: true,
   grants: true,
   approvalResolved: true,
+  itemUpdated: true,
   rename: { version: 1 },
   archive: { version: 1 },
   fork: { version: 1 },

@@ -198,6 +198,7 @@ export class ThreadState {
         this.#requested.clear();
         break;
       case "item.started":
+      case "item.updated":
         this.#open.set(event.data.itemId, { item: event.data.item, streamed: [] });
         break;
       case "item.delta":

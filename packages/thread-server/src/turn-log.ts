@@ -57,9 +57,10 @@ export class TurnLog {
     return this.#session.log.append({ type: "turn.started", data });
   }
 
-  /** Writes `item.started`. Rejects with `turn_ended`. */
+  /** Writes `item.started`, or `item.updated` of an item that is open. Rejects with `turn_ended`. */
   start<T extends ItemType>(type: T, itemId: string, data: ItemData<T>): Promise<void> {
-    const started = this.append(this.#itemEvent("item.started", type, itemId, data));
+    const event = this.#open.has(itemId) ? "item.updated" : "item.started";
+    const started = this.append(this.#itemEvent(event, type, itemId, data));
     this.#open.add(itemId);
     started.catch((error: unknown) => this.#missing.set(itemId, error));
     return started;
@@ -151,7 +152,7 @@ export class TurnLog {
   }
 
   #itemEvent<T extends ItemType>(
-    event: "item.started" | "item.completed",
+    event: "item.started" | "item.updated" | "item.completed",
     type: T,
     itemId: string,
     data: ItemData<T>,

@@ -89,7 +89,13 @@ it.each(["report", "retry"] as const)(
     expect((await next.client.turnEnd(turnId)).params.status).toBe("completed");
     expect(next.act.runs.map(({ command }) => command)).toEqual(names);
     expect(await statuses(next.client, threadId)).toEqual(names.map((name) => `${name} succeeded`));
-    expect(ofType(await next.client.events(threadId), "approval.requested")).toHaveLength(names.length);
+    const events = await next.client.events(threadId);
+    expect(ofType(events, "approval.requested")).toHaveLength(names.length);
+    const starts = ofType(events, "item.started").map(({ data }) => data.itemId);
+    expect(starts).toEqual([...new Set(starts)]);
+    expect(ofType(events, "item.updated").map(({ data }) => data.item.data)).toMatchObject(
+      names.map((command) => ({ input: { command }, status: "running" })),
+    );
   },
 );
 

@@ -117,11 +117,14 @@ describe("a policy that changes while an approval waits", () => {
         judgement: { modified: { requested: { command: "deploy" } } },
       },
     ]);
-    const shown = client.all("item.started").filter(({ type }) => type === "tool_exec");
-    expect(shown.map(({ item }) => [item.data.input.command, item.data.status])).toEqual([
-      ["deploy", "pending"],
-      ["deploy --dry-run", "pending"],
-      ["deploy --dry-run", "running"],
+    const shown = client.told.filter(({ data }) => data.type === "tool_exec");
+    expect(
+      shown.map(({ type, data }) => [type, data.item.data.input.command, data.item.data.status]),
+    ).toEqual([
+      ["item.started", "deploy", "pending"],
+      ["item.updated", "deploy --dry-run", "pending"],
+      ["item.updated", "deploy --dry-run", "running"],
+      ["item.completed", "deploy --dry-run", "succeeded"],
     ]);
   });
 

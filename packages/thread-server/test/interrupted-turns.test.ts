@@ -9,47 +9,15 @@ import { describe, expect, it } from "vitest";
 import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
-import {
-  createThreadServer,
-  type ThreadServerOptions,
-  type ThreadStore,
-  type Tool,
-  type TurnRunner,
-} from "../src/index.ts";
+import { createThreadServer, type ThreadServerOptions, type Tool, type TurnRunner } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
+import { dyingStore } from "./support/failing-stores.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
-const never = new Promise<never>(() => {});
 const allowAll = { before: () => ({ verdict: "allow" }) as const };
-
-/** A store whose process dies at the given append, before or after it is written: nothing is written from then on. */
-const dyingStore = (
-  inner: ThreadStore,
-  dies: (events: readonly Event[]) => "before" | "after" | undefined,
-) => {
-  const died = createDeferred<void>();
-  let isDead = false;
-  const unlessDead =
-    <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
-    (...args: A) =>
-      isDead ? never : work(...args);
-  const store = overriding(inner, {
-    append: unlessDead(async (threadId, events, options) => {
-      const when = dies(events);
-      if (when !== "before") await inner.append(threadId, events, options);
-      if (when === undefined) return;
-      isDead = true;
-      died.resolve();
-      await never;
-    }),
-    update: unlessDead((thread) => inner.update(thread)),
-    lease: unlessDead((threadId) => inner.lease(threadId)),
-  });
-  return { store, died: died.promise };
-};
 
 /** A server over a directory, which goes on with what was left there. Closes with its files. */
 const serve = (
@@ -89,7 +57,9 @@ const copied = async (root: string): Promise<string> => {
 const isStart = (tool: string) => (events: readonly Event[]) =>
   events.some(
     ({ type, data }) =>
-      type === "item.started" && data.item.type === "tool_exec" && data.item.data?.tool === tool,
+      (type === "item.started" || type === "item.updated") &&
+      data.item.type === "tool_exec" &&
+      data.item.data?.tool === tool,
   )
     ? ("after" as const)
     : undefined;
@@ -176,6 +146,13 @@ describe("a turn whose server died, with interruptedTurns", () => {
     const { client } = life;
     const events = await client.events(threadId);
     expect(ofType(events, "turn.resumed").map(({ data }) => data.attempt)).toEqual([1, 2]);
+    const calls = events.filter(({ data }) => "type" in data && data.type === "tool_exec");
+    expect(calls.map(({ type }) => type)).toEqual([
+      "item.started",
+      "item.updated",
+      "item.updated",
+      "item.completed",
+    ]);
     expect(events.at(-1)).toMatchObject({ type: "turn.error", data: { turnId, code: "interrupted" } });
   });
 

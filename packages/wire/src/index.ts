@@ -43,7 +43,7 @@ export { canonicalJson, digest } from "./json/canonical-json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json/json-difference.ts";
 export { defaultWireLimits } from "./limits.ts";
 export { joinKey, noPrincipalKey, principalKey } from "./principal-key.ts";
-export { invalidParams, methodNotFound, ProtocolError, toProtocolError } from "./protocol-error.ts";
+export { invalidParams, methodNotFound, ProtocolError } from "./protocol-error.ts";
 export { redactedPlaceholder, withoutSecretShapes } from "./secret-shapes.ts";
 export { sharedSignal } from "./shared-signal.ts";
 export { shellWord } from "./shell-word.ts";

@@ -14,8 +14,8 @@ import {
   RequestCancelledError,
   RequestTimeoutError,
   TransportError,
-  toProtocolError,
 } from "../src/index.ts";
+import { toProtocolError } from "../src/protocol-error.ts";
 
 describe("local errors", () => {
   it.each([

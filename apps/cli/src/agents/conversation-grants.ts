@@ -1,6 +1,6 @@
 import type { CoreGrant, GrantStore } from "@harnesskit/core-runtime";
 import { prepareToolName, workspaceAgentId, workspaceTools } from "@harnesskit/workspace-agent/declarations";
-import { coreFile } from "../core/core-files.ts";
+import { grantsFile } from "../core/core-files.ts";
 
 /**
  * The grants of a conversation: those of the workspace tools, and for other agents what the operator granted with `harness
@@ -27,7 +27,7 @@ const openGrants = async (callerId: string, hasAgents: boolean): Promise<GrantSt
     granted_by: callerId,
   });
   if (!hasAgents) return createMemoryGrants(own);
-  const file = createFileGrants({ path: coreFile("grants") });
+  const file = createFileGrants({ path: grantsFile() });
   let last: { readonly read: readonly CoreGrant[]; readonly all: readonly CoreGrant[] } | undefined;
   const join = (read: readonly CoreGrant[]): readonly CoreGrant[] => {
     if (last?.read !== read) last = { read, all: [...own, ...read] };

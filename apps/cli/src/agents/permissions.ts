@@ -5,7 +5,7 @@ import {
   SIDE_EFFECTS_PERMISSION,
 } from "@harnesskit/core-runtime";
 import { shellWord } from "@harnesskit/wire";
-import { coreFile } from "../core/core-files.ts";
+import { grantsFile } from "../core/core-files.ts";
 import type { InstalledAgent } from "./installed-agent.ts";
 
 /** What is granted to each agent. Unreadable: a core grants nothing then. */
@@ -15,7 +15,7 @@ export type Granted = ReadonlyMap<string, readonly CoreGrant[]> | "unreadable";
 export const readGranted = async (): Promise<Granted> => {
   try {
     const granted = new Map<string, CoreGrant[]>();
-    for (const grant of await createFileGrants({ path: coreFile("grants") }).list()) {
+    for (const grant of await createFileGrants({ path: grantsFile() }).list()) {
       granted.set(grant.agent_id, [...(granted.get(grant.agent_id) ?? []), grant]);
     }
     return granted;

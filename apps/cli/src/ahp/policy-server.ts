@@ -1,9 +1,4 @@
-import {
-  type AhpServer,
-  type AhpServerOptions,
-  createAhpServer,
-  type StateStore,
-} from "@harnesskit/ahp-server";
+import { type AhpServer, type AhpServerOptions, createAhpServer } from "@harnesskit/ahp-server";
 import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import {
   createPolicyAudit,
@@ -14,7 +9,6 @@ import {
   type PolicyHarness,
 } from "@harnesskit/policy";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
-import { createQueryHandler } from "./built-in-handlers.ts";
 import { byWhom, entryLine, eventLine, inShadow } from "./event-text.ts";
 import { describePolicyError, policyWarnings } from "./policy-text.ts";
 
@@ -34,8 +28,6 @@ export interface PolicyServerOptions {
   readonly beforeAction?: (() => Promise<void>) | undefined;
   readonly version: string;
   readonly audit: AuditSink;
-  /** Where runs, task lists and verifications are kept. @default they live as long as the harness */
-  readonly stateStore?: StateStore | undefined;
   readonly recordContent: boolean;
   readonly say: (line: string) => void;
   readonly tell: (line: string | undefined) => void;
@@ -108,11 +100,11 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
   });
   sink.record(policyEntry(first));
   for (const line of policyWarnings(first)) say(line);
-  const harness: AhpServer = createAhpServer({
+  const harness = createAhpServer({
     name: "harness-ahp",
     version: options.version,
-    handlers: { ...handlersOf(policy, options), query: createQueryHandler(() => harness) },
-    capabilities: [...policy.capabilities, "query"],
+    handlers: handlersOf(policy, options),
+    capabilities: policy.capabilities,
     audit: {
       ...audit,
       record(entry: AuditEntryInput) {
@@ -121,7 +113,6 @@ export const createPolicyServer = (options: PolicyServerOptions): PolicyServer =
       },
     },
     onError,
-    stateStore: options.stateStore,
   });
   const watch = options.watch?.(policy, first.file, {
     onReload: (next) => {

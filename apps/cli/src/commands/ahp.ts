@@ -1,6 +1,5 @@
-import { type Command, Option } from "commander";
-import { agentIds, type CommandContext, loads, severalPorts, severalTimes } from "./options.ts";
-import { databaseOption } from "./store.ts";
+import type { Command } from "commander";
+import { agentIds, type CommandContext, loads, portNumber } from "./options.ts";
 
 /** `harness ahp` with `serve`, `check`, `test` and `backtest`. */
 export const addAhp = (program: Command, context: CommandContext): void => {
@@ -15,40 +14,22 @@ export const addAhp = (program: Command, context: CommandContext): void => {
 const addServe = (ahp: Command, { version, onExit }: CommandContext): void => {
   ahp
     .command("serve")
-    .description(
-      "a harness: answers agents by a policy or a fixed decision, keeps their state and an audit log",
-    )
+    .description("a harness: answers agents by a policy, and keeps an audit log")
     .option("--stdio", "serve standard input and output, one JSON message per line")
-    .option("--unix <path>", "serve a Unix socket; can be given several times", severalTimes)
+    .option("--unix <path>", "serve a Unix socket")
     .option(
       "--http <port>",
-      "serve HTTP on --host at /ahp; 0: a free port; can be given several times",
-      severalPorts("--http"),
-    )
-    .option(
-      "--ws <port>",
-      "serve WebSocket on --host at /ahp; 0: a free port; can be given several times",
-      severalPorts("--ws"),
-    )
-    .option(
-      "--host <address>",
-      "where --http and --ws listen; other machines can reach any address that is not loopback",
-      "127.0.0.1",
+      "serve HTTP and WebSocket on 127.0.0.1 at /ahp; 0: a free port",
+      portNumber("--http"),
     )
     .option(
       "--token-file <file>",
-      "the token of HTTP and WebSocket; created if the file is missing (default: a new private file)",
+      "the token of --http; created if the file is missing (default: a new private file)",
     )
-    .addOption(
-      new Option(
-        "--policy <file>",
-        "decide by this file, and reload it when it changes; default: the shipped policy for coding agents",
-      ).conflicts("default"),
-    )
-    .addOption(
-      new Option("--default <decision>", "without a policy: the answer to events that ask for permission")
-        .choices(["allow", "block", "escalate"])
-        .default("escalate"),
+    .option(
+      "--policy <file>",
+      "decide by this file, and reload it when it changes; default: the shipped policy for coding agents",
+      "default",
     )
     .option(
       "--audit <file>",
@@ -58,33 +39,16 @@ const addServe = (ahp: Command, { version, onExit }: CommandContext): void => {
       "--record-content",
       "keep the events themselves in the log of --audit, with secrets redacted, for ahp backtest",
     )
-    .option(
-      "--no-state",
-      "forget runs, task lists and verifications at the end (default: kept beside the audit log)",
-    )
-    .addOption(databaseOption("where runs are kept, in the place of a file"))
-    .option(
-      "--store-name <name>",
-      "the name of this harness's runs in --store, which no other one uses at the same time (default: this machine and the log of --audit)",
-    )
     .option("--quiet", "no line on standard error for each event")
     .addHelpText(
       "after",
       `\nExample:
   harness ahp serve --policy policy.yaml --unix .harness/ahp.sock --http 0
-  harness ahp serve --policy default --unix .harness/a.sock --audit log.jsonl --record-content
-  harness ahp serve --stdio --default block
+  harness ahp serve --unix .harness/a.sock --audit log.jsonl --record-content
 
 One harness serves all the given endpoints. A policy that is broken at the start is refused
 with line and column; if it is broken after a change, that is reported and the former policy
-stays in force. Without --policy, pre_action, pre_prompt and confirmation are answered with
---default, which escalates everything to a person, idle is allowed only with --default allow,
-notifications are accepted, and other events that ask for an answer are refused as not
-supported. The queries runs, run and stats report what the harness knows.
-Runs, task lists and verifications are kept beside the audit log and restored at the next
-start; they contain what agents report, such as prompts and results.
-Access to a socket is by its file; HTTP and WebSocket need the token. --host with an address
-that is not loopback opens both to the network, without TLS, and needs --token-file.
+stays in force. Access to a socket is by its file; HTTP and WebSocket need the token.
 A client that starts this program with --stdio passes only a few environment variables, such
 as PATH and HOME: pass others by name, as in 'env MODE=strict harness ahp serve --stdio'.
 With --stdio alone it ends with its input, otherwise with SIGTERM or Ctrl-C.`,

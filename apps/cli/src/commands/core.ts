@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 import { type CommandContext, loads, refuseWords, severalTimes, wholeNumber } from "./options.ts";
 
-const fileOption = (name: "grants" | "directives"): Option =>
-  new Option("--file <file>", `the file of the ${name} (default: one in the user's state directory)`);
+const fileOption = (): Option =>
+  new Option("--file <file>", "the file of the grants (default: one in the user's state directory)");
 
 const addAuditOptions = (command: Command): Command =>
   command
@@ -17,7 +17,7 @@ const addScopeOptions = (command: Command): Command =>
     .option("--caller <type:id>", "only for this caller, such as human:ada")
     .option("--actor <type:id>", "only for this actor behind the call");
 
-/** `harness core` with `run`, `grant`, `revoke`, `grants` and `directive`. */
+/** `harness core` with `run`, `grant`, `revoke` and `grants`. */
 export const addCore = (program: Command, context: CommandContext): void => {
   const core = program
     .command("core")
@@ -32,7 +32,6 @@ Example:
     );
   addCoreRun(core, context);
   addCoreGrants(core, context);
-  addCoreDirectives(core, context);
 };
 
 const addCoreRun = (core: Command, context: CommandContext): void => {
@@ -53,8 +52,7 @@ const addCoreRun = (core: Command, context: CommandContext): void => {
       "--grants <file>",
       "what agents may do beyond reading (default: one in the user's state directory)",
     )
-    .option("--directive <id>", "the issued directive that the call uses")
-    .option("--directives <file>", "the issued directives (default: one in the user's state directory)")
+    .option("--directive", "issue a directive for exactly this call, for tools that require one")
     .option(
       "--serve <endpoint>",
       "let other processes use the core on this socket, unix:PATH, with --agents unix:PATH",
@@ -85,7 +83,7 @@ const addCoreGrants = (core: Command, context: CommandContext): void => {
       "--until <time>",
       "2027-01-31T12:00:00Z, or from now 30d, 12h or 90m (default: until it is revoked)",
     )
-    .addOption(fileOption("grants"))
+    .addOption(fileOption())
     .option("--json", "one JSON document")
     .addHelpText(
       "after",
@@ -95,7 +93,7 @@ const addCoreGrants = (core: Command, context: CommandContext): void => {
 
   const revoke = core.command("revoke").description("take back what was granted");
   addAuditOptions(addScopeOptions(revoke))
-    .addOption(fileOption("grants"))
+    .addOption(fileOption())
     .option("--json", "one JSON document")
     .addHelpText(
       "after",
@@ -111,55 +109,10 @@ tools goes as a whole.`,
     .command("grants")
     .alias("list")
     .description("what is granted, by agent and permission")
-    .addOption(fileOption("grants"))
+    .addOption(fileOption())
     .option("--json", "one JSON document")
     .addHelpText("after", "\nExample:\n  harness core grants --json")
     .action(loads(context, async () => (await import("../core/grants.ts")).listGrants));
-};
-
-const addCoreDirectives = (core: Command, context: CommandContext): void => {
-  const directive = core
-    .command("directive")
-    .description("issue, list and revoke directives")
-    .addHelpText("after", "\nExample:\n  harness core directive list");
-
-  const issue = directive
-    .command("issue")
-    .description("print the id of a new directive for calls of one tool")
-    .argument("<tool>", "the tool's id, AGENT/NAME")
-    .option("--input <json>", "exactly this input")
-    .option("--match <json>", "an input with these fields; its others are free")
-    .requiredOption("--until <time>", "required: 2027-01-31T12:00:00Z, or from now 30d, 12h or 90m")
-    .option("--uses <n>", "how many calls may use it (default: 1)", wholeNumber("--uses"));
-  addAuditOptions(issue)
-    .addOption(fileOption("directives"))
-    .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness core directive issue com.example.ops/deploy --match '{"env":"staging"}' --until 1h
-
-Inputs are kept as digests. Use it with harness core run --call TOOL --directive ID.`,
-    )
-    .action(loads(context, async () => (await import("../core/directives.ts")).issueDirective));
-
-  directive
-    .command("list")
-    .description("list the directives that can be used, and those that ended last")
-    .addOption(fileOption("directives"))
-    .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness core directive list --json")
-    .action(loads(context, async () => (await import("../core/directives.ts")).listDirectives));
-
-  const revoke = directive
-    .command("revoke")
-    .description("revoke a directive: no later call can use it")
-    .argument("<id>", "the directive's id");
-  addAuditOptions(revoke)
-    .addOption(fileOption("directives"))
-    .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness core directive revoke dir_0123456789abcdef0123456789abcdef")
-    .action(loads(context, async () => (await import("../core/directives.ts")).revokeDirective));
 };
 
 /** `harness audit` with `verify` and `show`. */

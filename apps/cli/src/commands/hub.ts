@@ -13,7 +13,7 @@ export const addHub = (program: Command, context: CommandContext): void => {
       "one place where every agent asks: a policy, an inbox of approvals, and a timeline of what happened",
     )
     .option("--open", "open the page in the browser; of a hub that runs already, too")
-    .option("--policy <file>", "the policy that decides; default is the shipped one", "default")
+    .option("--policy <file>", "the policy that decides; default, or none, is the shipped one")
     .addOption(stateOption())
     .option(
       "--port <n>",

@@ -64,11 +64,6 @@ export const portNumber =
     throw invalidValue(option, text, "a number from 0 to 65535");
   };
 
-/** Collects ports. */
-export const severalPorts =
-  (option: string) =>
-  (text: string, before: readonly number[] = []): number[] => [...before, portNumber(option)(text)];
-
 /** Agents whose tools a conversation has. */
 export const agentsOption = (): Option =>
   new Option(

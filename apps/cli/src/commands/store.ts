@@ -25,7 +25,7 @@ const addOptions = (command: Command): Command =>
 export const addStore = (program: Command, context: CommandContext): void => {
   const store = program
     .command("store")
-    .description("migrate, check, prune or copy the store of conversations and threads")
+    .description("look after the store of conversations and threads, or copy it to PostgreSQL")
     .addHelpText(
       "after",
       "\nExample:\n  HARNESS_STORE=postgres://me:secret@db/agents harness store check --store postgres:",
@@ -56,21 +56,17 @@ export const addStore = (program: Command, context: CommandContext): void => {
       "--threads-older-than <age>",
       "threads of PostgreSQL last used longer ago than this (default: none)",
     )
-    .option(
-      "--run-states-older-than <age>",
-      "what harness ahp serve keeps of runs in PostgreSQL, under names last written longer ago than this (default: none)",
-    )
     .addHelpText("after", "\nExample:\n  harness store prune --store postgres: --older-than 90d")
     .action(loads(context, async () => (await import("../store/maintain.ts")).pruneStore));
 
   store
     .command("copy")
-    .description("copy everything of one store to another, and compare it")
+    .description("copy what is kept in files to PostgreSQL, and compare it")
     .argument(
       "<from>",
-      "sqlite:FILE, files:DIR for the threads and conversations in DIR/.harness, hub:DIR for the state of a hub, runs:FILE for the runs of harness ahp serve, or postgres:",
+      "sqlite:FILE, files:DIR for the threads and conversations in DIR/.harness, or hub:DIR for the state of a hub",
     )
-    .argument("<to>", "postgres: or sqlite:FILE")
+    .argument("<to>", "postgres:, or postgres://USER@HOST/DATABASE")
     .option("--json", "one JSON document")
     .addHelpText(
       "after",
@@ -78,9 +74,7 @@ export const addStore = (program: Command, context: CommandContext): void => {
   HARNESS_STORE=postgres://me:secret@db/agents harness store copy files:. postgres:
 
 End the programs that use FROM first: what is in use ends the copy. A copy that was interrupted is
-continued by the same command. TO is never overwritten: content that differs ends the copy with exit code 1.
-sqlite:FILE takes conversations only: what else postgres: has is named in the end.
-hub:DIR and runs:FILE are copied to postgres: only.`,
+continued by the same command. TO is never overwritten: content that differs ends the copy with exit code 1.`,
     )
     .action(loads(context, async () => (await import("../store/copy.ts")).copyStore));
 };

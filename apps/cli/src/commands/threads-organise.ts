@@ -46,13 +46,6 @@ export const addOrganising = (threads: Command, context: CommandContext): void =
     .addHelpText("after", `\nExample:\n  harness threads unarchive ${exampleId}`)
     .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, false, options));
 
-  ofThread("compact")
-    .description("have the model summarise a thread; it then gets the summary instead of the turns so far")
-    .option("--model <spec>", "the model that makes it (default: that of the server, or offline)")
-    .option("--json", "one JSON document")
-    .addHelpText("after", `\nExample:\n  harness threads compact ${exampleId} --model anthropic:MODEL`)
-    .action(loads(context, async () => (await import("../threads/compact.ts")).compactCommand));
-
   ofThread("fork")
     .description("start a thread with the history of another one")
     .option("--at <seq>", "up to and including this event (default: the last one)", wholeNumber("--at"))
@@ -60,17 +53,4 @@ export const addOrganising = (threads: Command, context: CommandContext): void =
     .option("--json", "one JSON document")
     .addHelpText("after", `\nExample:\n  harness threads fork ${exampleId} --at 120 --title "Another way"`)
     .action(loads(context, async () => (await loadOrganising()).forkCommand));
-
-  threads
-    .command("queue")
-    .description("list the prompts that wait for the running turn to end; --cancel cancels one")
-    .argument("<id>", "the thread's id")
-    .requiredOption("--attach <endpoint>", "the server that runs the thread: unix:PATH")
-    .option("--cancel <turn>", "cancel this one, by its id")
-    .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:\n  harness threads queue ${exampleId} --attach unix:.harness/serve.sock`,
-    )
-    .action(loads(context, async () => (await import("../threads/organise.ts")).queueCommand));
 };

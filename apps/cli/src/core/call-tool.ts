@@ -1,10 +1,14 @@
 import type { CallResult, RunningCore, StreamChunk } from "@harnesskit/core-runtime";
 import { readOwnFile } from "@harnesskit/node-kit";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { OutputReferenceSchema } from "@harnesskit/protocol/runtime";
 import { displayText, shellWord } from "@harnesskit/wire";
+import { isoTime } from "@harnesskit/wire/time";
 import { ExitCode } from "../cli-error.ts";
+import { io } from "../io.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
+import { thisUser, withFile } from "./core-files.ts";
 
 interface ToolCallRequest {
   readonly toolId: string;
@@ -12,10 +16,10 @@ interface ToolCallRequest {
   readonly timeoutMs: number;
   /** The project that the call is for, absolute. @default none */
   readonly projectRoot?: string | undefined;
-  /** The files of the grants and the directives that the user named. */
+  /** The file of the grants that the user named. */
   readonly grants: string | undefined;
-  readonly directives: string | undefined;
-  readonly directiveId: string | undefined;
+  /** Whether a directive is issued for exactly this call. */
+  readonly issuesDirective: boolean;
   readonly json: boolean;
   readonly signal: AbortSignal;
   readonly out: Terminal;
@@ -56,14 +60,29 @@ const failedAt = ({ error }: Exclude<CallResult, { status: "succeeded" }>): stri
   return typeof path === "string" && path !== "" ? ` (at ${path})` : "";
 };
 
-/** The rest of the command that grants, or issues, what was missing. */
-const fileOption = (
+/** What lets the call be made where something was missing. */
+const remedy = (
   { error }: Exclude<CallResult, { status: "succeeded" }>,
-  { grants, directives }: Pick<ToolCallRequest, "grants" | "directives">,
+  grants: string | undefined,
 ): string => {
-  const isUnbacked = error.code === "tool.directive_required" && error.details?.reason !== "unavailable";
-  const file = error.details?.missing !== undefined ? grants : isUnbacked ? directives : undefined;
-  return file === undefined ? "" : ` --file ${shellWord(file)}`;
+  if (error.code === "tool.directive_required") return ", or call it with --directive";
+  return error.details?.missing === undefined || grants === undefined ? "" : ` --file ${shellWord(grants)}`;
+};
+
+/** Issues a directive for one call, soon, with exactly this input. */
+const issueDirective = async (
+  core: RunningCore,
+  { toolId, input, timeoutMs }: ToolCallRequest,
+): Promise<string> => {
+  const { id } = await withFile(() =>
+    core.directives.issue({
+      tool_id: toolId,
+      input: input as JsonObject,
+      issued_by: { type: "human", id: thisUser() },
+      until: isoTime(io().clock.now() + timeoutMs),
+    }),
+  );
+  return id;
 };
 
 /**
@@ -71,14 +90,14 @@ const fileOption = (
  * `json`, everything on standard output as JSON lines. Returns the exit code.
  */
 export const callAndShow = async (core: RunningCore, request: ToolCallRequest): Promise<ExitCode> => {
-  const { toolId, input, timeoutMs, projectRoot, directiveId, signal, json, out, err } = request;
+  const { toolId, input, timeoutMs, projectRoot, issuesDirective, signal, json, out, err } = request;
   const caller = { type: "human", id: "terminal" } as const;
   const call = core.call(toolId, input, {
     timeoutMs,
     signal,
     caller,
     context: projectRoot === undefined ? undefined : { project_root: projectRoot },
-    directiveId,
+    directiveId: issuesDirective ? await issueDirective(core, request) : undefined,
   });
   let isLineOpen = false;
   for await (const chunk of call.stream) {
@@ -98,7 +117,7 @@ export const callAndShow = async (core: RunningCore, request: ToolCallRequest): 
   else if (result.status === "succeeded") out.json(result.output);
   else
     err.say(
-      `harness core: ${result.error.code}: ${result.error.message}${failedAt(result)}${fileOption(result, request)}`,
+      `harness core: ${result.error.code}: ${result.error.message}${failedAt(result)}${remedy(result, request.grants)}`,
     );
   return exitCodeOf(result);
 };

@@ -4,13 +4,13 @@ import { isRfc3339 } from "@harnesskit/protocol/envelope";
 import { type Caller, CallerSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { isoTime } from "@harnesskit/wire/time";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { unavailableError, usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
-/** The file of the grants or directives: the one that was named, or that of this user. */
-export const coreFile = (name: "grants" | "directives", named?: string): string =>
-  named === undefined ? join(stateDirectory("core"), `${name}.json`) : fromHere(named);
+/** The file of the grants: the one that was named, or that of this user. */
+export const grantsFile = (named?: string): string =>
+  named === undefined ? join(stateDirectory("core"), "grants.json") : fromHere(named);
 
 /** Who gives a command, for the record. */
 export const thisUser = (): string => {
@@ -60,6 +60,5 @@ export const withFile = async <T>(work: () => T | Promise<T>): Promise<T> => {
 const toFileFailure = (cause: unknown): unknown => {
   if (!HarnessError.isInstance(cause)) return cause;
   if (cause.code === "invalid_argument") return usageError(cause.message);
-  const exitCode = cause.code === "directive_unknown" ? ExitCode.failed : ExitCode.unavailable;
-  return new CliError(cause.code, cause.message, { cause, exitCode });
+  return unavailableError(cause.code, cause.message, { cause });
 };

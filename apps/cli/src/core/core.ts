@@ -1,12 +1,6 @@
 import { dirname } from "node:path";
 import type { AuditSink } from "@harnesskit/audit";
-import {
-  createFileDirectives,
-  createFileGrants,
-  type LaunchedAgent,
-  type RunningCore,
-  startCore,
-} from "@harnesskit/core-runtime";
+import { createFileGrants, type LaunchedAgent, type RunningCore, startCore } from "@harnesskit/core-runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
@@ -18,7 +12,7 @@ import { withCleanup } from "../with-cleanup.ts";
 import { resolveWorkspace } from "../workspace-directory.ts";
 import { callAndShow } from "./call-tool.ts";
 import { createCoreAudit } from "./core-audit.ts";
-import { coreFile } from "./core-files.ts";
+import { grantsFile } from "./core-files.ts";
 import { parseExactJson } from "./exact-json.ts";
 
 export interface CoreCommandOptions {
@@ -31,8 +25,8 @@ export interface CoreCommandOptions {
   readonly timeout: number;
   readonly audit?: string | false;
   readonly grants?: string;
-  readonly directives?: string;
-  readonly directive?: string;
+  /** Issues a directive for exactly this call. */
+  readonly directive?: true;
   /** An endpoint, `unix:PATH`, on which other processes use the core. @default none */
   readonly serve?: string;
   readonly json?: true;
@@ -97,8 +91,7 @@ const start = (
     operatorCommand: "harness core",
     environment: io().env,
     onError: ({ code, message }, { agentId }) => err.say(`harness core: ${agentId}: ${code}: ${message}`),
-    grants: createFileGrants({ path: coreFile("grants", options.grants) }),
-    directives: createFileDirectives({ path: coreFile("directives", options.directives) }),
+    grants: createFileGrants({ path: grantsFile(options.grants) }),
     onOutput: isDebugging() ? ({ agentId, line }) => err.say(`${agentId}: ${line}`) : undefined,
   });
 
@@ -139,8 +132,7 @@ const once = async (
       timeoutMs: options.timeout * 1000,
       projectRoot: options.project === undefined ? undefined : await resolveWorkspace(options.project),
       grants: options.grants,
-      directives: options.directives,
-      directiveId: options.directive,
+      issuesDirective: options.directive === true,
       json: options.json === true,
       signal,
       out,

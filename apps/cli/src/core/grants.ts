@@ -5,7 +5,7 @@ import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { coreFile, thisUser, toParty, toUntil, withFile } from "./core-files.ts";
+import { grantsFile, thisUser, toParty, toUntil, withFile } from "./core-files.ts";
 
 export interface GrantsOptions {
   readonly file?: string;
@@ -74,7 +74,7 @@ export const grant = async (
   permissions: readonly string[],
   options: GrantChangeOptions,
 ): Promise<ExitCode> => {
-  const store = createFileGrants({ path: coreFile("grants", options.file) });
+  const store = createFileGrants({ path: grantsFile(options.file) });
   const request = { agent_id: agentId, permissions, granted_by: thisUser(), ...scopeOf(agentId, options) };
   const added = await withFile(() => addGrants(store, request));
   await record("grant.added", added, options);
@@ -88,7 +88,7 @@ export const revoke = async (
   permissions: readonly string[],
   options: GrantChangeOptions,
 ): Promise<ExitCode> => {
-  const store = createFileGrants({ path: coreFile("grants", options.file) });
+  const store = createFileGrants({ path: grantsFile(options.file) });
   const { tools, caller, actor } = scopeOf(agentId, options);
   const isSame = (wanted: Caller | undefined, found: Caller | undefined) =>
     wanted === undefined || party(wanted) === (found && party(found));
@@ -106,7 +106,7 @@ export const revoke = async (
 
 /** `harness core grants`: what is granted, by agent and permission. */
 export const listGrants = async ({ file, json }: GrantsOptions): Promise<ExitCode> => {
-  const path = coreFile("grants", file);
+  const path = grantsFile(file);
   const grants = await withFile(() => createFileGrants({ path }).list());
   const terminal = createTerminal();
   if (json) terminal.json({ file: path, grants });

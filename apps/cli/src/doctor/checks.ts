@@ -1,6 +1,5 @@
 import { constants } from "node:fs";
 import { access, lstat } from "node:fs/promises";
-import { join } from "node:path";
 import { shellWord } from "@harnesskit/wire";
 import { languageModelCommand } from "../serve/models.ts";
 
@@ -83,22 +82,6 @@ const isWritable = (path: string): Promise<boolean> =>
     () => false,
   );
 
-const auditProblem = async (harness: string): Promise<Finding | undefined> => {
-  const directory = join(harness, "audit");
-  for (const path of [directory, join(directory, "policy.jsonl")]) {
-    const found = await lstat(path).catch(() => undefined);
-    if (found === undefined || (path === directory ? found.isDirectory() : found.isFile())) continue;
-    const word = shellWord(path);
-    const kind = path === directory ? "a directory" : "an ordinary file";
-    return problem(
-      "directory",
-      `${path} is not ${kind}, so that the policy cannot start`,
-      `Move it away: mv ${word} ${word}.old`,
-    );
-  }
-  return undefined;
-};
-
 /** Whether threads can be kept: `.harness` is a private directory, or can be created. */
 export const checkDirectory = async (workspace: string, harness: string): Promise<Finding> => {
   const found = await lstat(harness).catch(() => undefined);
@@ -126,5 +109,5 @@ export const checkDirectory = async (workspace: string, harness: string): Promis
   if (process.platform !== "win32" && (mode & 0o077) !== 0) {
     return problem("directory", `${harness} is open to others (${shownMode})`, `Close it: chmod 700 ${word}`);
   }
-  return (await auditProblem(harness)) ?? ok("directory", `${harness} is writable, ${shownMode}`);
+  return ok("directory", `${harness} is writable, ${shownMode}`);
 };

@@ -1,6 +1,5 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { shellWord } from "@harnesskit/wire";
 import { type Finding, ok, problem } from "./checks.ts";
 
 const isThere = (path: string): Promise<boolean> =>
@@ -29,17 +28,7 @@ export const checkConversations = async (harness: string): Promise<Finding[]> =>
   if (!(await isThere(file))) return [];
   const damage = await damageOf(file);
   if (damage === undefined) return [ok("chats", `${file} is whole`)];
-  return [problem("chats", `${file} cannot be used: ${damage}`, await moveAway(file))];
-};
-
-/** SQLite would read the log of a file that was moved into the next one: they move together. */
-const moveAway = async (file: string): Promise<string> => {
-  const files: string[] = [];
-  for (const path of [file, `${file}-wal`, `${file}-shm`, `${file}-journal`])
-    if (await isThere(path)) files.push(shellWord(path));
-  const directory = shellWord(`${file}.old`);
-  return (
-    "End what uses it, and put a copy in its place if there is one. " +
-    `To begin anew: mkdir ${directory} && mv ${files.join(" ")} ${directory}`
-  );
+  // SQLite would read the log of a file that was moved into the next one: they move together.
+  const fix = "End what uses it, and put back a copy, or move it away with its -wal and -shm";
+  return [problem("chats", `${file} cannot be used: ${damage}`, fix)];
 };

@@ -9,10 +9,10 @@ import { AttachmentError, createDeferred, digest, HarnessError } from "@harnessk
 import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
 import { openAgentCore } from "../agents/agent-core.ts";
 import { createLiveLog } from "../ahp/live-log.ts";
-import { toHttpFailure } from "../ahp/places.ts";
 import { readServerToken } from "../ahp/token.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "../chat/chat-parts.ts";
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
+import { toHttpFailure } from "../endpoint.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { browserText, openBrowser } from "../hub/open-browser.ts";
 import { riskOfCall } from "../hub/risk.ts";

@@ -12,16 +12,17 @@ import type { Pairing } from "@harnesskit/protocol/hub";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
-import { toHttpFailure } from "../ahp/places.ts";
 import { openPolicy, policyOptions } from "../ahp/policy-file.ts";
 import { describePolicyError, policyWarnings } from "../ahp/policy-text.ts";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { CliError, describeFailure, ExitCode, unavailableError } from "../cli-error.ts";
+import { toHttpFailure } from "../endpoint.ts";
 import { protectionLine } from "../guard/doctor-report.ts";
 import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { withCleanup } from "../with-cleanup.ts";
+import { formerPolicyOf, keepPolicyName } from "./former-policy.ts";
 import { hubCommands } from "./hub-commands.ts";
 import { openHubStores } from "./hub-stores.ts";
 import { readNotifyFile, startNotices } from "./notices.ts";
@@ -34,8 +35,8 @@ import { startPushes } from "./pushes.ts";
 import { riskOf } from "./risk.ts";
 
 export interface HubOptions extends PairingOptions {
-  /** A policy's file, or `default` for the shipped one. */
-  readonly policy: string;
+  /** A policy's file, or `default` for the shipped one. @default the shipped one, and what the hub had before is named */
+  readonly policy?: string;
   /** The directory of the state. @default the user's */
   readonly state?: string;
   readonly port?: number;
@@ -111,7 +112,17 @@ const serve = async (
   defer: (cleanup: () => unknown) => void,
   pairing: Pairing | undefined,
 ): Promise<ExitCode> => {
-  const { policy: policyName, port, open, store, keepDays, redact, notify, publicUrl, quiet } = options;
+  const {
+    policy: policyName = "default",
+    port,
+    open,
+    store,
+    keepDays,
+    redact,
+    notify,
+    publicUrl,
+    quiet,
+  } = options;
   const log = createLiveLog(io().stderr, name);
   const onError = (error: unknown) => log.say(describeFailure("a failure", error).split("\n"));
   const stopped = createDeferred<void>();
@@ -126,6 +137,11 @@ const serve = async (
   const tls = await readTls(options);
   const stores = await openHubStores(store, place.directory, keepDays * dayMs, defer);
   const { approvals, timeline } = stores;
+  const former = options.policy === undefined ? await formerPolicyOf(place.directory) : undefined;
+  const formerPolicy =
+    former === undefined
+      ? undefined
+      : { file: former, start: hubCommands({ ...options, policy: former }).start };
   const audit = await openDefaultAuditLog("hub");
   defer(() => audit?.close());
   const pushKeys =
@@ -139,6 +155,7 @@ const serve = async (
   const served = createHub({
     version,
     commands: hubCommands(options),
+    formerPolicy,
     policy,
     approvals,
     timeline,
@@ -179,6 +196,8 @@ const serve = async (
     throw toHubFailure(error, place);
   });
   defer(() => server.close());
+  if (options.policy !== undefined)
+    await keepPolicyName(place.directory, policyName === "default" ? policyName : fromHere(policyName));
   if (told !== undefined) {
     const notices = await startNotices({
       config: told,
@@ -201,6 +220,11 @@ const serve = async (
   defer(() => hooks.close());
   if (policyName !== "default") watching = watch(policy, loaded.file, workspace, log, defer);
   log.say(`policy ${loaded.name} from ${loaded.file}`);
+  if (formerPolicy !== undefined)
+    log.say([
+      `careful: this hub had the policy ${formerPolicy.file} before; now the shipped one decides`,
+      `to use it again: harness ${formerPolicy.start}; to keep the shipped one: --policy default`,
+    ]);
   log.say(`agents: unix:${place.socket} and ${server.url}/ahp, with the token in ${place.tokenFile}`);
   if (stores.place !== undefined) log.say(`store: ${stores.place}, with all hubs that use it`);
   await showPage(server, log, open === true);

@@ -1,6 +1,15 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { csvHeader, csvRow, type HubClient, rowName, rowSubject } from "@harnesskit/hub/client";
+import {
+  csvHeader,
+  csvRow,
+  type HubClient,
+  happenings,
+  rowName,
+  rowSubject,
+  saysSomething,
+  shownAtMs,
+} from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { defined } from "@harnesskit/wire/json";
@@ -10,7 +19,6 @@ import { fromHere, io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine } from "../terminal/text.ts";
 import { toAgeMs } from "../threads/prune.ts";
-import { happenings, saysSomething, shownAtMs } from "./happenings.ts";
 
 export interface TimelineOptions {
   readonly state?: string;

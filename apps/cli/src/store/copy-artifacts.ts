@@ -1,15 +1,15 @@
-import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ifPresent, openOwnFile, UnsafeFileError } from "@harnesskit/node-kit";
-import type { PostgresThreads } from "@harnesskit/store-postgres";
 import type { ThreadStore } from "@harnesskit/thread-server";
 import { CliError } from "../cli-error.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
-import { lost } from "./copy-count.ts";
 
 /** What threads have written beside their events. */
-export type Artifacts = Pick<PostgresThreads, "artifacts" | "readArtifact">;
+export interface Artifacts {
+  artifacts(threadId: string): Promise<string[]>;
+  readArtifact(threadId: string, name: string): AsyncIterable<Uint8Array>;
+}
 
 /** Opens a file that the server has made: no link is followed, and nothing else is waited for. */
 const openArtifact = async (threadId: string, path: string, name: string) => {
@@ -43,23 +43,4 @@ export const copyArtifacts = async (from: Artifacts, to: ThreadStore, threadId: 
     for await (const part of from.readArtifact(threadId, name)) await writer.write(part);
     await writer.close();
   }
-};
-
-const digestsOf = async (store: Artifacts, threadId: string): Promise<Map<string, string>> => {
-  const digests = new Map<string, string>();
-  for (const name of await store.artifacts(threadId)) {
-    const hash = createHash("sha256");
-    for await (const part of store.readArtifact(threadId, name)) hash.update(part);
-    digests.set(name, hash.digest("hex"));
-  }
-  return digests;
-};
-
-/** Throws `copy_failed` unless TO has the artifacts of a thread, with the same content. Returns how many it has compared. */
-export const verifyArtifacts = async (from: Artifacts, to: Artifacts, threadId: string): Promise<number> => {
-  const [all, there] = [await digestsOf(from, threadId), await digestsOf(to, threadId)];
-  for (const [name, digest] of all) {
-    if (there.get(name) !== digest) throw lost("the artifact", `${threadId}/${name}`);
-  }
-  return all.size;
 };

@@ -1,6 +1,6 @@
 import { HarnessError } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { type CopyCount, conflict, lost, sameJson } from "./copy-count.ts";
+import { type CopyCount, conflict, sameJson } from "./copy-count.ts";
 import type { Continuations } from "./open.ts";
 
 const pageSize = 100;
@@ -36,17 +36,4 @@ export const copyContinuations = async (from: Continuations, to: Continuations):
     });
   }
   return { total, copied };
-};
-
-/** Throws `copy_failed` unless TO has each of FROM, with the same content. Returns how many it has compared. */
-export const verifyContinuations = async (from: Continuations, to: Continuations): Promise<number> => {
-  const there = new Map<string, Stored>();
-  for await (const each of allOf(to)) there.set(each.id, each);
-  let verified = 0;
-  for await (const each of allOf(from)) {
-    const found = there.get(each.id);
-    if (!found || !sameJson(found, each)) throw lost("the continuation", each.id);
-    verified++;
-  }
-  return verified;
 };

@@ -1,7 +1,7 @@
 import { type GraphStore, type Lease, sessionLeaseKey } from "@harnesskit/graph";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { type CopyCount, conflict, lost } from "./copy-count.ts";
+import { type CopyCount, conflict } from "./copy-count.ts";
 import { changesBetween, runDigest, sessionDigest, suspensionDigest } from "./digests.ts";
 
 /** How long a conversation is kept from others by a copy that was killed, and how long one that is in use is waited for. */
@@ -102,27 +102,4 @@ export const copyRuns = async (from: GraphStore, to: GraphStore): Promise<CopyCo
     copied++;
   }
   return { total: all.length, copied };
-};
-
-/** Throws `copy_failed` unless TO has everything that FROM has, with the same content. Returns a digest of all digests' count. */
-export const verifyConversations = async (from: GraphStore, to: GraphStore): Promise<number> => {
-  let verified = 0;
-  for (const { session_id: id } of await from.sessions.list()) {
-    const [one, other] = [await from.sessions.load(id), await to.sessions.load(id)];
-    const isSame = one && other && (await sessionDigest(one)) === (await sessionDigest(other));
-    if (!isSame) throw lost("the conversation", id);
-    verified++;
-  }
-  for (const { invocation_id: id } of await from.suspensions.list()) {
-    const [one, other] = [await from.suspensions.load(id), await to.suspensions.load(id)];
-    const isSame = one && other && (await suspensionDigest(one)) === (await suspensionDigest(other));
-    if (!isSame) throw lost("the turn", id);
-    verified++;
-  }
-  for (const { run_id: id } of await from.runs.list()) {
-    const [one, other] = [await from.runs.load(id), await to.runs.load(id)];
-    if (!one || !other || (await runDigest(one)) !== (await runDigest(other))) throw lost("the run", id);
-    verified++;
-  }
-  return verified;
 };

@@ -16,11 +16,6 @@ export const conflict = (what: string, id: string): CliError =>
     { hint: "Copy to an empty store, or remove it there." },
   );
 
-export const lost = (what: string, id: string): CliError =>
-  new CliError("copy_failed", `${what} ${id} in TO differs from the one in FROM`, {
-    hint: "End the programs that use both stores, and copy again.",
-  });
-
 /** A value as JSON has it. */
 const plainJson = (value: unknown) => JSON.parse(JSON.stringify(value));
 

@@ -1,14 +1,8 @@
 import type { ApprovalRecord, ApprovalStore } from "@harnesskit/approvals";
 import type { StoredRow, TimelineStore } from "@harnesskit/hub";
-import { type CopyCount, conflict, lost, sameJson } from "./copy-count.ts";
+import { type CopyCount, conflict, sameJson } from "./copy-count.ts";
 
 const pageSize = 100;
-
-/** What a hub keeps. */
-export interface HubParts {
-  readonly approvals: ApprovalStore;
-  readonly timeline: TimelineStore;
-}
 
 async function* recordsOf(store: ApprovalStore): AsyncGenerator<ApprovalRecord> {
   for (let afterSeq = 0; ; ) {
@@ -93,31 +87,4 @@ export const copyTimeline = async (from: TimelineStore, to: TimelineStore): Prom
     throw conflict("a row behind row", String(total));
   if (batch.length > 0) await write();
   return { total, copied };
-};
-
-/** Throws `copy_failed` unless TO has all that FROM has, with the same content. Returns how many it has compared. */
-export const verifyHub = async (from: HubParts, to: HubParts): Promise<number> => {
-  let verified = 0;
-  for await (const record of recordsOf(from.approvals)) {
-    const other = await to.approvals.get(record.id);
-    const isSame = other && sameJson(unnumbered(other), unnumbered(record));
-    if (!isSame) throw lost("the approval", record.id);
-    verified++;
-  }
-  const grants = new Map((await to.approvals.grants()).map((grant) => [grant.id, grant]));
-  for (const grant of await from.approvals.grants()) {
-    const other = grants.get(grant.id);
-    const isSame = other && sameJson(unnumbered(other), unnumbered(grant));
-    if (!isSame) throw lost("the grant", grant.id);
-    verified++;
-  }
-  const rows = rowsOf(to.timeline);
-  for await (const stored of rowsOf(from.timeline)) {
-    const other = (await rows.next()).value;
-    if (!other || !sameJson(said(other), said(stored))) {
-      throw lost("the row", String(stored.row.id));
-    }
-    verified++;
-  }
-  return verified;
 };

@@ -1,10 +1,9 @@
 import type { Event } from "@harnesskit/protocol/threads";
-import type { PostgresThreads } from "@harnesskit/store-postgres";
 import { type ThreadLease, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { systemClock, wait } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { type Artifacts, copyArtifacts, verifyArtifacts } from "./copy-artifacts.ts";
-import { type CopyCount, conflict, lost, sameJson } from "./copy-count.ts";
+import { type Artifacts, copyArtifacts } from "./copy-artifacts.ts";
+import { type CopyCount, conflict, sameJson } from "./copy-count.ts";
 
 /** Events that are written at once. */
 const batchEvents = 200;
@@ -105,31 +104,4 @@ export const copyGrants = async (from: ThreadStore, to: ThreadStore): Promise<Co
     copied++;
   }
   return { total: all.length, copied };
-};
-
-/**
- * Throws `copy_failed` unless TO has every thread of FROM with the same events and artifacts, and every grant. Returns how many it has
- * compared.
- */
-export const verifyThreads = async (from: ThreadSource, to: PostgresThreads): Promise<number> => {
-  let verified = 0;
-  for (const { threadId } of await from.threads.list()) {
-    const [one, other] = await Promise.all(
-      [from.threads, to].map(async (store) => ({
-        thread: await store.get(threadId),
-        events: await eventsOf(store, threadId),
-      })),
-    );
-    if (!sameJson(one, other)) throw lost("the thread", threadId);
-    verified += 1 + (await verifyArtifacts(from.files, to, threadId));
-  }
-  const there = new Map((await to.grants()).map((grant) => [grant.grantId, grant]));
-  for (const grant of await from.threads.grants()) {
-    const found = there.get(grant.grantId);
-    if (found === undefined || !sameJson(found, grant)) {
-      throw lost("the grant", grant.grantId);
-    }
-    verified++;
-  }
-  return verified;
 };

@@ -1,95 +1,55 @@
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { PostgresStore } from "@harnesskit/store-postgres";
+import { openApprovalStore, openTimelineStore } from "@harnesskit/store-sqlite";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { artifactFiles } from "./copy-artifacts.ts";
-import { copyContinuations, verifyContinuations } from "./copy-continuations.ts";
-import { copyRuns, copySessions, copySuspensions, verifyConversations } from "./copy-conversations.ts";
+import { copyContinuations } from "./copy-continuations.ts";
+import { copyRuns, copySessions, copySuspensions } from "./copy-conversations.ts";
 import type { CopyCount } from "./copy-count.ts";
-import { copyHub, copyRunsOf, copyShared } from "./copy-shared.ts";
-import { copyGrants, copyThreads, type ThreadSource, threadLeaseMs, verifyThreads } from "./copy-threads.ts";
-import { type Left, leftBehind } from "./left-behind.ts";
-import {
-  conversationsOf,
-  describeLocation,
-  type StoreLocation,
-  toCopySource,
-  toLocation,
-} from "./location.ts";
+import { copyApprovalGrants, copyApprovals, copyTimeline } from "./copy-hub.ts";
+import { copyGrants, copyThreads, threadLeaseMs } from "./copy-threads.ts";
+import { type CopySource, conversationsOf, describeLocation, toCopySource, toLocation } from "./location.ts";
 import { openConversations, opening, openPostgres } from "./open.ts";
 
 const name = "harness store copy";
+/** A copy keeps what its source has kept: the hub removes by its own limits. */
+const keepAll = { retentionMs: Number.MAX_SAFE_INTEGER, maxRecords: 100_000_000 };
 
 /** What was copied, by kind. */
-export interface CopyReport {
-  conversations?: CopyCount;
-  turns?: CopyCount;
-  /** Turns that have neither ended nor paused. */
-  runs?: CopyCount;
-  continuations?: CopyCount;
-  threads?: CopyCount;
-  /** `always` answers of threads. */
-  grants?: CopyCount;
-  approvals?: CopyCount;
-  approvalGrants?: CopyCount;
-  timeline?: CopyCount;
-  /** Records of the runs of AHP servers. */
-  ahpRuns?: CopyCount;
-  /** How many were compared by their digests. */
-  verified: number;
-}
+type Counts = Readonly<Record<string, CopyCount>>;
+type Defer = (cleanup: () => unknown) => void;
+type SourceOf<K extends CopySource["kind"]> = Extract<CopySource, { kind: K }>;
 
-export type Defer = (cleanup: () => unknown) => void;
+const exists = (file: string): Promise<boolean> =>
+  stat(file).then(
+    (found) => found.isFile(),
+    () => false,
+  );
 
 const copyConversations = async (
-  from: StoreLocation,
-  to: StoreLocation,
-  report: CopyReport,
+  from: SourceOf<"sqlite">,
+  to: PostgresStore,
   defer: Defer,
-): Promise<void> => {
+): Promise<Counts> => {
   const source = await openConversations(from, name, { mustExist: true });
   defer(() => source.close());
-  const target = await openConversations(to, name);
-  defer(() => target.close());
-  await opening(to, async () => {
-    report.conversations = await copySessions(source.graph, target.graph);
-    report.turns = await copySuspensions(source.graph, target.graph);
-    report.runs = await copyRuns(source.graph, target.graph);
-    report.continuations = await copyContinuations(source.continuations, target.continuations);
-  });
-  // Another opening of TO has nothing of it in memory.
-  const read = await openConversations(to, name);
-  defer(() => read.close());
-  report.verified += await verifyConversations(source.graph, read.graph);
-  report.verified += await verifyContinuations(source.continuations, read.continuations);
+  return {
+    conversations: await copySessions(source.graph, to.graph),
+    turns: await copySuspensions(source.graph, to.graph),
+    // Turns that have neither ended nor paused.
+    runs: await copyRuns(source.graph, to.graph),
+    continuations: await copyContinuations(source.continuations, to.continuations),
+  };
 };
 
-type Database = Extract<StoreLocation, { kind: "postgres" }>;
-
-/** Copies threads with their artifacts and grants. */
-const copyThreadsTo = async (
-  source: ThreadSource,
-  to: Database,
-  report: CopyReport,
-  defer: Defer,
-): Promise<void> => {
-  const { threads: target, close } = await openPostgres(to, name, { limits: { threadLeaseMs } });
-  defer(close);
-  await opening(to, async () => {
-    report.threads = await copyThreads(source, target);
-    report.grants = await copyGrants(source.threads, target);
-    report.verified += await verifyThreads(source, target);
-  });
-};
-
-const copyFiles = async (
-  { directory }: Extract<StoreLocation, { kind: "files" }>,
-  to: Database,
-  report: CopyReport,
-  defer: Defer,
-): Promise<void> => {
+const copyFiles = async (from: SourceOf<"files">, to: PostgresStore, defer: Defer): Promise<Counts> => {
+  const { directory } = from;
+  await workspaceDirectory(directory);
   const unreadable: string[] = [];
   const threads = createFileThreadStore({
     root: harnessDirectory(directory),
@@ -97,84 +57,82 @@ const copyFiles = async (
     onError: (_, { threadId }) => unreadable.push(threadId),
   });
   defer(() => threads.close());
-  await copyThreadsTo({ threads, files: artifactFiles(directory) }, to, report, defer);
-  if (unreadable.length === 0) return;
-  throw new CliError(
-    "copy_failed",
-    `${unreadable.length} threads of FROM cannot be read, and were not copied`,
-    {
-      hint: "To see why: harness doctor",
-    },
-  );
+  const counts = {
+    threads: await copyThreads({ threads, files: artifactFiles(directory) }, to.threads),
+    grants: await copyGrants(threads, to.threads),
+  };
+  if (unreadable.length > 0) {
+    const what = `${unreadable.length} threads of FROM cannot be read, and were not copied`;
+    throw new CliError("copy_failed", what, { hint: "To see why: harness doctor" });
+  }
+  const conversations = conversationsOf(from);
+  if (!(await exists(conversations.file))) return counts;
+  return { ...counts, ...(await copyConversations(conversations, to, defer)) };
 };
 
-const asWords = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const copyHub = async (from: SourceOf<"hub">, to: PostgresStore, defer: Defer): Promise<Counts> => {
+  const [approvalsFile, timelineFile] = [
+    join(from.directory, "approvals.db"),
+    join(from.directory, "timeline.db"),
+  ];
+  if (!(await exists(approvalsFile)) || !(await exists(timelineFile))) {
+    throw usageError(`${describeLocation(from)} has no state of a hub`);
+  }
+  const approvals = await openApprovalStore({ file: approvalsFile, limits: keepAll });
+  defer(() => approvals.close());
+  const timeline = await openTimelineStore({ file: timelineFile });
+  defer(() => timeline.close());
+  return {
+    // Grants first: an approval may name one.
+    approvalGrants: await copyApprovalGrants(approvals, to.approvals),
+    approvals: await copyApprovals(approvals, to.approvals),
+    timeline: await copyTimeline(timeline, await to.openTimeline()),
+  };
+};
 
-const exists = (file: string): Promise<boolean> =>
-  stat(file).then(
-    () => true,
-    () => false,
-  );
+const asWords = (kind: string): string => kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /**
- * `harness store copy`: copies everything of FROM to TO, and compares it. What TO has already is left as it is, so that an
- * interrupted copy is repeated.
+ * `harness store copy`: copies everything of FROM to a database, and compares it. What TO has already is compared and left
+ * as it is, so that an interrupted copy is repeated.
  */
-export const copyStore = (
+export const copyStore = async (
   fromText: string,
   toText: string,
   { json }: { readonly json?: true },
-): Promise<ExitCode> =>
-  withCleanup(async (defer) => {
-    const [from, to] = [toCopySource(fromText), toLocation(toText)];
-    if (to.kind === "files")
-      throw usageError("TO must be postgres: or sqlite:FILE", "For example: postgres:");
-    if (describeLocation(from) === describeLocation(to)) throw usageError("FROM and TO are the same store");
-    const report: CopyReport = { verified: 0 };
-    let left: Left = {};
-    if (from.kind === "hub" || from.kind === "runs") {
-      if (to.kind !== "postgres") throw usageError(`TO must be postgres: for ${from.kind}:`);
-      if (from.kind === "hub") await copyHub(from, to, report, defer);
-      else await copyRunsOf(from, to, report, defer);
-    } else if (from.kind === "files") {
-      await workspaceDirectory(from.directory);
-      if (to.kind !== "postgres") {
-        throw usageError(
-          "threads are kept in files or PostgreSQL",
-          "Copy the conversations alone: sqlite:FILE",
-        );
-      }
-      await copyFiles(from, to, report, defer);
-      const conversations = conversationsOf(from);
-      if (conversations.kind === "sqlite" && (await exists(conversations.file))) {
-        await copyConversations(conversations, to, report, defer);
-      }
-    } else {
-      await copyConversations(from, to, report, defer);
-      if (from.kind === "postgres") {
-        const store = await openPostgres(from, name, { limits: { threadLeaseMs } });
-        defer(() => store.close());
-        const { threads } = store;
-        if (to.kind === "postgres") {
-          await copyThreadsTo({ threads, files: threads }, to, report, defer);
-          await copyShared(from, to, report, defer);
-        } else left = await leftBehind(from, threads);
-      }
-    }
-    const terminal = createTerminal();
-    const { verified, ...counts } = report;
-    if (json) {
-      terminal.json({ from: describeLocation(from), to: describeLocation(to), ...counts, verified, left });
-      return ExitCode.done;
-    }
-    for (const [what, { total, copied }] of Object.entries(counts) as [string, CopyCount][]) {
-      const before = total === copied ? "" : `, ${total - copied} were there`;
-      terminal.say(`${asWords(what).padEnd(16)} ${copied} copied${before}`);
-    }
-    terminal.say(`verified         ${verified} by their digests`);
-    const others = Object.entries(left).map(([what, count]) => `${count} ${asWords(what)}`);
-    if (others.length > 0) {
-      terminal.say(`left in FROM     ${others.join(", ")}: a SQLite file keeps conversations only`);
-    }
+): Promise<ExitCode> => {
+  const [from, to] = [toCopySource(fromText), toLocation(toText)];
+  if (to.kind !== "postgres") throw usageError("TO must be a database", "For example: postgres:");
+  const copyOnce = (): Promise<Counts> =>
+    withCleanup(async (defer) => {
+      const target = await openPostgres(to, name, {
+        approvals: { limits: keepAll },
+        limits: { threadLeaseMs },
+      });
+      defer(() => target.close());
+      return opening(to, () => {
+        if (from.kind === "sqlite") return copyConversations(from, target, defer);
+        return from.kind === "hub" ? copyHub(from, target, defer) : copyFiles(from, target, defer);
+      });
+    });
+  const counts = await copyOnce();
+  // What a second copy finds in TO, which another opening reads, is what FROM has.
+  for (const [what, { copied }] of Object.entries(await copyOnce())) {
+    if (copied === 0) continue;
+    throw new CliError("copy_failed", `${copied} ${asWords(what)} were not in TO once they were copied`, {
+      hint: "End the programs that use both stores, and copy again.",
+    });
+  }
+  const verified = Object.values(counts).reduce((sum, { total }) => sum + total, 0);
+  const terminal = createTerminal();
+  if (json) {
+    terminal.json({ from: describeLocation(from), to: describeLocation(to), ...counts, verified });
     return ExitCode.done;
-  });
+  }
+  for (const [what, { total, copied }] of Object.entries(counts)) {
+    const before = total === copied ? "" : `, ${total - copied} were there`;
+    terminal.say(`${asWords(what).padEnd(16)} ${copied} copied${before}`);
+  }
+  terminal.say(`verified         ${verified}`);
+  return ExitCode.done;
+};

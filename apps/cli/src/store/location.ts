@@ -16,11 +16,10 @@ export type StoreLocation =
       readonly schema: string | undefined;
     };
 
-/** What `store copy` reads besides: a hub's directory, or the file of the runs of `harness ahp serve`. */
+/** What `store copy` reads: files, or the directory of a hub. */
 export type CopySource =
-  | StoreLocation
-  | { readonly kind: "hub"; readonly directory: string }
-  | { readonly kind: "runs"; readonly file: string };
+  | Exclude<StoreLocation, { kind: "postgres" }>
+  | { readonly kind: "hub"; readonly directory: string };
 
 /** The environment variable that holds the URL of `--store postgres:`. */
 const urlVariable = "HARNESS_STORE";
@@ -82,11 +81,12 @@ export const toLocation = (text: string, env: NodeJS.ProcessEnv = io().env): Sto
   return { kind: "sqlite", file: fromHere(text.startsWith("sqlite:") ? text.slice("sqlite:".length) : text) };
 };
 
-/** Reads what `store copy` copies: a place, `hub:DIR` or `runs:FILE`. Throws as {@link toLocation} does. */
+/** Reads what `store copy` copies: a file, `files:DIR` or `hub:DIR`. Throws as {@link toLocation} does, also for a database. */
 export const toCopySource = (text: string): CopySource => {
-  const [kind = "", path = ""] = /^(hub|runs):(.+)$/.exec(text)?.slice(1) ?? [];
-  if (kind === "hub") return { kind, directory: fromHere(path) };
-  return kind === "runs" ? { kind, file: fromHere(path) } : toLocation(text);
+  if (/^hub:./.test(text)) return { kind: "hub", directory: fromHere(text.slice("hub:".length)) };
+  const location = toLocation(text);
+  if (location.kind !== "postgres") return location;
+  throw usageError("FROM must be sqlite:FILE, files:DIR or hub:DIR", "To copy a database: pg_dump");
 };
 
 /** The place of conversations: `--store`, or a file of the workspace. */
@@ -97,15 +97,14 @@ export const conversationsIn = ({ store }: { readonly store?: string }, workspac
 };
 
 /** The conversations of a directory's `.harness`. */
-export const conversationsOf = ({ directory }: { readonly directory: string }): StoreLocation => ({
-  kind: "sqlite",
+export const conversationsOf = ({ directory }: { readonly directory: string }) => ({
+  kind: "sqlite" as const,
   file: join(harnessDirectory(directory), "chat.sqlite"),
 });
 
 /** A place as it may be shown: without user, password and options. */
-export const describeLocation = (location: CopySource): string => {
+export const describeLocation = (location: CopySource | StoreLocation): string => {
   if (location.kind === "hub") return `hub:${shellWord(location.directory)}`;
-  if (location.kind === "runs") return `runs:${shellWord(location.file)}`;
   if (location.kind === "sqlite") return `sqlite:${shellWord(location.file)}`;
   if (location.kind === "files") return `files:${shellWord(location.directory)}`;
   const { host, pathname } = new URL(location.url);

@@ -110,7 +110,6 @@ export const showStoreStats = async (options: StoreCommandOptions): Promise<Exit
 export interface PruneStoreOptions extends StoreCommandOptions {
   readonly olderThan?: string;
   readonly threadsOlderThan?: string;
-  readonly runStatesOlderThan?: string;
 }
 
 /** Takes a session that no process works on; undefined for one that is in use. */
@@ -150,19 +149,17 @@ const pruneFile = async (graph: GraphStore, olderThanMs: number): Promise<number
 
 /** `harness store prune`: removes what is old and nothing waits in, and what no program needs any more. */
 export const pruneStore = async (options: PruneStoreOptions): Promise<ExitCode> => {
-  const { olderThan, threadsOlderThan, runStatesOlderThan, json } = options;
+  const { olderThan, threadsOlderThan, json } = options;
   const ageOf = (age: string | undefined, option: string) =>
     age === undefined ? undefined : toAgeMs(age, option);
   const sessionsMs = ageOf(olderThan, "--older-than");
   const threadsMs = ageOf(threadsOlderThan, "--threads-older-than");
-  const runStatesMs = ageOf(runStatesOlderThan, "--run-states-older-than");
   const location = await locate(options);
   if (location.kind === "postgres") {
     const report = await opening(location, () =>
       prunePostgresSchema(schemaOf(location), {
         sessionsOlderThanMs: sessionsMs,
         threadsOlderThanMs: threadsMs,
-        runStatesOlderThanMs: runStatesMs,
       }),
     );
     show(location, { ...report }, json);

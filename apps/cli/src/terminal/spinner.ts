@@ -168,6 +168,7 @@ export class WorkSigns {
         this.#works(modelLabel);
         break;
       case "item.started":
+      case "item.updated":
         if (data.item.type !== "tool_exec") break;
         this.#tool = data.item.data?.tool;
         this.#works(toolLabel(this.#tool));

@@ -1,5 +1,4 @@
 import {
-  type QueuedTurn,
   type SearchHit,
   type Thread,
   type ThreadMethodName,
@@ -121,33 +120,4 @@ export const searchCommand = async (
   }
   const more = limit < maxHits ? `--limit ${Math.min(limit * 2, maxHits)}` : "give more words";
   if (hasMore) terminal.say(style.dim(`There may be more: ${more}`));
-};
-
-export interface QueueCommandOptions {
-  readonly attach: string;
-  readonly cancel?: string;
-  readonly json?: true;
-}
-
-const promptOf = ({ input }: QueuedTurn): string =>
-  input.map((part) => (part.type === "text" ? part.text : `[${part.path ?? part.uri}]`)).join(" ");
-
-/** `harness threads queue`: what waits at a server that runs. */
-export const queueCommand = async (threadId: string, options: QueueCommandOptions): Promise<void> => {
-  const { cancel, json } = options;
-  const queued = await withThreads(threadId, options, async (threads) => {
-    if (cancel !== undefined) await threads.cancelQueued(cancel);
-    return threads.queue();
-  });
-  const terminal = createTerminal();
-  if (json) return terminal.json({ queued });
-  if (cancel !== undefined) return say(`Cancelled ${cancel}`);
-  if (queued.length === 0) return say("No prompts are waiting in this thread");
-  for (const [index, turn] of queued.entries()) {
-    const { turnId, time } = turn;
-    const when = terminal.style.dim(formatTime(time.queued));
-    const text = `${index + 1}  ${turnId}  ${when}  ${promptOf(turn)}`;
-    terminal.say(text, "   ");
-    await terminal.ready();
-  }
 };

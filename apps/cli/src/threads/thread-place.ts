@@ -1,9 +1,4 @@
-import {
-  type QueuedTurn,
-  type Thread,
-  ThreadErrorCode,
-  type ThreadMethodParams,
-} from "@harnesskit/protocol/threads";
+import { type Thread, ThreadErrorCode, type ThreadMethodParams } from "@harnesskit/protocol/threads";
 import {
   createThreadClient,
   type SearchPage,
@@ -33,8 +28,6 @@ export interface ThreadPlace {
   archive(archived: boolean): Promise<Thread>;
   fork(options: { readonly seq?: number | undefined; readonly title?: string | undefined }): Promise<Thread>;
   search(params: ThreadMethodParams<"thread.search">): Promise<SearchPage>;
-  queue(): Promise<readonly QueuedTurn[]>;
-  cancelQueued(turnId: string): Promise<void>;
 }
 
 const atServer = (client: ThreadClient, threadId: string): ThreadPlace => ({
@@ -42,21 +35,15 @@ const atServer = (client: ThreadClient, threadId: string): ThreadPlace => ({
   archive: (archived) => (archived ? client.archiveThread(threadId) : client.unarchiveThread(threadId)),
   fork: (options) => client.forkThread(threadId, options),
   search: ({ query, ...options }) => client.searchThreads(query, options),
-  queue: () => client.listQueue(threadId),
-  cancelQueued: (turnId) => client.cancelTurn(threadId, { turnId }),
 });
 
 const inDirectory = async (cwd: string, threadId: string): Promise<ThreadPlace> => {
   const stored = await openStoredThreads(cwd);
-  const needsServer = () =>
-    Promise.reject(usageError("A queue is at a server", "Name it: --attach unix:PATH"));
   return {
     rename: (title) => stored.change(threadId, { title }),
     archive: (archived) => stored.change(threadId, { archived }),
     fork: (options) => stored.fork(threadId, options),
     search: (params) => stored.search(params),
-    queue: needsServer,
-    cancelQueued: needsServer,
   };
 };
 
@@ -89,19 +76,11 @@ export const withThreads = async <T>(
       await client.close();
     }
   } catch (error) {
-    throw toPlaceFailure(error, id, { cwd, attach });
+    throw attach === undefined
+      ? toCliFailure(error, id, cwd)
+      : toCliFailure(toSocketFailure(error, "--attach"), id);
   }
 };
-
-/** What failed with a thread, as an error that says what to do. */
-export const toPlaceFailure = (
-  error: unknown,
-  threadId: string,
-  { cwd = io().cwd(), attach }: PlaceOptions,
-): unknown =>
-  attach === undefined
-    ? toCliFailure(error, threadId, cwd)
-    : toCliFailure(toSocketFailure(error, "--attach"), threadId);
 
 /** @param cwd where the thread was looked for; undefined for a server */
 const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
@@ -122,12 +101,6 @@ const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown =
   if (error.rpcCode === ThreadErrorCode.ThreadNotFound) {
     if (cwd !== undefined) return threadNotFound(threadId, cwd, error);
     return new CliError("thread_not_found", `The server has no thread ${threadId}`, { cause: error });
-  }
-  if (error.rpcCode === ThreadErrorCode.TurnNotFound) {
-    return new CliError("turn_not_found", "No such prompt is waiting in this thread", {
-      hint: "See what waits: the same command without --cancel",
-      cause: error,
-    });
   }
   if (error.rpcCode === ThreadErrorCode.TurnBusy) {
     return new CliError("turn_busy", displayText(error.message, { maxLength: 300 }), {

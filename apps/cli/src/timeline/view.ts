@@ -57,6 +57,7 @@ export class View {
     this.#work.observe(event);
     switch (event.type) {
       case "item.started":
+      case "item.updated":
         this.#started(event.data.item);
         break;
       case "item.delta":
@@ -131,14 +132,11 @@ export class View {
   }
 
   #started(item: Item): void {
-    // A call that was asked about starts again as it runs.
-    if (item.type === "tool_exec" && item.data && !this.#isShown(item)) this.#title(item.itemId, item.data);
-    this.#open.set(item.itemId, { item, view: this.#viewOf(item), shown: "" });
-  }
-
-  #isShown({ itemId, data }: ItemOf<"tool_exec">): boolean {
-    const open = this.#open.get(itemId)?.item;
-    return open?.type === "tool_exec" && JSON.stringify(open.data?.input) === JSON.stringify(data?.input);
+    const open = this.#open.get(item.itemId);
+    // A call is shown once, and again only with another input.
+    if (item.type === "tool_exec" && item.data && !isSameCall(open?.item, item))
+      this.#title(item.itemId, item.data);
+    this.#open.set(item.itemId, open ? { ...open, item } : { item, view: this.#viewOf(item), shown: "" });
   }
 
   #viewOf(item: Item): ProseWriter | LogView | undefined {
@@ -297,3 +295,6 @@ export class View {
     }
   }
 }
+
+const isSameCall = (one: Item | undefined, { data }: ItemOf<"tool_exec">): boolean =>
+  one?.type === "tool_exec" && JSON.stringify(one.data?.input) === JSON.stringify(data?.input);

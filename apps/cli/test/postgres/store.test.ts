@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { openFileStateStore } from "@harnesskit/ahp-server/node";
 import { toList } from "@harnesskit/graph";
 import { sampleRow } from "@harnesskit/hub/testing";
 import { openPostgresStore } from "@harnesskit/store-postgres";
@@ -79,32 +78,6 @@ describe("--store postgres:", () => {
   });
 });
 
-describe("harness ahp serve --store postgres:", () => {
-  it("says that there are other names where its own is made of the machine's", async () => {
-    const cwd = await makeWorkspace();
-    const { env, url, schema } = newSchema();
-    const store = await openPostgresStore({ url, schema });
-    onTestFinished(() => store.close());
-    const start = async (...more: string[]) => {
-      const args = ["ahp", "serve", "--store", "postgres:", "--unix", "a.sock", "--audit", "log.jsonl"];
-      const program = startHarness([...args, ...more], { cwd, env });
-      await program.reports(/listening on/);
-      program.child.kill("SIGTERM");
-      return (await program.ended).stderr;
-    };
-    expect(await start()).not.toContain("--store-name");
-    const state = await store.openRunState("web-7f9c:/log.jsonl");
-    state.append({
-      kind: "run",
-      owner: "",
-      ...{ agent_id: "bot", run_id: "r", session_id: "s", verifications: [], ignored: 0, irregular: 0 },
-    });
-    await state.kept?.();
-    expect(await start()).toMatch(/1 other name.*--store-name/);
-    expect(await start("--store-name", "mine")).not.toContain("other name");
-  });
-});
-
 describe("harness store", () => {
   it("says that a schema is missing, migrates it, and prunes", async () => {
     const cwd = await makeWorkspace();
@@ -122,13 +95,6 @@ describe("harness store", () => {
     expect(JSON.parse((await run("prune", "--older-than", "30d")).stdout)).toMatchObject({ sessions: 0 });
     const wrong = await run("prune", "--older-than", "30 days");
     expect(wrong.code).toBe(2);
-    const states = await run("prune", "--run-states-older-than", "30d");
-    expect(JSON.parse(states.stdout)).toMatchObject({ runStates: 0 });
-    const wrongStates = await run("prune", "--run-states-older-than", "30");
-    expect(wrongStates).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--run-states-older-than"),
-    });
   });
 
   it("looks after a file of conversations as well", async () => {
@@ -246,7 +212,7 @@ describe("harness store", () => {
     },
   );
 
-  it("copies what a hub, shells and AHP servers keep, and goes on with a copy that was interrupted", async () => {
+  it("copies what a hub and shells keep, and compares it again", async () => {
     const cwd = await makeWorkspace();
     const { env, url, schema } = newSchema();
     const approvals = await openApprovalStore({ file: join(cwd, "hub/approvals.db") });
@@ -310,22 +276,6 @@ describe("harness store", () => {
     expect(await again.continuations.claim("c1", Date.now() + 3_600_000)).toEqual({
       status: "claimed",
       data: { run: 1 },
-    });
-
-    const runs = openFileStateStore({ path: join(cwd, "log.state.jsonl") });
-    const run = {
-      kind: "run" as const,
-      owner: "" as const,
-      agent_id: "bot",
-      session_id: "s",
-      verifications: [],
-      ignored: 0,
-      irregular: 0,
-    };
-    for (let index = 0; index < 20; index++) runs.append({ ...run, run_id: `r${index}` });
-    await runs.close();
-    expect(JSON.parse((await copy("runs:log.state.jsonl")).stdout)).toMatchObject({
-      ...{ ahpRuns: { total: 20, copied: 20 }, verified: 20 },
     });
   }, 120_000);
 });

@@ -13,7 +13,7 @@ import { harness } from "./in-process.ts";
 export interface AhpServed {
   readonly cwd: string;
   readonly program: RunningProgram;
-  /** `unix:…`, `http://…` and `ws://…`, in the order of the command line. */
+  /** `unix:…`, `http://…` and `ws://…`, in this order. */
   readonly endpoints: readonly string[];
   readonly tokenFile: string | undefined;
 }
@@ -42,7 +42,8 @@ export const ahp = async (args: readonly string[], cwd: string, input = ""): Pro
 export const serveAhp = async (args: readonly string[], given?: string): Promise<AhpServed> => {
   const cwd = given ?? (await makeWorkspace());
   const program = startAhp(["serve", ...args], cwd);
-  const count = args.filter((arg) => ["--unix", "--http", "--ws", "--stdio"].includes(arg)).length;
+  const places = ["--unix", "--http", "--stdio"];
+  const count = places.filter((place) => args.includes(place)).length + (args.includes("--http") ? 1 : 0);
   await program.reports(new RegExp(`(listening on [^]*){${count}}\\n`));
   const endpoints = [...program.stderr.matchAll(/listening on (\S+:\S+)\n/g)].map(([, found = ""]) => found);
   return { cwd, program, endpoints, tokenFile: /token in (.+)\n/.exec(program.stderr)?.[1] };

@@ -54,18 +54,6 @@ const useTail = (said: number) => {
   return { log, end };
 };
 
-/** How long it has been there, for eyes alone. */
-function Elapsed() {
-  const [seconds, setSeconds] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setSeconds((before) => before + 1), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  if (seconds < 2) return <>…</>;
-  const text = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return <span aria-hidden="true">· {text}</span>;
-}
-
 export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
   const { entries, busy, preview } = useChat(chat, subscribe);
   const asks = entries.some((entry) => entry.kind === "approval" && entry.state === "open");
@@ -124,7 +112,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
           {busy !== undefined && (
             <>
               <span class="dots" aria-hidden="true" />
-              Waiting for the engine <Elapsed />
+              Waiting for the engine …
             </>
           )}
           {busy === undefined && asks && "Waiting for you: answer the question above."}

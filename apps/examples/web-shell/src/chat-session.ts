@@ -12,14 +12,12 @@ import {
 } from "@harnesskit/shell-client";
 import { safeLine } from "@harnesskit/shell-client/cards";
 import { randomId } from "@harnesskit/wire";
-import type { Shelf } from "./access.ts";
 import type { ConversationStore } from "./conversation-store.ts";
 import { approvalQuestion, cardEntry, messageEntry, unshownTexts } from "./directive-entry.ts";
 import type { ApprovalState, Entry, Sending } from "./entries.ts";
 import { EntryList } from "./entry-list.ts";
 import { errorText } from "./error-text.ts";
 import { nextPreview, type PreviewPart } from "./preview.ts";
-import { UnansweredRequest } from "./unanswered-request.ts";
 
 export interface ChatState {
   readonly entries: readonly Entry[];
@@ -33,11 +31,7 @@ export interface ChatSessionOptions {
   readonly engine: EngineEndpoint;
   readonly sessionId: string;
   readonly store: ConversationStore;
-  /** This tab's: the request in progress when it was reloaded. */
-  readonly tab: Shelf;
   readonly onChange: (state: ChatState) => void;
-  /** @default the real time */
-  readonly now?: () => number;
 }
 
 type Answer = Exclude<ApprovalReply, string>;
@@ -53,7 +47,6 @@ const stateAfter = ({ code, retryable }: ShellError): Exclude<ApprovalState, "op
 /** One conversation with one engine: what was said, what waits, and the request in progress. */
 export class ChatSession {
   readonly #options: ChatSessionOptions;
-  readonly #unanswered: UnansweredRequest;
   /** Questions of this page, by entry. */
   readonly #asked = new Map<string, (reply: ApprovalReply | undefined) => void>();
   readonly #denied = new Set<string>();
@@ -63,19 +56,15 @@ export class ChatSession {
   #busy: { readonly controller: AbortController; readonly answering: string | undefined } | undefined;
 
   constructor(options: ChatSessionOptions) {
-    const { store, tab, sessionId, now = Date.now } = options;
+    const { store, sessionId } = options;
     this.#options = options;
     const kept = store.load();
     this.#session = kept.session ?? { sessionId };
     this.#entries = new EntryList(kept.entries, {
       store,
-      now,
       session: () => this.#session,
       onChange: () => this.#changed(),
     });
-    this.#unanswered = new UnansweredRequest(tab, store.key);
-    const left = this.#unanswered.take();
-    if (left !== undefined) this.#showError({ code: "left" }, left);
   }
 
   get state(): ChatState {
@@ -157,13 +146,12 @@ export class ChatSession {
   takeUp(): void {
     const { session, entries } = this.#options.store.load();
     if (session && !this.#busy) this.#session = session;
-    this.#entries.merge(entries);
+    this.#entries.take(entries);
   }
 
   async #send(sending: Sending): Promise<void> {
     const { intent, taskHint, attachments = [], requestId = randomId("req") } = sending;
     const again: Sending = { ...sending, requestId };
-    this.#unanswered.put(again);
     const ask = {
       intent,
       taskHint,
@@ -180,7 +168,6 @@ export class ChatSession {
       },
       { requestId, attachments },
     );
-    this.#unanswered.clear();
   }
 
   async #run(

@@ -27,8 +27,6 @@ export interface Question {
 
 interface Part {
   readonly id: string;
-  /** When it was made, in milliseconds since the epoch: its place. */
-  readonly atMs: number;
 }
 
 export interface UserEntry extends Part {
@@ -74,24 +72,5 @@ export interface NoteEntry extends Part {
 
 export type Entry = UserEntry | MessageEntry | CardEntry | ApprovalEntry | ErrorEntry | NoteEntry;
 
-/** An entry without its place. */
+/** An entry without its id. */
 export type NewEntry = Entry extends infer E ? (E extends Part ? Omit<E, keyof Part> : never) : never;
-
-/** Whether an entry has come to its end, after which it does not change. */
-const isSettled = (entry: Entry): boolean => {
-  if (entry.kind === "approval") return entry.state !== "open";
-  return entry.kind === "card" || entry.kind === "error" ? entry.isSettled : false;
-};
-
-/**
- * What two tabs know of one conversation, in the order of time. Of an entry that both have, the settled one counts: an
- * answer is not taken back.
- */
-export const mergeEntries = (ours: readonly Entry[], theirs: readonly Entry[]): Entry[] => {
-  const merged = new Map(theirs.map((entry) => [entry.id, entry]));
-  for (const entry of ours) {
-    const other = merged.get(entry.id);
-    if (other === undefined || !isSettled(other) || isSettled(entry)) merged.set(entry.id, entry);
-  }
-  return [...merged.values()].sort((a, b) => a.atMs - b.atMs || (a.id < b.id ? -1 : 1));
-};

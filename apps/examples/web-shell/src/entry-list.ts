@@ -2,17 +2,10 @@ import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
 import { randomId } from "@harnesskit/wire";
 import type { ConversationStore } from "./conversation-store.ts";
 import { approvalEntry } from "./directive-entry.ts";
-import {
-  type ApprovalEntry,
-  type ApprovalState,
-  type Entry,
-  mergeEntries,
-  type NewEntry,
-} from "./entries.ts";
+import type { ApprovalEntry, ApprovalState, Entry, NewEntry } from "./entries.ts";
 
 export interface EntryListOptions {
   readonly store: ConversationStore;
-  readonly now: () => number;
   /** The session that is stored beside the entries. */
   readonly session: () => ShellSession;
   readonly onChange: () => void;
@@ -29,7 +22,6 @@ const isSameQuestion = ({ state, pending }: ApprovalEntry, asked: PendingApprova
 export class EntryList {
   readonly #options: EntryListOptions;
   #all: readonly Entry[];
-  #lastMs = 0;
 
   constructor(stored: readonly Entry[], options: EntryListOptions) {
     this.#options = options;
@@ -51,7 +43,7 @@ export class EntryList {
 
   add(entry: NewEntry): string {
     const id = randomId("entry");
-    this.#all = [...this.#all, { ...entry, id, atMs: this.#nextMs() }];
+    this.#all = [...this.#all, { ...entry, id }];
     this.save();
     return id;
   }
@@ -71,24 +63,21 @@ export class EntryList {
   ask(pending: PendingApproval): void {
     const before = this.#all.find((entry) => entry.kind === "approval" && isSameQuestion(entry, pending));
     if (before?.kind !== "approval") this.add(approvalEntry(pending));
-    else this.replace({ ...before, pending, atMs: this.#nextMs() });
+    else {
+      this.#all = [...this.#all.filter((entry) => entry !== before), { ...before, pending }];
+      this.save();
+    }
   }
 
-  /** Adds what another tab has stored. */
-  merge(entries: readonly Entry[]): void {
-    this.#all = mergeEntries(this.#all, entries);
+  /** Shows what another tab has stored. */
+  take(entries: readonly Entry[]): void {
+    this.#all = entries;
     this.#options.onChange();
   }
 
   save(): void {
     const { store, session, onChange } = this.#options;
-    this.#all = store.save({ entries: this.#all, session: session() });
+    store.save({ entries: this.#all, session: session() });
     onChange();
-  }
-
-  /** Entries of one moment keep their order. */
-  #nextMs(): number {
-    this.#lastMs = Math.max(this.#options.now(), this.#lastMs + 1);
-    return this.#lastMs;
   }
 }

@@ -11,7 +11,6 @@ const texts: Readonly<Record<string, string>> = {
   engine_timeout: "The engine took too long.",
   engine_overloaded: "The engine has too much to do.",
   unsendable: "This is too long to be sent.",
-  left: "The page was left before the answer came.",
 };
 
 /** An error in a sentence for people: of its code, else what the engine wrote. */

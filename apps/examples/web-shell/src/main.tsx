@@ -29,7 +29,7 @@ const startShell = (access: Access, root: Element): void => {
   const onChange = (state: ChatState) => {
     for (const listener of listeners) listener(state);
   };
-  const chat = new ChatSession({ engine: exchange, sessionId, store, tab: sessionStorage, onChange });
+  const chat = new ChatSession({ engine: exchange, sessionId, store, onChange });
   const subscribe = (listener: (state: ChatState) => void) => {
     listeners.add(listener);
     listener(chat.state);

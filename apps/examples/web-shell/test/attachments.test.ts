@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import type { Shelf } from "../src/access.ts";
 import { ChatSession } from "../src/chat-session.ts";
 import { ConversationStore } from "../src/conversation-store.ts";
-import { UnansweredRequest } from "../src/unanswered-request.ts";
 
 const createShelf = (): Shelf => {
   const texts = new Map<string, string>();
@@ -27,7 +26,7 @@ describe("attachments of the page", () => {
       },
     });
     const store = new ConversationStore({ shelf: createShelf(), engine: "e", sessionId: "s" });
-    const options = { engine, sessionId: "s", store, tab: createShelf(), onChange: () => {} };
+    const options = { engine, sessionId: "s", store, onChange: () => {} };
     const chat = new ChatSession(options);
     await chat.send({ intent: "look", attachments: ["img/a.png", "app:7"] });
     await chat.send({ intent: "again", attachments: ["b.png"] });
@@ -43,17 +42,5 @@ describe("attachments of the page", () => {
       expect.stringMatching(/; not taken: b\.png$/),
     ]);
     await engine.close();
-  });
-
-  it("are sent again after a reload, with their message", () => {
-    const tab = createShelf();
-    new UnansweredRequest(tab, "k").put({ intent: "look", requestId: "r", attachments: ["a.png"] });
-    expect(new UnansweredRequest(tab, "k").take()).toEqual({
-      intent: "look",
-      requestId: "r",
-      attachments: ["a.png"],
-    });
-    tab.setItem("k/unanswered", JSON.stringify({ intent: "look", requestId: "r", attachments: [1] }));
-    expect(new UnansweredRequest(tab, "k").take()).toEqual({ intent: "look", requestId: "r" });
   });
 });

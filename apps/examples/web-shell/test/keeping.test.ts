@@ -3,8 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type AccessPlaces, openAccess, type Shelf } from "../src/access.ts";
 import { ChatSession } from "../src/chat-session.ts";
 import { ConversationStore } from "../src/conversation-store.ts";
-import { type Entry, mergeEntries } from "../src/entries.ts";
-import { UnansweredRequest } from "../src/unanswered-request.ts";
+import type { Entry } from "../src/entries.ts";
 
 const createShelf = (
   maxLength = Number.POSITIVE_INFINITY,
@@ -68,100 +67,32 @@ describe("the access", () => {
   });
 });
 
-const user = (id: string, atMs: number, text = id): Entry => ({ kind: "user", id, atMs, text });
-const approval = (state: "open" | "approved" | "elsewhere"): Entry => ({
-  kind: "approval",
-  id: "a",
-  atMs: 2,
-  state,
-  question: { title: undefined, message: "?", risk: "safe", subject: undefined },
-  pending: undefined,
-  reason: undefined,
-});
+const user = (id: string): Entry => ({ kind: "user", id, text: id });
 
 describe("a conversation", () => {
-  it("is put together from two tabs, where an answer is not taken back", () => {
-    const ours = [user("x", 1), approval("open"), user("z", 4)];
-    const theirs = [approval("approved"), user("y", 3)];
-    const ids = ["x", "a", "y", "z"];
-    for (const merged of [mergeEntries(ours, theirs), mergeEntries(theirs, ours)]) {
-      expect(merged.map(({ id }) => id)).toEqual(ids);
-      expect(merged[1]).toMatchObject({ state: "approved" });
-    }
-    expect(mergeEntries([approval("elsewhere")], [approval("approved")])[0]).toMatchObject({
-      state: "elsewhere",
-    });
-  });
-
-  it("is kept, within bounds, the newest first", () => {
-    const shelf = createShelf();
-    const options = { shelf, engine: "http://e/", sessionId: "s", maxEntries: 3, maxLength: 500 };
-    const store = new ConversationStore(options);
-    const session = { sessionId: "s", continuation: { run_id: "r" } };
-    store.save({ entries: [user("a", 1), user("b", 2), user("c", 3), user("d", 4)], session });
-    expect(store.load().entries.map(({ id }) => id)).toEqual(["b", "c", "d"]);
-    expect(store.load().session).toEqual(session);
-    const shown = store.save({ entries: [user("e", 5, "x".repeat(600)), user("f", 6)], session });
-    expect(shown.map(({ id }) => id)).toEqual(["d", "e", "f"]);
-    expect(store.load().entries.map(({ id }) => id)).toEqual(["d", "f"]);
-    store.remove();
-    expect(store.load()).toEqual({ entries: [], session: undefined });
-  });
-
-  it("reads again what another tab has kept, and writes each entry as JSON once", () => {
-    const shelf = createShelf();
-    const stores = [1, 2].map(() => new ConversationStore({ shelf, engine: "http://e/", sessionId: "s" }));
-    const [ours, theirs] = stores as [ConversationStore, ConversationStore];
-    let written = 0;
-    const toJSON = () => {
-      written++;
-      return user("a", 1);
-    };
-    const counted = Object.assign(user("a", 1), { toJSON });
-    ours.save({ entries: [counted], session: undefined });
-    theirs.save({ entries: [user("b", 2)], session: { sessionId: "s" } });
-    const shown = ours.save({ entries: [counted, user("c", 3)], session: undefined });
-    expect(shown.map(({ id }) => id)).toEqual(["a", "b", "c"]);
-    expect(theirs.load().entries.map(({ id }) => id)).toEqual(["a", "b", "c"]);
-    expect(written).toBe(1);
-  });
-
-  it("is shown where the browser keeps nothing more", () => {
-    const store = new ConversationStore({ shelf: createShelf(10), engine: "http://e/", sessionId: "s" });
-    expect(store.save({ entries: [user("a", 1)], session: undefined })).toEqual([user("a", 1)]);
-    expect(store.load().entries).toEqual([]);
-  });
-
-  it("takes nothing that is broken", () => {
+  it("is kept, the newest of it, with where the shell was", () => {
     const shelf = createShelf();
     const store = new ConversationStore({ shelf, engine: "http://e/", sessionId: "s" });
-    const broken = [null, 7, { kind: "user", id: "a", atMs: 1 }, { kind: "constructor", id: "b", atMs: 1 }];
-    for (const text of ["{", "7", JSON.stringify({ entries: "none", session: [] })]) {
-      shelf.setItem(store.key, text);
-      expect(store.load()).toEqual({ entries: [], session: undefined });
-    }
-    for (const session of [
-      { sessionId: "another" },
-      { sessionId: "s", conversationId: 7 },
-      { sessionId: "s", continuation: 7 },
-    ]) {
-      shelf.setItem(store.key, JSON.stringify({ entries: [], session }));
-      expect(store.load().session).toBeUndefined();
-    }
-    shelf.setItem(store.key, JSON.stringify({ entries: [...broken, user("ok", 2)] }));
-    expect(store.load().entries).toEqual([user("ok", 2)]);
+    const session = { sessionId: "s", continuation: { run_id: "r" } };
+    const entries = Array.from({ length: 205 }, (_, index) => user(`entry ${index}`));
+    store.save({ entries, session });
+    const other = new ConversationStore({ shelf, engine: "http://e/", sessionId: "s" });
+    expect(other.load()).toEqual({ entries: entries.slice(-200), session });
+    store.remove();
+    expect(other.load()).toEqual({ entries: [], session: undefined });
   });
-});
 
-it("offers once what was under way when the tab was left", () => {
-  const shelf = createShelf();
-  const unanswered = new UnansweredRequest(shelf, "c");
-  const sending = { intent: "do it", taskHint: { sop_id: "s" }, requestId: "req_1" };
-  unanswered.put(sending);
-  expect(new UnansweredRequest(shelf, "c").take()).toEqual(sending);
-  expect(unanswered.take()).toBeUndefined();
-  shelf.setItem("c/unanswered", '{"intent":7}');
-  expect(unanswered.take()).toBeUndefined();
+  it("is shown where the browser keeps nothing more, and where what it kept is broken", () => {
+    const store = new ConversationStore({ shelf: createShelf(10), engine: "http://e/", sessionId: "s" });
+    store.save({ entries: [user("a")], session: undefined });
+    expect(store.load().entries).toEqual([]);
+    const shelf = createShelf();
+    const broken = new ConversationStore({ shelf, engine: "http://e/", sessionId: "s" });
+    for (const text of ["{", '{"entries":"none"}']) {
+      shelf.setItem(broken.key, text);
+      expect(broken.load().entries).toEqual([]);
+    }
+  });
 });
 
 it("shows a question once, however often the engine asks it, and answers what was asked last", async () => {
@@ -185,7 +116,6 @@ it("shows a question once, however often the engine asks it, and answers what wa
     engine: { handle: engine as never },
     sessionId: "s",
     store,
-    tab: createShelf(),
     onChange: () => {},
   });
   await chat.send({ intent: "one" });

@@ -22,9 +22,6 @@ export const periodStart = ({ unit, count }: Period, nowMs: number): number => {
 export const slotName = ({ unit }: Period, atMs: number): string =>
   unit === "hour" ? formatClock(atMs).slice(0, 5) : formatDay(atMs);
 
-const sum = (groups: readonly ActivityGroup[], of: (group: ActivityGroup) => number | undefined): number =>
-  groups.reduce((total, group) => total + (of(group) ?? 0), 0);
-
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((100 * part) / whole));
 
 interface AgentChartsProps {
@@ -37,64 +34,62 @@ interface AgentChartsProps {
 /** What an agent did, what failed, what was blocked, what it asked and how many tokens it used, over time. */
 export function AgentCharts({ period, startMs, groups }: AgentChartsProps) {
   const length = unitMs[period.unit];
-  const slots = Array.from({ length: period.count }, (_, index) => {
-    const fromMs = startMs + index * length;
-    const group = groups.find((each) => Math.abs((each.startMs ?? 0) - fromMs) < length / 2);
-    return { group, label: slotName(period, fromMs) };
-  });
-  const bars = (toBar: (group: ActivityGroup) => Omit<Bar, "label"> & { readonly says: string }): Bar[] =>
-    slots.map(({ group, label }) => {
-      if (group === undefined) return { label: `${label}: nothing`, parts: [] };
-      const { says, parts } = toBar(group);
-      return { label: `${label}: ${says}`, parts };
+  /** A bar for each hour or day; nothing where nothing happened. */
+  const bars = (says: (group: ActivityGroup) => string, parts: (group: ActivityGroup) => Bar["parts"]) =>
+    Array.from({ length: period.count }, (_, index): Bar => {
+      const fromMs = startMs + index * length;
+      const label = slotName(period, fromMs);
+      const group = groups.find((each) => Math.abs((each.startMs ?? 0) - fromMs) < length / 2);
+      return group === undefined
+        ? { label: `${label}: nothing`, parts: [] }
+        : { label: `${label}: ${says(group)}`, parts: parts(group) };
     });
-  const actions = sum(groups, (group) => group.actions);
-  const [failed, refused] = [sum(groups, (group) => group.failed), sum(groups, (group) => group.refused)];
-  const asked = sum(groups, (group) => group.asked);
-  const tokens = sum(groups, ({ usage }) => (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0));
+  const sum = (of: (group: ActivityGroup) => number) => groups.reduce((total, each) => total + of(each), 0);
+  const actions = formatCount(sum((group) => group.actions));
+  const tokens = sum(({ usage }) => (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0));
   return (
     <div class="charts">
       <Bars
         title="Actions"
-        summary={`${formatCount(actions)}, ${formatCount(failed)} failed`}
-        bars={bars((group) => ({
-          says: `${formatCount(group.actions)} actions, ${formatCount(group.failed)} failed`,
-          parts: [
+        summary={`${actions}, ${formatCount(sum(({ failed }) => failed))} failed`}
+        bars={bars(
+          (group) => `${formatCount(group.actions)} actions, ${formatCount(group.failed)} failed`,
+          (group) => [
             { tone: "bad", value: group.failed },
             { tone: "plain", value: Math.max(0, group.actions - group.failed) },
           ],
-        }))}
+        )}
       />
       <Bars
         title="Blocked"
-        summary={`${formatCount(refused)} of ${formatCount(actions)} actions`}
+        summary={`${formatCount(sum(({ refused }) => refused))} of ${actions} actions`}
         max={100}
-        bars={bars((group) => ({
-          says: `${percent(group.refused, group.actions)} % (${formatCount(group.refused)})`,
-          parts: [{ tone: "bad", value: Math.min(100, percent(group.refused, group.actions)) }],
-        }))}
+        bars={bars(
+          (group) => `${percent(group.refused, group.actions)} % (${formatCount(group.refused)})`,
+          (group) => [{ tone: "bad", value: Math.min(100, percent(group.refused, group.actions)) }],
+        )}
       />
       <Bars
         title="Waited for a human"
-        summary={`${formatCount(asked)} times`}
-        bars={bars((group) => ({
-          says: `${formatCount(group.asked)} questions`,
-          parts: [{ tone: "warn", value: group.asked }],
-        }))}
+        summary={`${formatCount(sum(({ asked }) => asked))} times`}
+        bars={bars(
+          (group) => `${formatCount(group.asked)} questions`,
+          (group) => [{ tone: "warn", value: group.asked }],
+        )}
       />
       <Bars
         title="Tokens"
         summary={tokens === 0 ? "unknown" : `${formatCount(tokens)}; pale: from the cache`}
-        bars={bars(({ usage: { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0 }, reports }) => ({
-          says:
+        bars={bars(
+          ({ reports, usage: { inputTokens = 0, outputTokens = 0 } }) =>
             reports === 0
               ? "tokens unknown"
               : `${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out`,
-          parts: [
+          ({ usage: { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0 } }) => [
             { tone: "pale", value: Math.min(inputTokens, cacheReadTokens) },
             { tone: "plain", value: Math.max(0, inputTokens - cacheReadTokens) + outputTokens },
           ],
-        }))}
+        )}
       />
     </div>
   );

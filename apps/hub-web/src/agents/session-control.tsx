@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks";
-import { line } from "../format.ts";
+import { Button } from "../parts/controls.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Note } from "../parts/note.tsx";
-import { failureText } from "../state/failures.ts";
-import type { HubLink } from "../state/hub-link.ts";
+import { useApp } from "../state/app.ts";
+import { useAction } from "../state/use-action.ts";
 
 interface SessionControlProps {
-  readonly link: HubLink;
-  readonly agent: string;
-  readonly session: string;
+  readonly of: { readonly agent: string; readonly session: string };
+  readonly name: string;
   /** Whether its agent can be told anything now; what it has answered stays. */
   readonly isThere: boolean;
 }
@@ -19,56 +18,36 @@ const done = {
 } as const;
 
 /** Stops what a session's agent does now, or gives it a prompt. */
-export function SessionControl({ link, agent, session, isThere }: SessionControlProps) {
+export function SessionControl({ of, name, isThere }: SessionControlProps) {
+  const { client } = useApp().link;
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState("");
-  const [isBusy, setBusy] = useState(false);
-  const [said, setSaid] = useState<{ readonly tone: "good" | "bad"; readonly text: string }>();
-  const tell = async (action: keyof typeof done) => {
-    setBusy(true);
-    try {
-      await link.client.call("agents.control", {
-        agent,
-        session,
-        action,
-        ...(action === "message" && { text }),
-      });
-      setSaid({ tone: "good", text: done[action] });
-      if (action === "message") setText("");
-    } catch (error) {
-      setSaid({ tone: "bad", text: failureText(error) });
-    }
-    setBusy(false);
-  };
-  const footer = (
+  const [said, setSaid] = useState<string>();
+  const { isBusy, problem, run } = useAction(async (action: keyof typeof done) => {
+    await client.call("agents.control", { ...of, action, ...(action === "message" && { text }) });
+    setSaid(done[action]);
+    if (action === "message") setText("");
+  });
+  const cannot = isBusy || !isThere;
+  const actions = (
     <>
-      <button
-        type="button"
-        class="button primary"
-        disabled={isBusy || !isThere || text.trim() === ""}
-        onClick={() => void tell("message")}
-      >
+      <Button look="primary" disabled={cannot || text.trim() === ""} onClick={() => run("message")}>
         Send
-      </button>
-      <button
-        type="button"
-        class="button refuse"
-        disabled={isBusy || !isThere}
-        onClick={() => void tell("stop")}
-      >
+      </Button>
+      <Button look="refuse" disabled={cannot} onClick={() => run("stop")}>
         Stop it
-      </button>
+      </Button>
     </>
   );
   return (
     <>
       {isThere && (
-        <button type="button" class="button compact" onClick={() => setOpen(true)}>
+        <Button look="compact" onClick={() => setOpen(true)}>
           Stop or message …
-        </button>
+        </Button>
       )}
       {isOpen && (
-        <Dialog title={`Session ${line(session, 60)}`} onClose={() => setOpen(false)} footer={footer}>
+        <Dialog title={`Session ${name}`} onClose={() => setOpen(false)} actions={actions}>
           <label class="field">
             <span>A prompt for it</span>
             <textarea
@@ -79,7 +58,8 @@ export function SessionControl({ link, agent, session, isThere }: SessionControl
               onInput={({ currentTarget }) => setText(currentTarget.value)}
             />
           </label>
-          {said !== undefined && <Note tone={said.tone}>{said.text}</Note>}
+          {problem !== undefined && <Note tone="bad">{problem}</Note>}
+          {problem === undefined && said !== undefined && <Note tone="good">{said}</Note>}
         </Dialog>
       )}
     </>

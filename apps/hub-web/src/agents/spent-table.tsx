@@ -1,14 +1,14 @@
 import type { ActivityGroup } from "@harnesskit/protocol/hub";
 import type { ComponentChildren } from "preact";
 import { formatAge, formatCount, formatMoment, line } from "../format.ts";
-import { Table } from "../parts/table.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { useNow } from "../state/now.ts";
 import { cachedText, costText, tokenText } from "./spent.ts";
 
 interface SpentTableProps {
   /** What a row is: "Session". */
   readonly what: string;
   readonly groups: readonly ActivityGroup[];
-  readonly nowMs: number;
   /** The name of one that is no subagent. */
   readonly nameOf: (group: ActivityGroup) => ComponentChildren;
 }
@@ -23,39 +23,45 @@ const nested = (groups: readonly ActivityGroup[]): ActivityGroup[] => {
   return [...groups].sort((a, b) => rank(a) - rank(b) || isBelow(a) - isBelow(b));
 };
 
+const number = (name: string, show: Column<ActivityGroup>["show"]): Column<ActivityGroup> => ({
+  ...{ name, show, isNumber: true },
+});
+
+const numbers = [
+  number("Actions", ({ actions }) => formatCount(actions)),
+  number("Failed", ({ failed }) => formatCount(failed)),
+  number("Blocked", ({ refused }) => formatCount(refused)),
+  number("Asked", ({ asked }) => formatCount(asked)),
+  number("Tokens in", ({ usage }) => (
+    <>
+      {tokenText(usage.inputTokens)}
+      <span class="dim small">{cachedText(usage)}</span>
+    </>
+  )),
+  number("Out", ({ usage }) => tokenText(usage.outputTokens)),
+  number("Cost", costText),
+];
+
 /** What was done and spent, a row for each group; those of a subagent stand below their main agent's. */
-export function SpentTable({ what, groups, nowMs, nameOf }: SpentTableProps) {
+export function SpentTable({ what, groups, nameOf }: SpentTableProps) {
+  const nowMs = useNow();
+  const name: Column<ActivityGroup> = {
+    name: what,
+    show: (group) => (group.subagent === undefined ? nameOf(group) : line(group.subagent, 80)),
+  };
+  const last: Column<ActivityGroup> = {
+    name: "Last",
+    show: ({ lastAtMs }) => formatAge(lastAtMs, nowMs),
+    titleOf: ({ lastAtMs }) => formatMoment(lastAtMs),
+  };
   return (
     <Table
-      columns={[what, "Last", "Actions", "Failed", "Blocked", "Asked", "Tokens in", "Out", "Cost"]}
-      numbers={["Actions", "Failed", "Blocked", "Asked", "Tokens in", "Out", "Cost"]}
-    >
-      {nested(groups).map((group) => (
-        <tr
-          key={JSON.stringify([group.agent, group.session, group.subagent, group.turn, group.startMs])}
-          class={group.subagent === undefined ? "" : "sub-row"}
-        >
-          <th scope="row">{group.subagent === undefined ? nameOf(group) : line(group.subagent, 80)}</th>
-          <td data-label="Last" title={formatMoment(group.lastAtMs)}>
-            {formatAge(group.lastAtMs, nowMs)}
-          </td>
-          {(["actions", "failed", "refused", "asked"] as const).map((name, index) => (
-            <td key={name} data-label={["Actions", "Failed", "Blocked", "Asked"][index]} class="number-cell">
-              {formatCount(group[name])}
-            </td>
-          ))}
-          <td data-label="Tokens in" class="number-cell">
-            {tokenText(group.usage.inputTokens)}
-            <span class="dim small">{cachedText(group.usage)}</span>
-          </td>
-          <td data-label="Out" class="number-cell">
-            {tokenText(group.usage.outputTokens)}
-          </td>
-          <td data-label="Cost" class="number-cell">
-            {costText(group)}
-          </td>
-        </tr>
-      ))}
-    </Table>
+      columns={[name, last, ...numbers]}
+      rows={nested(groups)}
+      keyOf={({ agent, session, subagent, turn, startMs }) =>
+        JSON.stringify([agent, session, subagent, turn, startMs])
+      }
+      classOf={({ subagent }) => (subagent === undefined ? "" : "sub-row")}
+    />
   );
 }

@@ -34,15 +34,15 @@ export const guessedName = (): string =>
     maxDeviceNameLength,
   );
 
-/** Pairs this browser. Returns why it was refused, in words; undefined when it is paired. */
-export const pairDevice = async (code: string, name: string): Promise<string | undefined> => {
+/** Pairs this browser. Rejects with why it was refused, in words. */
+export const pairDevice = async (code: string, name: string): Promise<void> => {
   const response = await fetch(hubPaths.pair, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ code, name }),
-  }).catch(() => undefined);
-  if (response === undefined) return "The hub cannot be reached. Try again.";
-  if (!response.ok) return (await response.text()).trim();
+  }).catch((cause: unknown) => {
+    throw new TypeError("The hub cannot be reached. Try again.", { cause });
+  });
+  if (!response.ok) throw new RangeError((await response.text()).trim());
   localStorage.setItem(storageKey, PairedDeviceSchema.parse(await response.json()).token);
-  return undefined;
 };

@@ -1,6 +1,8 @@
 import { maxDeviceNameLength } from "@harnesskit/protocol/hub";
 import { useState } from "preact/hooks";
+import { Button } from "../parts/controls.tsx";
 import { Note } from "../parts/note.tsx";
+import { useAction } from "../state/use-action.ts";
 import { guessedName, pairDevice } from "./device-token.ts";
 
 interface PairFormProps {
@@ -12,22 +14,17 @@ interface PairFormProps {
 export function PairForm({ code: given }: PairFormProps) {
   const [code, setCode] = useState(given ?? "");
   const [name, setName] = useState(guessedName);
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string>();
-  const pair = async () => {
-    setBusy(true);
-    const refused = await pairDevice(code.trim(), name.trim());
-    if (refused === undefined) return location.reload();
-    setProblem(refused);
-    setBusy(false);
-  };
+  const { isBusy, problem, run } = useAction(async () => {
+    await pairDevice(code.trim(), name.trim());
+    location.reload();
+  });
   return (
     <form
-      class="pair-form"
+      class="lines wide-gap"
       aria-label="Pair this device"
       onSubmit={(event) => {
         event.preventDefault();
-        void pair();
+        run();
       }}
     >
       <label class="field">
@@ -55,9 +52,9 @@ export function PairForm({ code: given }: PairFormProps) {
         />
       </label>
       {problem !== undefined && <Note tone="bad">{problem}</Note>}
-      <button type="submit" class="button primary big" disabled={isBusy}>
+      <Button type="submit" look="primary big" disabled={isBusy}>
         Pair this device
-      </button>
+      </Button>
     </form>
   );
 }

@@ -8,13 +8,11 @@ import {
   shortestPattern,
 } from "@harnesskit/approvals";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { line } from "../format.ts";
-import { Select } from "../parts/controls.tsx";
-import { Icon } from "../parts/icons.tsx";
+import { Button, Select } from "../parts/controls.tsx";
 import { Note } from "../parts/note.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
-import { TextList } from "../parts/table.tsx";
+import { SafeText, TextList } from "../parts/safe-text.tsx";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -97,6 +95,33 @@ function FieldRow({ name, value, choice, isRefused, onChange }: FieldRowProps) {
   );
 }
 
+interface RadiosProps<T> {
+  readonly legend: string;
+  readonly value: T;
+  readonly options: readonly (readonly [T, string])[];
+  readonly onChange: (value: T) => void;
+}
+
+function Radios<T extends string>({ legend, value, options, onChange }: RadiosProps<T>) {
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      {options.map(([each, text]) => (
+        <label key={each} class="inline">
+          <input type="radio" name={legend} checked={value === each} onChange={() => onChange(each)} />
+          {text}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+const reaches: readonly (readonly [Always["reach"], string])[] = [
+  ["session", "this session of the agent"],
+  ["workspace", "this workspace, in all sessions of the agent"],
+  ["agent", "all sessions of the agent"],
+];
+
 interface AlwaysFormProps {
   readonly record: ApprovalRecord;
   readonly grantMs: number;
@@ -109,20 +134,12 @@ interface AlwaysFormProps {
 }
 
 /** Chooses a grant, and shows it whole before it is given. */
-export function AlwaysForm({
-  record,
-  grantMs,
-  nowMs,
-  isBusy,
-  isExactOnly,
-  onGive,
-  onCancel,
-}: AlwaysFormProps) {
+export function AlwaysForm(props: AlwaysFormProps) {
+  const { record, grantMs, nowMs, isBusy, isExactOnly, onGive, onCancel } = props;
   const { input, tool } = record.subject;
-  const first = useRef<HTMLInputElement>(null);
-  const durationId = useId();
+  const form = useRef<HTMLFormElement>(null);
   const [reach, setReach] = useState<Always["reach"]>("session");
-  const [isPattern, setPattern] = useState(false);
+  const [which, setWhich] = useState<"exact" | "pattern">("exact");
   const [forMs, setForMs] = useState(Math.min(24 * hourMs, grantMs));
   const offered = durations.filter(([ms]) => ms <= grantMs);
   if (!offered.some(([ms]) => ms === forMs)) offered.push([forMs, "as long as the hub allows"]);
@@ -131,15 +148,16 @@ export function AlwaysForm({
     Object.keys(input).map((name) => [name, { kind: "is", text: "" }]),
   );
   const [choices, setChoices] = useState(exact);
-  /** Begins with the narrowest pattern that there is: `npm test*`. */
-  const choosePattern = () => {
+  /** A pattern begins with the narrowest that there is: `npm test*`. */
+  const choose = (next: typeof which) => {
+    setWhich(next);
+    if (next === "exact") return;
     for (const [name, pattern] of Object.entries(shortestPattern(record) ?? {}))
       if ("startsWith" in pattern)
         setChoices({ ...choices, [name]: { kind: "startsWith", text: pattern.startsWith } });
-    setPattern(true);
   };
   // At once: the next key belongs to the form.
-  useLayoutEffect(() => first.current?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector("input")?.focus(), []);
   const alwaysOf = (chosen: typeof choices): Always => ({
     reach,
     forMs,
@@ -148,6 +166,7 @@ export function AlwaysForm({
     ),
   });
   const termsOf = (asked: Always) => grantTerms(record, asked, Math.max(openedMs, nowMs), grantMs);
+  const isPattern = which === "pattern";
   const always: Always = isPattern ? alwaysOf(choices) : { reach, forMs };
   const terms = termsOf(always);
   const isEmpty =
@@ -158,7 +177,8 @@ export function AlwaysForm({
   const problem = isEmpty ? "Fill in each pattern." : grantProblem(record, terms)?.message;
   return (
     <form
-      class="always"
+      ref={form}
+      class="lines wide-gap"
       aria-label="Always allow"
       onSubmit={(event) => {
         event.preventDefault();
@@ -166,54 +186,25 @@ export function AlwaysForm({
       }}
     >
       <div class="always-grid">
-        <fieldset>
-          <legend>For</legend>
-          <label>
-            <input
-              ref={first}
-              type="radio"
-              name="reach"
-              checked={reach === "session"}
-              onChange={() => setReach("session")}
-            />
-            this session of the agent
-          </label>
-          {record.origin.directory !== undefined && (
-            <label>
-              <input
-                type="radio"
-                name="reach"
-                checked={reach === "workspace"}
-                onChange={() => setReach("workspace")}
-              />
-              this workspace, in all sessions of the agent
-            </label>
-          )}
-          <label>
-            <input type="radio" name="reach" checked={reach === "agent"} onChange={() => setReach("agent")} />
-            all sessions of the agent
-          </label>
-        </fieldset>
-        <fieldset>
-          <legend>Which calls</legend>
-          <label>
-            <input type="radio" name="which" checked={!isPattern} onChange={() => setPattern(false)} />
-            exactly this call
-          </label>
-          {!isExactOnly && (
-            <label>
-              <input type="radio" name="which" checked={isPattern} onChange={choosePattern} />
-              calls like this one
-            </label>
-          )}
-        </fieldset>
-        <label class="field" for={durationId}>
-          <span>How long</span>
-          <Select id={durationId} value={forMs} options={offered} onChange={setForMs} />
-        </label>
+        <Radios
+          legend="For"
+          value={reach}
+          options={reaches.filter(([each]) => each !== "workspace" || record.origin.directory !== undefined)}
+          onChange={setReach}
+        />
+        <Radios
+          legend="Which calls"
+          value={which}
+          options={[
+            ["exact", "exactly this call"],
+            ...(isExactOnly ? [] : [["pattern", "calls like this one"] as const]),
+          ]}
+          onChange={choose}
+        />
+        <Select label="How long" isLabelled value={forMs} options={offered} onChange={setForMs} />
       </div>
       {isPattern && (
-        <div class="fields">
+        <div class="lines">
           {Object.entries(choices).map(([name, choice]) => (
             <FieldRow
               key={name}
@@ -233,23 +224,22 @@ export function AlwaysForm({
           )}
         </div>
       )}
-      <div class="grant-text" role="status" aria-label="The grant">
+      <div class="lines grant-text" role="status" aria-label="The grant">
         <strong>The grant, whole</strong>
-        <TextList texts={presentGrant(terms)} />
+        <TextList texts={presentGrant(terms, record.subject)} />
       </div>
       {problem !== undefined && (
         <Note tone="warn">
           <SafeText text={problem} />
         </Note>
       )}
-      <div class="actions">
-        <button type="submit" class="button primary" disabled={problem !== undefined || isBusy}>
-          <Icon name="always" />
+      <div class="inline">
+        <Button type="submit" look="primary" icon="always" disabled={problem !== undefined || isBusy}>
           Approve and give this grant
-        </button>
-        <button type="button" class="button quiet" onClick={onCancel}>
+        </Button>
+        <Button look="quiet" onClick={onCancel}>
           Cancel
-        </button>
+        </Button>
       </div>
     </form>
   );

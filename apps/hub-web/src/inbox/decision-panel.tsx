@@ -1,19 +1,17 @@
 import { type ApprovalRecord, isGrave, presentApproval } from "@harnesskit/approvals";
 import type { ComponentProps } from "preact";
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { rightsProblem } from "../devices/rights.ts";
-import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
+import { formatAge, formatMoment, formatSpan } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { ApproveButton } from "../parts/approve-button.tsx";
-import { CloseButton } from "../parts/controls.tsx";
-import { Icon } from "../parts/icons.tsx";
+import { Button } from "../parts/controls.tsx";
+import { Detail } from "../parts/detail.tsx";
 import { Note } from "../parts/note.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
-import { ScrollArea } from "../parts/scroll-area.tsx";
+import { Line, SafeText, TextList } from "../parts/safe-text.tsx";
 import { SubjectView } from "../parts/subject-view.tsx";
-import { TextList } from "../parts/table.tsx";
 import type { Hello, LinkState } from "../state/hub-link.ts";
 import { type Answer, type AnswerState, isLeft } from "../state/inbox.ts";
 import { AlwaysForm } from "./always-form.tsx";
@@ -38,7 +36,6 @@ interface DecisionPanelProps {
 
 /** More than a question can have: it is at most 1 MiB. */
 const everything = { maxLines: 2_000_000, maxLength: 2_000_000 };
-const maxShownId = 200;
 
 function Fact({ name, ...value }: ComponentProps<"dd"> & { readonly name: string }) {
   return (
@@ -79,7 +76,7 @@ function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) 
         ([name, id]) =>
           id !== undefined && (
             <Fact key={name} name={name}>
-              <SafeText text={line(id, maxShownId)} />
+              <Line text={id} max={200} />
             </Fact>
           ),
       )}
@@ -106,24 +103,15 @@ function AnswerNote({ state, link }: { readonly state: AnswerState | undefined; 
 }
 
 /** One approval: what exactly will be done, why it is asked, and the answers. */
-export function DecisionPanel({
-  record,
-  answerState,
-  hello,
-  link,
-  nowMs,
-  onAnswer,
-  onClose,
-  canGrant = true,
-}: DecisionPanelProps) {
+export function DecisionPanel(props: DecisionPanelProps) {
+  const { record, answerState, hello, link, nowMs, onAnswer, onClose, canGrant = true } = props;
   const { id, digest, status } = record;
-  const titleId = useId();
-  const panel = useRef<HTMLElement>(null);
   const approve = useRef<HTMLButtonElement>(null);
   const body = useRef<HTMLElement>(null);
   const [mode, setMode] = useState<"none" | "refuse" | "always">("none");
   const [isAll, setAll] = useState(false);
   const view = useMemo(() => presentApproval(record, isAll ? everything : {}), [digest, isAll]);
+  const isRisky = isGrave(view.risk.level);
   const shownKey = `${id} ${digest} ${isAll}`;
   const { end, isSeen } = useSeenToEnd(shownKey);
   const isArmed = useArmed(shownKey);
@@ -133,13 +121,10 @@ export function DecisionPanel({
   const beyond = rightsProblem(record, hello?.device);
   const canAnswer = isPending && isArmed && !isBusy && beyond === undefined;
   const canApprove = canAnswer && isSeen && !isAskerGone;
+  const canAlways = canApprove && canGrant && view.isWhole;
   const isCutHere = view.parts.some(({ lines }) => lines.at(-1)?.kind === "cut");
-
-  // The panel and none of its buttons takes the focus: a key that was meant for something else answers nothing.
-  useLayoutEffect(() => {
-    panel.current?.focus({ preventScroll: true });
-  }, [id]);
-  useEffect(() => setMode("none"), [status]);
+  const close = () => setMode("none");
+  useEffect(close, [status]);
 
   const scrollOn = () => {
     const { current } = body;
@@ -149,127 +134,110 @@ export function DecisionPanel({
     if (!canAnswer || mode !== "none") return;
     if (!isSeen) scrollOn();
     else if (!canApprove) return;
-    else if (isGrave(view.risk.level)) approve.current?.focus();
+    else if (isRisky) approve.current?.focus();
     else onAnswer({ decision: "approve" });
   });
   useKey("r", () => canAnswer && mode === "none" && setMode("refuse"));
-  useKey("w", () => canApprove && canGrant && mode === "none" && view.isWhole && setMode("always"));
-  useKey("Escape", () => (mode === "none" ? onClose?.() : setMode("none")));
+  useKey("w", () => canAlways && mode === "none" && setMode("always"));
+  useKey("Escape", () => (mode === "none" ? onClose?.() : close()));
 
+  const answers = (
+    <div class="inline">
+      {isSeen ? (
+        <ApproveButton
+          element={approve}
+          isGrave={isRisky}
+          keyShortcut="a"
+          disabled={!canApprove}
+          onApprove={() => onAnswer({ decision: "approve" })}
+        >
+          {isRisky ? "Hold to approve once" : "Approve once"} <kbd>A</kbd>
+        </ApproveButton>
+      ) : (
+        <Button icon="down" onClick={scrollOn} aria-keyshortcuts="a">
+          Read on to approve <kbd>A</kbd>
+        </Button>
+      )}
+      <Button
+        look="refuse"
+        icon="cross"
+        disabled={!canAnswer}
+        aria-keyshortcuts="r"
+        onClick={() => setMode("refuse")}
+      >
+        Refuse <kbd>R</kbd>
+      </Button>
+      {canGrant && (
+        <Button
+          look="quiet"
+          icon="always"
+          disabled={!canAlways}
+          aria-keyshortcuts="w"
+          onClick={() => setMode("always")}
+        >
+          Always … <kbd>W</kbd>
+        </Button>
+      )}
+    </div>
+  );
+  const forms = {
+    none: answers,
+    refuse: (
+      <RefuseForm
+        isBusy={isBusy}
+        onCancel={close}
+        onRefuse={(note) => onAnswer({ decision: "reject", note: note === "" ? undefined : note })}
+      />
+    ),
+    always: (
+      <AlwaysForm
+        record={record}
+        grantMs={hello?.grantMs ?? 0}
+        nowMs={nowMs}
+        isBusy={isBusy}
+        isExactOnly={hello?.device?.upTo !== undefined}
+        onCancel={close}
+        onGive={(always) => onAnswer({ decision: "approve", always })}
+      />
+    ),
+  };
   const ending = approvalEnding(record, hello?.by, nowMs);
   return (
-    <section
-      ref={panel}
-      class={`decision risk-edge-${view.risk.level}`}
-      tabIndex={-1}
-      aria-labelledby={titleId}
+    <Detail
+      className={`risk-edge-${view.risk.level}`}
+      shown={id}
+      title={<SafeText text={view.title} />}
+      afterTitle={<RiskBadge level={view.risk.level} />}
+      head={<Facts record={record} nowMs={nowMs} />}
+      label="What will be done"
+      body={body}
+      footer={isPending ? beyond === undefined ? forms[mode] : <Note tone="warn">{beyond}</Note> : undefined}
+      onClose={onClose}
     >
-      <header class="decision-head">
-        {onClose !== undefined && <CloseButton onClose={onClose} />}
-        <div class="decision-title">
-          <h1 id={titleId}>
-            <SafeText text={view.title} />
-          </h1>
-          <RiskBadge level={view.risk.level} />
-        </div>
-        <Facts record={record} nowMs={nowMs} />
-      </header>
-      <ScrollArea element={body} className="decision-body" label="What will be done">
-        {ending !== undefined && <Note tone={ending.tone}>{ending.text}</Note>}
-        <AnswerNote state={answerState} link={link} />
-        {isAskerGone && (
-          <Note tone="warn">
-            The agent that asked this has gone, and nobody would take an approval. If it asks again, you can
-            approve it here.
-          </Note>
-        )}
-        <div class="why">
-          <p>
-            <span class="dim">Asked by the rule</span> <code>{view.rule}</code>
-          </p>
-          <p class="reason">
-            <SafeText text={view.reason} />
-          </p>
-          {view.risk.reasons.length > 0 && <TextList className="reasons" texts={view.risk.reasons} />}
-        </div>
-        <SubjectView view={view} onShowAll={isCutHere ? () => setAll(true) : undefined} />
-        {!view.isWhole && (
-          <Note tone="warn">Part of it is not shown. It can be approved once, not for always.</Note>
-        )}
-        {status === "approved" && hello?.device === undefined && <RuleFromAnswer record={record} />}
-        <div ref={end} />
-        <p class="digest dim small">{view.digest}</p>
-      </ScrollArea>
-      {isPending && beyond !== undefined && (
-        <footer class="decision-foot">
-          <Note tone="warn">{beyond}</Note>
-        </footer>
+      {ending !== undefined && <Note tone={ending.tone}>{ending.text}</Note>}
+      <AnswerNote state={answerState} link={link} />
+      {isAskerGone && (
+        <Note tone="warn">
+          The agent that asked this has gone, and nobody would take an approval. If it asks again, you can
+          approve it here.
+        </Note>
       )}
-      {isPending && beyond === undefined && (
-        <footer class="decision-foot">
-          {mode === "refuse" && (
-            <RefuseForm
-              isBusy={isBusy}
-              onCancel={() => setMode("none")}
-              onRefuse={(note) => onAnswer({ decision: "reject", note: note === "" ? undefined : note })}
-            />
-          )}
-          {mode === "always" && (
-            <AlwaysForm
-              record={record}
-              grantMs={hello?.grantMs ?? 0}
-              nowMs={nowMs}
-              isBusy={isBusy}
-              isExactOnly={hello?.device?.upTo !== undefined}
-              onCancel={() => setMode("none")}
-              onGive={(always) => onAnswer({ decision: "approve", always })}
-            />
-          )}
-          {mode === "none" && (
-            <div class="actions">
-              {isSeen ? (
-                <ApproveButton
-                  element={approve}
-                  isGrave={isGrave(view.risk.level)}
-                  keyShortcut="a"
-                  disabled={!canApprove}
-                  onApprove={() => onAnswer({ decision: "approve" })}
-                >
-                  <Icon name="check" />
-                  {isGrave(view.risk.level) ? "Hold to approve once" : "Approve once"} <kbd>A</kbd>
-                </ApproveButton>
-              ) : (
-                <button type="button" class="button" onClick={scrollOn} aria-keyshortcuts="a">
-                  <Icon name="down" />
-                  Read on to approve <kbd>A</kbd>
-                </button>
-              )}
-              <button
-                type="button"
-                class="button refuse"
-                disabled={!canAnswer}
-                aria-keyshortcuts="r"
-                onClick={() => setMode("refuse")}
-              >
-                <Icon name="cross" />
-                Refuse <kbd>R</kbd>
-              </button>
-              {canGrant && (
-                <button
-                  type="button"
-                  class="button quiet"
-                  disabled={!canApprove || !view.isWhole}
-                  aria-keyshortcuts="w"
-                  onClick={() => setMode("always")}
-                >
-                  <Icon name="always" />
-                  Always … <kbd>W</kbd>
-                </button>
-              )}
-            </div>
-          )}
-        </footer>
+      <div class="why">
+        <p>
+          <span class="dim">Asked by the rule</span> <code>{view.rule}</code>
+        </p>
+        <p class="reason">
+          <SafeText text={view.reason} />
+        </p>
+        {view.risk.reasons.length > 0 && <TextList className="lines bullets dim" texts={view.risk.reasons} />}
+      </div>
+      <SubjectView view={view} onShowAll={isCutHere ? () => setAll(true) : undefined} />
+      {!view.isWhole && (
+        <Note tone="warn">Part of it is not shown. It can be approved once, not for always.</Note>
       )}
-    </section>
+      {status === "approved" && hello?.device === undefined && <RuleFromAnswer record={record} />}
+      <div ref={end} />
+      <p class="digest dim small">{view.digest}</p>
+    </Detail>
   );
 }

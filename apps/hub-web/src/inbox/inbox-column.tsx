@@ -2,23 +2,16 @@ import type { ApprovalRecord } from "@harnesskit/approvals";
 import { useState } from "preact/hooks";
 import { plural } from "../format.ts";
 import { useKey } from "../keys.ts";
+import { Button } from "../parts/controls.tsx";
 import { CommandLine, Empty } from "../parts/empty.tsx";
-import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
-import type { HubLink } from "../state/hub-link.ts";
-import { endedOf, type Inbox, pendingOf, waitingIn } from "../state/inbox.ts";
+import { useApp, useHello, useRoute } from "../state/app.ts";
+import { endedOf, pendingOf, waitingIn } from "../state/inbox.ts";
 import { useNow } from "../state/now.ts";
-import { type Router, routeHash } from "../state/route.ts";
+import { routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
 import { BulkDialog } from "./bulk-dialog.tsx";
 import { InboxCard } from "./inbox-card.tsx";
-
-interface InboxColumnProps {
-  readonly inbox: Inbox;
-  readonly link: HubLink;
-  readonly router: Router;
-  readonly className: string;
-}
 
 /** Ended approvals that are listed under those that wait. */
 const maxEndedShown = 20;
@@ -35,13 +28,14 @@ const stepOf = (
 };
 
 /** What waits for a human, the oldest first. */
-export function InboxColumn({ inbox, link, router, className }: InboxColumnProps) {
+export function InboxColumn({ className }: { readonly className: string }) {
+  const { inbox, router } = useApp();
   const records = useStore(inbox.records);
   const answers = useStore(inbox.answers);
   const isLoaded = useStore(inbox.isLoaded);
   const problem = useStore(inbox.problem);
-  const hello = useStore(link.hello);
-  const route = useStore(router.route);
+  const hello = useHello();
+  const route = useRoute();
   const nowMs = useNow();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [bulk, setBulk] = useState<"approve" | "reject">();
@@ -58,9 +52,9 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
   const open = (id: string | undefined) => {
     if (id !== undefined) router.go({ page: "inbox", id });
   };
-  const listed = [...pending, ...ended];
-  useKey("j", () => open(stepOf(openId === undefined ? pending : listed, openId, 1)));
-  useKey("k", () => open(stepOf(openId === undefined ? pending : listed, openId, -1)));
+  const listed = openId === undefined ? pending : [...pending, ...ended];
+  useKey("j", () => open(stepOf(listed, openId, 1)));
+  useKey("k", () => open(stepOf(listed, openId, -1)));
   // These keys answer what is shown: with none open, they open the first.
   const openFirst = () => open(pending[0]?.id);
   useKey("a", openFirst, openId === undefined);
@@ -96,17 +90,15 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
         ) : (
           <>
             <h1>{chosenRecords.length} selected</h1>
-            <button type="button" class="button primary compact" onClick={() => setBulk("approve")}>
-              <Icon name="check" size={16} />
+            <Button look="primary compact" icon="check" onClick={() => setBulk("approve")}>
               Approve …
-            </button>
-            <button type="button" class="button refuse compact" onClick={() => setBulk("reject")}>
-              <Icon name="cross" size={16} />
+            </Button>
+            <Button look="refuse compact" icon="cross" onClick={() => setBulk("reject")}>
               Refuse …
-            </button>
-            <button type="button" class="button quiet compact" onClick={() => setChosen(new Set())}>
+            </Button>
+            <Button look="quiet compact" onClick={() => setChosen(new Set())}>
               Clear
-            </button>
+            </Button>
           </>
         )}
       </header>
@@ -141,8 +133,6 @@ export function InboxColumn({ inbox, link, router, className }: InboxColumnProps
         <BulkDialog
           records={chosenRecords}
           decision={bulk}
-          link={link}
-          inbox={inbox}
           onClose={() => {
             setBulk(undefined);
             setChosen(new Set());

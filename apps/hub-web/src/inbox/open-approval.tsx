@@ -1,34 +1,19 @@
-import { useEffect, useState } from "preact/hooks";
-import { DetailMessage } from "../parts/detail-message.tsx";
-import { failureText } from "../state/failures.ts";
-import type { HubLink } from "../state/hub-link.ts";
-import type { Inbox } from "../state/inbox.ts";
+import { DetailMessage } from "../parts/detail.tsx";
+import { useApp, useHello } from "../state/app.ts";
 import { useNow } from "../state/now.ts";
-import type { Router } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
+import { useRead } from "../state/use-read.ts";
 import { DecisionPanel } from "./decision-panel.tsx";
 
-interface OpenApprovalProps {
-  readonly id: string;
-  readonly link: HubLink;
-  readonly router: Router;
-  readonly inbox: Inbox;
-}
-
 /** The approval that the address names. */
-export function OpenApproval({ id, link, router, inbox }: OpenApprovalProps) {
+export function OpenApproval({ id }: { readonly id: string }) {
+  const { inbox, link, router } = useApp();
   const record = useStore(inbox.records).get(id);
   const answers = useStore(inbox.answers);
   const state = useStore(link.state);
-  const hello = useStore(link.hello);
+  const hello = useHello();
   const nowMs = useNow();
-  const [problem, setProblem] = useState<string>();
-  const isKnown = record !== undefined;
-  useEffect(() => {
-    if (isKnown || state !== "ready") return;
-    setProblem(undefined);
-    inbox.fetch(id).catch((error: unknown) => setProblem(failureText(error)));
-  }, [inbox, id, isKnown, state]);
+  const { problem } = useRead(() => inbox.fetch(id), { key: id });
   const close = () => router.go({ page: "inbox", id: undefined });
   if (record === undefined) return <DetailMessage text={problem ?? "Loading …"} onClose={close} />;
   return (

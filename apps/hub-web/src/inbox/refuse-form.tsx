@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Icon } from "../parts/icons.tsx";
+import { Button } from "../parts/controls.tsx";
 
 const maxReasonLength = 4000;
 
@@ -22,7 +22,7 @@ export function RefuseForm({ isBusy, count = 1, onRefuse, onCancel }: RefuseForm
   };
   return (
     <form
-      class="refusal"
+      class="lines wide-gap"
       aria-label="Refuse"
       onSubmit={(event) => {
         event.preventDefault();
@@ -49,14 +49,13 @@ export function RefuseForm({ isBusy, count = 1, onRefuse, onCancel }: RefuseForm
           }}
         />
       </label>
-      <div class="actions">
-        <button type="submit" class="button refuse" disabled={isBusy}>
-          <Icon name="cross" />
+      <div class="inline">
+        <Button type="submit" look="refuse" icon="cross" disabled={isBusy}>
           {count === 1 ? "Refuse" : `Refuse ${count}`} <kbd>Enter</kbd>
-        </button>
-        <button type="button" class="button quiet" onClick={onCancel}>
+        </Button>
+        <Button look="quiet" onClick={onCancel}>
           Cancel
-        </button>
+        </Button>
       </div>
     </form>
   );

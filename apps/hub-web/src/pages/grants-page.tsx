@@ -1,22 +1,14 @@
 import type { Grant } from "@harnesskit/protocol/hub";
-import { formatAge, formatMoment, formatSpan, line } from "../format.ts";
+import { formatAge, formatSpan, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { Empty } from "../parts/empty.tsx";
-import { Note } from "../parts/note.tsx";
-import { TextList } from "../parts/table.tsx";
-import type { HubLink } from "../state/hub-link.ts";
+import { Page } from "../parts/page.tsx";
+import { type Allowed, AllowedCard, AllowedList } from "../parts/revocable.tsx";
+import { TextList } from "../parts/safe-text.tsx";
+import { useApp } from "../state/app.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
-import { RevokeDialog, useRevoking } from "./revoking.tsx";
-import { useLoaded } from "./use-loaded.ts";
-
-interface Listed {
-  readonly grant: Grant;
-  readonly lines: readonly string[];
-}
-
-const isInForce = ({ revoked, expiresAtMs }: Grant, nowMs: number): boolean =>
-  revoked === undefined && expiresAtMs > nowMs;
+import { useRead } from "../state/use-read.ts";
 
 const endText = ({ revoked, expiresAtMs }: Grant, nowMs: number): string => {
   if (revoked !== undefined) return `revoked by ${line(revoked.by, 60)}, ${formatAge(revoked.atMs, nowMs)}`;
@@ -25,59 +17,40 @@ const endText = ({ revoked, expiresAtMs }: Grant, nowMs: number): string => {
     : `ended ${formatAge(expiresAtMs, nowMs)}`;
 };
 
-interface GrantCardProps {
-  readonly listed: Listed;
-  readonly nowMs: number;
-  readonly onRevoke: (() => void) | undefined;
-}
+/** A grant as its card shows it. */
+const toAllowed = (grant: Grant, lines: readonly string[], nowMs: number): Allowed => ({
+  id: grant.id,
+  title: (
+    <>
+      <AgentName name={grant.agent} />
+      <strong>{line(grant.tool, 100)}</strong>
+    </>
+  ),
+  when: endText(grant, nowMs),
+  isOver: grant.revoked !== undefined || grant.expiresAtMs <= nowMs,
+  text: <TextList texts={lines} />,
+  foot: (
+    <>
+      Given by {line(grant.by, 60)}, {formatAge(grant.createdAtMs, nowMs)}, with{" "}
+      <a href={routeHash({ page: "inbox", id: grant.approvalId, filter: {} })}>this approval</a>
+    </>
+  ),
+});
 
-function GrantCard({ listed: { grant, lines }, nowMs, onRevoke }: GrantCardProps) {
-  return (
-    <li class={`panel grant ${onRevoke === undefined ? "over" : ""}`}>
-      <header class="panel-head">
-        <AgentName name={grant.agent} />
-        <strong>{line(grant.tool, 100)}</strong>
-        <span class="dim small" title={formatMoment(grant.expiresAtMs)}>
-          {endText(grant, nowMs)}
-        </span>
-        {onRevoke !== undefined && (
-          <button type="button" class="button refuse compact" onClick={onRevoke}>
-            Revoke …
-          </button>
-        )}
-      </header>
-      <TextList className="lines" texts={lines} />
-      <p class="dim small">
-        Given by {line(grant.by, 60)}, {formatAge(grant.createdAtMs, nowMs)}, with{" "}
-        <a href={routeHash({ page: "inbox", id: grant.approvalId, filter: {} })}>this approval</a>
-      </p>
-    </li>
-  );
-}
-
-export function GrantsPage({ link }: { readonly link: HubLink }) {
+export function GrantsPage() {
+  const { client } = useApp().link;
   const nowMs = useNow();
-  const { value, problem, reload } = useLoaded(link, () => link.client.call("grants.list"));
-  const revoking = useRevoking<Listed>(
-    ({ grant: { id } }) => link.client.call("grants.revoke", { id: id }),
-    reload,
-  );
-  const grants = [...(value?.grants ?? [])].reverse();
-  const inForce = grants.filter(({ grant }) => isInForce(grant, nowMs));
-  const over = grants.filter(({ grant }) => !isInForce(grant, nowMs));
-  const card = (listed: Listed, onRevoke: (() => void) | undefined) => (
-    <GrantCard key={listed.grant.id} listed={listed} nowMs={nowMs} onRevoke={onRevoke} />
-  );
+  const { value, problem, reload } = useRead(() => client.call("grants.list"));
+  const grants = (value?.grants ?? []).map(({ grant, lines }) => toAllowed(grant, lines, nowMs)).reverse();
+  const over = grants.filter(({ isOver }) => isOver);
   return (
-    <main class="page">
-      <header class="page-head">
-        <h1>Grants</h1>
-        <p class="dim">What you have allowed for always. Each can be revoked at any time.</p>
-      </header>
-      {problem !== undefined && <Note tone="bad">The grants cannot be read: {problem}</Note>}
-      {revoking.failure !== undefined && (
-        <Note tone="bad">The grant was not revoked: {revoking.failure}</Note>
-      )}
+    <Page
+      title="Grants"
+      head={<p class="dim">What you have allowed for always. Each can be revoked at any time.</p>}
+      what="grants"
+      problem={problem}
+      isLoading={value === undefined}
+    >
       {value !== undefined && grants.length === 0 && (
         <Empty icon="grants" title="No grant was given yet">
           <p>
@@ -89,23 +62,24 @@ export function GrantsPage({ link }: { readonly link: HubLink }) {
           </a>
         </Empty>
       )}
-      <ul class="stack" aria-label="Grants in force">
-        {inForce.map((listed) => card(listed, () => revoking.ask(listed)))}
-      </ul>
+      <AllowedList
+        label="Grants in force"
+        items={grants.filter(({ isOver }) => !isOver)}
+        what="grant"
+        consequence="Approvals that it has given and that no agent has taken yet are withdrawn."
+        revoke={(id) => client.call("grants.revoke", { id })}
+        reload={reload}
+      />
       {over.length > 0 && (
         <>
           <h2 class="cards-head">Over</h2>
-          <ul class="stack" aria-label="Grants that are over">
-            {over.map((listed) => card(listed, undefined))}
+          <ul class="lines wide-gap" aria-label="Grants that are over">
+            {over.map((item) => (
+              <AllowedCard key={item.id} item={item} />
+            ))}
           </ul>
         </>
       )}
-      {revoking.item !== undefined && (
-        <RevokeDialog title="Revoke this grant?" onRevoke={revoking.confirm} onCancel={revoking.cancel}>
-          <TextList className="lines" texts={revoking.item.lines} />
-          <p class="dim">Approvals that it has given and that no agent has taken yet are withdrawn.</p>
-        </RevokeDialog>
-      )}
-    </main>
+    </Page>
   );
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "./icons.tsx";
 
 /** How long the button is held. */
 const holdMs = 800;
@@ -47,6 +48,7 @@ export function ApproveButton(props: ApproveButtonProps) {
       // Without a pointer: a key, or a screen reader.
       onClick={({ detail }) => (detail === 0 || !isGrave) && onApprove()}
     >
+      <Icon name="check" />
       {children}
     </button>
   );

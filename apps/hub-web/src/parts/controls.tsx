@@ -1,31 +1,61 @@
 import type { ComponentProps } from "preact";
 import { Icon, type IconName } from "./icons.tsx";
+import { useCopy } from "./use-copy.ts";
 
-interface IconButtonProps extends Omit<ComponentProps<"button">, "icon" | "label"> {
+interface ButtonProps extends Omit<ComponentProps<"button">, "icon" | "class"> {
+  /** `primary`, `refuse` or `quiet`; `compact`. */
+  readonly look?: string;
+  readonly icon?: IconName;
+}
+
+export function Button({ look = "", icon, children, ...rest }: ButtonProps) {
+  return (
+    <button type="button" class={`button ${look}`} {...rest}>
+      {icon !== undefined && <Icon name={icon} />}
+      {children}
+    </button>
+  );
+}
+
+interface IconButtonProps extends ButtonProps {
   readonly icon: IconName;
   readonly label: string;
-  readonly className?: string;
 }
 
 /** A button that is a picture, with its words beside the pointer. */
-export function IconButton({ icon, label, className = "", ...rest }: IconButtonProps) {
-  const classes = `button quiet icon ${className}`;
-  return (
-    <button type="button" class={classes} aria-label={label} title={label} {...rest}>
-      <Icon name={icon} />
-    </button>
-  );
+export function IconButton({ label, look = "", ...rest }: IconButtonProps) {
+  return <Button look={`quiet icon ${look}`} aria-label={label} title={label} {...rest} />;
 }
 
 export function CloseButton({ onClose }: { readonly onClose: () => void }) {
   return <IconButton icon="close" label="Close" title={undefined} onClick={onClose} />;
 }
 
-interface SelectProps<T> {
-  /** For the label that names it. */
-  readonly id?: string;
-  /** @default it has a label */
+interface CopyButtonProps {
+  readonly text: string;
+  readonly children?: string;
   readonly label?: string;
+  readonly icon?: IconName;
+}
+
+export function CopyButton({ text, children = "Copy", label, icon = "copy" }: CopyButtonProps) {
+  const [isCopied, copy] = useCopy();
+  return (
+    <Button
+      look="quiet compact"
+      icon={isCopied ? "check" : icon}
+      aria-label={label}
+      onClick={() => copy(text)}
+    >
+      {isCopied ? "Copied" : children}
+    </Button>
+  );
+}
+
+interface SelectProps<T> {
+  readonly label: string;
+  /** Whether the label is shown above it. */
+  readonly isLabelled?: boolean;
   readonly className?: string;
   readonly value: T;
   readonly options: readonly (readonly [T, string])[];
@@ -33,18 +63,11 @@ interface SelectProps<T> {
 }
 
 /** A choice of one value. */
-export function Select<T extends string | number>({
-  id,
-  label,
-  className = "input",
-  value,
-  options,
-  onChange,
-}: SelectProps<T>) {
-  return (
+export function Select<T extends string | number>(props: SelectProps<T>) {
+  const { label, isLabelled = false, className = "", value, options, onChange } = props;
+  const select = (
     <select
-      id={id}
-      class={className}
+      class={`input ${className}`}
       aria-label={label}
       value={value}
       onChange={({ currentTarget }) => {
@@ -58,5 +81,12 @@ export function Select<T extends string | number>({
         </option>
       ))}
     </select>
+  );
+  if (!isLabelled) return select;
+  return (
+    <div class="field">
+      <span>{label}</span>
+      {select}
+    </div>
   );
 }

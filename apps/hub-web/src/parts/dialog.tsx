@@ -1,16 +1,19 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import { CloseButton } from "./controls.tsx";
+import { Button, CloseButton } from "./controls.tsx";
 
 interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
-  readonly footer?: ComponentChildren;
+  /** What the button that closes it is called. @default it has none beside the cross */
+  readonly close?: string | undefined;
+  /** The buttons of the footer. */
+  readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** A dialog over the page. It holds the focus, and Escape closes it. */
-export function Dialog({ title, onClose, footer, children }: DialogProps) {
+export function Dialog({ title, onClose, close, actions, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -36,7 +39,16 @@ export function Dialog({ title, onClose, footer, children }: DialogProps) {
         <CloseButton onClose={onClose} />
       </header>
       <div class="dialog-body">{children}</div>
-      {footer !== undefined && <footer>{footer}</footer>}
+      {(actions !== undefined || close !== undefined) && (
+        <footer>
+          {actions}
+          {close !== undefined && (
+            <Button look="quiet" onClick={onClose}>
+              {close}
+            </Button>
+          )}
+        </footer>
+      )}
     </dialog>
   );
 }

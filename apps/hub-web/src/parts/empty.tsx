@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
+import { CopyButton } from "./controls.tsx";
 import { Icon, type IconName } from "./icons.tsx";
-import { useCopy } from "./use-copy.ts";
 
 interface EmptyProps {
   readonly icon: IconName;
@@ -19,25 +19,13 @@ export function Empty({ icon, title, children }: EmptyProps) {
   );
 }
 
-/**
- * A command of `harness` to run in a terminal, with a button that copies it. It names the package: where that is not installed,
- * `npx harness` would run the package of another author.
- */
+/** A command of `harness` to run in a terminal, with a button that copies it. */
 export function CommandLine({ args }: { readonly args: string }) {
-  const command = `npx @harnesskit/cli ${args}`;
-  const [isCopied, copy] = useCopy();
+  const command = `harness ${args}`;
   return (
     <div class="command-line">
       <code>{command}</code>
-      <button
-        type="button"
-        class="button quiet compact"
-        onClick={() => copy(command)}
-        aria-label={`Copy the command ${command}`}
-      >
-        <Icon name={isCopied ? "check" : "copy"} size={16} />
-        {isCopied ? "Copied" : "Copy"}
-      </button>
+      <CopyButton text={command} label={`Copy the command ${command}`} />
     </div>
   );
 }

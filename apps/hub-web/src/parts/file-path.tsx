@@ -25,7 +25,7 @@ export function FilePath({ path }: { readonly path: string }) {
       </a>
     );
   return (
-    <button type="button" class="file-path link-button" title="Copy the path" onClick={() => copy(path)}>
+    <button type="button" class="file-path button link" title="Copy the path" onClick={() => copy(path)}>
       {text} <Icon name={isCopied ? "check" : "copy"} size={12} />
     </button>
   );

@@ -1,5 +1,6 @@
 import type { Token } from "@harnesskit/approvals";
 import type { ComponentChildren } from "preact";
+import { line } from "../format.ts";
 
 /** How the presenter writes an invisible or misleading character out, and a run that is too long. */
 const written = /(⟨(?:U\+[0-9A-F]{4,6}|\d+ (?:spaces|more marks))⟩)/;
@@ -22,6 +23,29 @@ export function SafeText({ text }: { readonly text: string }) {
           ),
       )}
     </>
+  );
+}
+
+/** Untrusted text as one safe line, with what was written out in it marked. */
+export function Line({ text, max }: { readonly text: string; readonly max?: number }) {
+  return <SafeText text={line(text, max)} />;
+}
+
+interface TextListProps {
+  readonly texts: readonly string[];
+  readonly className?: string;
+}
+
+/** Safe texts, one below the other. */
+export function TextList({ texts, className = "lines" }: TextListProps) {
+  return (
+    <ul class={className}>
+      {texts.map((text) => (
+        <li key={text}>
+          <SafeText text={text} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 interface ScrollAreaProps {
   readonly label: string;
   readonly className: string;
-  readonly element?: RefObject<HTMLElement | null>;
+  readonly element?: RefObject<HTMLElement | null> | undefined;
   readonly children: ComponentChildren;
 }
 

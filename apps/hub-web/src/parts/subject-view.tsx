@@ -1,5 +1,6 @@
 import type { ApprovalView } from "@harnesskit/approvals";
 import { CodeBlock } from "./code-block.tsx";
+import { Button } from "./controls.tsx";
 import { Note } from "./note.tsx";
 import { hasWrittenOut } from "./safe-text.tsx";
 
@@ -27,9 +28,9 @@ export function SubjectView({ view: { title, parts }, onShowAll }: SubjectViewPr
       ))}
       {parts.length === 0 && <p class="dim">It has no input.</p>}
       {onShowAll !== undefined && (
-        <button type="button" class="button compact" onClick={onShowAll}>
+        <Button look="compact" onClick={onShowAll}>
           Show everything
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -1,46 +1,52 @@
 import type { ComponentChildren } from "preact";
-import { SafeText } from "./safe-text.tsx";
 
-interface TableProps {
-  readonly columns: readonly string[];
-  /** The columns that hold numbers. */
-  readonly numbers?: readonly string[];
-  readonly children: ComponentChildren;
+/** A column: what it is called, and what it shows of a row. The first one names the row. */
+export interface Column<Row> {
+  readonly name: string;
+  readonly isNumber?: boolean;
+  readonly titleOf?: (row: Row) => string;
+  readonly show: (row: Row) => ComponentChildren;
 }
 
-/** A table with a head. */
-export function Table({ columns, numbers = [], children }: TableProps) {
+interface TableProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string | number;
+  readonly classOf?: (row: Row) => string;
+}
+
+/** A table with a head; on a narrow page each row is a list with the columns' names. */
+export function Table<Row>({ columns, rows, keyOf, classOf }: TableProps<Row>) {
+  const looks = ({ isNumber }: Column<Row>) => (isNumber ? "number-cell" : undefined);
+  const [first, ...others] = columns;
   return (
     <table class="table">
       <thead>
         <tr>
-          {columns.map((name) => (
-            <th key={name} scope="col" class={numbers.includes(name) ? "number-cell" : undefined}>
-              {name}
+          {columns.map((column) => (
+            <th key={column.name} scope="col" class={looks(column)}>
+              {column.name}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)} class={classOf?.(row)}>
+            <th scope="row">{first?.show(row)}</th>
+            {others.map((column) => (
+              <td
+                key={column.name}
+                data-label={column.name}
+                class={looks(column)}
+                title={column.titleOf?.(row)}
+              >
+                {column.show(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
     </table>
-  );
-}
-
-/** Safe texts, one below the other. */
-export function TextList({
-  texts,
-  className,
-}: {
-  readonly texts: readonly string[];
-  readonly className?: string;
-}) {
-  return (
-    <ul class={className}>
-      {texts.map((text) => (
-        <li key={text}>
-          <SafeText text={text} />
-        </li>
-      ))}
-    </ul>
   );
 }

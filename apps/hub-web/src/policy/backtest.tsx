@@ -1,14 +1,14 @@
 import type { BacktestChange, BacktestResult } from "@harnesskit/protocol/hub";
-import { useId, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { formatClock, formatCount, formatDay, line, plural } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
-import { Select } from "../parts/controls.tsx";
+import { Button, Select } from "../parts/controls.tsx";
 import { Note } from "../parts/note.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
-import { Table } from "../parts/table.tsx";
-import { failureText } from "../state/failures.ts";
-import type { HubLink } from "../state/hub-link.ts";
+import { Line } from "../parts/safe-text.tsx";
+import { type Column, Table } from "../parts/table.tsx";
+import { useApp } from "../state/app.ts";
 import { routeHash } from "../state/route.ts";
+import { useAction } from "../state/use-action.ts";
 import { decisionWord } from "../timeline/row-state.tsx";
 
 const hourMs = 3_600_000;
@@ -19,44 +19,48 @@ const periods: readonly (readonly [number, string])[] = [
   [0, "all that is kept"],
 ];
 
-function ChangeRow({ change }: { readonly change: BacktestChange }) {
-  const { rowId, atMs, agent, tool, summary, was, now, rule, why } = change;
-  return (
-    <tr>
-      <th scope="row">
+const columns: readonly Column<BacktestChange>[] = [
+  {
+    name: "Action",
+    show: ({ rowId, atMs, agent, tool, summary }) => (
+      <>
         <a href={routeHash({ page: "timeline", id: String(rowId), filter: {} })}>
-          <SafeText text={line(summary, 160)} />
+          <Line text={summary} max={160} />
         </a>
         <span class="dim small">
           <AgentName name={agent} /> {tool !== undefined && `${line(tool, 60)} · `}
           {formatDay(atMs)} {formatClock(atMs)}
         </span>
-      </th>
-      <td data-label="Was">
-        <span class="chip">{decisionWord(was)}</span>
-      </td>
-      <td data-label="Would be">
-        <span class="chip accent">{now === undefined ? "no say" : decisionWord(now)}</span>
-      </td>
-      <td data-label="Why">
+      </>
+    ),
+  },
+  { name: "Was", show: ({ was }) => <span class="chip">{decisionWord(was)}</span> },
+  {
+    name: "Would be",
+    show: ({ now }) => <span class="chip accent">{now === undefined ? "no say" : decisionWord(now)}</span>,
+  },
+  {
+    name: "Why",
+    show: ({ rule, why }) => (
+      <>
         {rule !== undefined && <code>{line(rule, 100)}</code>}
         <span class="dim small">
-          <SafeText text={line(why, 500)} />
+          <Line text={why} max={500} />
         </span>
-      </td>
-    </tr>
-  );
-}
+      </>
+    ),
+  },
+];
 
 function Result({ result }: { readonly result: BacktestResult }) {
   const { decided, same, changed, changes, withoutEvent, cut, isPartial, transitions } = result;
   return (
-    <div class="backtest-result" aria-live="polite">
-      <p class="figures">
+    <div class="lines wide-gap" aria-live="polite">
+      <p class="inline figures">
         <strong>{formatCount(decided)}</strong> decided <strong>{formatCount(same)}</strong> the same{" "}
         <strong class={changed > 0 ? "changed" : ""}>{formatCount(changed)}</strong> different
       </p>
-      <p class="chips">
+      <p class="inline">
         {Object.entries(transitions).map(([transition, count]) => (
           <span key={transition} class="chip">
             {line(transition, 60)} {formatCount(count)}
@@ -74,13 +78,7 @@ function Result({ result }: { readonly result: BacktestResult }) {
           {plural(cut, "event")} had cut or redacted content, so the policy may decide otherwise on the whole.
         </Note>
       )}
-      {changes.length > 0 && (
-        <Table columns={["Action", "Was", "Would be", "Why"]}>
-          {changes.map((change) => (
-            <ChangeRow key={change.rowId} change={change} />
-          ))}
-        </Table>
-      )}
+      {changes.length > 0 && <Table columns={columns} rows={changes} keyOf={({ rowId }) => rowId} />}
       {changes.length < changed && (
         <p class="dim small">The first {formatCount(changes.length)} are listed.</p>
       )}
@@ -89,69 +87,56 @@ function Result({ result }: { readonly result: BacktestResult }) {
 }
 
 interface BacktestProps {
-  readonly link: HubLink;
   readonly text: string;
   readonly isBroken: boolean;
 }
 
 /** A backtest of fifty thousand events takes longer than other calls. */
 const timeoutMs = 600_000;
+const atStart = { events: 0, share: 0 };
 
 /** What another policy would have decided on what happened. Nothing is changed by it. */
-export function Backtest({ link, text, isBroken }: BacktestProps) {
+export function Backtest({ text, isBroken }: BacktestProps) {
+  const { client } = useApp().link;
   const [periodMs, setPeriodMs] = useState<number>(24 * hourMs);
-  const [progress, setProgress] = useState<{ readonly events: number; readonly share: number }>();
-  const [stop, setStop] = useState<AbortController>();
+  const [progress, setProgress] = useState(atStart);
   const [result, setResult] = useState<BacktestResult>();
-  const [problem, setProblem] = useState<string>();
-  const periodId = useId();
-  const isRunning = stop !== undefined;
-  const run = async () => {
-    const running = new AbortController();
-    setStop(running);
-    setProblem(undefined);
-    setProgress({ events: 0, share: 0 });
-    try {
-      const since = periodMs === 0 ? {} : { sinceMs: Date.now() - periodMs };
-      const options = { onProgress: setProgress, signal: running.signal, timeoutMs };
-      setResult(await link.client.backtest({ text, ...since }, options));
-    } catch (error) {
-      setResult(undefined);
-      if (!running.signal.aborted) setProblem(failureText(error));
-    }
-    setStop(undefined);
-  };
+  const stop = useRef(new AbortController());
+  const { isBusy, problem, run } = useAction(async () => {
+    stop.current = new AbortController();
+    const { signal } = stop.current;
+    setProgress(atStart);
+    const since = periodMs === 0 ? {} : { sinceMs: Date.now() - periodMs };
+    const options = { onProgress: setProgress, signal, timeoutMs };
+    const found = await client.backtest({ text, ...since }, options).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    setResult(found ?? undefined);
+  });
   return (
-    <section class="backtest" aria-label="Backtest">
-      <form
-        class="actions"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <label class="inline-field" for={periodId}>
-          <span class="dim">Try it on</span>
-          <Select id={periodId} label="Period" value={periodMs} options={periods} onChange={setPeriodMs} />
-        </label>
-        <button type="submit" class="button" disabled={isRunning || isBroken}>
+    <section class="lines wide-gap" aria-label="Backtest">
+      <div class="inline">
+        <span class="dim">Try it on</span>
+        <Select
+          label="Period"
+          className="fitting"
+          value={periodMs}
+          options={periods}
+          onChange={setPeriodMs}
+        />
+        <Button disabled={isBusy || isBroken} onClick={() => run()}>
           Run the backtest
-        </button>
-        {isRunning && (
+        </Button>
+        {isBusy && (
           <>
-            <progress
-              class="progress"
-              max={1}
-              value={progress?.share ?? 0}
-              aria-label="Progress of the backtest"
-            />
-            <span class="dim small">{plural(progress?.events ?? 0, "event")}</span>
-            <button type="button" class="button quiet" onClick={() => stop.abort()}>
+            <progress class="progress" max={1} value={progress.share} aria-label="Progress of the backtest" />
+            <span class="dim small">{plural(progress.events, "event")}</span>
+            <Button look="quiet" onClick={() => stop.current.abort()}>
               Stop
-            </button>
+            </Button>
           </>
         )}
-      </form>
+      </div>
       {problem !== undefined && <Note tone="bad">{problem}</Note>}
       {result !== undefined && <Result result={result} />}
     </section>

@@ -1,6 +1,7 @@
 import type { PolicyProblem } from "@harnesskit/protocol/hub";
 import { useMemo, useRef } from "preact/hooks";
 import { line } from "../format.ts";
+import { Button } from "../parts/controls.tsx";
 import { Tokens } from "../parts/safe-text.tsx";
 import { useHighlight } from "../parts/use-highlight.ts";
 
@@ -53,13 +54,13 @@ export function CodeEditor({ label, value, notes, isBroken, onChange }: CodeEdit
         />
       </div>
       {notes.length > 0 && (
-        <ul class="editor-problems" aria-label="Problems of the policy">
+        <ul class="lines editor-problems" aria-label="Problems of the policy">
           {notes.map(({ message, line: at, column }) => (
             <li key={`${at} ${column} ${message}`} class={tone}>
               {at !== undefined && (
-                <button type="button" class="link-button" onClick={() => goTo(at)}>
+                <Button look="link" onClick={() => goTo(at)}>
                   Line {at}
-                </button>
+                </Button>
               )}{" "}
               {line(message, 500)}
             </li>

@@ -1,7 +1,7 @@
 import type { PolicyCheck, TimelineRow } from "@harnesskit/protocol/hub";
 import { formatMoment, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
+import { Line } from "../parts/safe-text.tsx";
 import { routeHash } from "../state/route.ts";
 import { decisionWord } from "../timeline/row-state.tsx";
 
@@ -16,10 +16,10 @@ export function JudgedEvent({ row, judged, isBroken }: JudgedEventProps) {
   const was = row.approval === undefined ? row.decision?.decision : "escalate";
   const now = judged?.decision;
   return (
-    <section class="judged" aria-label="This event" aria-live="polite">
+    <section class="lines judged" aria-label="This event" aria-live="polite">
       <p>
         <a href={routeHash({ page: "timeline", id: String(row.id), filter: {} })}>
-          <SafeText text={line(row.summary, 200)} />
+          <Line text={row.summary} max={200} />
         </a>{" "}
         <span class="dim small">
           <AgentName name={row.agent} /> {formatMoment(row.atMs)}
@@ -33,7 +33,7 @@ export function JudgedEvent({ row, judged, isBroken }: JudgedEventProps) {
       )}
       {judged !== undefined && (
         <>
-          <p class="chips">
+          <p class="inline">
             {was !== undefined && <span class="chip">was {decisionWord(was)}</span>}
             <span class={`chip ${now === was ? "" : "accent"}`}>
               now {now === undefined ? "no say" : decisionWord(now)}
@@ -45,7 +45,7 @@ export function JudgedEvent({ row, judged, isBroken }: JudgedEventProps) {
             )}
           </p>
           <p class="dim small">
-            <SafeText text={line(judged.why, 500)} />
+            <Line text={judged.why} max={500} />
           </p>
           {judged.shadowed.map(({ rule, decision }) => (
             <p key={rule} class="dim small">

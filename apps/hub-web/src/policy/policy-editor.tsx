@@ -1,9 +1,9 @@
 import type { PolicyCheck, PolicyState } from "@harnesskit/protocol/hub";
 import { useEffect, useState } from "preact/hooks";
+import { Button } from "../parts/controls.tsx";
 import { Note } from "../parts/note.tsx";
-import { failureText } from "../state/failures.ts";
-import type { HubLink } from "../state/hub-link.ts";
 import { useStore } from "../state/store.ts";
+import { useRead } from "../state/use-read.ts";
 import { Backtest } from "./backtest.tsx";
 import { CodeEditor } from "./code-editor.tsx";
 import { policyDraft, wantedRule, withRule } from "./draft.ts";
@@ -14,29 +14,24 @@ const nothing: PolicyCheck = { problems: [], warnings: [], rules: [] };
 /** After the last key. */
 const checkAfterMs = 200;
 
-/** What the hub says of a text, once it is not changed any more for a moment. */
-const useCheck = (link: HubLink, text: string, rowId: number | undefined): PolicyCheck => {
-  const state = useStore(link.state);
-  const [check, setCheck] = useState(nothing);
+/** What the hub says of a text, once it is not changed any more for a moment. Until then it says what it said before. */
+const useCheck = (text: string, rowId: number | undefined): PolicyCheck => {
+  const [settled, setSettled] = useState(text);
+  const [version, setVersion] = useState(0);
   useEffect(() => {
-    if (state !== "ready" || text === "") return undefined;
-    let isLast = true;
     const timer = setTimeout(() => {
-      link.client.call("policy.check", { text, ...(rowId !== undefined && { rowId }) }).then(
-        (checked) => isLast && setCheck(checked),
-        (error: unknown) => isLast && setCheck({ ...nothing, problems: [{ message: failureText(error) }] }),
-      );
+      setSettled(text);
+      setVersion((before) => before + 1);
     }, checkAfterMs);
-    return () => {
-      isLast = false;
-      clearTimeout(timer);
-    };
-  }, [link, state, text, rowId]);
-  return check;
+    return () => clearTimeout(timer);
+  }, [text, rowId]);
+  const { value, problem } = useRead((client) => client.call("policy.check", { text: settled, rowId }), {
+    version,
+  });
+  return problem === undefined ? (value ?? nothing) : { ...nothing, problems: [{ message: problem }] };
 };
 
 interface PolicyEditorProps {
-  readonly link: HubLink;
   readonly policy: PolicyState;
   /** The row whose event the draft is tried on. */
   readonly rowId: number | undefined;
@@ -44,7 +39,7 @@ interface PolicyEditorProps {
 }
 
 /** Changes the policy: what is wrong at which line, what it decides on an event and on all that happened, and saving it. */
-export function PolicyEditor({ link, policy, rowId, onSaved }: PolicyEditorProps) {
+export function PolicyEditor({ policy, rowId, onSaved }: PolicyEditorProps) {
   const draft = useStore(policyDraft);
   const rule = useStore(wantedRule);
   const [isSaving, setSaving] = useState(false);
@@ -55,14 +50,17 @@ export function PolicyEditor({ link, policy, rowId, onSaved }: PolicyEditorProps
     change(withRule(text, rule));
     wantedRule.set(undefined);
   }, [rule]);
-  const { problems, warnings, judged, row } = useCheck(link, text, rowId);
+  const { problems, warnings, judged, row } = useCheck(text, rowId);
   const isBroken = problems.length > 0;
   const isChanged = text !== policy.text;
+  const saved = () => {
+    setSaving(false);
+    policyDraft.set(undefined);
+    onSaved();
+  };
   return (
     <section class="panel" aria-label="Edit the policy">
-      <header class="panel-head">
-        <h2>Change it, and see what it would decide</h2>
-      </header>
+      <h2>Change it, and see what it would decide</h2>
       <CodeEditor
         label="Policy (YAML)"
         value={text}
@@ -72,19 +70,14 @@ export function PolicyEditor({ link, policy, rowId, onSaved }: PolicyEditorProps
       />
       {row !== undefined && <JudgedEvent row={row} judged={judged} isBroken={isBroken} />}
       {policy.canSave ? (
-        <div class="actions">
-          <button
-            type="button"
-            class="button primary"
-            disabled={!isChanged || isBroken}
-            onClick={() => setSaving(true)}
-          >
+        <div class="inline">
+          <Button look="primary" disabled={!isChanged || isBroken} onClick={() => setSaving(true)}>
             Show the changes and save …
-          </button>
+          </Button>
           {isChanged && (
-            <button type="button" class="button quiet" onClick={() => policyDraft.set(undefined)}>
+            <Button look="quiet" onClick={() => policyDraft.set(undefined)}>
               Back to the policy in force
-            </button>
+            </Button>
           )}
         </div>
       ) : (
@@ -93,19 +86,9 @@ export function PolicyEditor({ link, policy, rowId, onSaved }: PolicyEditorProps
           and start the hub with <code>--policy FILE</code>.
         </Note>
       )}
-      <Backtest link={link} text={text} isBroken={isBroken} />
+      <Backtest text={text} isBroken={isBroken} />
       {isSaving && (
-        <SaveDialog
-          link={link}
-          policy={policy}
-          text={text}
-          onClose={() => setSaving(false)}
-          onSaved={() => {
-            setSaving(false);
-            policyDraft.set(undefined);
-            onSaved();
-          }}
-        />
+        <SaveDialog policy={policy} text={text} onClose={() => setSaving(false)} onSaved={saved} />
       )}
     </section>
   );

@@ -7,7 +7,6 @@ export type PageName = (typeof pages)[number];
 export interface TimelineFilter {
   readonly agent?: string;
   readonly session?: string;
-  readonly turn?: string;
   readonly tool?: string;
   readonly decision?: string;
   readonly failed?: boolean;
@@ -17,17 +16,23 @@ export interface TimelineFilter {
   readonly until?: string;
 }
 
-/** In the place of a row's id: the run of the filter's agent, session and turn, as a conversation. */
-export const runId = "run";
+/** A session, or a turn of it, that is read as a conversation. */
+export interface Run {
+  readonly agent: string;
+  readonly session: string;
+  readonly turn?: string | undefined;
+}
 
 export interface Route {
   readonly page: PageName;
   /** The approval or row that is open. */
   readonly id?: string | undefined;
+  /** The conversation that is open beside the timeline, in the place of a row. */
+  readonly run?: Run | undefined;
   readonly filter: TimelineFilter;
 }
 
-const textFields = ["agent", "session", "turn", "tool", "decision", "text", "since", "until"] as const;
+const textFields = ["agent", "session", "tool", "decision", "text", "since", "until"] as const;
 const isTime = (name: string): boolean => name === "since" || name === "until";
 
 const readFilter = (query: URLSearchParams): TimelineFilter => {
@@ -49,18 +54,19 @@ const decode = (part: string): string | undefined => {
   }
 };
 
-/** Reads `#/timeline/ROW?agent=codex`. What it cannot read is the inbox. */
+/** Reads `#/timeline/ROW?agent=codex` and `#/timeline/run/AGENT/SESSION/TURN`. What it cannot read is the inbox. */
 export const readRoute = (hash: string): Route => {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
-  const [name, id] = path.split("/", 2);
+  const [name, id, agent, session, turn] = path.split("/").map(decode);
   const page = pages.find((each) => each === name) ?? "inbox";
   const filter = readFilter(new URLSearchParams(query));
-  const shown = id === undefined || id === "" ? undefined : decode(id);
-  return shown === undefined ? { page, filter } : { page, id: shown, filter };
+  if (page === "timeline" && id === "run" && agent !== undefined && session !== undefined)
+    return { page, run: { agent, session, turn }, filter };
+  return id === undefined || id === "" ? { page, filter } : { page, id, filter };
 };
 
 /** The reverse of `readRoute`: a link within the page. */
-export const routeHash = ({ page, id, filter }: Route): string => {
+export const routeHash = ({ page, id, run, filter }: Route): string => {
   const query = new URLSearchParams();
   for (const name of textFields) {
     const value = filter[name];
@@ -68,7 +74,9 @@ export const routeHash = ({ page, id, filter }: Route): string => {
   }
   if (filter.failed) query.set("failed", "1");
   const search = query.size === 0 ? "" : `?${query}`;
-  return `#/${page}${id === undefined ? "" : `/${encodeURIComponent(id)}`}${search}`;
+  const open = run === undefined ? [id] : ["run", run.agent, run.session, run.turn];
+  const parts = [page, ...open.flatMap((part) => (part === undefined ? [] : encodeURIComponent(part)))];
+  return `#/${parts.join("/")}${search}`;
 };
 
 /** The route that the address bar shows. */
@@ -86,13 +94,10 @@ export class Router {
 
   /** Goes to another route; what is not named stays, except the open item of another page. */
   go(change: Partial<Route>, { replace = false } = {}): void {
-    const { value } = this.route;
-    const kept = change.page === undefined || change.page === value.page ? value.id : undefined;
-    const route: Route = {
-      page: change.page ?? value.page,
-      id: "id" in change ? change.id : kept,
-      filter: change.filter ?? value.filter,
-    };
+    const { page, id, run, filter } = this.route.value;
+    const isOther = change.page !== undefined && change.page !== page;
+    const open = isOther || "id" in change || "run" in change ? {} : { id, run };
+    const route: Route = { page, filter, ...open, ...change };
     const hash = routeHash(route);
     if (hash !== location.hash) {
       if (replace) history.replaceState(null, "", hash);

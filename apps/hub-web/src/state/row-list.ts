@@ -1,3 +1,4 @@
+import { happenings } from "@harnesskit/hub/client";
 import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import type { HubLink } from "./hub-link.ts";
 
@@ -40,6 +41,7 @@ export interface RowListOptions {
 export class RowList {
   readonly #options: RowListOptions;
   #rows: readonly TimelineRow[] = [];
+  #shown: { readonly of: readonly TimelineRow[]; readonly rows: readonly TimelineRow[] } | undefined;
   #nextBeforeId: number | undefined;
   #wantsAll = false;
   isLoading = false;
@@ -49,8 +51,11 @@ export class RowList {
     this.#options = options;
   }
 
+  /** What is shown of them. */
   get rows(): readonly TimelineRow[] {
-    return this.#rows;
+    if (this.#shown?.of !== this.#rows)
+      this.#shown = { of: this.#rows, rows: happenings(this.#rows).toReversed() };
+    return this.#shown.rows;
   }
 
   /** Whether there are older rows that the page does not hold. */

@@ -37,8 +37,8 @@ export interface TimelineState {
 }
 
 /** Whether rows are looked for, and not sessions. */
-const isSearch = ({ tool, decision, failed, text, turn }: TimelineFilter): boolean =>
-  [tool, decision, failed, text, turn].some((each) => each !== undefined);
+const isSearch = ({ tool, decision, failed, text }: TimelineFilter): boolean =>
+  [tool, decision, failed, text].some((each) => each !== undefined);
 
 export const toParams = ({ failed, since, until, ...rest }: TimelineFilter): RowFilter => ({
   ...rest,

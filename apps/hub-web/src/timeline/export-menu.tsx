@@ -2,11 +2,12 @@ import { csvHeader, csvRow } from "@harnesskit/hub/client";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { useState } from "preact/hooks";
 import { formatCount } from "../format.ts";
+import { Button } from "../parts/controls.tsx";
 import { Menu } from "../parts/menu.tsx";
-import { failureText } from "../state/failures.ts";
-import type { HubLink } from "../state/hub-link.ts";
+import { useApp } from "../state/app.ts";
 import type { TimelineFilter } from "../state/route.ts";
 import { toParams } from "../state/timeline.ts";
+import { useAction } from "../state/use-action.ts";
 
 const formats = {
   jsonl: {
@@ -28,15 +29,11 @@ const save = (name: string, blob: Blob): void => {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 };
 
-interface ExportMenuProps {
-  readonly filter: TimelineFilter;
-  readonly link: HubLink;
-}
-
 /** Saves all rows that fit the filter, the oldest first. */
-export function ExportMenu({ filter, link }: ExportMenuProps) {
+export function ExportMenu({ filter }: { readonly filter: TimelineFilter }) {
+  const { client } = useApp().link;
   const [progress, setProgress] = useState<string>();
-  const write = async (format: Format): Promise<void> => {
+  const { problem, run } = useAction(async (format: Format) => {
     const { type, head, line } = formats[format];
     const parts: string[] = [];
     let count = 0;
@@ -44,32 +41,27 @@ export function ExportMenu({ filter, link }: ExportMenuProps) {
     do {
       setProgress(`Reading ${formatCount(count)} rows …`);
       const params = { filter: toParams(filter), beforeId, limit: 500 };
-      const page = await link.client.call("timeline.page", params);
+      const page = await client.call("timeline.page", params);
       parts.push([...page.rows].reverse().map(line).join(""));
       count += page.rows.length;
       beforeId = page.nextBeforeId;
     } while (beforeId !== undefined);
     save(`timeline.${format}`, new Blob([head, ...parts.reverse()], { type }));
     setProgress(`${formatCount(count)} rows saved`);
-  };
+  });
   return (
     <Menu label="Export">
       <p class="dim small">All rows that fit the filter, the oldest first.</p>
-      <div class="menu-line">
+      <div class="inline">
         {(Object.keys(formats) as Format[]).map((format) => (
-          <button
-            key={format}
-            type="button"
-            class="button compact"
-            onClick={() => void write(format).catch((error: unknown) => setProgress(failureText(error)))}
-          >
+          <Button key={format} look="compact" onClick={() => run(format)}>
             {formats[format].label}
-          </button>
+          </Button>
         ))}
       </div>
       {progress !== undefined && (
         <p class="small" role="status">
-          {progress}
+          {problem ?? progress}
         </p>
       )}
     </Menu>

@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { line } from "../format.ts";
 import { useKey } from "../keys.ts";
-import { Select } from "../parts/controls.tsx";
+import { Button, Select } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
-import type { HubLink } from "../state/hub-link.ts";
 import type { TimelineFilter } from "../state/route.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { decisionWords } from "./row-state.tsx";
@@ -15,30 +14,18 @@ interface FilterBarProps {
   readonly filter: TimelineFilter;
   readonly agents: readonly string[];
   readonly tools: readonly string[];
-  readonly link: HubLink;
   readonly onChange: (filter: TimelineFilter) => void;
   /** Shows what happened at a time. */
   readonly onJump: (atMs: number) => void;
 }
 
-type TextField = Exclude<keyof TimelineFilter, "failed">;
-
-const withField = (filter: TimelineFilter, name: TextField, value: string | undefined): TimelineFilter => {
-  const { [name]: _, ...rest } = filter;
-  return value === undefined || value === "" ? rest : { ...rest, [name]: value };
-};
-
-const withFailed = ({ failed: _, ...rest }: TimelineFilter, isFailed: boolean): TimelineFilter =>
-  isFailed ? { ...rest, failed: true } : rest;
-
-/** A string that changes some time after the last key. */
-function SearchField({
-  value,
-  onSearch,
-}: {
+interface SearchFieldProps {
   readonly value: string;
   readonly onSearch: (text: string) => void;
-}) {
+}
+
+/** A string that changes some time after the last key. */
+function SearchField({ value, onSearch }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   const latest = useRef(onSearch);
@@ -70,21 +57,19 @@ function SearchField({
 interface ChoiceProps {
   readonly label: string;
   readonly value: string | undefined;
+  /** What can be chosen, with its words. */
   readonly options: readonly (readonly [string, string])[];
   readonly onChange: (value: string | undefined) => void;
 }
 
 function Choice({ label, value, options, onChange }: ChoiceProps) {
-  const all =
-    value === undefined || options.some(([each]) => each === value)
-      ? options
-      : [...options, [value, line(value, 60)] as const];
+  const isListed = value === undefined || options.some(([each]) => each === value);
   return (
     <Select
       label={label}
-      className={`input filter ${value === undefined ? "" : "set"}`}
+      className={`filter ${value === undefined ? "" : "set"}`}
       value={value ?? ""}
-      options={[["", label], ...all]}
+      options={[["", label], ...options, ...(isListed ? [] : [[value, line(value, 60)] as const])]}
       onChange={(chosen) => onChange(chosen || undefined)}
     />
   );
@@ -92,46 +77,41 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
 
 const asOptions = (names: readonly string[]) => names.map((name) => [name, line(name, 60)] as const);
 
-export function FilterBar({ filter, agents, tools, link, onChange, onJump }: FilterBarProps) {
-  const set = (name: TextField) => (value: string | undefined) => onChange(withField(filter, name, value));
-  useKey("f", () => onChange(withFailed(filter, !filter.failed)));
+/** The filter without what is absent or empty: an address names what is set. */
+const cleaned = (filter: { readonly [Name in keyof TimelineFilter]: TimelineFilter[Name] | undefined }) =>
+  Object.fromEntries(Object.entries(filter).filter(([, value]) => value)) as TimelineFilter;
+
+export function FilterBar({ filter, agents, tools, onChange, onJump }: FilterBarProps) {
+  const { agent, tool, decision, session, failed, text } = filter;
+  const set = (name: keyof TimelineFilter) => (value: string | undefined) =>
+    onChange(cleaned({ ...filter, [name]: value }));
+  const toggleFailed = () => onChange(cleaned({ ...filter, failed: !failed }));
+  useKey("f", toggleFailed);
   return (
     <search class="filters" aria-label="Filter the timeline">
-      <SearchField value={filter.text ?? ""} onSearch={set("text")} />
-      <Choice label="Agent" value={filter.agent} options={asOptions(agents)} onChange={set("agent")} />
-      <Choice label="Tool" value={filter.tool} options={asOptions(tools)} onChange={set("tool")} />
+      <SearchField value={text ?? ""} onSearch={set("text")} />
+      <Choice label="Agent" value={agent} options={asOptions(agents)} onChange={set("agent")} />
+      <Choice label="Tool" value={tool} options={asOptions(tools)} onChange={set("tool")} />
       <Choice
         label="Decision"
-        value={filter.decision}
+        value={decision}
         options={Object.entries(decisionWords)}
         onChange={set("decision")}
       />
-      <button
-        type="button"
-        class={`button compact toggle ${filter.failed ? "set" : ""}`}
-        aria-pressed={filter.failed === true}
-        onClick={() => onChange(withFailed(filter, !filter.failed))}
+      <Button
+        look={`compact toggle ${failed ? "set" : ""}`}
+        aria-pressed={failed === true}
+        onClick={toggleFailed}
       >
         Failed only
-      </button>
-      <TimeFilter filter={filter} onChange={onChange} onJump={onJump} />
-      <ExportMenu filter={filter} link={link} />
-      {(["session", "turn"] as const).map(
-        (name) =>
-          filter[name] !== undefined && (
-            <button
-              key={name}
-              type="button"
-              class="button compact toggle set"
-              onClick={() => set(name)(undefined)}
-            >
-              <span class="clip">
-                {name === "session" ? "Session" : "Turn"} {line(filter[name], 30)}
-              </span>
-              <Icon name="close" size={12} />
-              <span class="hidden">: show all {name}s</span>
-            </button>
-          ),
+      </Button>
+      <TimeFilter filter={filter} onChange={(time) => onChange(cleaned(time))} onJump={onJump} />
+      <ExportMenu filter={filter} />
+      {session !== undefined && (
+        <Button look="compact toggle set" icon="close" onClick={() => set("session")(undefined)}>
+          <span class="clip">Session {line(session, 30)}</span>
+          <span class="hidden">: show all sessions</span>
+        </Button>
       )}
     </search>
   );

@@ -1,4 +1,4 @@
-import { rowSubject } from "@harnesskit/hub/client";
+import { rowSubject, shownAtMs } from "@harnesskit/hub/client";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import type { TimelineGroup } from "../state/timeline.ts";
 
@@ -27,8 +27,8 @@ const addRows = (items: TimelineItem[], { rows, session }: TimelineGroup): void 
   let headAt = -1;
   for (const row of rows) {
     // Dates are compared only where the day can have changed: rows come from the newest down.
-    const isNewDay = row.atMs < dayMs;
-    if (isNewDay) dayMs = dayOf(row.atMs);
+    const isNewDay = shownAtMs(row) < dayMs;
+    if (isNewDay) dayMs = dayOf(shownAtMs(row));
     if (isNewDay || row.turn !== turn) {
       headAt = items.length;
       const head = { kind: "turn", key: `t${row.id}`, row, asked: undefined } as const;
@@ -64,7 +64,7 @@ export const findTime = (
   atMs: number,
 ): { readonly index: number; readonly group: TimelineGroup | undefined } | undefined => {
   for (const [index, item] of items.entries()) {
-    if (item.kind === "row" && item.row.atMs <= atMs) return { index, group: undefined };
+    if (item.kind === "row" && shownAtMs(item.row) <= atMs) return { index, group: undefined };
     if (item.kind !== "session") continue;
     const { group } = item;
     const { firstSeenMs, lastSeenMs } = group.session;

@@ -3,8 +3,10 @@ import { saidText } from "@harnesskit/hub/client";
 import type { RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
 import { isObject } from "@harnesskit/wire/json";
 import { useMemo } from "preact/hooks";
-import { plainLines } from "../format.ts";
+import { block, line, plainLines } from "../format.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
+import { Note } from "../parts/note.tsx";
+import { SafeText } from "../parts/safe-text.tsx";
 
 function CutNote() {
   return <p class="dim small">The hub kept a part of it: the rest was too large.</p>;
@@ -29,18 +31,19 @@ export function Content({ label, content: { value, isCut } }: ContentProps) {
   );
 }
 
-/** Whether a row is a prompt or an answer, whose text is what matters. */
-export const isSaid = ({ row, input }: TimelineDetail): boolean =>
-  row.tool === undefined && saidIn(input) !== undefined;
-
 /** The text that was said, if there is one. */
 export const saidIn = (content: RowContent | undefined): string | undefined =>
   isObject(content?.value) ? saidText(content.value as Parameters<typeof saidText>[0]) : undefined;
 
-/** Content of which the text alone is shown, where it has one. */
-export function ReadableContent({ label, content }: ContentProps) {
+/** Why an action failed, as its agent reports it. */
+export function ErrorNote({ error }: { readonly error: NonNullable<TimelineDetail["error"]> }) {
   return (
-    <Content label={label} content={{ value: saidIn(content) ?? content.value, isCut: content.isCut }} />
+    <Note tone="bad">
+      <span class="pre">
+        <SafeText text={block(error.message)} />
+      </span>
+      {error.code !== undefined && <span class="dim"> ({line(error.code, 100)})</span>}
+    </Note>
   );
 }
 

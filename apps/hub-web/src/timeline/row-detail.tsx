@@ -4,21 +4,18 @@ import type { TimelineDetail } from "@harnesskit/protocol/hub";
 import { displayName } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
-import { block, formatAge, formatClock, formatDuration, formatMoment, line, plainLines } from "../format.ts";
+import { formatAge, formatClock, formatDuration, formatMoment, line, plainLines } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { CodeBlock } from "../parts/code-block.tsx";
-import { CloseButton } from "../parts/controls.tsx";
-import { Icon } from "../parts/icons.tsx";
-import { Note } from "../parts/note.tsx";
+import { Button, CopyButton } from "../parts/controls.tsx";
+import { Detail } from "../parts/detail.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
-import { ScrollArea } from "../parts/scroll-area.tsx";
-import { useCopy } from "../parts/use-copy.ts";
+import { Line, SafeText } from "../parts/safe-text.tsx";
+import { useApp, useRoute } from "../state/app.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
-import { Content, Input, isSaid, ReadableContent } from "./row-content.tsx";
+import { Content, ErrorNote, Input, saidIn } from "./row-content.tsx";
 import { approvalText, approvalTones, decisionWord, StateMark, states } from "./row-state.tsx";
 
 interface StepProps {
@@ -37,8 +34,14 @@ function Step({ title, tone = "", children }: StepProps) {
   );
 }
 
+interface RowProps {
+  readonly detail: TimelineDetail;
+  /** The file of the policy in force, once it is known. */
+  readonly policyFile: string | undefined;
+}
+
 /** What its user can do about an action that the policy has blocked. */
-function HowToAllow({ row, input, policyFile }: Pick<TimelineDetail, "row" | "input"> & PolicyPlace) {
+function HowToAllow({ detail: { row, input }, policyFile }: RowProps) {
   const { rule, source } = row.decision ?? {};
   const name = rule === undefined ? undefined : <code>{line(rule, 200)}</code>;
   const file = policyFile === undefined ? "the policy" : <code>{line(policyFile, 300)}</code>;
@@ -76,15 +79,8 @@ function HowToAllow({ row, input, policyFile }: Pick<TimelineDetail, "row" | "in
   );
 }
 
-interface PolicyPlace {
-  /** The file of the policy in force, once it is known. */
-  readonly policyFile: string | undefined;
-}
-
-function Decided({
-  detail: { row, explanation, input },
-  policyFile,
-}: { readonly detail: TimelineDetail } & PolicyPlace) {
+function Decided({ detail, policyFile }: RowProps) {
+  const { row, explanation } = detail;
   const { decision } = row;
   if (decision === undefined) return <p class="dim">Nothing was decided: the agent only reported this.</p>;
   if (decision.source === "none")
@@ -100,12 +96,12 @@ function Decided({
       </p>
       {reason !== undefined && (
         <p>
-          <SafeText text={line(reason, 4000)} />
+          <Line text={reason} max={4000} />
         </p>
       )}
       {explanation !== undefined && explanation.why !== reason && (
         <p class="dim small">
-          <SafeText text={line(explanation.why, 4000)} />
+          <Line text={explanation.why} max={4000} />
         </p>
       )}
       {explanation?.shadowed.map(({ rule: shadow, decision: would }) => (
@@ -114,132 +110,121 @@ function Decided({
           policy only tries it out. Remove its line <code>mode: shadow</code> to put it in force.
         </p>
       ))}
-      {isBlocked && mode !== "shadow" && <HowToAllow row={row} input={input} policyFile={policyFile} />}
+      {isBlocked && mode !== "shadow" && <HowToAllow detail={detail} policyFile={policyFile} />}
     </>
   );
 }
 
-interface RowDetailProps extends PolicyPlace {
-  readonly detail: TimelineDetail;
-  readonly approvalHref: (id: string) => string;
-  /** Of its turn, or else its session, as a conversation. */
-  readonly runHref: string;
-  readonly onClose: () => void;
-  readonly onSession: () => void;
+function Asked({ detail: { row, approval } }: Pick<RowProps, "detail">) {
+  const { filter } = useRoute();
+  if (row.approval === undefined) return <p class="dim">No human was asked.</p>;
+  const { id, risk, status } = row.approval;
+  const note = approval?.answer?.note;
+  return (
+    <>
+      <p class="inline">
+        <span>{approvalText(row.approval)}</span> <RiskBadge level={risk} />{" "}
+        <a href={routeHash({ page: "inbox", id, filter })}>
+          {status === "pending" ? "Answer it" : "Open it"}
+        </a>
+      </p>
+      {note !== undefined && (
+        <p>
+          Reason: <Line text={note} max={4000} />
+        </p>
+      )}
+    </>
+  );
 }
 
 /** A row with all that is known of it. */
-export function RowDetail(props: RowDetailProps) {
-  const { detail, policyFile, approvalHref, runHref, onClose, onSession } = props;
-  const { row, modifiedInput, output, error, metadata } = detail;
+export function RowDetail({ detail, policyFile, onClose }: RowProps & { readonly onClose: () => void }) {
+  const { row, input, modifiedInput, output, error, metadata } = detail;
   const { id, agent, session, turn, approval, durationMs, outcome } = row;
+  const { router } = useApp();
+  const { filter } = useRoute();
   const nowMs = useNow();
-  const titleId = useId();
-  const panel = useRef<HTMLElement>(null);
-  const [isCopied, copy] = useCopy();
-  useEffect(() => panel.current?.focus({ preventScroll: true }), [id]);
   useKey("Escape", onClose);
+  const said = row.tool === undefined ? saidIn(input) : undefined;
+  const head = (
+    <>
+      <a class="button quiet compact" href={routeHash({ page: "policy", id: String(id), filter: {} })}>
+        Test this event
+      </a>
+      <CopyButton text={location.href} icon="link">
+        Copy link
+      </CopyButton>
+    </>
+  );
   return (
-    <section ref={panel} class="decision row-detail" tabIndex={-1} aria-labelledby={titleId}>
-      <header class="decision-head">
-        <CloseButton onClose={onClose} />
-        <div class="decision-title">
-          <StateMark state={row.state} />
-          <h1 id={titleId}>
-            <SafeText text={`${line(rowName(row), 100)} ${line(rowSubject(row), 300)}`.trim()} />
-          </h1>
-        </div>
-        <a class="button quiet compact" href={routeHash({ page: "policy", id: String(id), filter: {} })}>
-          Test this event
-        </a>
-        <button type="button" class="button quiet compact" onClick={() => copy(location.href)}>
-          <Icon name={isCopied ? "check" : "link"} size={16} />
-          {isCopied ? "Copied" : "Copy link"}
-        </button>
-      </header>
-      <ScrollArea className="decision-body" label="The action">
-        <ol class="steps">
-          <Step title="Agent" tone="accent">
-            <p>
-              <AgentName name={agent} /> <span class="dim">asked at {formatClock(row.atMs)}</span>{" "}
-              <span class="dim" title={formatMoment(row.atMs)}>
-                ({formatAge(row.atMs, nowMs)})
-              </span>
-            </p>
-            <p class="dim small">
-              {row.tool === undefined ? "" : `tool ${displayName(row.tool, { maxLength: 100 })} · `}
-              session {line(session, 100)}
-              {turn !== undefined && ` · turn ${line(turn, 100)}`}{" "}
-              <button type="button" class="link-button" onClick={onSession}>
-                Show this session
-              </button>{" "}
-              <a href={runHref}>Read it as a conversation</a>
-            </p>
-          </Step>
-          <Step title="Rule" tone={row.decision === undefined ? "" : "accent"}>
-            <Decided detail={detail} policyFile={policyFile} />
-          </Step>
-          <Step title="Approval" tone={approval && (approvalTones[approval.status] || "bad")}>
-            {approval === undefined ? (
-              <p class="dim">No human was asked.</p>
-            ) : (
-              <>
-                <p class="inline">
-                  <span>{approvalText(approval)}</span> <RiskBadge level={approval.risk} />{" "}
-                  <a href={approvalHref(approval.id)}>
-                    {approval.status === "pending" ? "Answer it" : "Open it"}
-                  </a>
-                </p>
-                {detail.approval?.answer?.note !== undefined && (
-                  <p>
-                    Reason: <SafeText text={line(detail.approval.answer.note, 4000)} />
-                  </p>
-                )}
-              </>
-            )}
-          </Step>
-          <Step title="Effect" tone={states[row.state].tone}>
-            <p>
-              {states[row.state].effect}
-              {durationMs !== undefined && <span class="dim"> It took {formatDuration(durationMs)}.</span>}
-            </p>
-            {outcome !== undefined && error === undefined && (
-              <p class="dim">
-                <SafeText text={line(outcome, 1000)} />
-              </p>
-            )}
-          </Step>
-        </ol>
-        {error !== undefined && (
-          <Note tone="bad">
-            <span class="pre">
-              <SafeText text={block(error.message)} />
+    <Detail
+      className="row-detail"
+      shown={id}
+      beforeTitle={<StateMark state={row.state} />}
+      title={<SafeText text={`${line(rowName(row), 100)} ${line(rowSubject(row), 300)}`.trim()} />}
+      head={head}
+      label="The action"
+      onClose={onClose}
+    >
+      <ol class="steps">
+        <Step title="Agent" tone="accent">
+          <p>
+            <AgentName name={agent} /> <span class="dim">asked at {formatClock(row.atMs)}</span>{" "}
+            <span class="dim" title={formatMoment(row.atMs)}>
+              ({formatAge(row.atMs, nowMs)})
             </span>
-            {error.code !== undefined && <span class="dim"> ({line(error.code, 100)})</span>}
-          </Note>
-        )}
-        {isSaid(detail) && detail.input !== undefined && (
-          <ReadableContent label={rowName(row)} content={detail.input} />
-        )}
-        {!isSaid(detail) && <Input detail={detail} />}
-        {modifiedInput !== undefined && (
-          <Content label="input, as the policy changed it" content={modifiedInput} />
-        )}
-        {output !== undefined && <Content label="output" content={output} />}
-        {(metadata !== undefined || isSaid(detail)) && (
-          <details class="more">
-            <summary>What else the agent said</summary>
-            {isSaid(detail) && detail.input !== undefined && (
-              <Content label="the whole event" content={detail.input} />
-            )}
-            {metadata !== undefined && <Content label="metadata" content={metadata} />}
-          </details>
-        )}
-        <p class="dim small">
-          Row {id} · {line(row.type, 100)} · {states[row.state].text}
-          {row.callId !== undefined && ` · call ${line(row.callId, 200)}`}
-        </p>
-      </ScrollArea>
-    </section>
+          </p>
+          <p class="dim small">
+            {row.tool === undefined ? "" : `tool ${displayName(row.tool, { maxLength: 100 })} · `}
+            session {line(session, 100)}
+            {turn !== undefined && ` · turn ${line(turn, 100)}`}{" "}
+            <Button look="link" onClick={() => router.go({ page: "timeline", filter: { agent, session } })}>
+              Show this session
+            </Button>{" "}
+            <a href={routeHash({ page: "timeline", run: { agent, session, turn }, filter })}>
+              Read it as a conversation
+            </a>
+          </p>
+        </Step>
+        <Step title="Rule" tone={row.decision === undefined ? "" : "accent"}>
+          <Decided detail={detail} policyFile={policyFile} />
+        </Step>
+        <Step title="Approval" tone={approval && (approvalTones[approval.status] || "bad")}>
+          <Asked detail={detail} />
+        </Step>
+        <Step title="Effect" tone={states[row.state].tone}>
+          <p>
+            {states[row.state].effect}
+            {durationMs !== undefined && <span class="dim"> It took {formatDuration(durationMs)}.</span>}
+          </p>
+          {outcome !== undefined && error === undefined && (
+            <p class="dim">
+              <Line text={outcome} max={1000} />
+            </p>
+          )}
+        </Step>
+      </ol>
+      {error !== undefined && <ErrorNote error={error} />}
+      {said === undefined ? (
+        <Input detail={detail} />
+      ) : (
+        <Content label={rowName(row)} content={{ value: said, isCut: input?.isCut === true }} />
+      )}
+      {modifiedInput !== undefined && (
+        <Content label="input, as the policy changed it" content={modifiedInput} />
+      )}
+      {output !== undefined && <Content label="output" content={output} />}
+      {(metadata !== undefined || said !== undefined) && (
+        <details class="more">
+          <summary>What else the agent said</summary>
+          {said !== undefined && input !== undefined && <Content label="the whole event" content={input} />}
+          {metadata !== undefined && <Content label="metadata" content={metadata} />}
+        </details>
+      )}
+      <p class="dim small">
+        Row {id} · {line(row.type, 100)} · {states[row.state].text}
+        {row.callId !== undefined && ` · call ${line(row.callId, 200)}`}
+      </p>
+    </Detail>
   );
 }

@@ -1,20 +1,17 @@
-import { rowName, rowSubject } from "@harnesskit/hub/client";
+import { happenings, rowName, rowSubject } from "@harnesskit/hub/client";
 import type { TimelineDetail } from "@harnesskit/protocol/hub";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { block, formatClock, formatDay, formatMoment, line } from "../format.ts";
 import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
-import { CloseButton } from "../parts/controls.tsx";
-import { DetailMessage } from "../parts/detail-message.tsx";
+import { Detail } from "../parts/detail.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import { Note } from "../parts/note.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
-import { ScrollArea } from "../parts/scroll-area.tsx";
-import type { HubLink } from "../state/hub-link.ts";
-import { type Router, routeHash, type TimelineFilter } from "../state/route.ts";
+import { Line, SafeText } from "../parts/safe-text.tsx";
+import { useApp, useRoute } from "../state/app.ts";
+import { type Run, routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
-import type { Timeline } from "../state/timeline.ts";
-import { Input, ReadableContent, saidIn } from "./row-content.tsx";
+import { Content, ErrorNote, Input, saidIn } from "./row-content.tsx";
 import { DecisionChip, effectText, StateMark } from "./row-state.tsx";
 import { useRun } from "./use-run.ts";
 import { Waterfall } from "./waterfall.tsx";
@@ -36,7 +33,7 @@ function Entry({ detail, href }: EntryProps) {
         <StateMark state={row.state} />
         <a class="clip" href={href}>
           <strong>{line(rowName(row), 60)}</strong>{" "}
-          {kind !== "asked" && kind !== "answered" && <SafeText text={line(rowSubject(row), 300)} />}
+          {kind !== "asked" && kind !== "answered" && <Line text={rowSubject(row)} max={300} />}
         </a>
         {row.decision !== undefined && <DecisionChip row={row} />}
         <span class="dim nowrap">{effectText(row)}</span>
@@ -51,37 +48,21 @@ function Entry({ detail, href }: EntryProps) {
       )}
       {kind === "answered" && said !== undefined && <Markdown text={said} />}
       {kind === "tool" && <Input detail={detail} />}
-      {error !== undefined && (
-        <Note tone="bad">
-          <span class="pre">
-            <SafeText text={block(error.message)} />
-          </span>
-        </Note>
+      {error !== undefined && <ErrorNote error={error} />}
+      {kind === "tool" && output !== undefined && (
+        <Content label="output" content={{ ...output, value: saidIn(output) ?? output.value }} />
       )}
-      {kind === "tool" && output !== undefined && <ReadableContent label="output" content={output} />}
     </li>
   );
 }
 
-interface RunViewProps {
-  readonly link: HubLink;
-  readonly router: Router;
-  readonly timeline: Timeline;
-  readonly run: TimelineFilter;
-}
-
 /** A session or a turn of it as a conversation, with its durations. */
-export function RunView({ link, router, timeline, run }: RunViewProps) {
+export function RunView({ run }: { readonly run: Run }) {
+  const { router, timeline } = useApp();
   const { groups } = useStore(timeline.state);
-  const titleId = useId();
+  const { filter } = useRoute();
   const end = useRef<HTMLParagraphElement>(null);
-  const panel = useRef<HTMLElement>(null);
-  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
-  const group = groups.find(
-    ({ session: { agent, session } }) => agent === run.agent && session === run.session,
-  );
-  const seq = group?.rows.reduce((newest, row) => Math.max(newest, row.seq), 0) ?? 0;
-  const { details, hasMore, isLoaded, problem, more } = useRun(link, run, seq);
+  const { details, hasMore, isLoaded, problem, more } = useRun(run);
   const close = () => router.go({ page: "timeline", id: undefined });
   useKey("Escape", close);
   const latest = useRef(more);
@@ -92,45 +73,45 @@ export function RunView({ link, router, timeline, run }: RunViewProps) {
     observer.observe(end.current);
     return () => observer.disconnect();
   }, [hasMore, details]);
-  if (run.agent === undefined || run.session === undefined)
-    return <DetailMessage text="Choose a session in the timeline to read it." onClose={close} />;
-  const hrefOf = ({ id }: { readonly id: number }) =>
-    routeHash({ page: "timeline", id: String(id), filter: run });
-  const asked = details.find(({ row }) => row.type === "pre_prompt");
-  const title = (asked && rowSubject(asked.row)) || group?.session.title || run.session;
-  const firstMs = details[0]?.row.atMs;
+  const hrefOf = ({ id }: { readonly id: number }) => routeHash({ page: "timeline", id: String(id), filter });
+  const rows = happenings(details.map(({ row }) => row));
+  const detailOf = new Map(details.map((detail) => [detail.row.id, detail]));
+  const asked = rows.find(({ type }) => type === "pre_prompt");
+  const known = groups.find(
+    ({ session: { agent, session } }) => agent === run.agent && session === run.session,
+  );
+  const firstMs = rows[0]?.atMs;
   return (
-    <section ref={panel} class="decision run" tabIndex={-1} aria-labelledby={titleId}>
-      <header class="decision-head">
-        <CloseButton onClose={close} />
-        <div class="decision-title">
-          <h1 id={titleId}>
-            <SafeText text={line(title, 300)} />
-          </h1>
-          <p class="dim small inline">
-            <AgentName name={run.agent} />
-            {firstMs !== undefined && <span>{formatDay(firstMs)}</span>}
-            <span class="clip">session {line(run.session, 100)}</span>
-          </p>
-        </div>
-      </header>
-      <ScrollArea className="decision-body" label="The conversation">
-        {problem !== undefined && <Note tone="bad">{problem}</Note>}
-        <Waterfall rows={details.map(({ row }) => row)} hrefOf={hrefOf} />
-        <ol class="entries">
-          {details.map((detail) => (
-            <Entry key={detail.row.id} detail={detail} href={hrefOf(detail.row)} />
-          ))}
-        </ol>
-        {isLoaded && details.length === 0 && problem === undefined && (
-          <p class="dim">No row of it is kept any more.</p>
-        )}
-        {(hasMore || !isLoaded) && (
-          <p ref={end} class="loading dim">
-            Loading …
-          </p>
-        )}
-      </ScrollArea>
-    </section>
+    <Detail
+      className="run"
+      shown="run"
+      title={<Line text={(asked && rowSubject(asked)) || known?.session.title || run.session} />}
+      afterTitle={
+        <p class="dim small inline">
+          <AgentName name={run.agent} />
+          {firstMs !== undefined && <span>{formatDay(firstMs)}</span>}
+          <span class="clip">session {line(run.session, 100)}</span>
+        </p>
+      }
+      label="The conversation"
+      onClose={close}
+    >
+      {problem !== undefined && <Note tone="bad">{problem}</Note>}
+      <Waterfall rows={rows} hrefOf={hrefOf} />
+      <ol class="entries">
+        {rows.flatMap((row) => {
+          const detail = detailOf.get(row.id);
+          return detail === undefined ? [] : <Entry key={row.id} detail={detail} href={hrefOf(row)} />;
+        })}
+      </ol>
+      {isLoaded && rows.length === 0 && problem === undefined && (
+        <p class="dim">No row of it is kept any more.</p>
+      )}
+      {(hasMore || !isLoaded) && (
+        <p ref={end} class="loading dim">
+          Loading …
+        </p>
+      )}
+    </Detail>
   );
 }

@@ -1,5 +1,6 @@
 import { useId, useState } from "preact/hooks";
 import { formatMoment } from "../format.ts";
+import { Button } from "../parts/controls.tsx";
 import { Menu } from "../parts/menu.tsx";
 import type { TimelineFilter } from "../state/route.ts";
 
@@ -44,54 +45,49 @@ const spans = [
 
 interface TimeFilterProps {
   readonly filter: TimelineFilter;
-  readonly onChange: (filter: TimelineFilter) => void;
+  readonly onChange: (filter: Omit<TimelineFilter, "since" | "until"> & Span) => void;
   readonly onJump: (atMs: number) => void;
 }
 
+interface Span {
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+}
+
 /** The time that is shown, and a jump to a moment of it. */
-export function TimeFilter({ filter: { since, until, ...rest }, onChange, onJump }: TimeFilterProps) {
+export function TimeFilter({ filter, onChange, onJump }: TimeFilterProps) {
+  const { since, until } = filter;
   const [jump, setJump] = useState<string>();
-  const set = (from: string | undefined, to: string | undefined) =>
-    onChange({
-      ...rest,
-      ...(from !== undefined && { since: from }),
-      ...(to !== undefined && { until: to }),
-    });
-  const shown = [
-    since === undefined ? "" : `from ${formatMoment(Date.parse(since))}`,
-    until === undefined ? "" : `until ${formatMoment(Date.parse(until))}`,
-  ].filter((part) => part !== "");
+  const set = (span: Partial<Span>) => onChange({ ...filter, since, until, ...span });
+  const shown = Object.entries({ from: since, until }).flatMap(([word, at]) =>
+    at === undefined ? [] : `${word} ${formatMoment(Date.parse(at))}`,
+  );
   return (
-    <Menu
-      label={shown.length === 0 ? "Time" : shown.join(" ")}
-      className={`toggle ${shown.length === 0 ? "" : "set"}`}
-    >
-      <div class="menu-line">
+    <Menu label={shown.join(" ") || "Time"} className={`toggle ${shown.length === 0 ? "" : "set"}`}>
+      <div class="inline">
         {spans.map(([label, ms]) => (
-          <button
+          <Button
             key={label}
-            type="button"
-            class="button compact"
-            onClick={() => set(new Date(Date.now() - ms).toISOString(), undefined)}
+            look="compact"
+            onClick={() => set({ since: new Date(Date.now() - ms).toISOString(), until: undefined })}
           >
             {label}
-          </button>
+          </Button>
         ))}
-        <button type="button" class="button compact" onClick={() => set(undefined, undefined)}>
+        <Button look="compact" onClick={() => set({ since: undefined, until: undefined })}>
           Any time
-        </button>
+        </Button>
       </div>
-      <TimeField label="From" value={since} onChange={(value) => set(value, until)} />
-      <TimeField label="Until" value={until} onChange={(value) => set(since, value)} />
+      <TimeField label="From" value={since} onChange={(value) => set({ since: value })} />
+      <TimeField label="Until" value={until} onChange={(value) => set({ until: value })} />
       <TimeField label="Jump to" value={jump} onChange={setJump} />
-      <button
-        type="button"
-        class="button compact"
+      <Button
+        look="compact"
         disabled={jump === undefined}
         onClick={() => jump !== undefined && onJump(Date.parse(jump))}
       >
         Jump
-      </button>
+      </Button>
     </Menu>
   );
 }

@@ -1,15 +1,15 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../format.ts";
 import { useKey } from "../keys.ts";
+import { Button } from "../parts/controls.tsx";
 import { CommandLine, Empty } from "../parts/empty.tsx";
-import { Icon } from "../parts/icons.tsx";
 import { Note } from "../parts/note.tsx";
 import { ScrollArea } from "../parts/scroll-area.tsx";
-import type { Agents } from "../state/agents.ts";
-import type { HubLink } from "../state/hub-link.ts";
-import { type Router, routeHash, runId, type TimelineFilter } from "../state/route.ts";
+import { useApp, useHello } from "../state/app.ts";
+import { routeHash, type TimelineFilter } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
-import type { Timeline, TimelineGroup } from "../state/timeline.ts";
+import type { TimelineGroup } from "../state/timeline.ts";
+import { useAgents } from "../state/use-agents.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { findTime, type TimelineItem, toItems } from "./items.ts";
 import { DayHead, RowLine, SessionLine, TurnHead } from "./timeline-row.tsx";
@@ -19,18 +19,6 @@ import { useVirtualList } from "./use-virtual-list.ts";
 
 /** Items before the end of the known rows of a session at which the others are asked for. */
 const readAhead = 100;
-
-interface TimelineColumnProps {
-  readonly timeline: Timeline;
-  readonly agents: Agents;
-  readonly router: Router;
-  readonly link: HubLink;
-  /** The arguments of `harness` that run an agent under this hub. */
-  readonly run: string | undefined;
-  readonly className: string;
-}
-
-const isFiltered = (filter: TimelineFilter): boolean => Object.keys(filter).length > 0;
 
 /** What is known: the sessions, or the hits of a search. */
 const countText = (groups: readonly TimelineGroup[], isSearch: boolean): string => {
@@ -52,10 +40,10 @@ const unreadBelow = (items: readonly TimelineItem[], last: number): TimelineGrou
 };
 
 /** What the agents did and why, by their sessions, those seen last first, as it happens. */
-export function TimelineColumn(props: TimelineColumnProps) {
-  const { timeline, agents, router, link, run = "run", className } = props;
+export function TimelineColumn({ className }: { readonly className: string }) {
+  const { timeline, router } = useApp();
   const { groups, filter, isSearch, isLoading, isFull, problem } = useStore(timeline.state);
-  const known = useStore(agents.list);
+  const known = useAgents().value?.agents ?? [];
   const route = useStore(router.route);
   const scroller = useRef<HTMLElement>(null);
   const [jumpMs, setJumpMs] = useState<number>();
@@ -91,8 +79,6 @@ export function TimelineColumn(props: TimelineColumnProps) {
     }
   }, [timeline, items, jumpMs, isLoading, list]);
 
-  const linkTo = (id: number | string, to = filter) =>
-    routeHash({ page: "timeline", id: String(id), filter: to });
   const step = (by: 1 | -1) => {
     const at = rows.findIndex(({ id }) => String(id) === openId);
     const next =
@@ -105,10 +91,7 @@ export function TimelineColumn(props: TimelineColumnProps) {
   useKey("n", () => step(1));
   useKey("p", () => step(-1));
   const setFilter = (next: TimelineFilter) =>
-    router.go(
-      { page: "timeline", filter: next, id: openId === runId ? undefined : openId },
-      { replace: true },
-    );
+    router.go({ page: "timeline", filter: next }, { replace: true });
 
   const draw = (item: TimelineItem, at: { readonly start: number; readonly size: number }) => {
     switch (item.kind) {
@@ -116,13 +99,13 @@ export function TimelineColumn(props: TimelineColumnProps) {
         return <DayHead key={item.key} atMs={item.atMs} {...at} />;
       case "session": {
         const { key, session } = item.group;
-        const of = { agent: session.agent, session: session.session };
+        const run = { agent: session.agent, session: session.session };
         return (
           <SessionLine
             key={item.key}
             group={item.group}
             isSearch={isSearch}
-            readHref={linkTo(runId, of)}
+            readHref={routeHash({ page: "timeline", run, filter })}
             onToggle={() => timeline.toggle(key)}
             {...at}
           />
@@ -131,13 +114,15 @@ export function TimelineColumn(props: TimelineColumnProps) {
       case "turn": {
         const { key, kind: _, ...rest } = item;
         const { agent, session, turn } = item.row;
-        const href = turn === undefined ? undefined : linkTo(runId, { agent, session, turn });
+        const run = { agent, session, turn };
+        const href = turn === undefined ? undefined : routeHash({ page: "timeline", run, filter });
         return <TurnHead key={key} {...rest} readHref={href} {...at} />;
       }
       case "row": {
         const { row } = item;
-        const isOpen = String(row.id) === openId;
-        return <RowLine key={item.key} row={row} isOpen={isOpen} href={linkTo(row.id)} {...at} />;
+        const id = String(row.id);
+        const href = routeHash({ page: "timeline", id, filter });
+        return <RowLine key={item.key} row={row} isOpen={id === openId} href={href} {...at} />;
       }
     }
   };
@@ -151,23 +136,15 @@ export function TimelineColumn(props: TimelineColumnProps) {
           filter={filter}
           agents={known.map(({ agent }) => agent)}
           tools={tools}
-          link={link}
           onChange={setFilter}
           onJump={setJumpMs}
         />
       </header>
       <div class="scroll-frame">
         {list.offset > size.row * 4 && (
-          <button
-            type="button"
-            class="button compact to-start"
-            onClick={() => scroller.current?.scrollTo({ top: 0 })}
-          >
-            <span class="turned">
-              <Icon name="down" size={14} />
-            </span>
+          <Button look="compact to-start" icon="up" onClick={() => scroller.current?.scrollTo({ top: 0 })}>
             Newest
-          </button>
+          </Button>
         )}
         <ScrollArea element={scroller} className="scroll rows" label="Rows of the timeline">
           {problem !== undefined && <Note tone="bad">The timeline cannot be read: {problem}</Note>}
@@ -178,7 +155,7 @@ export function TimelineColumn(props: TimelineColumnProps) {
             })}
           </div>
           {groups.length === 0 && !isLoading && problem === undefined && (
-            <NoRows isFiltered={isFiltered(filter)} onClear={() => setFilter({})} run={run} />
+            <NoRows filter={filter} onClear={() => setFilter({})} />
           )}
           {isFull && (
             <p class="loading dim">Older rows are more than a page can hold: choose an earlier time.</p>
@@ -190,22 +167,20 @@ export function TimelineColumn(props: TimelineColumnProps) {
   );
 }
 
-function NoRows({
-  isFiltered: isNarrowed,
-  run,
-  onClear,
-}: {
-  readonly isFiltered: boolean;
-  readonly run: string;
+interface NoRowsProps {
+  readonly filter: TimelineFilter;
   readonly onClear: () => void;
-}) {
-  return isNarrowed ? (
-    <Empty icon="search" title="No row fits this filter">
-      <button type="button" class="button" onClick={onClear}>
-        Show everything
-      </button>
-    </Empty>
-  ) : (
+}
+
+function NoRows({ filter, onClear }: NoRowsProps) {
+  const run = useHello()?.hub.commands?.run ?? "run";
+  if (Object.keys(filter).length > 0)
+    return (
+      <Empty icon="search" title="No row fits this filter">
+        <Button onClick={onClear}>Show everything</Button>
+      </Empty>
+    );
+  return (
     <Empty icon="timeline" title="No agent has asked this hub yet">
       <p>
         Each action of an agent becomes a row: what it did, which rule decided, who approved it, what came of

@@ -1,10 +1,10 @@
-import { rowName, rowSubject } from "@harnesskit/hub/client";
+import { rowName, rowSubject, shownAtMs } from "@harnesskit/hub/client";
 import type { HubSessionState, RowState, TimelineRow } from "@harnesskit/protocol/hub";
 import { displayName } from "@harnesskit/wire";
 import { formatClock, formatDay, formatMoment, line, plural } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { Icon } from "../parts/icons.tsx";
-import { SafeText } from "../parts/safe-text.tsx";
+import { Line } from "../parts/safe-text.tsx";
 import type { TimelineGroup } from "../state/timeline.ts";
 import { DecisionChip, effectText, StateMark } from "./row-state.tsx";
 
@@ -70,7 +70,7 @@ export function SessionLine({ group, isSearch, readHref, onToggle, ...at }: Sess
         <StateMark state={worstOf(session)} />
         <AgentName name={agent} />
         <span class="session-title clip" title={`session ${line(id, 200)}`}>
-          <SafeText text={line(title ?? id, 200)} />
+          <Line text={title ?? id} max={200} />
         </span>
         <span class="session-counts dim">{isSearch ? plural(rows.length, "hit") : countsOf(session)}</span>
         <time class="session-span dim">{clockSpan(session)}</time>
@@ -97,7 +97,7 @@ export function TurnHead({ row, asked, dayMs, readHref, ...at }: TurnHeadProps) 
         <span>Outside of a turn</span>
       ) : (
         <a class="clip" href={readHref} title="Read this turn">
-          {asked === undefined ? `Turn ${line(row.turn ?? "", 60)}` : <SafeText text={line(asked, 200)} />}
+          {asked === undefined ? `Turn ${line(row.turn ?? "", 60)}` : <Line text={asked} max={200} />}
         </a>
       )}
       {dayMs !== undefined && <span class="turn-day">{formatDay(dayMs)}</span>}
@@ -123,14 +123,14 @@ export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
       aria-current={isOpen ? "true" : undefined}
     >
       <StateMark state={row.state} />
-      <time class="row-time dim" title={formatMoment(row.atMs)}>
-        {formatClock(row.atMs)}
+      <time class="row-time dim" title={formatMoment(shownAtMs(row))}>
+        {formatClock(shownAtMs(row))}
       </time>
       <span class="row-what clip">
         <strong>{displayName(rowName(row), { maxLength: 60 })}</strong>{" "}
         {row.subagent !== undefined && <span class="dim">by {line(row.subagent, 60)} </span>}
         <span class="row-summary" title={line(text, 500)}>
-          <SafeText text={line(text, 300)} />
+          <Line text={text} />
         </span>
       </span>
       <span class="row-rule">

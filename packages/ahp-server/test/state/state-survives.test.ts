@@ -10,9 +10,10 @@ import { createDeferred } from "@harnesskit/wire";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
-import { createMemoryStateStore, replayRuns, type StateStore, StateStoreError } from "../../src/index.ts";
+import { replayRuns, type StateStore, StateStoreError } from "../../src/index.ts";
 import { openStateFile } from "../../src/node/file-state-store.ts";
 import { openFileStateStore } from "../../src/node/index.ts";
+import { createMemoryStateStore } from "../support/memory-state-store.ts";
 import { event, handshake, notification, request, run } from "../support/messages.ts";
 import { startServer } from "../support/server.ts";
 

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { createMemoryStateStore } from "../../src/index.ts";
 import { openFileStateStore } from "../../src/node/index.ts";
 import { stateStoreContract } from "../../src/testing/index.ts";
+import { createMemoryStateStore } from "../support/memory-state-store.ts";
 
 describe("the contract of a store of the state", () => {
   const memory = stateStoreContract({

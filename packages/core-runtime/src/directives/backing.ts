@@ -18,34 +18,25 @@ const ended = (reason: DirectiveRefusal, more: string): CallResult =>
 /** Uses directives for calls, and gives back those of calls that were not sent. */
 export class Backing {
   readonly #directives: IssuedDirectives;
-  readonly #operatorCommand: string | undefined;
   readonly #onError: (error: HarnessError, agentId: string) => void;
   /** Changes of directives that go on. */
   readonly #changing = new Set<Promise<unknown>>();
 
-  constructor(
-    directives: IssuedDirectives,
-    operatorCommand: string | undefined,
-    onError: (error: HarnessError, agentId: string) => void,
-  ) {
+  constructor(directives: IssuedDirectives, onError: (error: HarnessError, agentId: string) => void) {
     this.#directives = directives;
-    this.#operatorCommand = operatorCommand;
     this.#onError = onError;
   }
 
   /** The end of a call that no directive backs; `details.reason` says why, the message how to issue one. */
-  unbacked(reason: DirectiveRefusal, toolId: string): CallResult {
-    if (reason === "not_yet_valid") return ended(reason, "");
-    const command = this.#operatorCommand;
-    if (command === undefined) return ended(reason, ": issue one with core.directives.issue");
-    return ended(reason, `: ${command} directive issue ${toolId} --input JSON --until 1h`);
+  unbacked(reason: DirectiveRefusal): CallResult {
+    return ended(reason, reason === "not_yet_valid" ? "" : ": issue one with core.directives.issue");
   }
 
   /** Why the call's directive does not back it, apart from how often it was used. */
   async check(call: Call, id: string): Promise<CallResult | undefined> {
     try {
       const problem = await this.#directives.check(id, call);
-      return problem && this.unbacked(problem, call.toolId);
+      return problem && this.unbacked(problem);
     } catch (error) {
       return directivesUnavailable(error);
     }
@@ -65,7 +56,7 @@ export class Backing {
     try {
       const outcome = await this.#directives.use(id, call, () => call.state !== "ended");
       if (outcome === "unwanted") return undefined;
-      if (outcome !== "used") return this.unbacked(outcome, call.toolId);
+      if (outcome !== "used") return this.unbacked(outcome);
     } catch (error) {
       return directivesUnavailable(error);
     }

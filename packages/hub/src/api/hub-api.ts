@@ -1,4 +1,10 @@
-import { type ApprovalStore, grantProblem, grantTerms, presentGrant } from "@harnesskit/approvals";
+import {
+  type ApprovalStore,
+  type Grant,
+  grantProblem,
+  grantTerms,
+  presentGrant,
+} from "@harnesskit/approvals";
 import type { AuditEntryInput } from "@harnesskit/audit";
 import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import {
@@ -179,11 +185,14 @@ export class HubApi {
         const terms = grantTerms(record, always, clock.now(), grantMs);
         const problem = grantProblem(record, terms);
         if (problem !== undefined) throw problem;
-        return { terms, lines: [...presentGrant(terms)] };
+        return { terms, lines: [...presentGrant(terms, record.subject)] };
       },
       "grants.list": async () => {
-        const grants = await approvals.grants();
-        return { grants: grants.map((grant) => ({ grant, lines: [...presentGrant(grant)] })) };
+        const list = async (grant: Grant) => {
+          const given = "digest" in grant.match ? await approvals.get(grant.approvalId) : undefined;
+          return { grant, lines: [...presentGrant(grant, given?.subject)] };
+        };
+        return { grants: await Promise.all((await approvals.grants()).map(list)) };
       },
       "grants.revoke": async ({ id }, client) => {
         const found = (await approvals.grants()).some((grant) => grant.id === id);

@@ -1,3 +1,4 @@
+export { happenings, saysSomething, shownAtMs } from "./happenings.ts";
 export {
   createHubClient,
   type HubClient,

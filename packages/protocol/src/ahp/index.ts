@@ -1,106 +1,49 @@
 export { withoutNulls } from "../null-as-absent.ts";
-export { type Fact, FactSchema } from "./common.ts";
+
 export {
-  DomainSchema,
-  FreshnessSchema,
-  IntentSchema,
-  ModalitySchema,
-  TargetSchema,
-  UrgencySchema,
-} from "./context-values.ts";
-export {
-  ArtifactSchema,
-  EvidenceSchema,
   type RunLifecycle,
   RunLifecycleSchema,
   type RunStatus,
-  RunStatusSchema,
   type Task,
   type TaskList,
   TaskListSchema,
-  TaskSchema,
   type TaskStatus,
-  TaskStatusSchema,
   type Verification,
   type VerificationCheck,
-  VerificationCheckSchema,
   VerificationSchema,
   type VerificationStatus,
-  VerificationStatusSchema,
 } from "./contracts.ts";
-export {
-  conventionalPayloads,
-  PromptPayloadSchema,
-  ToolCallPayloadSchema,
-} from "./conventional-payloads.ts";
+export { conventionalPayloads } from "./conventional-payloads.ts";
 export {
   type ConfirmationDecision,
-  ConfirmationDecisionSchema,
-  type ContextPerceptionDecision,
-  ContextPerceptionDecisionSchema,
   type Decision,
   DecisionSchema,
   type IdleDecision,
-  IdleDecisionSchema,
-  InjectedContextSchema,
-  type IntentDetectionDecision,
-  IntentDetectionDecisionSchema,
-  type MemoryRecallDecision,
-  MemoryRecallDecisionSchema,
-  type PlanningDecision,
-  PlanningDecisionSchema,
   type RateLimitDecision,
-  RateLimitDecisionSchema,
-  type ReasoningDecision,
-  ReasoningDecisionSchema,
 } from "./decisions.ts";
 export { type AhpEvent, AhpEventSchema, type EventContext, EventContextSchema } from "./event.ts";
 export {
   type AhpEventType,
   AhpEventTypeSchema,
-  type AhpTaxonomy,
-  AhpTaxonomySchema,
   ahpEvents,
   type BatchableEventType,
   type BlockingEventType,
-  type ContractEventType,
   type DecisionFor,
   type EventPayload,
   type EventPayloadInput,
   methodEventTypes,
   type NotificationEventType,
-  type SpecialisedEventType,
 } from "./event-types.ts";
 export {
   ahpMethods,
-  BatchParamsSchema,
-  BatchResultSchema,
   type HandshakeParams,
-  HandshakeParamsSchema,
   type HandshakeResult,
   HandshakeResultSchema,
   type HarnessConfig,
-  HarnessConfigSchema,
   type QueryParams,
   QueryParamsSchema,
   type QueryResult,
   QueryResultSchema,
 } from "./methods.ts";
-export {
-  ConfirmationPayloadSchema,
-  ConfirmationTypeSchema,
-  ContextPerceptionPayloadSchema,
-  HeartbeatPayloadSchema,
-  IdlePayloadSchema,
-  IntentDetectionPayloadSchema,
-  LimitTypeSchema,
-  MemoryRecallPayloadSchema,
-  PlanningPayloadSchema,
-  type PlanningStrategy,
-  PlanningStrategySchema,
-  RateLimitPayloadSchema,
-  ReasoningPayloadSchema,
-  ReasoningTypeSchema,
-  SuccessPayloadSchema,
-} from "./payloads.ts";
+export { HeartbeatPayloadSchema } from "./payloads.ts";
 export { AHP_VERSION, AhpErrorCode, defaultAhpLimits, defaultHarnessCapabilities } from "./version.ts";

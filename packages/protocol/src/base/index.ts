@@ -3,7 +3,6 @@ export { jsonLength } from "./json-length.ts";
 export {
   isPlainObject,
   type JsonProblem,
-  type JsonWalked,
   type JsonWalkOptions,
   maxJsonDepth,
   maxMessageDepth,

@@ -1,15 +1,10 @@
 export {
   type AssistantMessage,
-  AssistantMessageSchema,
   type ChatMessage,
   ChatMessageSchema,
-  SystemMessageSchema,
   type ToolCall,
-  ToolCallSchema,
   type ToolMessage,
-  ToolMessageSchema,
   type UserMessage,
-  UserMessageSchema,
 } from "./chat-message.ts";
 export { chatMessageProblem } from "./chat-message-problem.ts";
 export {
@@ -17,43 +12,21 @@ export {
   ChatTurnOutcomeSchema,
   CompletedTurnSchema,
   type DispatchPath,
-  DispatchPathSchema,
-  ErrorBucketSchema,
   type ErroredTurn,
   ErroredTurnSchema,
-  SuspendedTurnSchema,
 } from "./chat-turn-outcome.ts";
-export {
-  type AssistantBlock,
-  AssistantBlockSchema,
-  ContentBlockSchema,
-  type ImageBlock,
-  ImageBlockSchema,
-  ImageSourceSchema,
-  RedactedThinkingBlockSchema,
-  TextBlockSchema,
-  ThinkingBlockSchema,
-  type UserBlock,
-  UserBlockSchema,
-} from "./content-block.ts";
+export type { AssistantBlock, ImageBlock, UserBlock } from "./content-block.ts";
 export { type ErrorBucket, errorBucketOf, errorBuckets } from "./error-buckets.ts";
 export {
-  AcceptedSignalSchema,
   type CompletedPosition,
-  CompletedPositionSchema,
-  SessionListSchema,
   type SessionRecord,
-  SessionRecordSchema,
   type SessionSummary,
-  SessionSummarySchema,
   type SignalDescriptor,
   SignalDescriptorSchema,
   type SuspensionFrame,
-  SuspensionFrameSchema,
   type SuspensionRecord,
   SuspensionRecordSchema,
   type SuspensionStatus,
   SuspensionStatusSchema,
   type SuspensionSummary,
-  SuspensionSummarySchema,
 } from "./records.ts";

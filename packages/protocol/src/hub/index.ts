@@ -7,12 +7,7 @@ export {
   PageSessionSchema,
   SocketTicketSchema,
 } from "./access.ts";
-export {
-  type ActivityGroup,
-  type ActivityKey,
-  type RowUsage,
-  RowUsageSchema,
-} from "./activity.ts";
+export type { ActivityGroup, ActivityKey, RowUsage } from "./activity.ts";
 export type { AgentState, HubSessionState, Protection } from "./agents.ts";
 export {
   type ApprovalAnswer,
@@ -42,7 +37,6 @@ export {
 export {
   type Device,
   type DeviceRights,
-  DeviceRightsSchema,
   DeviceSchema,
   maxDeviceNameLength,
   PairedDeviceSchema,
@@ -73,15 +67,13 @@ export {
   hubMethods,
   hubNotifications,
 } from "./methods.ts";
-export {
-  type BacktestChange,
-  type BacktestResult,
-  type PolicyCheck,
-  type PolicyProblem,
-  PolicyProblemSchema,
-  type PolicyState,
-  type RuleHits,
-  type RuleText,
+export type {
+  BacktestChange,
+  BacktestResult,
+  PolicyCheck,
+  PolicyProblem,
+  PolicyState,
+  RuleHits,
 } from "./policy.ts";
 export type {
   RowApproval,

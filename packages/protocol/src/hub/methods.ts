@@ -44,6 +44,8 @@ export const hubMethods = {
         startedAtMs: TimeMsSchema,
         /** Arguments of `harness` as a shell takes them: what starts this hub again, and what gives an agent a task under it. */
         commands: z.object({ start: z.string(), run: z.string() }).optional(),
+        /** A policy that this hub had before and was started without, and the arguments that start it with that one. */
+        formerPolicy: z.object({ file: z.string(), start: z.string() }).optional(),
       }),
       /** What this client's answers are recorded as. */
       by: z.string(),

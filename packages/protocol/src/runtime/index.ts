@@ -1,15 +1,10 @@
 export {
-  type AgentToolCancelAck,
-  AgentToolCancelAckSchema,
   type AgentToolResult,
-  AgentToolResultSchema,
   type AgentToolStream,
-  AgentToolStreamSchema,
   type CallContext,
   CallContextSchema,
   type Caller,
   CallerSchema,
-  CallStatusSchema,
   type CoreToolCall,
   CoreToolCallSchema,
   type CoreToolCancel,
@@ -17,13 +12,7 @@ export {
   type OutputReference,
   OutputReferenceSchema,
 } from "./calls.ts";
-export {
-  CORE_API_UNAUTHORIZED,
-  coreApiMethods,
-  coreApiNotifications,
-  RemoteCallResultSchema,
-  RemoteToolSchema,
-} from "./core-api.ts";
+export { CORE_API_UNAUTHORIZED, coreApiMethods, coreApiNotifications } from "./core-api.ts";
 export {
   type Actor,
   ActorSchema,
@@ -37,12 +26,10 @@ export { agentEnvironment, defaultRuntimeLimits, RUNTIME_PROTOCOL_VERSION } from
 export {
   AGENT_MANIFEST_FILE,
   type AgentLimits,
-  AgentLimitsSchema,
   type AgentManifest,
   AgentManifestSchema,
   defaultRestartPolicy,
   type RestartPolicy,
-  RestartPolicySchema,
 } from "./manifest.ts";
 export {
   type AgentMessage,
@@ -54,20 +41,12 @@ export {
   type RuntimeMessageOf,
 } from "./messages.ts";
 export {
-  type AgentError,
-  AgentErrorSchema,
   type AgentHeartbeat,
-  AgentHeartbeatSchema,
   type AgentHello,
   AgentHelloSchema,
   AgentIdSchema,
-  type AgentPong,
-  AgentPongSchema,
-  type CoreError,
   CoreErrorSchema,
   type CoreGoodbye,
-  CoreGoodbyeSchema,
-  type CorePing,
   CorePingSchema,
   type CoreRefusal,
   CoreRefusalSchema,
@@ -78,12 +57,8 @@ export {
 export {
   type AgentToolsRegister,
   AgentToolsRegisterSchema,
-  type AgentToolsUnregister,
-  AgentToolsUnregisterSchema,
   type CoreToolsRegistered,
   CoreToolsRegisteredSchema,
-  type CoreToolsUnregistered,
-  CoreToolsUnregisteredSchema,
   type ToolDeclaration,
   ToolDeclarationSchema,
   ToolIdSchema,

@@ -5,17 +5,14 @@ export {
   type ApprovalMetadata,
   ApprovalMetadataSchema,
   type GrantScope,
-  GrantScopeSchema,
   type Item,
   type ItemData,
   type ItemOf,
   ItemSchema,
   type ItemType,
-  ItemTypeSchema,
   type Summary,
-  ToolStatusSchema,
 } from "./item.ts";
-export { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
+
 export {
   type Grant,
   GrantSchema,
@@ -38,25 +35,18 @@ export {
   threadNotifications,
 } from "./notifications.ts";
 export { isPreviewCut } from "./preview-cut.ts";
-export { type SearchHit, SearchHitSchema } from "./search.ts";
+export type { SearchHit } from "./search.ts";
 export {
   type FileInput,
-  FileInputSchema,
   type InputPart,
   InputPartSchema,
   type ModelRef,
-  ModelRefSchema,
   type QueuedTurn,
-  QueuedTurnSchema,
-  TextInputSchema,
   type Thread,
   ThreadSchema,
   type Turn,
   TurnSchema,
   type TurnStatus,
-  TurnStatusSchema,
   type Usage,
-  UsageSchema,
   type WhenBusy,
-  WhenBusySchema,
 } from "./thread.ts";

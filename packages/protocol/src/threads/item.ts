@@ -135,7 +135,7 @@ export const ItemDataSchemas = {
     scope: GrantScopeSchema.optional(),
     /** The `clientRequestId` of the answer. */
     clientRequestId: z.string().optional(),
-    /** Where a call was allowed: proves to a later server of this user that it was, and of what. */
+    /** Where a call or a prompt was allowed: proves to a later server of this user that it was, and of what. */
     seal: z.string().optional(),
   }),
   artifact: tolerantObject({

@@ -70,6 +70,8 @@ export const threadNotifications = {
   }),
   "turn.error": tolerantObject({ ...inTurn, error: z.string(), code: z.string(), turn: TurnSchema }),
   "item.started": tolerantObject({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
+  /** An item that was started is another now: a call has begun, or waits with another input (extension `itemUpdated`). */
+  "item.updated": tolerantObject({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
   "item.delta": tolerantObject({ ...ofItem, type: ItemTypeSchema, delta: z.string() }),
   "item.completed": tolerantObject({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
   "approval.requested": tolerantObject({

@@ -72,6 +72,7 @@ export class TurnChunks {
         return this.#end(turn, "error", { error, code }, [{ type: "error", errorText: error }]);
       }
       case "item.started":
+      case "item.updated":
         this.#open.set(event.data.itemId, event.data.type);
         return this.#begin(event.data.item);
       case "item.delta": {

@@ -28,8 +28,8 @@ const eventsOnDisk = (image: DiskImage, threadId: string): Event[] => {
 /** Events that are flushed before anybody is told of them. */
 const isFlushed = (event: Event): boolean => {
   if (event.type === "item.delta") return false;
-  if (event.type !== "item.started") return true;
-  return event.data.item.type === "tool_exec" && event.data.item.data?.status === "running";
+  if (event.type !== "item.started" && event.type !== "item.updated") return true;
+  return isRunning(event.data.item);
 };
 
 /** What was told is in the log at its number; what was not flushed may be missing behind the last that was. */
@@ -71,16 +71,19 @@ export const checkTurns = (log: readonly Event[]): string | undefined => {
   }
   const items = new Map<string, Event["type"]>();
   for (const event of log) {
-    if (event.type !== "item.started" && event.type !== "item.delta" && event.type !== "item.completed")
+    const { type, data } = event;
+    if (
+      type !== "item.started" &&
+      type !== "item.updated" &&
+      type !== "item.delta" &&
+      type !== "item.completed"
+    )
       continue;
-    const before = items.get(event.data.itemId);
-    // A call that was asked about says when it begins.
-    const hasBegun = event.type === "item.started" && isRunning(event.data.item);
-    if (hasBegun && before === "item.started") continue;
-    expect(before, `${event.type} of item ${event.data.itemId} at ${event.seq}`).toBe(
-      event.type === "item.started" ? undefined : "item.started",
+    expect(items.get(data.itemId), `${type} of item ${data.itemId} at ${event.seq}`).toBe(
+      type === "item.started" ? undefined : "item.started",
     );
-    if (event.type !== "item.delta") items.set(event.data.itemId, event.type);
+    if (type === "item.updated") expect(isRunning(data.item), `the update at ${event.seq}`).toBe(true);
+    if (type === "item.started" || type === "item.completed") items.set(data.itemId, type);
   }
   if (open === undefined) {
     expect(

@@ -1,3 +1,4 @@
+import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred } from "@harnesskit/wire";
 import { type ThreadStore, ThreadStoreError } from "../../src/index.ts";
 import { createMemoryThreadStore } from "../../src/memory-thread-store.ts";
@@ -43,4 +44,32 @@ export const fullForStarts = () => {
       isFull = full;
     },
   };
+};
+
+const never = new Promise<never>(() => {});
+
+/** A store whose process dies at the given append, before or after it is written: nothing is written from then on. */
+export const dyingStore = (
+  inner: ThreadStore,
+  dies: (events: readonly Event[]) => "before" | "after" | undefined,
+) => {
+  const died = createDeferred<void>();
+  let isDead = false;
+  const unlessDead =
+    <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+    (...args: A) =>
+      isDead ? never : work(...args);
+  const store = overriding(inner, {
+    append: unlessDead(async (threadId, events, options) => {
+      const when = dies(events);
+      if (when !== "before") await inner.append(threadId, events, options);
+      if (when === undefined) return;
+      isDead = true;
+      died.resolve();
+      await never;
+    }),
+    update: unlessDead((thread) => inner.update(thread)),
+    lease: unlessDead((threadId) => inner.lease(threadId)),
+  });
+  return { store, died: died.promise };
 };

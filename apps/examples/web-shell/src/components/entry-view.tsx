@@ -4,9 +4,8 @@ import { useMemo } from "preact/hooks";
 import type { CardEntry, Entry, Sending } from "../entries.ts";
 import { safeText } from "../values.ts";
 import { ApprovalCard } from "./approval-card.tsx";
-import { ChartCard } from "./chart-card.tsx";
 import { FormCard } from "./form-card.tsx";
-import { TableCard } from "./table-card.tsx";
+import { figuresOf, TableCard } from "./table-card.tsx";
 
 export interface EntryActions {
   readonly onAgain: (id: string) => void;
@@ -40,7 +39,7 @@ const useContent = ({ entry, busy, onSubmit }: EntryViewProps<CardEntry>) => {
   );
   const label = title ?? component;
   if (read.table) return <TableCard table={read.table} label={label} />;
-  if (read.chart) return <ChartCard chart={read.chart} label={label} />;
+  if (read.chart) return <TableCard table={figuresOf(read.chart)} label={label} />;
   if (read.text !== undefined) {
     return (
       <p class="text" dir="auto">

@@ -1,4 +1,4 @@
-import type { TableModel } from "@harnesskit/shell-client/cards";
+import type { ChartModel, TableModel } from "@harnesskit/shell-client/cards";
 
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
@@ -11,6 +11,20 @@ const hiddenText = ({ hiddenRows, hiddenColumns }: TableModel): string => {
   ];
   return parts.length === 0 ? "" : `Not shown: ${parts.join(", ")}.`;
 };
+
+/** A chart as its figures. */
+export const figuresOf = ({ labels, series, unit, hiddenPoints, hiddenSeries }: ChartModel): TableModel => ({
+  columns: [
+    { label: unit === undefined ? "" : `in ${unit}`, isNumeric: false },
+    ...series.map(({ name }) => ({ label: name || "value", isNumeric: true })),
+  ],
+  rows: labels.map((label, index) => [
+    label,
+    ...series.map(({ values }) => values[index]?.toLocaleString("en-US") ?? ""),
+  ]),
+  hiddenRows: hiddenPoints,
+  hiddenColumns: hiddenSeries,
+});
 
 export function TableCard({ table, label }: { readonly table: TableModel; readonly label: string }) {
   const hidden = hiddenText(table);

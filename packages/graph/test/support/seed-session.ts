@@ -1,7 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { freezeJson } from "@harnesskit/wire/json";
-import type { GraphStore } from "../stores/graph-store.ts";
-import type { StoredSession } from "../stores/session-store.ts";
+import type { GraphStore } from "../../src/stores/graph-store.ts";
+import type { StoredSession } from "../../src/stores/session-store.ts";
 
 /** A session as a test wants to find it. */
 export interface SessionSeed {

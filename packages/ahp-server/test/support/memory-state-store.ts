@@ -1,7 +1,6 @@
-import type { StateRecord } from "./state-record.ts";
-import { type StateStore, StateStoreError } from "./state-store.ts";
+import { type StateRecord, type StateStore, StateStoreError } from "../../src/index.ts";
 
-/** Keeps the state in this process, for tests and for a server that is made anew in it. */
+/** Keeps the state in this process. */
 export const createMemoryStateStore = (): StateStore => {
   let records: string[] = [];
   let size = 0;

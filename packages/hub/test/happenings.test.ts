@@ -1,6 +1,6 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { describe, expect, it } from "vitest";
-import { happenings, shownAtMs } from "../src/inbox/happenings.ts";
+import { happenings, shownAtMs } from "../src/client/happenings.ts";
 
 const row = (seq: number, fields: Partial<TimelineRow>): TimelineRow => ({
   ...{ id: seq, seq, type: "post_response", atMs: seq, changedAtMs: seq, agent: "a", session: "s" },
