@@ -1,7 +1,6 @@
 import { realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkBundles } from "./lib/packages/bundles.mjs";
 import { installConsumers, loadEntries, runFile } from "./lib/packages/consumers.mjs";
 import { checkEmbedder, embedderDependencies } from "./lib/packages/embedder.mjs";
 import { checkFrameworks } from "./lib/packages/frameworks.mjs";
@@ -64,7 +63,6 @@ function tasksOf(dir, packed, consumers, { mastra, frameworks }) {
     () => loadEntries(dir, loaded),
     ...programs.map((consumer) => () => runProgram(dir, consumer)),
     ...bins.map((bin) => () => runBin(dir, ...bin)),
-    () => checkBundles(dir, consumers),
     ...packed.map((one) => () => checkTarball(one)),
   ];
 }

@@ -145,6 +145,11 @@ export class Interrupts {
     if (this.#count === 2) this.#onQuit();
   };
 
+  /** Cancels the turn as the first Ctrl-C does; never ends the command. */
+  readonly cancel = (): void => {
+    if (this.#count === 0) this.interrupt();
+  };
+
   dispose(): void {
     io().signals.off("SIGINT", this.interrupt);
   }

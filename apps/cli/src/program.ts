@@ -25,6 +25,11 @@ const withQuotesHint = (error: string): string =>
     ? `${error}Put quotes around several words, as in "describe this repository".\n`
     : error;
 
+const show = (text: string, stream: NodeJS.WriteStream): void => {
+  const terminal = createTerminal(stream);
+  terminal.write(wrapText(text, terminal.columns));
+};
+
 const addDoctor = (program: Command, context: CommandContext): void => {
   program
     .command("doctor")
@@ -68,11 +73,8 @@ export const createProgram = (context: CommandContext, only?: string): Command =
     .showHelpAfterError("--help shows how.")
     .exitOverride()
     .configureOutput({
-      writeErr: (text) => void createTerminal(io().stderr).write(text),
-      writeOut: (text) => {
-        const terminal = createTerminal(io().stdout);
-        terminal.write(wrapText(text, terminal.columns));
-      },
+      writeErr: (text) => show(text, io().stderr),
+      writeOut: (text) => show(text, io().stdout),
       outputError: (text, write) =>
         write(displayText(withQuotesHint(text), { multiline: true, maxLength: 2_000 })),
     })

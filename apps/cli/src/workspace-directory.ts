@@ -1,10 +1,17 @@
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access, lstat, realpath, stat } from "node:fs/promises";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { protectedNameIn } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { usageError } from "./cli-error.ts";
 import { fromHere, io } from "./io.ts";
+import { note } from "./terminal/terminal.ts";
+
+const allows = (path: string, mode: number): Promise<boolean> =>
+  access(path, mode).then(
+    () => true,
+    () => false,
+  );
 
 /** The real path of `--cwd`. Throws a usage error for one that is not a directory, or that this user cannot read. */
 export const resolveWorkspace = async (cwd: string): Promise<string> => {
@@ -14,11 +21,7 @@ export const resolveWorkspace = async (cwd: string): Promise<string> => {
     const what = found === undefined ? "does not exist" : "is not a directory";
     throw usageError(`${path} ${what}`, "Name the directory to work in: --cwd DIR");
   }
-  const readable = await access(path, constants.R_OK | constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-  if (!readable) {
+  if (!(await allows(path, constants.R_OK | constants.X_OK))) {
     throw usageError(`${path} cannot be read by this user`, "Name a directory that can be: --cwd DIR");
   }
   return realpath(path);
@@ -39,6 +42,44 @@ export const workspaceDirectory = async (cwd: string): Promise<string> => {
   }
   await checkHarnessDirectory(workspace);
   return workspace;
+};
+
+/** Throws a usage error where nothing can be kept in the `.harness` of a directory. */
+export const checkWritable = async (workspace: string): Promise<void> => {
+  const kept = harnessDirectory(workspace);
+  const place = existsSync(kept) ? kept : workspace;
+  const { mode, uid } = await stat(place);
+  // What its owner has made read-only stays so for the user who may do everything.
+  const isKept = uid === process.getuid?.() && (mode & 0o300) !== 0o300;
+  if (!isKept && (await allows(place, constants.W_OK | constants.X_OK))) return;
+  throw usageError(
+    `${place} cannot be written by this user: what happens here is kept in ${kept}`,
+    "Name a directory that can be written: --cwd DIR",
+  );
+};
+
+const ownDirectory = async (path: string): Promise<boolean> => {
+  const found = await lstat(path).catch(() => undefined);
+  return found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid);
+};
+
+/**
+ * The same for commands that go on with what is kept: `cwd`, or else the nearest directory above it that has a `.harness` of this user, as
+ * far as the root of its git repository or the user's home. Says which on standard error where it is another one.
+ */
+export const keptWorkspace = async (cwd: string): Promise<string> => {
+  const from = await workspaceDirectory(cwd);
+  const home = await realpath(io().home()).catch(() => undefined);
+  let found: string | undefined;
+  for (let at = from; ; at = dirname(at)) {
+    if (found === undefined && (await ownDirectory(harnessDirectory(at)))) found = at;
+    const isEnd = at === home || existsSync(join(at, ".git"));
+    // Beyond a repository and the home directory are places of others.
+    if (at === dirname(at) && !isEnd) found = undefined;
+    if (isEnd || at === dirname(at) || found === from) break;
+  }
+  if (found !== undefined && found !== from) note(`harness: in ${found}, where the nearest .harness is`);
+  return found ?? from;
 };
 
 /**

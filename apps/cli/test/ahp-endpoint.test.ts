@@ -82,7 +82,7 @@ describe("the harness of --ahp", () => {
       for (const name of ["HARNESS_AHP_TOKEN", "HARNESS_AHP_API_KEY"]) vi.stubEnv(name, env[name]);
       const to = `${path.startsWith("/ws") ? "ws" : "http"}://127.0.0.1:${port}${path}`;
       const verdict = await decide(to, access).finally(() => vi.unstubAllEnvs());
-      expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "escalate" } });
+      expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "allow" } });
       const [{ url = "", headers = {} } = {}] = seen;
       return [url, headers["x-api-key"], headers.authorization];
     };
@@ -118,7 +118,7 @@ describe("the harness of --ahp", () => {
     const audit = `${cwd}/a\\ b.jsonl`;
     const command = `'${process.execPath}' "${binPath}" ahp serve --stdio --quiet --audit ${audit}`;
     const verdict = await decide(`stdio:${command}`).finally(() => vi.unstubAllEnvs());
-    expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "allow" } });
+    expect(verdict).toMatchObject({ origin: "harness", decision: { decision: "escalate" } });
     await expect(decide("stdio:/does/not/exist")).rejects.toMatchObject({ code: "unreachable" });
   });
 

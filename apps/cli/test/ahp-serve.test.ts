@@ -244,6 +244,7 @@ describe("harness ahp serve", () => {
     const shown = await harness(["audit", "show", logs[1] ?? "", "--action", "ahp.*", "--json"], { cwd });
     const entries = shown.stdout.trim().split("\n");
     expect(entries.map((line) => JSON.parse(line))).toMatchObject([
+      { action: "ahp.policy", outcome: "ok", details: { name: "coding-agent" } },
       { action: "ahp.handshake", outcome: "ok", ...who },
       { action: "ahp.event", outcome: "ok", details: { event_type: "pre_action", decision: "escalate" } },
     ]);

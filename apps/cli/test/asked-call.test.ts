@@ -25,7 +25,7 @@ describe("the question about a write", () => {
   it("offers always where all of it is shown", async () => {
     const metadata = await writeOf(10);
     expect(alwaysChoices(metadata, "/work")).toMatchObject([
-      { reach: "directory", hint: "for exactly this, in /work" },
+      { reach: "exact", hint: "for exactly this, in /work" },
     ]);
     expect(await shown(metadata)).not.toContain("not shown");
   });
@@ -106,4 +106,14 @@ describe("the question of an approval", () => {
       '"to": "production\\u0007"',
     );
   });
+});
+
+it("says in words that a command runs in the background, and how it is seen and stopped", async () => {
+  const asked = { tool: "bash", input: { command: "npm run dev", background: true } };
+  const text = await shown(asked);
+  expect(text).toContain("bash: run this command in the background");
+  expect(text).toContain("until it ends, you ask to stop it, or this program ends");
+  expect(text).not.toContain("true");
+  const odd = await shown({ ...asked, input: { ...asked.input, background: "yes" } });
+  expect(odd).toContain('"background": "yes"');
 });

@@ -29,4 +29,7 @@ it("the prompt /compact of harness run has a thread's turns summarised in place 
   expect(made).toMatchObject({ code: 0 });
   expect(made.stdout + made.stderr).toContain("no longer given to the model");
   expect((await harness(["threads", "show", threadId], at)).stdout).toContain("no longer given to the model");
+  const again = await harness(["run", "--thread", threadId, "/compact"], at);
+  expect(again).toMatchObject({ code: 0, stdout: "" });
+  expect(again.stderr).not.toContain("no longer given to the model");
 });

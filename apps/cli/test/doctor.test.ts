@@ -1,10 +1,11 @@
 import { appendFile, chmod, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import { findRipgrep } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
 import { checkKeys, checkNode, checkRipgrep } from "../src/doctor/checks.ts";
+import { conversationsOf } from "../src/store/location.ts";
 import { harnessProcess, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
@@ -182,7 +183,7 @@ describe("harness doctor", () => {
     ["damaged in a page", (path: string) => damagePage(path)],
   ])("finds conversations whose file was %s", async (_, damage) => {
     const cwd = await makeWorkspace();
-    const path = join(cwd, ".harness/chat.sqlite");
+    const path = conversationsOf(cwd).file;
     const store = await openSqliteStore({ file: path });
     await store.close();
     expect((await doctor(cwd)).findings).toContainEqual({
@@ -190,11 +191,11 @@ describe("harness doctor", () => {
       status: "ok",
       text: `${path} is whole`,
     });
-    const before = await readdir(join(cwd, ".harness"));
+    const before = await readdir(dirname(path));
     await damage(path);
     const { problems } = await doctor(cwd);
     expect(problems).toMatchObject([{ check: "chats", text: expect.stringContaining("cannot be used") }]);
-    expect(await readdir(join(cwd, ".harness"))).toEqual(before);
+    expect(await readdir(dirname(path))).toEqual(before);
   });
 
   it("says of what lies in the place of a log that it is not a file", async () => {

@@ -130,7 +130,8 @@ describe("harness engine", () => {
     const question = questionIn(await first.say("write milk.txt: two litres"));
     first.program.child.kill("SIGKILL");
     await first.program.ended;
-    const chat = await harness(["chat", "--session", "s1"], { cwd, input: "/pending\n" });
+    const env = { XDG_STATE_HOME: join(cwd, "state") };
+    const chat = await harness(["chat", "--session", "s1"], { cwd, env, input: "/pending\n" });
     expect(chat.stdout).toContain("1 call waits for your approval.");
     const second = await startEngine(cwd);
     expect(questionIn(await second.post({})).payload?.subject).toEqual(question.payload?.subject);
@@ -138,7 +139,12 @@ describe("harness engine", () => {
     expect((await second.answer(question, "approved")).response.error?.code).toBe("continuation_used");
     expect(await readFile(join(cwd, "milk.txt"), "utf8")).toBe("two litres");
     second.program.child.kill("SIGINT");
-    expect(await second.program.ended).toMatchObject({ code: 130, signal: null });
+    expect(await second.program.ended).toMatchObject({
+      ...{ code: 130, signal: null },
+      stderr: expect.stringContaining(
+        `harness engine: ended; conversations are kept in sqlite:${cwd}/.harness/chat.sqlite`,
+      ),
+    });
   });
 
   it("takes every name of a session and a thread that the protocol takes", async () => {

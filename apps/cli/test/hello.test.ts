@@ -108,7 +108,7 @@ describe("a prompt on standard input", () => {
     expect(end.code).toBe(3);
     expect(end.stderr).toContain("✗ not approved: No user could be asked to approve this call.");
     expect(end.stderr).toContain("⊘ ended: 1 call did not run: no user to ask");
-    expect(end.stderr).toContain("To approve: --approve once");
+    expect(end.stderr).toContain("to approve: --approve once");
     expect(end.stderr).not.toMatch(/✓ done|user refused|rejected by the user/);
     expect(await readdir(cwd)).not.toContain("made");
     const once = await harness(["run", "--no-policy", "--approve", "once"], {
@@ -223,17 +223,20 @@ describe("how a run ended", () => {
     const waits = await harness(["chat"], { cwd, input: "run the command: ls\n" });
     expect(waits.code).toBe(3);
     expect(waits.stdout).toContain("1 call waits for your approval.");
-    expect(waits.stdout).not.toContain("No conversation has this id yet");
     const rejected = await harness(["chat"], { cwd, input: "run the command: ls\n/reject\n" });
     expect(rejected.code).toBe(3);
     const approved = await harness(["chat"], { cwd, input: "run the command: ls\n/approve\n" });
     expect(approved.code).toBe(0);
   });
 
-  it("of a chat says where no conversation has its id yet", async () => {
+  it("of a chat is 1 for an id that no conversation has; a name of the user begins one", async () => {
     const cwd = await makeWorkspace();
     const chat = (id: string) => harness(["chat", "--session", id], { cwd, input: "list files\n" });
-    expect((await chat("notes")).stdout).toContain("No conversation has this id yet: it begins here.");
-    expect((await chat("notes")).stdout).not.toContain("No conversation has this id yet");
+    expect(await chat("notes")).toMatchObject({ code: 0 });
+    const typo = await chat("chat_00000000");
+    expect(typo).toMatchObject({ code: 1, stdout: "" });
+    expect(typo.stderr).toBe(
+      "harness: There is no conversation chat_00000000\n  To list them: harness threads list\n  To choose one: harness chat --resume\n",
+    );
   });
 });

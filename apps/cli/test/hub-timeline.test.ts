@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { createUnixTransport } from "@harnesskit/transport-uds";
@@ -9,7 +10,7 @@ import { harness } from "./support/in-process.ts";
 /** A hub with an agent that has read a file and asked for a command, which the policy blocks. */
 const withRows = async () => {
   const cwd = await makeWorkspace();
-  const { env, place } = await startHub(cwd);
+  const { env, place, program } = await startHub(cwd);
   const agent = createAhpClient({
     transport: createUnixTransport({ path: place.socket, framing: "newline" }),
     ...{ framework: "test", version: "1.0.0", agentId: "app", sessionId: "s1" },
@@ -25,6 +26,8 @@ const withRows = async () => {
     agent,
     asks,
     cwd,
+    place,
+    program,
     timeline: (...args: string[]) => harness(["timeline", ...args], { cwd, env }),
     env,
   };
@@ -93,13 +96,25 @@ it("refuses what cannot be meant, and says that no hub runs", async () => {
   expect(none).toMatchObject({ code: 4, stderr: expect.stringContaining("harness hub") });
 });
 
-it("says where the rows are, and what shows them, after the hub has ended", async () => {
-  const cwd = await makeWorkspace();
-  const { env, program, place } = await startHub(cwd);
-  program.child.kill("SIGTERM");
-  await program.ended;
-  const { code, stderr } = await harness(["timeline"], { cwd, env });
-  expect(code).toBe(4);
-  expect(stderr).toContain(`is kept in ${place.directory}/timeline.db`);
-  expect(stderr).toContain("harness hub --open");
-});
+it.each(["SIGINT", "SIGKILL"] as const)(
+  "shows what a hub has left after %s, and changes nothing in its file",
+  async (signal) => {
+    const { program, place, timeline } = await withRows();
+    program.child.kill(signal);
+    const { stderr: said } = await program.ended;
+    if (signal === "SIGINT")
+      expect(said).toContain(`ended; questions and timeline are kept in ${place.directory}\n`);
+    const file = `${place.directory}/timeline.db`;
+    const { code, stdout, stderr } = await timeline("--tool", "bash");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^✗ .* bash rm -rf \/ · block by .* · refused\n$/);
+    expect(stderr).toBe(`harness timeline: no hub runs; this is what one left in ${file}\n`);
+    const before = await readFile(file);
+    expect((await timeline("--json", "--limit", "0")).stdout.trimEnd().split("\n")).toHaveLength(3);
+    expect(await readFile(file)).toEqual(before);
+    expect(await timeline("--follow")).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("harness hub --open"),
+    });
+  },
+);

@@ -14,7 +14,7 @@ import { tool } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { hasPython } from "../../../scripts/lib/python.ts";
-import { makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
 import { answer, pendingOf, startHub } from "./support/hub.ts";
 import { harness } from "./support/in-process.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
@@ -117,10 +117,11 @@ describe("harness hub", () => {
     expect(stderr).toMatch(/✗ refused: This call was rejected by \S+ \(page\): not now/);
     expect(stdout).toMatch(/was refused/);
     expect(stderr).toContain("⊘ ended: 1 call did not run: refused");
-    expect(stderr).toContain("under policy coding-agent: 0 allowed, 1 escalated, 0 blocked");
     expect(stderr).not.toMatch(/blocked (?:by|:)/i);
-    const calm = await harness(["run", "hello"], { cwd, env, input: "" });
-    expect(calm.stderr).toContain("under policy coding-agent: 0 allowed");
+    const calm = await harness(["run", "--json", "hello"], { cwd, env, input: "" });
+    expect(jsonLines(calm.stdout).at(-1)?.data).toMatchObject({
+      policy: { by: "policy coding-agent", allowed: 0 },
+    });
   }, 60_000);
 
   it("judges the calls of harness chat, which says who answered; --no-hub asks at the terminal", async () => {
@@ -158,7 +159,7 @@ describe("harness hub", () => {
     if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
     const cwd = await makeWorkspace();
     const { env, client } = await startHub(cwd);
-    const program = startInTerminal(["chat", "--session", "s1"], { cwd, env });
+    const program = startInTerminal(["chat"], { cwd, env });
     await program.sees(/› /);
     program.write('edit README.md: replace "small" with "big"\r');
     await program.sees(/Allow it\?/);
@@ -202,7 +203,7 @@ describe("harness hub", () => {
     const statusOf = async (id: string) => (await client.call("inbox.get", { id })).record.status;
     const becomes = (id: string, status: string) =>
       vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 15_000 });
-    const chat = startInTerminal(["chat", "--session", "s1"], { cwd, env });
+    const chat = startInTerminal(["chat"], { cwd, env });
     await chat.sees(/› /);
     chat.write("hello there\r");
     const first = await pendingOf(client, "harness");

@@ -96,7 +96,7 @@ describe("the lines of harness chat", () => {
     if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
     const cwd = await makeWorkspace();
     const env = { XDG_STATE_HOME: join(cwd, "state"), NO_COLOR: "1" };
-    const first = startInTerminal(["chat", "--no-hub", "--session", "s1"], { cwd, env });
+    const first = startInTerminal(["chat", "--no-hub"], { cwd, env });
     await first.sees(/› /);
     first.write("\u001b[200~read README.md\rand more\u001b[201~\r");
     await first.sees(/README\.md\\nand more/);
@@ -109,7 +109,7 @@ describe("the lines of harness chat", () => {
     const kept = join(cwd, "state", "harnesskit", "history.json");
     expect(JSON.parse(await readFile(kept, "utf8"))).toContain("list files\nof all");
     expect((await stat(kept)).mode & 0o777).toBe(0o600);
-    const second = startInTerminal(["chat", "--no-hub", "--session", "s1"], { cwd, env });
+    const second = startInTerminal(["chat", "--no-hub"], { cwd, env });
     await second.sees(/› /);
     // The message before /quit comes back whole, and is sent with its lines.
     second.write("\u001b[A");

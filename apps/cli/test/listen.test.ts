@@ -18,7 +18,7 @@ import { ProtocolClient } from "./support/protocol-client.ts";
 import { SocketClient, serveSocket } from "./support/socket-server.ts";
 
 describe("harness serve --listen", () => {
-  it("serves a socket as a service, says where, and removes the socket at the end", async () => {
+  it("serves a socket as a service, says where, and at the end what it leaves, and removes the socket", async () => {
     const server = await serveSocket();
     const path = server.endpoint.slice("unix:".length);
     expect(server.program.stderr).toBe(`${noPolicyNotice}harness serve: listening on ${server.endpoint}\n`);
@@ -28,7 +28,9 @@ describe("harness serve --listen", () => {
     await client.startTurn(threadId, "read README.md");
     expect((await client.notified("turn.completed")).params).toMatchObject({ threadId, status: "completed" });
     server.program.child.kill("SIGTERM");
-    expect(await server.program.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
+    const { stderr, ...ended } = await server.program.ended;
+    expect(ended).toEqual({ code: 0, signal: null, stdout: "" });
+    expect(stderr).toContain(`harness serve: ended; threads are kept in ${server.cwd}/.harness\n`);
     await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
   });
 

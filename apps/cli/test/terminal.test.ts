@@ -132,9 +132,9 @@ describe("harness run in a terminal", () => {
   });
 
   it.each([
-    ["arrows and Enter", up + up + enter, /\^\[\[A\^\[\[A\r\n/],
-    ["letters that move the choice", "kk", /kk/],
-  ])("puts a question at No, whatever was typed before it: %s", async (_, typed, echo) => {
+    ["arrows and Enter", up + up + enter],
+    ["letters that move the choice", "kk"],
+  ])("puts a question at No, whatever was typed before it: %s", async (_, typed) => {
     const cwd = await makeWorkspace();
     const wait = "echo on; until [ -e go ]; do sleep 0.05; done";
     const program = startInTerminal(
@@ -147,7 +147,6 @@ describe("harness run in a terminal", () => {
     program.write(up + up + enter);
     await program.sees(/│ on/);
     program.write(typed);
-    await program.sees(echo);
     await writeFile(join(cwd, "go"), "");
     await program.sees(/Allow it\?[\s\S]*echo hi >> made[\s\S]*Allow it\?/);
     program.write(enter);
@@ -155,6 +154,51 @@ describe("harness run in a terminal", () => {
     expect(code).toBe(3);
     expect(stdout).toContain("rejected by harness run");
     await expect(readFile(join(cwd, "made"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it("cancels the turn with Esc while a command runs, and keeps its thread", async () => {
+    const cwd = await makeWorkspace();
+    const command = "run the command: echo on; sleep 300";
+    const program = startInTerminal(["run", "--no-policy", "--approve", "once", command], { cwd });
+    await program.sees(/│ on[\s\S]*Esc cancels/);
+    program.write("\u001b");
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(130);
+    expect(stripVTControlCharacters(stdout)).toMatch(
+      /○ cancelled · [\s\S]*to go on: harness run --thread [0-9a-f]{8} "PROMPT"/,
+    );
+    await nothingRunsWith(cwd);
+    const [, id = ""] = /--thread ([0-9a-f]{8})/.exec(stdout) ?? [];
+    expect((await startInTerminal(["run", "--thread", id, "list files"], { cwd }).ended).code).toBe(0);
+  });
+
+  it("allows a project's command with any plain arguments, and no other, after Always", async () => {
+    const cwd = await makeWorkspace();
+    const run = (command: string) =>
+      startInTerminal(["run", "--no-policy", `run the command: ${command}`], { cwd, columns: 100 });
+    const first = run("npm test --silent");
+    await first.sees(/3 Always npm test\*[\s\S]*with any plain arguments; no ; && \| \$\( or new line/);
+    first.write("3");
+    expect((await first.ended).stdout).toContain(
+      "approved always, with any plain arguments, in this project",
+    );
+    const other = await run("npm test --ignore-scripts").ended;
+    expect(other.stdout).not.toContain("Allow it?");
+    for (const command of [
+      "npm test; id",
+      "npm test && id",
+      "npm test | cat",
+      "npm test $(id)",
+      "npm testing",
+      "npm test\nid",
+    ]) {
+      const asked = run(command);
+      await asked.sees(/Allow it\?/);
+      asked.write("n");
+      expect((await asked.ended).code, command).toBe(3);
+    }
+    const { stdout } = await startInTerminal(["grants"], { cwd }).ended;
+    expect(stdout).toMatch(/grant_\w+ {2}\S*bash\S* npm test\*/);
   });
 
   it("cancels the turn with Ctrl-C while the question is not put yet", async () => {

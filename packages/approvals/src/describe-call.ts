@@ -133,7 +133,10 @@ export const describeCall = (
   const besides = (names: readonly string[]) => inputPart(without(input, names), "and with");
   if (isCommandTool(tool) && typeof input.command === "string") {
     const part: TextPart = { kind: "command", label: "command", text: input.command };
-    return { title: `${name}: run this command`, parts: [part, ...diff, ...besides(["command"])] };
+    const isLeft = input.background === true;
+    const shown = isLeft ? ["command", "background"] : ["command"];
+    const title = `${name}: run this command${isLeft ? " in the background" : ""}`;
+    return { title, parts: [part, ...diff, ...besides(shown)] };
   }
   if (tool === "prompt" && typeof input.text === "string") {
     const part: TextPart = { kind: "prompt", label: "prompt", text: input.text };

@@ -40,7 +40,7 @@ export {
 export { presentGrant } from "./present-grant.ts";
 export { findRepeat } from "./repeat.ts";
 export { handledLevel, isGrave } from "./risk.ts";
-export { type AnswerRule, ruleOfAnswer, shortestPattern } from "./shortest-pattern.ts";
+export { type AnswerRule, ruleOfAnswer, shortestPattern, startOfCall } from "./shortest-pattern.ts";
 export { type CallResult, describeResult, summarizeResult } from "./summarize-result.ts";
 export {
   type ApprovalEvent,

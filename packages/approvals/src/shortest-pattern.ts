@@ -1,7 +1,9 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { ApprovalRecord, InputPattern } from "@harnesskit/protocol/hub";
 import { displayText } from "@harnesskit/wire";
 import { allowingRule } from "./allowing-rule.ts";
 import { commandProblem } from "./command-start.ts";
+import { isCommandTool } from "./describe-call.ts";
 import { grantProblem, grantTerms } from "./grant.ts";
 import { runFields } from "./grant-breadth.ts";
 
@@ -50,6 +52,22 @@ export const shortestPattern = (record: ApprovalRecord): InputPattern | undefine
   return grantProblem(record, terms) === undefined ? pattern : undefined;
 };
 
+const isPlain = (command: unknown): command is string =>
+  typeof command === "string" && /^[\w ./:=@,+-]*$/.test(command) && !command.includes("..");
+
+/**
+ * The input with its command cut to its shortest start, such as `npm test` of `npm test --watch`: it stands for each call that differs in the
+ * command's plain arguments alone. `;`, `&&`, `|`, `$(`, quotes, `..` and new lines are never part of such a call. Undefined for any other call.
+ */
+export const startOfCall = ({
+  tool,
+  input,
+}: Pick<ApprovalRecord["subject"], "tool" | "input">): JsonObject | undefined => {
+  const { command } = input;
+  const start = isCommandTool(tool) && isPlain(command) ? shortestStart(command) : undefined;
+  return start === undefined ? undefined : { ...input, command: start };
+};
+
 /** A rule of a policy file that an answer can become. */
 export interface AnswerRule {
   /** What it covers: `npm test*`; of a call that is allowed exactly, the call. */
@@ -64,7 +82,7 @@ export interface AnswerRule {
  */
 export const ruleOfAnswer = ({ subject: { tool, input } }: ApprovalRecord): AnswerRule | undefined => {
   const { command } = input;
-  const start = typeof command === "string" && isPlain(command) ? shortestStart(command) : undefined;
+  const start = isPlain(command) ? shortestStart(command) : undefined;
   if (start === undefined || !/^\w+$/.test(tool)) {
     const line = allowingRule(tool, input);
     return line === undefined ? undefined : { covers: "exactly this", line };
@@ -75,5 +93,3 @@ export const ruleOfAnswer = ({ subject: { tool, input } }: ApprovalRecord): Answ
   const line = `- { name: ${name}, when: { event: pre_action, tool: ${tool}, cel: '${cel}' }, then: allow }`;
   return { covers: `${displayText(start, { maxLength: 200 })}*`, line };
 };
-
-const isPlain = (command: string): boolean => /^[\w ./:=@,+-]*$/.test(command) && !command.includes("..");

@@ -61,6 +61,8 @@ const amountOf = (result: Readonly<Record<string, unknown>>): string | undefined
 /** How a command ended: what is 0 goes without saying. */
 const endOfCommand = (result: Readonly<Record<string, unknown>>): string | undefined => {
   const { exitCode = result.exit_code, signal, stdout = "", stderr = "" } = result;
+  if (result.running === true && typeof result.id === "string")
+    return `runs in the background as ${safeLine(result.id, 60)}`;
   if (exitCode === undefined && signal === undefined) return undefined;
   const ending =
     typeof signal === "string"

@@ -4,6 +4,7 @@ import {
   createMemoryApprovalStore,
   ruleOfAnswer,
   shortestPattern,
+  startOfCall,
 } from "../src/index.ts";
 import { sampleQuestion } from "../src/testing/samples.ts";
 
@@ -26,6 +27,7 @@ it.each([
   const record = await recordOf(command, { cwd: "/work" });
   expect(shortestPattern(record)).toEqual({ command: { startsWith }, cwd: { is: "/work" } });
   expect(ruleOfAnswer(record)?.covers).toBe(`${startsWith}*`);
+  expect(startOfCall(record.subject)).toEqual({ command: startsWith, cwd: "/work" });
 });
 
 it.each([
@@ -50,6 +52,7 @@ it.each([
 ])("allows %j exactly or not at all", async (command) => {
   const record = await recordOf(command);
   expect(shortestPattern(record)).toBeUndefined();
+  expect(startOfCall(record.subject)).toBeUndefined();
   const rule = ruleOfAnswer(record);
   expect(rule?.covers ?? "exactly this").toBe("exactly this");
 });

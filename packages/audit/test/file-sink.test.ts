@@ -1,5 +1,16 @@
 import { execFile } from "node:child_process";
-import { appendFile, link, mkdir, readdir, readFile, stat, symlink, truncate, unlink, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  truncate,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { HarnessError } from "@harnesskit/wire";

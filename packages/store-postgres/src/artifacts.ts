@@ -1,14 +1,7 @@
 import { createHash } from "node:crypto";
-import { type ArtifactWriter, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
+import { type ArtifactWriter, ThreadStoreError } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { Database } from "./database.ts";
-import { keyIn } from "./rows.ts";
-
-/** Threads of a database, whose artifacts have no files that you could read. */
-export interface PostgresThreads extends ThreadStore {
-  /** The names of a thread's artifacts, in order. */
-  artifacts(threadId: string): Promise<readonly string[]>;
-}
 
 /** What one row holds at least, except for the last. */
 const partBytes = 256 * 1024;
@@ -73,14 +66,6 @@ export const openArtifact = async (
       return { path, sizeBytes, sha256: hash.digest("hex") };
     },
   };
-};
-
-export const artifactNames = async (database: Database, threadId: string): Promise<string[]> => {
-  const rows = await database.query(
-    "SELECT name FROM store.thread_artifacts WHERE thread_id = $1 AND part = 0 ORDER BY name",
-    toTextKey(threadId),
-  );
-  return rows.map(({ name }) => keyIn(name));
 };
 
 /** The parts of an artifact, one statement each. */

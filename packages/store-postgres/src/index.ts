@@ -6,7 +6,6 @@ export {
   postgresSchemaStats,
   prunePostgresSchema,
 } from "./administration.ts";
-export type { PostgresThreads } from "./artifacts.ts";
 export type { PostgresStoreReason } from "./failures.ts";
 export type { PostgresSchemaReport } from "./migrate.ts";
 export { openPostgresStore, type PostgresStore } from "./open-postgres-store.ts";

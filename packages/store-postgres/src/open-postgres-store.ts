@@ -2,8 +2,8 @@ import type { StateStore } from "@harnesskit/ahp-server";
 import type { ApprovalStore } from "@harnesskit/approvals";
 import type { GraphStore } from "@harnesskit/graph";
 import type { TimelineStore } from "@harnesskit/hub";
+import type { ThreadStore } from "@harnesskit/thread-server";
 import { createApprovals } from "./approval-store.ts";
-import type { PostgresThreads } from "./artifacts.ts";
 import { openContinuations, type PostgresContinuationStore } from "./continuation-store.ts";
 import { Database } from "./database.ts";
 import { createGraphStore } from "./graph-store.ts";
@@ -28,7 +28,7 @@ export interface PostgresStore extends AsyncDisposable {
   /** Conversations: sessions, suspensions and leases. */
   readonly graph: GraphStore;
   /** Threads, their events and their artifacts. */
-  readonly threads: PostgresThreads;
+  readonly threads: ThreadStore;
   /** Questions to humans, and `always` grants. Times are the database's. */
   readonly approvals: ApprovalStore;
   /** Continuations of shells. */

@@ -2,7 +2,7 @@ import type { Event, Thread } from "@harnesskit/protocol/threads";
 import { type ReadEventsOptions, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { toTextKey } from "@harnesskit/wire/json";
 import { AppendQueue } from "./append-queue.ts";
-import { artifactNames, artifactParts, openArtifact, type PostgresThreads } from "./artifacts.ts";
+import { artifactParts, openArtifact } from "./artifacts.ts";
 import type { Database } from "./database.ts";
 import { GrantTable } from "./grant-table.ts";
 import { RequestTable } from "./request-table.ts";
@@ -24,7 +24,7 @@ const toJson = (value: unknown): string => {
 };
 
 /** Threads of a database. What a holder writes carries the number of its lease. */
-export class PostgresThreadStore implements PostgresThreads {
+export class PostgresThreadStore implements ThreadStore {
   readonly #database: Database;
   readonly #wakes: Wakes;
   readonly #appends: AppendQueue;
@@ -161,11 +161,8 @@ export class PostgresThreadStore implements PostgresThreads {
 
   lease: ThreadStore["lease"] = (threadId) => this.#open(() => this.#leases.take(threadId));
 
-  openArtifact: PostgresThreads["openArtifact"] = (threadId, name) =>
+  openArtifact: ThreadStore["openArtifact"] = (threadId, name) =>
     this.#open(() => openArtifact(this.#database, threadId, name, this.#leases.held(threadId)?.epoch));
-
-  artifacts: PostgresThreads["artifacts"] = (threadId) =>
-    this.#open(() => artifactNames(this.#database, threadId));
 
   async *readArtifact(threadId: string, name: string) {
     this.#checkOpen();

@@ -15,6 +15,7 @@ export type { SqliteStoreReason } from "./failures.ts";
 export { openSqliteStore } from "./open-sqlite-store.ts";
 export type { SqliteStoreLimits, SqliteStoreOptions } from "./store-options.ts";
 export {
+  openTimelineReader,
   openTimelineStore,
   type SqliteTimelineStoreLimits,
   type SqliteTimelineStoreOptions,

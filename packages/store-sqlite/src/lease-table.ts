@@ -1,12 +1,21 @@
 import { type LeaseProof, type LeaseTable, StoreError } from "@harnesskit/graph";
-import { numberIn, toKey } from "./sql-values.ts";
+import { isGone, type ProcessIdentity, thisProcess } from "@harnesskit/node-kit";
+import { numberIn, readJson, type SqlValue, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
 
-const findLease = "SELECT fence, expires_at FROM leases WHERE key = ?";
+const findLease = "SELECT fence, expires_at, owner FROM leases WHERE key = ?";
 
-/** The leases of a file. */
+/** Whether the process that took a lease has died, beyond doubt: one of another machine, boot or container has not. */
+const hasDied = (owner: SqlValue | undefined): boolean => {
+  if (typeof owner !== "string") return false;
+  const process = readJson(owner) as unknown as ProcessIdentity;
+  return process.world !== undefined && isGone(process);
+};
+
+/** The leases of a file. One lasts until it expires, or until its process has died. */
 export class SqliteLeaseTable implements LeaseTable {
   readonly #file: StoreFile;
+  readonly #owner = JSON.stringify(thisProcess());
 
   constructor(file: StoreFile) {
     this.#file = file;
@@ -15,7 +24,7 @@ export class SqliteLeaseTable implements LeaseTable {
   /** For how long a key is held yet, by the wall clock, which all processes share. */
   #heldForMs(key: string): number | undefined {
     const row = this.#file.get(findLease, toKey(key));
-    const expiresAtMs = row === undefined ? 0 : numberIn(row[1]);
+    const expiresAtMs = row === undefined || hasDied(row[2]) ? 0 : numberIn(row[1]);
     const heldForMs = expiresAtMs - this.#file.clock.now();
     return heldForMs > 0 ? heldForMs : undefined;
   }
@@ -28,9 +37,9 @@ export class SqliteLeaseTable implements LeaseTable {
       if (heldForMs !== undefined) return { heldForMs };
       const fence = this.#file.nextNumber();
       this.#file.run(
-        `INSERT INTO leases (key, fence, expires_at) VALUES (?, ?, ?)
-         ON CONFLICT DO UPDATE SET fence = excluded.fence, expires_at = excluded.expires_at`,
-        ...[toKey(key), fence, this.#file.clock.now() + ttlMs],
+        `INSERT INTO leases (key, fence, expires_at, owner) VALUES (?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET fence = excluded.fence, expires_at = excluded.expires_at, owner = excluded.owner`,
+        ...[toKey(key), fence, this.#file.clock.now() + ttlMs, this.#owner],
       );
       return { fence };
     }, false);

@@ -208,6 +208,10 @@ export const migrations: readonly string[] = [
   -- A search reads this, and not the rows with all that they hold.
   CREATE INDEX store.timeline_searched ON timeline (id, tool, decision, words);
   `,
+  `
+  -- The process that holds it: JSON.
+  ALTER TABLE store.leases ADD COLUMN owner TEXT;
+  `,
 ];
 
 /** Marks a file as one of this package, in the header of the file: "HKst". */

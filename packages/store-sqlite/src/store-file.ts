@@ -2,7 +2,7 @@ import type { Clock } from "@harnesskit/wire";
 import { BusyRetry } from "./busy-retry.ts";
 import { fileError } from "./failures.ts";
 import { FileConnection } from "./file-connection.ts";
-import { migrate, migrations, schemaVersion } from "./schema.ts";
+import { migrate, migrations, schemaVersion, versionAfter } from "./schema.ts";
 import { numberIn } from "./sql-values.ts";
 import type { ResolvedOptions } from "./store-options.ts";
 import { closeToOthers, fileIdentity, openStorePath } from "./store-path.ts";
@@ -42,6 +42,29 @@ export class StoreFile extends FileConnection {
     const file = await retry.whenFree(() => new StoreFile(path, options));
     try {
       await retry.whenFree(() => file.#setUp(options.maxFileBytes, steps));
+      return file;
+    } catch (error) {
+      file.disconnect();
+      throw error;
+    }
+  }
+
+  /**
+   * Opens the file of a store, which exists and has the newest schema, to read it; `disconnect` closes it. Rejects as `open`, with the reason
+   * `older_schema` for a file that `open` would migrate.
+   */
+  static async openToRead(options: ResolvedOptions, steps = migrations): Promise<StoreFile> {
+    const path = openStorePath(options.file);
+    const retry = new BusyRetry(options);
+    const file = await retry.whenFree(() => new StoreFile(path, options));
+    try {
+      const version = await retry.whenFree(() => schemaVersion(file, steps));
+      if (version !== versionAfter(steps))
+        throw fileError(
+          "older_schema",
+          `the file has version ${version} of the schema, which is migrated first`,
+        );
+      file.exec("PRAGMA query_only = ON");
       return file;
     } catch (error) {
       file.disconnect();

@@ -255,3 +255,15 @@ export const openTimelineStore = async (options: SqliteTimelineStoreOptions): Pr
     throw error;
   }
 };
+
+/**
+ * Opens the file of a hub that does not run, which exists, and changes nothing in it. Rejects as `openSqliteStore` does, with the reason
+ * `older_schema` for one that a hub of this version has not opened yet.
+ */
+export const openTimelineReader = async (
+  options: Pick<SqliteTimelineStoreOptions, "file" | "clock">,
+): Promise<Pick<TimelineStore, "page" | "close">> => {
+  const file = await StoreFile.openToRead(resolveOptions(options));
+  const { page } = new SqliteTimeline(file, new TimelineTally(file), timelineLimits.resolve({}));
+  return { page, close: async () => file.disconnect() };
+};

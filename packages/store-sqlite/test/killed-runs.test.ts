@@ -21,10 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => bundle.remove());
 
-/** A time at which the leases of the process that died have ended. */
-const later = { ...systemClock, now: () => systemClock.now() + 600_000 };
-
-/** A process that dies at a step of the run, and this one, which goes on with it. */
+/** A process that dies at a step of the run, and this one, which goes on with it at once: the leases of a dead process are free. */
 const dieAt = async (step: string) => {
   const directory = await temporaryDirectory();
   const [file, effects] = [join(directory.path, "store.db"), join(directory.path, "effects.txt")];
@@ -32,8 +29,8 @@ const dieAt = async (step: string) => {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [printed, [, signal]] = await Promise.all([text(child.stdout), once(child, "close")]);
-  const store = await openSqliteStore({ file, clock: later });
-  const graph = durableRun(store, later, effects);
+  const store = await openSqliteStore({ file });
+  const graph = durableRun(store, systemClock, effects);
   return {
     store,
     /** Undefined if it died. */

@@ -81,7 +81,7 @@ export class ApprovalCalls {
   async respond(
     requestId: string,
     decision: ApprovalDecision,
-    { reason, note, scope, digest: given, clientRequestId, ...request }: RespondApprovalOptions = {},
+    { reason, note, scope, match, digest: given, clientRequestId, ...request }: RespondApprovalOptions = {},
   ): Promise<void> {
     const { session } = this.#options;
     const extension = session.has("grants") ? { reason, note, digest: this.#verified.get(requestId) } : {};
@@ -89,6 +89,7 @@ export class ApprovalCalls {
       requestId,
       decision,
       scope,
+      match,
       ...extension,
       ...(given !== undefined && { digest: given }),
     };

@@ -83,6 +83,8 @@ export interface RespondApprovalOptions extends RequestOptions {
   readonly note?: string | undefined;
   /** With `always`: how far it reaches. @default the server's choice, "thread" */
   readonly scope?: GrantScope | undefined;
+  /** With `always`: `start` holds for the same command with other plain arguments, too. @default exactly this call */
+  readonly match?: Grant["match"];
   /** What the user was shown; the server refuses another one than the call's. @default the digest that was verified here, if any */
   readonly digest?: string | undefined;
   /** The name of this request, for a caller who repeats it. @default a new one */

@@ -211,8 +211,8 @@ class Client implements ThreadClient {
     decision: ApprovalDecision,
     options: RespondApprovalOptions = {},
   ): Promise<void> {
-    const { scope, digest, clientRequestId } = options;
-    if (scope !== undefined || digest !== undefined) this.#session.require("grants", "approval.respond");
+    const { scope, match, digest, clientRequestId } = options;
+    if ((scope ?? match ?? digest) !== undefined) this.#session.require("grants", "approval.respond");
     if (clientRequestId !== undefined) this.#session.require("clientRequestId", "approval.respond");
     this.#approvals.settle(requestId);
     await this.#approvals.respond(requestId, decision, options);

@@ -1,6 +1,7 @@
 import {
   type ApprovalDecision,
   type ApprovalMetadata,
+  type Grant,
   type GrantScope,
   isPreviewCut,
 } from "@harnesskit/protocol/threads";
@@ -23,6 +24,8 @@ interface ClientAnswer {
   readonly resolvedBy: string;
   /** With `always`. */
   readonly scope?: GrantScope;
+  /** With `always`. */
+  readonly match?: Grant["match"];
   readonly clientRequestId?: string;
 }
 
@@ -143,12 +146,14 @@ const isRepeat = (
   earlier: {
     readonly decision?: ApprovalDecision;
     readonly scope?: string;
+    readonly match?: string | undefined;
     readonly clientRequestId?: string;
   },
-  { decision, scope, clientRequestId }: ClientAnswer,
+  { decision, scope, match, clientRequestId }: ClientAnswer,
 ): boolean => {
   if (clientRequestId === undefined || earlier.clientRequestId !== clientRequestId) return false;
-  if (earlier.decision !== decision || earlier.scope !== scope) throw requestConflict();
+  if (earlier.decision !== decision || earlier.scope !== scope || earlier.match !== match)
+    throw requestConflict();
   return true;
 };
 

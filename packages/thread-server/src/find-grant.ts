@@ -1,3 +1,4 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type Grant, isPreviewCut, type Thread } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import type { ThreadStore } from "./thread-store.ts";
@@ -6,22 +7,42 @@ import type { ThreadStore } from "./thread-store.ts";
 export const previewDigestOf = async (preview: string | undefined): Promise<string | undefined> =>
   preview === undefined ? undefined : digest(preview);
 
+interface Call {
+  readonly tool: string;
+  readonly input: JsonObject;
+}
+
 /**
- * The `always` answer that covers exactly this call, shown exactly so, in its directory or, where it has one, its
- * thread. None covers a call whose preview was cut: what is left out of it may be something else each time.
+ * The input that stands for a call and for those like it: its command, cut to how it begins. Undefined for a call that can be allowed only exactly.
+ */
+export type StartOf = (call: Call) => JsonObject | undefined;
+
+/** The digest of a start, which is that of no call. */
+export const startDigest = (tool: string, start: JsonObject): Promise<string> => digest({ tool, start });
+
+/**
+ * The `always` answer that covers this call, shown exactly so, in its directory or, where it has one, its thread: exactly this call, or those
+ * with its start. None covers a call whose preview was cut: what is left out of it may be something else each time.
  */
 export const findGrant = async (
   store: ThreadStore,
   thread: Pick<Thread, "directory"> & Partial<Pick<Thread, "threadId">>,
-  call: { readonly digest: string; readonly preview?: string | undefined },
+  call: Call & { readonly digest: string; readonly preview?: string | undefined },
+  startOf: StartOf,
 ): Promise<Grant | undefined> => {
   if (isPreviewCut(call.preview)) return undefined;
   const previewDigest = await previewDigestOf(call.preview);
-  const grants = await store.grants({ digest: call.digest });
-  return grants.find(
-    (grant) =>
-      grant.digest === call.digest &&
-      grant.previewDigest === previewDigest &&
-      (grant.scope === "thread" ? grant.threadId === thread.threadId : grant.directory === thread.directory),
-  );
+  const find = async (wanted: string, match: Grant["match"]) =>
+    (await store.grants({ digest: wanted })).find(
+      (grant) =>
+        grant.digest === wanted &&
+        grant.match === match &&
+        grant.previewDigest === previewDigest &&
+        (grant.scope === "thread"
+          ? grant.threadId === thread.threadId
+          : grant.directory === thread.directory),
+    );
+  const exact = await find(call.digest, undefined);
+  const start = exact === undefined ? startOf(call) : undefined;
+  return start === undefined ? exact : find(await startDigest(call.tool, start), "start");
 };

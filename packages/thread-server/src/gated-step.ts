@@ -188,7 +188,8 @@ export class GatedStep<Subject, Change, Requested> {
   ): Promise<Decision<Subject, Requested>> {
     const { observed, flow, settings } = this.#turn;
     const question = this.#kind.question(judged.subject);
-    const grant = await findGrant(settings.store, observed, question);
+    const call = { ...question, tool: question.permission };
+    const grant = await findGrant(settings.store, observed, call, settings.startOf);
     if (grant) return { judged, approvedBy: grant.requestId, approver: grant.grantedBy };
     await onAsk(judged);
     const { requestId, answer } = await flow.ask(question, reason);

@@ -20,6 +20,7 @@ export const checkThreadServerOptions = defineOptions<WithGates>("createThreadSe
   whenBusy: { reject: true, queue: true, interrupt: true },
   resumeQueues: { connect: true, use: true },
   interruptedTurns: { report: true, retry: true },
+  startOf: false,
   approvalTimeoutMs: false,
   unattended: false,
   onError: false,

@@ -16,6 +16,7 @@ import {
 import type { Tool } from "@harnesskit/wire/tool";
 import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 import type { UnattendedPolicy } from "./approval-flow.ts";
+import type { StartOf } from "./find-grant.ts";
 import { askGate, type PromptGate, type ToolGate } from "./gates.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
 import type { ThreadStore } from "./thread-store.ts";
@@ -108,6 +109,11 @@ export interface ThreadServerOptions {
    * tool only reads or is `idempotent`. A turn that does not get further in `maxTurnAttempts` ends as with `report`. @default "report"
    */
   readonly interruptedTurns?: "report" | "retry" | undefined;
+  /**
+   * What stands for a call and for those like it, for `always` answers that hold for these, too (`match: "start"`). A function of the call alone.
+   * @default nothing: each such answer is refused
+   */
+  readonly startOf?: StartOf | undefined;
   /** How long an approval can be given; it goes on over a restart. @default no limit */
   readonly approvalTimeoutMs?: number | undefined;
   /** What happens to a question while no client is connected. @default "wait" */
@@ -180,6 +186,7 @@ export const resolveSettings = (options: ThreadServerOptions): ServerSettings =>
         ? undefined
         : checkNumber("approvalTimeoutMs", options.approvalTimeoutMs, { max: Number.MAX_SAFE_INTEGER }),
     unattended: options.unattended ?? "wait",
+    startOf: options.startOf ?? (() => undefined),
     onError,
     clock: options.clock ?? systemClock,
     createId: options.createId ?? randomId,

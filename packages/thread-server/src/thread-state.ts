@@ -24,6 +24,7 @@ export interface ResolvedApproval {
   readonly resolvedBy: string;
   readonly decision?: ApprovalDecision;
   readonly scope?: string;
+  readonly match?: string;
   readonly clientRequestId?: string;
 }
 
@@ -252,8 +253,8 @@ export class ThreadState {
   #keep(item: Item): void {
     if (item.type === "tool_exec" && item.data?.status !== "unknown") this.#attempts = 0;
     if (item.type === "approval" && item.data) {
-      const { requestId, decision, resolvedBy = "server", scope, clientRequestId } = item.data;
-      this.#resolved.set(requestId, defined({ resolvedBy, decision, scope, clientRequestId }));
+      const { requestId, decision, resolvedBy = "server", scope, match, clientRequestId } = item.data;
+      this.#resolved.set(requestId, defined({ resolvedBy, decision, scope, match, clientRequestId }));
     }
     const turn = this.#turns.findLast(({ turnId }) => turnId === item.turnId);
     if (!turn) return;

@@ -44,7 +44,7 @@ it("reads only the files that can hold the answer, however many there are", asyn
   for (const grant of grants) await createFileThreadStore({ root, grantKeyPath }).addGrant(grant);
 
   const store = createFileThreadStore({ root, grantKeyPath, fileSystem });
-  const find = (grant: Grant) => findGrant(store, thread, grant);
+  const find = (grant: Grant) => findGrant(store, thread, grant, () => undefined);
   const seventh = grants[7] ?? expect.fail("no grant");
   expect(await find(seventh)).toEqual(seventh);
   const files = () => read.splice(0).filter((path) => path.startsWith(join(root, "grants")));
@@ -74,9 +74,9 @@ it("takes no file that has another name than its own", async () => {
   for (const name of ["grant_1.json", second, second.replace("grant_2", "grant_1"), `${first}.json`]) {
     await fs.writeFile(join(grants, name), text);
   }
-  expect(await findGrant(store, thread, other)).toBeUndefined();
+  expect(await findGrant(store, thread, other, () => undefined)).toBeUndefined();
   expect(await store.grants()).toEqual([grant]);
-  expect(await findGrant(store, thread, grant)).toEqual(grant);
+  expect(await findGrant(store, thread, grant, () => undefined)).toEqual(grant);
   expect(await store.removeGrant("grant_1")).toBe(true);
   expect(await store.removeGrant("grant_1")).toBe(false);
   expect(await store.grants()).toEqual([]);

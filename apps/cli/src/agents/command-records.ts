@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ifPresent, makeDirectory, readOwnFile, sha256Hex, writeFileAtomic } from "@harnesskit/node-kit";
+import { sha256Hex } from "@harnesskit/node-kit";
 import * as z from "zod";
+import { readStateJson, writeStateJson } from "../state-json.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { keepNewest } from "./keep-newest.ts";
 
 const maxFiles = 256;
-const maxFileBytes = 1024 * 1024;
 
 /** A conversation, and the directory that its commands run in. */
 export interface CommandPlace {
@@ -39,14 +39,8 @@ const fileOf = ({ conversation, directory }: CommandPlace): string => {
  * The commands in the background of a conversation that it does not know the end of, as a private file has them: they outlive the
  * process that runs them. None where there is no file that can be read.
  */
-export const readCommandRecords = async (place: CommandPlace): Promise<readonly CommandRecord[]> => {
-  try {
-    const bytes = await ifPresent(readOwnFile(fileOf(place), { maxBytes: maxFileBytes }));
-    return bytes === undefined ? [] : z.array(RecordSchema).parse(JSON.parse(bytes.toString("utf8")));
-  } catch {
-    return [];
-  }
-};
+export const readCommandRecords = async (place: CommandPlace): Promise<readonly CommandRecord[]> =>
+  z.array(RecordSchema).safeParse(await readStateJson(fileOf(place))).data ?? [];
 
 /** Replaces them. One process writes those of a conversation at a time: the one that has its turn. */
 export const writeCommandRecords = async (
@@ -54,7 +48,6 @@ export const writeCommandRecords = async (
   records: readonly CommandRecord[],
 ): Promise<void> => {
   if (records.length === 0) return rm(fileOf(place), { force: true });
-  await makeDirectory(recordsDirectory());
-  await writeFileAtomic(fileOf(place), `${JSON.stringify(records)}\n`);
+  await writeStateJson(fileOf(place), records);
   await keepNewest(recordsDirectory(), maxFiles);
 };

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { readManifest } from "@harnesskit/core-runtime";
 import type { McpTool } from "@harnesskit/mcp-agent";
-import { readOwnFile } from "@harnesskit/node-kit";
 import type { AgentManifest } from "@harnesskit/protocol/runtime";
 import { shellWord } from "@harnesskit/wire";
 import * as z from "zod";
 import { CliError, refusedError } from "../cli-error.ts";
+import { readStateJson } from "../state-json.ts";
 import { agentTreeLimits } from "./agent-limits.ts";
 import {
   agentDirectory,
@@ -62,22 +62,12 @@ export interface InstalledAgent {
   readonly tools?: readonly ReviewedTool[] | undefined;
 }
 
-const maxToolsBytes = 16 * 1024 * 1024;
-
-const readTools = async (directory: string): Promise<readonly ReviewedTool[] | undefined> => {
-  try {
-    const bytes = await readOwnFile(join(directory, TOOLS_FILE), { maxBytes: maxToolsBytes });
-    return ToolsFileSchema.parse(JSON.parse(bytes.toString("utf8")));
-  } catch {
-    return undefined;
-  }
-};
-
 /** What lies in a directory. Rejects with `ManifestError`, and with a `CliError` `agent_unsafe`. */
 const inspectAgent = async (directory: string, kind: InstallRecord["kind"]) => {
   const tree = await hashTree(directory, agentTreeLimits.defaults);
   const { manifest } = await readManifest(directory);
-  const tools = kind === "mcp" ? await readTools(directory) : undefined;
+  const found = kind === "mcp" ? await readStateJson(join(directory, TOOLS_FILE)) : undefined;
+  const tools = ToolsFileSchema.safeParse(found).data;
   return { ...tree, manifest, tools };
 };
 

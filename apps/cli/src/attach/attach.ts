@@ -5,12 +5,13 @@ import { CliError, ExitCode } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { Interrupts, interruptedExitCode } from "../interruption.ts";
 import { io } from "../io.ts";
-import { attachCommand, toCliFailure } from "../run/failures.ts";
-import { failureJson } from "../run/run-output.ts";
+import { toCliFailure } from "../run/failures.ts";
+import { failureJson, goOnCommand } from "../run/run-output.ts";
 import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
+import { safeJson } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
+import { threadRowText } from "../threads/thread-row.ts";
 import { withServer } from "./connection.ts";
 import { ThreadFollower } from "./thread-follower.ts";
 
@@ -37,11 +38,10 @@ const chooseThread = async (
   }
   if (threads.length === 1 || !terminal) return last.threadId;
   const { style } = terminal;
-  for (const { threadId, title, time } of threads.slice(0, maxListed)) {
-    const when = style.dim(formatTime(time.updated));
-    const sign = threadId === last.threadId ? style.cyan("›") : " ";
-    const text = `${sign} ${threadId}  ${when}  ${oneLine(title, 80)}`;
-    terminal.say(text, "  ");
+  const ids = threads.map(({ threadId }) => threadId);
+  for (const { threadId: id, title, time } of threads.slice(0, maxListed)) {
+    const sign = id === last.threadId ? style.cyan("›") : " ";
+    terminal.say(`${sign} ${threadRowText({ id, title, updatedAtMs: time.updated }, ids, terminal)}`, "  ");
   }
   const more = threads.length > maxListed ? "and more; " : "";
   const note = `${more}the one used last follows, another with --thread ID`;
@@ -121,7 +121,7 @@ const followThread = async (
     if (signal.aborted) return detached(id, client, follower);
     if (!turn) return idle(id, terminal, json);
     const { turnId, result, exitCode } = turn;
-    const again = attachCommand(endpoint, id);
+    const again = goOnCommand(id, endpoint);
     output.summary({
       ...{ threadId: id, turnId, result, exitCode, again },
       ...{ unasked: 0, log: undefined, endedCommands: [] },

@@ -29,6 +29,7 @@ interface GivenAnswer {
   readonly reason?: "unattended";
   readonly note?: string | undefined;
   readonly scope?: GrantScope;
+  readonly match?: "start" | undefined;
 }
 
 interface Waiting {
@@ -146,8 +147,8 @@ export class Questions {
     try {
       const answer = await this.#decide(request, signal);
       if (answer === undefined || signal.aborted) return;
-      const { decision, scope, ...why } = answer;
-      const bound = bindsDigests(client) ? { digest: metadata.digest, scope } : {};
+      const { decision, scope, match, ...why } = answer;
+      const bound = bindsDigests(client) ? { digest: metadata.digest, scope, match } : {};
       await client.respondApproval(requestId, decision, { ...bound, ...why, signal: this.#over.signal });
     } catch (error) {
       if (!signal.aborted && !isAnswered(error)) onFailure(error);
@@ -191,8 +192,11 @@ export class Questions {
       if (answer === "interrupted") onCancel();
       if (answer === "later") throw leftWaiting(again(request.threadId));
       if (answer === "interrupted") return undefined;
-      if (answer?.decision === "approve")
-        return answer.always ? { decision: "always", scope: answer.always } : { decision: "once" };
+      if (answer?.decision === "approve") {
+        const { always: reach } = answer;
+        if (reach === undefined) return { decision: "once" };
+        return { decision: "always", scope: "directory", match: reach === "start" ? reach : undefined };
+      }
       if (answer !== undefined) return { decision: "reject", note: answer.reason };
     }
     return undefined;

@@ -3,6 +3,7 @@ import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
 import type { GraphStore } from "@harnesskit/graph";
 import { randomId, shellWord } from "@harnesskit/wire";
 import { openAgentCore } from "../agents/agent-core.ts";
+import { ask } from "../agents/ask.ts";
 import { CliError, ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
 import { findHub } from "../hub/find-hub.ts";
@@ -23,10 +24,11 @@ import {
 import { exchangeLines } from "../terminal/exchange-lines.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { type Pick, pick, pickOne } from "../terminal/pick.ts";
+import { oneLine } from "../terminal/text.ts";
 import { useInHub } from "../timeline/judgements.ts";
 import type { View } from "../timeline/view.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { workspaceDirectory } from "../workspace-directory.ts";
+import { checkWritable, keptWorkspace, workspaceDirectory } from "../workspace-directory.ts";
 import { chatCommands } from "./chat-commands.ts";
 import { ChatEvents } from "./chat-events.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
@@ -95,6 +97,17 @@ const sessionIdOf = async (
   return session.startsWith("chat_") ? idWithPrefix(session, made) : session;
 };
 
+/** A name of the user's own begins a conversation, at a terminal once the user said so. Throws `not_found` for an id that this program makes. */
+const checkBegins = async (sessionId: string): Promise<void> => {
+  const shown = oneLine(sessionId, 80);
+  const isNamed = !sessionId.startsWith("chat_");
+  const begins = isNamed && (await ask(`There is no conversation ${shown}. Begin it?`, "Yes", "No"));
+  if (isNamed && begins !== false) return;
+  throw new CliError("not_found", `There is no conversation ${shown}`, {
+    hint: ["To list them: harness threads list", "To choose one: harness chat --resume"],
+  });
+};
+
 const resumeCommand = (
   sessionId: string,
   { store, hub, policy, ahp, agents = [], installedAgents = true, passEnv = [] }: ChatOptions,
@@ -115,7 +128,9 @@ const resumeCommand = (
 export const chat = (options: ChatOptions, { version }: { readonly version: string }): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const choice = toPolicyChoice(options);
-    const workspace = await workspaceDirectory(options.cwd);
+    const isKept = (options.session ?? options.continue ?? options.resume) !== undefined;
+    const workspace = await (isKept ? keptWorkspace : workspaceDirectory)(options.cwd);
+    if (options.store === undefined) await checkWritable(workspace);
     const model = new SwitchedModel(await openModel(options.model));
     const opened = await openConversations(conversationsIn(options, workspace), "harness chat");
     defer(() => opened.close());
@@ -173,8 +188,8 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
       compact: (id, scope) => harness.compact(id, scope),
       waiting: new WaitingCalls(workspace, view.style, (callId) => judge?.asks(callId)),
       history: (id) => storedHistory(store, id),
-      isNamed: options.session !== undefined,
     });
+    if (options.session !== undefined && (await conversation.isNew())) await checkBegins(sessionId);
     const follow = () =>
       session.followHub(judge?.place, conversation.sessionId, () => void conversation.cancel());
     const take = async (id: string) => {
@@ -203,7 +218,7 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
     defer(() => lines.close());
     defer(() => spinner?.dispose());
     await follow();
-    view.note(`session ${sessionId}, model ${options.model}; /help lists the commands`);
+    view.note(`session ${sessionId}, model ${options.model}; commands: /help`);
     if (judge === undefined) view.warn(noPolicyText);
     if (options.continue || options.resume) await goOn(sessionId);
     void core.start();

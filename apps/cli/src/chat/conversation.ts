@@ -12,10 +12,9 @@ import { alwaysChoices } from "../timeline/asked-call.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
 import { answerSignal } from "./answer-signal.ts";
 import type { ChatEvents } from "./chat-events.ts";
-import { leaseTtlMs } from "./chat-parts.ts";
 import type { ProjectGrants } from "./project-grants.ts";
 import { TokenCounts } from "./token-counts.ts";
-import { answersText, type ShownCall, type WaitingCalls } from "./waiting-calls.ts";
+import { answersText, type ShownCall, type WaitingCalls, wasCancelled } from "./waiting-calls.ts";
 
 export interface ConversationOptions {
   /** Shows it, and asks where it can: elsewhere an answer comes as a line. */
@@ -33,13 +32,9 @@ export interface ConversationOptions {
   readonly modelId: () => string;
   readonly waiting: WaitingCalls;
   readonly history: (sessionId: string) => Promise<readonly ChatMessage[]>;
-  /** The user gave the id: it is said where it is new. */
-  readonly isNamed: boolean;
 }
 
 const recoverLabel = "waiting for the conversation";
-/** The process that carried the answer out has ended, or still has the conversation: it is found out once its lease is over. */
-const cutOffText = `The last turn was cut off after its answer: it goes on once the process that had it has let go, within ${leaseTtlMs / 1000} s …`;
 
 /** One conversation at a terminal: messages, pending approvals and answers. */
 export class Conversation implements LineActions {
@@ -102,17 +97,20 @@ export class Conversation implements LineActions {
     return true;
   }
 
+  /** Nothing was said in it, and nothing waits. */
+  async isNew(): Promise<boolean> {
+    const { harness, history } = this.#options;
+    const { suspended, undelivered } = await harness.pending(this.#sessionId);
+    return suspended.length + undelivered.length === 0 && (await history(this.#sessionId)).length === 0;
+  }
+
   async open(): Promise<void> {
-    const { harness, history, isNamed } = this.#options;
+    const { harness } = this.#options;
     const { view } = this.#options.session;
     const sessionId = this.#sessionId;
     const before = await harness.pending(sessionId);
-    const isEmpty = before.suspended.length + before.undelivered.length === 0;
-    if (isNamed && isEmpty && (await history(sessionId)).length === 0) {
-      view.note("No conversation has this id yet: it begins here.");
-    }
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
-      view.note(cutOffText);
+      view.note("The last turn was cut off after its answer: it goes on once no other process has it …");
     }
     this.#begin(recoverLabel);
     await harness.recover();
@@ -162,11 +160,16 @@ export class Conversation implements LineActions {
 
   /** How many calls wait here, and the conversations in which others do: one id for each call. */
   async pendingCounts(): Promise<{ readonly own: number; readonly others: readonly string[] }> {
-    const { suspended } = await this.#options.harness.pending();
-    const others = suspended.flatMap(({ session_id: id }) =>
-      id === null || id === this.#sessionId ? [] : [id],
-    );
-    return { own: suspended.length - others.length, others };
+    const { harness, history } = this.#options;
+    const others: string[] = [];
+    let own = 0;
+    for (const turn of (await harness.pending()).suspended) {
+      const { session_id: id } = turn;
+      if (wasCancelled(turn, id === null ? [] : await history(id))) continue;
+      if (id === null || id === this.#sessionId) own++;
+      else others.push(id);
+    }
+    return { own, others };
   }
 
   async say(text: string): Promise<void> {
@@ -286,7 +289,7 @@ export class Conversation implements LineActions {
     if (typeof reply !== "object") view.note(answersText(call.id));
     else if (reply.decision === "approve") {
       const { grants } = this.#options;
-      if (reply.always) await grants.add(request, this.#sessionId, request.call_id);
+      if (reply.always) await grants.add(request, reply.always, this.#sessionId, request.call_id);
       await this.answer({ kind: "approve", id: call.id });
     } else await this.answer({ kind: "reject", id: call.id, reason: reply.reason });
   }

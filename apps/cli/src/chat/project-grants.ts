@@ -1,9 +1,11 @@
+import { startOfCall } from "@harnesskit/approvals";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { findGrant, previewDigestOf } from "@harnesskit/thread-server";
+import { findGrant, previewDigestOf, startDigest } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { digest, randomId } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { io } from "../io.ts";
+import type { Reach } from "../timeline/asked-call.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
 
 /** A call as it was shown. */
@@ -23,16 +25,25 @@ export class ProjectGrants {
     this.#store = createFileThreadStore({ root: harnessDirectory(directory) });
   }
 
-  /** Whether exactly this call, shown exactly so, is allowed for always. */
+  /** Whether this call, shown exactly so, is allowed for always. */
   async covers({ tool, input, preview }: GrantedCall): Promise<boolean> {
-    const call = { digest: await digest({ tool, input }), preview };
-    return (await findGrant(this.#store, { directory: this.#directory }, call)) !== undefined;
+    const call = { tool, input, digest: await digest({ tool, input }), preview };
+    return (await findGrant(this.#store, { directory: this.#directory }, call, startOfCall)) !== undefined;
   }
 
-  /** @param session the conversation in which it was allowed */
-  async add({ tool, input, preview }: GrantedCall, session: string, callId: string): Promise<void> {
-    const previewDigest = await previewDigestOf(preview);
-    const asked = { tool, input, digest: await digest({ tool, input }), requestId: callId, previewDigest };
+  /**
+   * @param reach `start` for a call that has one
+   * @param session the conversation in which it was allowed
+   */
+  async add(call: GrantedCall, reach: Reach, session: string, callId: string): Promise<void> {
+    const { tool } = call;
+    const start = reach === "start" ? startOfCall(call) : undefined;
+    const previewDigest = await previewDigestOf(call.preview);
+    const asked = {
+      ...{ tool, input: start ?? call.input, match: start && ("start" as const) },
+      digest: await (start ? startDigest(tool, start) : digest({ tool, input: call.input })),
+      ...{ requestId: callId, previewDigest },
+    };
     const grantId = randomId("grant");
     const time = io().clock.now();
     const place = { scope: "directory", threadId: session, directory: this.#directory } as const;

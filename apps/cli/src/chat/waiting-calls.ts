@@ -30,10 +30,7 @@ export interface ShownCall {
 }
 
 /** How a call is answered with a line. */
-export const answersText = (id: string): string => {
-  const short = id;
-  return `  /approve ${short}   /reject ${short} [REASON]`;
-};
+export const answersText = (id: string): string => `  /approve ${id}   /reject ${id} [REASON]`;
 
 const shortLength = 8;
 
@@ -44,6 +41,15 @@ const hasResult = (history: readonly ChatMessage[], callId: string): boolean => 
       (message.role === "assistant" && message.tool_calls?.some(({ id }) => id === callId) === true),
   );
   return last?.role === "tool";
+};
+
+/** Whether a turn was cancelled while its calls ran: nothing of it waits for the user. */
+export const wasCancelled = (
+  { signal_descriptor: descriptor }: WaitingTurn,
+  history: readonly ChatMessage[],
+): boolean => {
+  const requests = approvalRequestsOf(descriptor);
+  return requests.length > 0 && requests.every(({ call_id: id }) => hasResult(history, id));
 };
 
 /** The calls that wait for an answer and were shown here: only what was shown can be approved. */
@@ -104,7 +110,7 @@ export class WaitingCalls {
     this.#calls.set(id, call);
     if (hasResult(history, request.call_id)) {
       const what = `  ${this.#style.yellow("○")} ${oneLine(tool, 60)} was cancelled while it ran, and is not run again.`;
-      const how = `  The turn stopped there: /approve ${id} tells the model so, and the turn goes on`;
+      const how = `  Say what to do now. /approve ${id} has the model go on with its turn in place of that`;
       return { lines: [what, how] };
     }
     const asked = { tool, input, preview, reason: problem ?? this.#whyAsked(request.call_id) };

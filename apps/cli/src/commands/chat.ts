@@ -29,7 +29,11 @@ export const addChat = (program: Command, context: CommandContext): void => {
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
     .addOption(passEnvOption())
-    .addOption(storeOption("where conversations are kept (default: .harness/chat.sqlite in --cwd)"))
+    .addOption(
+      storeOption(
+        "where conversations are kept (default: a file for --cwd in ~/.local/state/harnesskit/chats)",
+      ),
+    )
     .addHelpText(
       "after",
       `\nExample:

@@ -37,7 +37,11 @@ export const addEngine = (program: Command, context: CommandContext): void => {
     .addOption(agentsOption())
     .addOption(installedAgentsOption())
     .addOption(passEnvOption())
-    .addOption(storeOption("where conversations are kept (default: .harness/chat.sqlite in --cwd)"))
+    .addOption(
+      storeOption(
+        "where conversations are kept (default: a file for --cwd in ~/.local/state/harnesskit/chats)",
+      ),
+    )
     .option("--open", "serve a page that talks with this engine, and open it in your browser")
     .option("--quiet", "no line for each request")
     .addHelpText(

@@ -18,7 +18,7 @@ export const databaseOption = (what: string): Option =>
 const addOptions = (command: Command): Command =>
   command
     .addOption(cwdOption())
-    .addOption(storeOption("the store (default: .harness/chat.sqlite in --cwd)"))
+    .addOption(storeOption("the store (default: a file for --cwd in ~/.local/state/harnesskit/chats)"))
     .option("--json", "one JSON document");
 
 /** `harness store` with `migrate`, `check`, `prune`, `stats` and `copy`. */

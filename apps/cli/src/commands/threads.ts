@@ -33,7 +33,6 @@ export const addThreads = (program: Command, context: CommandContext): void => {
 
   ofThread("export")
     .description("export the events of a thread as JSON lines")
-    .option("--json", "one JSON document with the thread and its events")
     .addHelpText("after", `\nExample:\n  harness threads export ${exampleId} > thread.jsonl`)
     .action(loads(context, async () => (await import("../threads/threads.ts")).exportThread));
 
@@ -81,7 +80,7 @@ export const addGrants = (program: Command, context: CommandContext): void => {
     .addHelpText("after", "\nExample:\n  harness grants list");
 
   grants
-    .command("list")
+    .command("list", { isDefault: true })
     .description("what is allowed without asking, the last one first")
     .addOption(cwdOption())
     .option("--json", "one JSON document")

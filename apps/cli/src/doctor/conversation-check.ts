@@ -1,5 +1,5 @@
 import { lstat } from "node:fs/promises";
-import { join } from "node:path";
+import { conversationsOf } from "../store/location.ts";
 import { type Finding, ok, problem } from "./checks.ts";
 
 const isThere = (path: string): Promise<boolean> =>
@@ -22,9 +22,9 @@ const damageOf = async (file: string): Promise<string | undefined> => {
   }
 };
 
-/** Whether the file of the conversations below `.harness` can be used and is whole; nothing where there is none. */
-export const checkConversations = async (harness: string): Promise<Finding[]> => {
-  const file = join(harness, "chat.sqlite");
+/** Whether the file of a directory's conversations can be used and is whole; nothing where there is none. */
+export const checkConversations = async (directory: string): Promise<Finding[]> => {
+  const { file } = conversationsOf(directory);
   if (!(await isThere(file))) return [];
   const damage = await damageOf(file);
   if (damage === undefined) return [ok("chats", `${file} is whole`)];

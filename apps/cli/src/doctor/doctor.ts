@@ -33,7 +33,7 @@ export const doctor = async ({
     await checkDirectory(workspace, harness),
     await checkPolicy(),
     ...(await checkThreads(harness)),
-    ...(await checkConversations(harness)),
+    ...(await checkConversations(workspace)),
     ...(await checkAgents()),
     ...(await checkHookedTools()),
     await checkRipgrep(async () => (await import("@harnesskit/workspace-agent")).findRipgrep()),

@@ -1,7 +1,8 @@
 import { rm } from "node:fs/promises";
-import { dirname } from "node:path";
-import { isAlive, makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import { isAlive } from "@harnesskit/node-kit";
+import { isObject } from "@harnesskit/wire/json";
 import { io } from "../io.ts";
+import { readStateJson, writeStateJson } from "../state-json.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
 /** Where an engine can be reached. The token itself is not in it. */
@@ -13,9 +14,6 @@ export interface EngineNotice {
   readonly hub?: string | undefined;
 }
 
-/** Bytes of a notice. */
-const maxNoticeBytes = 64 * 1024;
-
 /** Where the engine that was started last says how it is reached. */
 export const engineNoticeFile = (env?: NodeJS.ProcessEnv): string => stateDirectory("engine.json", env);
 
@@ -24,16 +22,12 @@ export const leaveEngineNotice = async (
   notice: EngineNotice,
   file = engineNoticeFile(),
 ): Promise<() => Promise<void>> => {
-  const text = `${JSON.stringify(notice)}\n`;
-  await makeDirectory(dirname(file));
-  await writeFileAtomic(file, text);
+  await writeStateJson(file, notice);
   return async () => {
-    try {
-      // Another engine may have been started since.
-      if ((await readOwnFile(file, { maxBytes: maxNoticeBytes })).toString() === text) await rm(file);
-    } catch {
-      // What is left of it names a port without a listener.
-    }
+    // Another engine may have been started since. What cannot be removed names a port without a listener.
+    const found = await readStateJson(file);
+    if (isObject(found) && found.pid === notice.pid && found.url === notice.url)
+      await rm(file).catch(() => {});
   };
 };
 
@@ -49,16 +43,13 @@ export interface RunningEngine {
 export const findRunningEngine = async (
   env: NodeJS.ProcessEnv = io().env,
 ): Promise<RunningEngine | undefined> => {
-  try {
-    const text = (await readOwnFile(engineNoticeFile(env), { maxBytes: maxNoticeBytes })).toString();
-    const { url, tokenFile, pid, hub } = JSON.parse(text) as Record<string, unknown>;
-    if (typeof url !== "string" || typeof pid !== "number" || !isAlive(pid)) return undefined;
-    return {
-      url,
-      tokenFile: typeof tokenFile === "string" ? tokenFile : undefined,
-      hub: typeof hub === "string" ? hub : undefined,
-    };
-  } catch {
-    return undefined;
-  }
+  const found = await readStateJson(engineNoticeFile(env));
+  if (!isObject(found)) return undefined;
+  const { url, tokenFile, pid, hub } = found;
+  if (typeof url !== "string" || typeof pid !== "number" || !isAlive(pid)) return undefined;
+  return {
+    url,
+    tokenFile: typeof tokenFile === "string" ? tokenFile : undefined,
+    hub: typeof hub === "string" ? hub : undefined,
+  };
 };

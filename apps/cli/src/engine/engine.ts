@@ -20,13 +20,13 @@ import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import { contextOf } from "../serve/models.ts";
-import { conversationsIn } from "../store/location.ts";
+import { conversationsIn, describeLocation } from "../store/location.ts";
 import { openConversations } from "../store/open.ts";
 import { createStyle } from "../terminal/style.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
 import { blockedLines, useInHub } from "../timeline/judgements.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { workspaceDirectory } from "../workspace-directory.ts";
+import { checkWritable, workspaceDirectory } from "../workspace-directory.ts";
 import { leaveEngineNotice } from "./engine-notice.ts";
 import { openEnginePage } from "./engine-page.ts";
 
@@ -144,6 +144,7 @@ export const engine = (
 ): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const workspace = await workspaceDirectory(options.cwd);
+    if (options.store === undefined) await checkWritable(workspace);
     const access = await accessOf(options);
     const model = await openModel(options.model);
     const location = conversationsIn(options, workspace);
@@ -248,5 +249,6 @@ export const engine = (
     }
     void harness.recover().catch((error) => tell("what earlier processes have left", error));
     await stopped.promise;
+    log.say(`ended; conversations are kept in ${describeLocation(location)}, for harness chat too`);
     return ExitCode.done;
   });

@@ -2,12 +2,13 @@ import { join } from "node:path";
 import { createMcpProxy, maxProxyMessageBytes, openToolPins } from "@harnesskit/guard/mcp";
 import { hubPlace } from "@harnesskit/hub/place";
 import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
-import { readOwnFile } from "@harnesskit/node-kit";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import type { Channel } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import { headersOf } from "../agents/mcp-spec.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
+import { readStateJson } from "../state-json.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { readProgramName } from "./program-name.ts";
@@ -61,14 +62,11 @@ const openServer = async (
   }).connect();
 };
 
-const maxFileBytes = 4096;
-
 /** The inbox in the page of the hub, without a ticket: the client's program sees it. Undefined where the hub has no page. */
 const inboxUrl = async (state: string | undefined): Promise<string | undefined> => {
   const { serverFile } = hubPlace({ state, env: io().env });
-  const text = (await readOwnFile(serverFile, { maxBytes: maxFileBytes })).toString("utf8");
-  const { url } = JSON.parse(text) as { url?: unknown };
-  return typeof url === "string" ? `${url}/#/inbox` : undefined;
+  const found = await readStateJson(serverFile);
+  return isObject(found) && typeof found.url === "string" ? `${found.url}/#/inbox` : undefined;
 };
 
 /** `harness guard mcp`: stands between an MCP client and a server until one of them ends. Returns the exit code. */

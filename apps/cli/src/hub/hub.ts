@@ -233,6 +233,7 @@ const serve = async (
   if (!quiet)
     log.say("approvals: this page, or harness inbox. SIGTERM or Ctrl-C ends the hub; questions stay");
   await stopped.promise;
+  log.say(`ended; questions and timeline are kept in ${stores.place ?? place.directory}`);
   return ExitCode.done;
 };
 

@@ -9,6 +9,7 @@ import { type HubClient, HubError } from "@harnesskit/hub/client";
 import { type AlwaysChoice, type AskTerminal, askUser } from "../terminal/asker.ts";
 import { oneLine } from "../terminal/text.ts";
 import { shownWhole } from "../timeline/approval-lines.ts";
+import { startHint } from "../timeline/asked-call.ts";
 
 type Reach = "session" | "agent" | "pattern";
 
@@ -25,7 +26,7 @@ const patternChoice = (pattern: InputPattern | undefined): readonly AlwaysChoice
           {
             reach: "pattern",
             label: `Always ${oneLine(field.startsWith, 60)}* in this session`,
-            hint: "with any plain arguments; no ; && | $( or new line",
+            hint: startHint,
           },
         ]
       : [],

@@ -1,9 +1,8 @@
-import { stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
   csvHeader,
   csvRow,
-  type HubClient,
   happenings,
   rowName,
   rowSubject,
@@ -11,12 +10,13 @@ import {
   shownAtMs,
 } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
-import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
+import type { HubMethodParams, TimelineFilter, TimelinePage, TimelineRow } from "@harnesskit/protocol/hub";
 import { defined } from "@harnesskit/wire/json";
-import { CliError, ExitCode, unavailableError, usageError } from "../cli-error.ts";
+import stringWidth from "fast-string-width";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { followHub } from "../hub/ask-hub.ts";
 import { fromHere, io } from "../io.ts";
-import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine } from "../terminal/text.ts";
 import { toAgeMs } from "../threads/prune.ts";
 
@@ -43,17 +43,18 @@ const toFilter = ({ agent, session, tool, failed, text, since }: TimelineOptions
     sinceMs: since === undefined ? undefined : io().clock.now() - toAgeMs(since, "--since"),
   });
 
+type ReadPage = (request: HubMethodParams<"timeline.page">) => Promise<TimelinePage>;
 type Arrange = (newestFirst: readonly TimelineRow[]) => readonly TimelineRow[];
 
 const byId: Arrange = (rows) => rows.toReversed();
 
 /** The newest rows that fit, as `arrange` leaves and orders them, the oldest first; and the number of the newest change. */
-const readRows = async (client: HubClient, filter: TimelineFilter, limit: number, arrange: Arrange) => {
+const readRows = async (read: ReadPage, filter: TimelineFilter, limit: number, arrange: Arrange) => {
   const rows: TimelineRow[] = [];
   let lastSeq: number | undefined;
   let beforeId: number | undefined;
   do {
-    const page = await client.call("timeline.page", { filter, beforeId, limit: pageSize });
+    const page = await read({ filter, beforeId, limit: pageSize });
     rows.push(...page.rows);
     lastSeq ??= page.lastSeq;
     beforeId = page.nextBeforeId;
@@ -71,7 +72,8 @@ const whoDecided = ({ decision, approval }: TimelineRow): string => {
   return `${decision.decision}${decision.rule === undefined ? "" : ` by ${decision.rule}`}${shadow}`;
 };
 
-const textOf = (row: TimelineRow, { style }: Terminal): string => {
+/** A row: at a terminal of its day, with what happened cut to what is left of a line. */
+const textOf = (row: TimelineRow, { style, columns }: Terminal): string => {
   const { agent, state, durationMs, outcome } = row;
   const mark =
     {
@@ -83,29 +85,36 @@ const textOf = (row: TimelineRow, { style }: Terminal): string => {
     }[state as string] ?? style.dim("·");
   const took =
     durationMs !== undefined && (state === "done" || state === "failed") ? formatDuration(durationMs) : "";
-  const what = `${style.bold(oneLine(rowName(row), 60))} ${rowSubject(row)}`.trimEnd();
   const end = [
     oneLine(whoDecided(row), 120),
     ...(["noted", "done"].includes(state) ? [] : [state]),
     took,
     state === "failed" && outcome !== undefined ? outcome : "",
   ].filter((part) => part !== "");
-  const tail = end.length === 0 ? "" : style.dim(` · ${end.join(" · ")}`);
-  return `${mark} ${style.dim(formatTime(shownAtMs(row), "seconds"))}  ${oneLine(agent, 60)}  ${what}${tail}`;
+  const tail = end.length === 0 ? "" : ` · ${end.join(" · ")}`;
+  const when = formatTime(shownAtMs(row), "seconds");
+  const time = columns === undefined ? when : when.slice("2026-11-29 ".length);
+  const head = `${time}  ${oneLine(agent, 60)}  `;
+  const name = oneLine(rowName(row), 60);
+  const room = (columns ?? Number.POSITIVE_INFINITY) - stringWidth(`  ${head}${name} ${tail}`);
+  const subject = columns === undefined ? rowSubject(row) : oneLine(rowSubject(row), Math.max(20, room));
+  return `${mark} ${style.dim(head)}${`${style.bold(name)} ${subject}`.trimEnd()}${style.dim(tail)}`;
 };
 
-/** Where no hub runs, its file is still there: only a hub reads it. */
-const sayWhereRowsAre = async (error: unknown, state: string | undefined): Promise<never> => {
-  if (!(error instanceof CliError) || error.code !== "hub_unavailable") throw error;
+/** The rows that a hub has left, where none runs: read from its file, in which nothing is changed. Rejects with `error` where there is no file. */
+const readLeftRows = async <T>(
+  error: unknown,
+  state: string | undefined,
+  read: (page: ReadPage) => Promise<T>,
+): Promise<T> => {
+  if (!CliError.isInstance(error) || error.code !== "hub_unavailable") throw error;
   const { directory } = hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
   const file = join(directory, "timeline.db");
-  const isKept = await stat(file).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-  if (!isKept) throw error;
-  const hint = [`What happened before is kept in ${file}; a hub shows it`, ...[error.hint ?? []].flat()];
-  throw unavailableError(error.code, error.message, { hint, cause: error });
+  if (!existsSync(file)) throw error;
+  const { openTimelineReader } = await import("@harnesskit/store-sqlite");
+  const reader = await openTimelineReader({ file });
+  note(`harness timeline: no hub runs; this is what one left in ${file}`);
+  return read(reader.page).finally(() => reader.close());
 };
 
 /** `harness timeline`: the rows of the hub, for people, or as JSON lines or CSV. */
@@ -116,26 +125,38 @@ export const timeline = (
   const { state, limit = 50, follow, json, csv } = options;
   if (json && csv) throw usageError("Give --json or --csv");
   const filter = toFilter(options);
-  return followHub({ state, name: "harness timeline", version }, async (client, signal) => {
-    const terminal = createTerminal();
-    const isRaw = json === true || csv === true;
-    const write = (row: TimelineRow): void => {
-      if (json) terminal.json(row);
-      else if (csv) terminal.write(csvRow(row));
-      else terminal.say(textOf(row, terminal), "  ");
-    };
+  const terminal = createTerminal();
+  const isRaw = json === true || csv === true;
+  let day = "";
+  const write = (row: TimelineRow): void => {
+    if (json) terminal.json(row);
+    else if (csv) terminal.write(csvRow(row));
+    else {
+      const [date = ""] = formatTime(shownAtMs(row)).split(" ");
+      if (terminal.columns !== undefined && date !== day) terminal.say(terminal.style.dim(date));
+      day = date;
+      terminal.say(textOf(row, terminal), "  ");
+    }
+  };
+  const showRows = async (read: ReadPage) => {
     if (csv) terminal.write(csvHeader);
-    const { rows, lastSeq } = await readRows(client, filter, limit, isRaw ? byId : happenings);
+    const { rows, lastSeq } = await readRows(read, filter, limit, isRaw ? byId : happenings);
     for (const row of rows) {
       write(row);
       await terminal.ready();
     }
-    if (!follow) {
-      if (rows.length === 0 && !json && !csv) terminal.say("No row fits.");
-      return ExitCode.done;
-    }
+    if (rows.length === 0 && !isRaw && !follow) terminal.say("No row fits.");
+    return lastSeq;
+  };
+  return followHub({ state, name: "harness timeline", version }, async (client, signal) => {
+    const lastSeq = await showRows((request) => client.call("timeline.page", request));
+    if (!follow) return ExitCode.done;
     for await (const changed of client.watchTimeline({ filter, afterSeq: lastSeq, signal }))
       for (const row of changed) if (isRaw || saysSomething(row)) write(row);
     return ExitCode.done;
-  }).catch((error: unknown) => sayWhereRowsAre(error, state));
+  }).catch(async (error: unknown) => {
+    if (follow) throw error;
+    await readLeftRows(error, state, showRows);
+    return ExitCode.done;
+  });
 };

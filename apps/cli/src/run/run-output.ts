@@ -1,15 +1,13 @@
-import type { Usage } from "@harnesskit/protocol/threads";
 import type { EventBody, TurnResult } from "@harnesskit/thread-client";
 import { shellWord } from "@harnesskit/wire";
 import type { RunningCommand } from "../agents/ended-commands.ts";
 import type { CliError, ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { noPolicyText } from "../supervision/policy-choice.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { type AskedAtHub, JudgedCounts, judgedText } from "../timeline/judgements.ts";
+import { oneLine } from "../terminal/text.ts";
+import { type AskedAtHub, JudgedCounts } from "../timeline/judgements.ts";
 import { RefusedCalls } from "../timeline/outcomes.ts";
 import type { View } from "../timeline/view.ts";
-import { logFile } from "../workspace-directory.ts";
 import { LastAnswer } from "./last-answer.ts";
 
 /** What is shown when a turn has ended. */
@@ -17,7 +15,8 @@ export interface RunSummary {
   readonly threadId: string;
   readonly turnId: string;
   readonly log: string | undefined;
-  readonly again: string;
+  /** The command that goes on with the thread. `isShort`: a human copies it. */
+  readonly again: (isShort: boolean) => string;
   readonly result: TurnResult;
   readonly exitCode: ExitCode;
   /** Calls that were not approved because no user could be asked. */
@@ -29,14 +28,6 @@ export interface RunSummary {
   /** Commands in the background that end with this run. */
   readonly endedCommands: readonly RunningCommand[];
 }
-
-/** A turn that cost nothing, or an unknown sum, has no line. */
-const costLine = (cost: number | undefined, usage: Usage | undefined): string | undefined => {
-  if (!cost || usage === undefined) return undefined;
-  const { cacheReadTokens } = usage;
-  const cached = cacheReadTokens ? `, ${cacheReadTokens.toLocaleString("en-US")} tokens from the cache` : "";
-  return `cost: $${cost.toFixed(4)}${cached}`;
-};
 
 /** What is said of commands that end with the process that ran them; undefined where there is none. */
 export const endedCommandsText = (commands: readonly RunningCommand[]): string | undefined => {
@@ -51,12 +42,8 @@ export interface RunOutput {
   summary(summary: RunSummary): void;
 }
 
-export interface RunOutputOptions {
-  /** The user chose `--no-policy`. @default false */
-  readonly noPolicy?: boolean;
-}
-
-export const createJsonOutput = (terminal: Terminal, { noPolicy }: RunOutputOptions = {}): RunOutput => {
+/** @param noPolicy the user chose `--no-policy` */
+export const createJsonOutput = (terminal: Terminal, noPolicy = false): RunOutput => {
   const judged = new JudgedCounts();
   const refused = new RefusedCalls();
   const answer = new LastAnswer();
@@ -94,40 +81,22 @@ const toResult = ({ threadId, turnId, log, result, exitCode, endedCommands }: Ru
   };
 };
 
-export const createTimelineOutput = (
-  terminal: Terminal,
-  view: View,
-  { noPolicy }: RunOutputOptions = {},
-): RunOutput => {
-  const judged = new JudgedCounts();
-  return {
-    event(event) {
-      judged.observe(event);
-      view.show(event);
-    },
-    summary({ threadId, log, again, unasked, askedAtHub, endedCommands, cost, result }) {
-      const { style } = terminal;
-      if (noPolicy) terminal.say(style.yellow(noPolicyText));
-      if (unasked > 0) {
-        const calls = unasked === 1 ? "1 call was" : `${unasked} calls were`;
-        const unaskedText = style.yellow(`${calls} not approved: there is no terminal to ask in.`);
-        terminal.say(`${unaskedText} To approve: --approve once`);
-      }
-      const ended = endedCommandsText(endedCommands);
-      if (ended !== undefined) {
-        terminal.say(`${style.yellow(ended)}. To keep them running: harness serve, and harness run --attach`);
-      }
-      const counts = judged.summary(askedAtHub);
-      terminal.say(style.dim(`thread ${threadId}`));
-      if (counts !== undefined) terminal.say(style.dim(`  ${judgedText(counts)}`));
-      const spent = costLine(cost, result.turn.usage);
-      if (spent !== undefined) terminal.say(style.dim(`  ${spent}`));
-      // The path and the command are there to be copied: a line break would end them.
-      if (log !== undefined) terminal.exact(style.dim(`  log: ${log}`));
-      terminal.exact(style.dim(`  to view it again: ${again}`));
-    },
-  };
-};
+export const createTimelineOutput = (terminal: Terminal, view: View): RunOutput => ({
+  event: (event) => view.show(event),
+  summary({ again, unasked, endedCommands, cost }) {
+    const { style } = terminal;
+    const ended = endedCommandsText(endedCommands);
+    if (ended !== undefined) {
+      terminal.say(`${style.yellow(ended)}. To keep them running: harness serve, and harness run --attach`);
+    }
+    const unaskedText = "there is no terminal to ask in; to approve: --approve once · ";
+    // A turn that cost nothing, or an unknown sum, says nothing of it.
+    const spent = cost ? `$${cost.toFixed(4)} · ` : "";
+    const goOn = style.dim(`${spent}to go on: ${again(terminal.columns !== undefined)}`);
+    // The command is there to be copied: a line break would end it.
+    terminal.exact(`${unasked > 0 ? style.yellow(unaskedText) : ""}${goOn}`);
+  },
+});
 
 /** The `result` line of a command that failed before there was one. */
 export const failureJson = ({ code, message, exitCode }: CliError, threadId: string | undefined) => {
@@ -135,8 +104,12 @@ export const failureJson = ({ code, message, exitCode }: CliError, threadId: str
   return { type: "result", data };
 };
 
-/** Where a thread of a directory is found again, for {@link RunSummary}. */
-export const storedPlace = (workspace: string, threadId: string): { log: string; again: string } => {
-  const cwd = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
-  return { log: logFile(workspace, threadId), again: `harness threads show ${threadId}${cwd}` };
-};
+/** How a run goes on with a thread: of the server at `endpoint`, or of the directory `workspace`. */
+export const goOnCommand =
+  (threadId: string, endpoint?: string, workspace = io().cwd()) =>
+  (isShort: boolean) => {
+    const id = isShort ? threadId.replace(/^ses_/, "").slice(0, 8) : threadId;
+    const cwd = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
+    const at = endpoint === undefined ? cwd : ` --attach ${shellWord(endpoint)}`;
+    return `harness run${at} --thread ${oneLine(id, 80)} "PROMPT"`;
+  };

@@ -58,9 +58,7 @@ export const createThreadParts = async (options: ThreadPartsOptions): Promise<Th
     onError: notes.tell,
     onWatched: json ? noteWatched : undefined,
   });
-  const timelineOutput = json
-    ? createJsonOutput(answer, { noPolicy })
-    : createTimelineOutput(terminal, view, { noPolicy });
+  const timelineOutput = json ? createJsonOutput(answer, noPolicy) : createTimelineOutput(terminal, view);
   const parts: ThreadParts = {
     session,
     connecting: {

@@ -12,10 +12,11 @@ import { createTerminal, note } from "../terminal/terminal.ts";
 import { promptTitle } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
 import { exitCodeOf, RefusedCalls } from "../timeline/outcomes.ts";
-import { attachCommand, toCliFailure } from "./failures.ts";
+import { logFile } from "../workspace-directory.ts";
+import { toCliFailure } from "./failures.ts";
 import type { RunOptions } from "./run.ts";
 import { toFileInput } from "./run-input.ts";
-import { failureJson, type RunSummary, storedPlace } from "./run-output.ts";
+import { failureJson, goOnCommand, type RunSummary } from "./run-output.ts";
 import { createThreadParts, settleTurn, type ThreadParts } from "./run-parts.ts";
 import type { RunServer } from "./run-server.ts";
 
@@ -56,8 +57,11 @@ export const runPrompt = async (
     streams: runStreams(),
     showPrompt: false,
   });
-  const placeOf = (id: string) =>
-    attach === undefined ? storedPlace(workspace, id) : { log: undefined, again: attachCommand(attach, id) };
+  const placeOf = (id: string) => ({
+    log: attach === undefined ? logFile(workspace, id) : undefined,
+    again: goOnCommand(id, attach, workspace),
+  });
+  const endKeys = parts.session.hearEscape(place.interrupts.cancel);
   try {
     await place.server.opened();
     if (attach !== undefined && threadId !== undefined) {
@@ -84,6 +88,7 @@ export const runPrompt = async (
     throw failure;
   } finally {
     // Until the server is gone a signal does not end this process.
+    endKeys();
     await parts.session.closeHub();
     await place.server.close();
     await parts.end();

@@ -20,7 +20,7 @@ import { oneLine } from "../terminal/text.ts";
 import { lastExchangeOf } from "../threads/last-exchange.ts";
 import { type LastTurn, lastTurnOf } from "../threads/last-turn.ts";
 import { chosenThread } from "../threads/thread-ids.ts";
-import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { harnessDirectory, keptWorkspace, workspaceDirectory } from "../workspace-directory.ts";
 import { askPrompt, canAskPrompt } from "./ask-prompt.ts";
 import { checkCommand, promptOf } from "./run-input.ts";
 import { RunServer } from "./run-server.ts";
@@ -147,7 +147,8 @@ export const run = async (
   if (given.model !== undefined) checkedModel(given.model);
   if (attach !== undefined) socketPathOf(attach, "--attach");
   const choice = toPolicyChoice(given);
-  const workspace = await workspaceDirectory(given.cwd);
+  const isKept = attach === undefined && (given.thread ?? given.continue ?? given.resume) !== undefined;
+  const workspace = await (isKept ? keptWorkspace : workspaceDirectory)(given.cwd);
   if (choice.kind === "file" && choice.file !== undefined) {
     // Only then is the code that reads policies needed in this process.
     const [{ readNamedPolicy }, { policyWarnings }] = await Promise.all([

@@ -32,7 +32,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     defer(onStopSignals(() => stopped.resolve(undefined)));
     if (toPolicyChoice(options).kind === "none") note(noPolicyText);
     const reports = { note, detail: note, error: faults.tell };
-    const { server, models } = await openThreadService(options, reports, defer);
+    const { server, models, place } = await openThreadService(options, reports, defer);
     // Clients of sockets choose among these models only, the client of the channel any.
     const limit = createModelLimit(models);
     const accept = (accepted: Channel) => void server.connect(faults.watch(accepted), limit);
@@ -47,6 +47,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     if (listen.length > 0) void server.resume();
     if (listen.length > 0) note(`listening on ${listeners.endpoints.join(" ")}`);
     const error = await stopped.promise;
+    if (listen.length > 0) note(`ended; threads are kept in ${place}`);
     if (error === undefined) return ExitCode.done;
     logFailure("harness serve", error);
     return ExitCode.failed;

@@ -1,3 +1,4 @@
+import { startOfCall } from "@harnesskit/approvals";
 import type { WhenBusy } from "@harnesskit/protocol/threads";
 import { createThreadServer, type ThreadServer, type ThreadStore } from "@harnesskit/thread-server";
 import {
@@ -9,10 +10,10 @@ import { type AgentCore, openAgentCore } from "../agents/agent-core.ts";
 import { openNamedAuditLog } from "../audit/audit-logs.ts";
 import { describeFailure, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { toLocation } from "../store/location.ts";
+import { describeLocation, toLocation } from "../store/location.ts";
 import { type PolicyOptions, toPolicyChoice } from "../supervision/policy-choice.ts";
 import { openSupervision, type Supervision } from "../supervision/supervision.ts";
-import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { checkWritable, grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { agents, createLazyRunner } from "./agent-loop.ts";
 import { hubControl } from "./hub-control.ts";
 import { checkedModel, contextOf, createModelChooser } from "./models.ts";
@@ -58,6 +59,8 @@ export interface ThreadService {
   readonly models: readonly string[];
   /** The commands in the background that run, and end with it. */
   readonly runningCommands: AgentCore["runningCommands"];
+  /** Where its threads are kept, without a secret. */
+  readonly place: string;
 }
 
 /**
@@ -74,6 +77,7 @@ export const openThreadService = async (
   const workspace = await workspaceDirectory(options.cwd);
   const defaultModel = checkedModel(options.model);
   const allowed = allowModel.map((spec) => checkedModel(spec, "--allow-model"));
+  if (options.store === undefined) await checkWritable(workspace);
   const supervision = await supervise(options, workspace, detail);
   defer(() => supervision?.close());
   const audit = options.audit === undefined ? undefined : (await openNamedAuditLog(options.audit)).sink;
@@ -97,7 +101,7 @@ export const openThreadService = async (
     onRetry: (reason) => note(`the model is asked again: ${reason}`),
     ...contextOf(io().env),
   });
-  const { store, close } = await openThreads(options.store, workspace, detail);
+  const { store, place, close } = await openThreads(options.store, workspace, detail);
   defer(close);
   const server = createThreadServer({
     store,
@@ -105,6 +109,7 @@ export const openThreadService = async (
     runner,
     tools: (listing) => core.tools(listing),
     agents,
+    startOf: startOfCall,
     // A server that is there for one client does not begin what others left.
     resumeQueues: "use",
     whenBusy: options.whenBusy || undefined,
@@ -114,7 +119,7 @@ export const openThreadService = async (
   });
   supervision?.control(hubControl(server));
   runner.load();
-  return { server, models: [defaultModel, ...allowed], runningCommands: core.runningCommands };
+  return { server, models: [defaultModel, ...allowed], runningCommands: core.runningCommands, place };
 };
 
 /** Where threads are kept: files of the workspace, or a database that several servers share. */
@@ -122,14 +127,15 @@ const openThreads = async (
   given: string | undefined,
   workspace: string,
   note: (line: string) => void,
-): Promise<{ readonly store: ThreadStore; readonly close: () => Promise<void> }> => {
+): Promise<{ readonly store: ThreadStore; readonly place: string; readonly close: () => Promise<void> }> => {
   if (given === undefined) {
+    const root = harnessDirectory(workspace);
     const store = createFileThreadStore({
-      root: harnessDirectory(workspace),
+      root,
       grantKeyPath: grantKeyPath(),
       onError: toldOnce(note),
     });
-    return { store, close: () => store.close() };
+    return { store, place: root, close: () => store.close() };
   }
   const location = toLocation(given);
   if (location.kind !== "postgres") {
@@ -140,7 +146,7 @@ const openThreads = async (
   }
   const { openPostgres } = await import("../store/open.ts");
   const { threads, close } = await openPostgres(location, "harness serve");
-  return { store: threads, close };
+  return { store: threads, place: describeLocation(location), close };
 };
 
 const toldOnce = (note: (line: string) => void): NonNullable<FileThreadStoreOptions["onError"]> => {

@@ -4,6 +4,8 @@ import { logFailure } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import { io } from "../io.ts";
 import { type Answer, type AskMode, type AskTerminal, askUser, type Question } from "../terminal/asker.ts";
+import { LineReader } from "../terminal/line-reader.ts";
+import { ownsKeyboard } from "../terminal/owns-keyboard.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
@@ -42,6 +44,8 @@ export class Session {
   readonly spinner: Spinner | undefined;
   readonly view: View;
   readonly mode: AskMode;
+  /** Esc is heard while a turn runs. */
+  readonly readsKeys: boolean;
   /** The terminal to ask in; undefined where no user can be asked. */
   readonly askTerminal: AskTerminal | undefined;
   /** Takes the keyboard from what reads lines, before the user is asked. */
@@ -71,8 +75,10 @@ export class Session {
     this.answer = answer;
     this.isAnswerRead = answer.columns === undefined && answer !== terminal;
     const other = streams.answer === streams.shown ? io().stderr : streams.answer;
+    this.readsKeys = !json && command !== "harness attach" && ownsKeyboard();
+    const hint = this.readsKeys ? "Esc cancels" : undefined;
     this.spinner =
-      json || !canSpin(streams.shown) ? undefined : new Spinner({ stream: streams.shown, other });
+      json || !canSpin(streams.shown) ? undefined : new Spinner({ stream: streams.shown, other, hint });
     this.view = new View({
       ...{ terminal, spinner: this.spinner, openProse, policyUse },
       ...(showPrompt !== undefined && { showPrompt }),
@@ -103,6 +109,25 @@ export class Session {
   ask<Reach extends string = never>(question: Question<Reach>, signal: AbortSignal): Promise<Answer<Reach>> {
     this.beforeAsk();
     return askUser(question, signal, this.askTerminal ?? { show: this.#show }).finally(() => this.afterAsk());
+  }
+
+  /** Calls `onEscape` for Esc while no question is asked; returns what ends that. Whatever else is typed meanwhile is dropped. */
+  hearEscape(onEscape: () => void): () => void {
+    if (!this.readsKeys) return () => {};
+    const onInterrupt = () => void io().signals.emit("SIGINT", "SIGINT");
+    let reader: LineReader | undefined;
+    this.afterAsk = () => {
+      reader ??= new LineReader({ onInterrupt, onEscape });
+    };
+    this.beforeAsk = () => {
+      reader?.close();
+      reader = undefined;
+    };
+    this.afterAsk();
+    return () => {
+      this.beforeAsk();
+      this.afterAsk = () => {};
+    };
   }
 
   /** Says something beside what is shown, on standard error. Safe text. */

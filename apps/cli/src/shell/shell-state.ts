@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { makeDirectory, readOwnFile, sha256Hex, writeFileAtomic } from "@harnesskit/node-kit";
+import { sha256Hex } from "@harnesskit/node-kit";
 import { ActionDirectiveSchema, ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
 import { isObject } from "@harnesskit/wire/json";
 import { keepNewest } from "../agents/keep-newest.ts";
 import { type CliError, unavailableError } from "../cli-error.ts";
+import { readStateJson, writeStateJson } from "../state-json.ts";
 
 /** What is kept of a conversation between two calls. */
 export interface KeptConversation {
@@ -13,7 +14,6 @@ export interface KeptConversation {
 }
 
 const maxConversations = 100;
-const maxFileBytes = 4 * 1024 * 1024;
 const lastFile = "last";
 const maxIdLength = 512;
 
@@ -55,37 +55,27 @@ export class ShellState {
   }
 
   async lastSessionId(): Promise<string | undefined> {
-    const found = await this.#read(lastFile);
+    const found = await readStateJson(this.#path(lastFile));
     return isSessionId(found) ? found : undefined;
   }
 
   async load(sessionId: string): Promise<KeptConversation | undefined> {
-    return toKept(await this.#read(hash(sessionId)), sessionId);
+    return toKept(await readStateJson(this.#path(hash(sessionId))), sessionId);
   }
 
   /** Rejects with a `CliError` `state_unavailable`. */
   async save(kept: KeptConversation): Promise<void> {
     const { sessionId } = kept.session;
     try {
-      await makeDirectory(this.#directory);
-      await this.#write(hash(sessionId), kept);
-      await this.#write(lastFile, sessionId);
+      await writeStateJson(this.#path(hash(sessionId)), kept);
+      await writeStateJson(this.#path(lastFile), sessionId);
       await keepNewest(this.#directory, maxConversations, /^[0-9a-f]{32}\.json$/);
     } catch (cause) {
       throw stateFailure(this.#directory, cause);
     }
   }
 
-  async #read(name: string): Promise<unknown> {
-    try {
-      const path = join(this.#directory, `${name}.json`);
-      return JSON.parse((await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8"));
-    } catch {
-      return undefined;
-    }
-  }
-
-  #write(name: string, value: unknown): Promise<void> {
-    return writeFileAtomic(join(this.#directory, `${name}.json`), `${JSON.stringify(value)}\n`);
+  #path(name: string): string {
+    return join(this.#directory, `${name}.json`);
   }
 }

@@ -2,7 +2,7 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { type ThreadLease, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { systemClock, wait } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { type Artifacts, copyArtifacts } from "./copy-artifacts.ts";
+import { copyArtifacts, type ThreadFiles } from "./copy-artifacts.ts";
 import { type CopyCount, conflict, sameJson } from "./copy-count.ts";
 
 /** Events that are written at once. */
@@ -11,12 +11,6 @@ const batchEvents = 200;
 export const threadLeaseMs = 5000;
 const patienceMs = 8000;
 const pollMs = 200;
-
-/** Threads with what they have written beside their events. */
-export interface ThreadSource {
-  readonly threads: ThreadStore;
-  readonly files: Artifacts;
-}
 
 const eventsOf = async (store: ThreadStore, threadId: string): Promise<Event[]> => {
   const events: Event[] = [];
@@ -48,7 +42,7 @@ const lease = async (store: ThreadStore, threadId: string): Promise<ThreadLease>
 };
 
 /** Copies a thread with its artifacts; one that an interrupted copy has left is copied anew. */
-const copyThread = async (from: ThreadSource, to: ThreadStore, threadId: string): Promise<boolean> => {
+const copyThread = async (from: ThreadFiles, to: ThreadStore, threadId: string): Promise<boolean> => {
   const thread = await from.threads.get(threadId);
   if (thread === undefined) return false;
   const events = await eventsOf(from.threads, threadId);
@@ -67,7 +61,7 @@ const copyThread = async (from: ThreadSource, to: ThreadStore, threadId: string)
   const held = await lease(to, threadId);
   try {
     // Events last: a thread that has all of them is whole.
-    await copyArtifacts(from.files, to, threadId);
+    await copyArtifacts(from, to, threadId);
     for (let start = 0; start < events.length; start += batchEvents) {
       await to.append(threadId, events.slice(start, start + batchEvents), { flush: true });
     }
@@ -77,7 +71,7 @@ const copyThread = async (from: ThreadSource, to: ThreadStore, threadId: string)
   return true;
 };
 
-export const copyThreads = async (from: ThreadSource, to: ThreadStore): Promise<CopyCount> => {
+export const copyThreads = async (from: ThreadFiles, to: ThreadStore): Promise<CopyCount> => {
   const all = await from.threads.list();
   let copied = 0;
   for (const { threadId } of all.reverse()) {

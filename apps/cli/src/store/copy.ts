@@ -7,7 +7,6 @@ import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
-import { artifactFiles } from "./copy-artifacts.ts";
 import { copyContinuations } from "./copy-continuations.ts";
 import { copyRuns, copySessions, copySuspensions } from "./copy-conversations.ts";
 import type { CopyCount } from "./copy-count.ts";
@@ -23,7 +22,6 @@ const keepAll = { retentionMs: Number.MAX_SAFE_INTEGER, maxRecords: 100_000_000 
 /** What was copied, by kind. */
 type Counts = Readonly<Record<string, CopyCount>>;
 type Defer = (cleanup: () => unknown) => void;
-type SourceOf<K extends CopySource["kind"]> = Extract<CopySource, { kind: K }>;
 
 const exists = (file: string): Promise<boolean> =>
   stat(file).then(
@@ -32,7 +30,7 @@ const exists = (file: string): Promise<boolean> =>
   );
 
 const copyConversations = async (
-  from: SourceOf<"sqlite">,
+  from: Extract<CopySource, { kind: "sqlite" }>,
   to: PostgresStore,
   defer: Defer,
 ): Promise<Counts> => {
@@ -47,8 +45,7 @@ const copyConversations = async (
   };
 };
 
-const copyFiles = async (from: SourceOf<"files">, to: PostgresStore, defer: Defer): Promise<Counts> => {
-  const { directory } = from;
+const copyFiles = async (directory: string, to: PostgresStore, defer: Defer): Promise<Counts> => {
   await workspaceDirectory(directory);
   const unreadable: string[] = [];
   const threads = createFileThreadStore({
@@ -58,25 +55,22 @@ const copyFiles = async (from: SourceOf<"files">, to: PostgresStore, defer: Defe
   });
   defer(() => threads.close());
   const counts = {
-    threads: await copyThreads({ threads, files: artifactFiles(directory) }, to.threads),
+    threads: await copyThreads({ directory, threads }, to.threads),
     grants: await copyGrants(threads, to.threads),
   };
   if (unreadable.length > 0) {
     const what = `${unreadable.length} threads of FROM cannot be read, and were not copied`;
     throw new CliError("copy_failed", what, { hint: "To see why: harness doctor" });
   }
-  const conversations = conversationsOf(from);
+  const conversations = conversationsOf(directory);
   if (!(await exists(conversations.file))) return counts;
   return { ...counts, ...(await copyConversations(conversations, to, defer)) };
 };
 
-const copyHub = async (from: SourceOf<"hub">, to: PostgresStore, defer: Defer): Promise<Counts> => {
-  const [approvalsFile, timelineFile] = [
-    join(from.directory, "approvals.db"),
-    join(from.directory, "timeline.db"),
-  ];
+const copyHub = async (directory: string, to: PostgresStore, defer: Defer): Promise<Counts> => {
+  const [approvalsFile, timelineFile] = [join(directory, "approvals.db"), join(directory, "timeline.db")];
   if (!(await exists(approvalsFile)) || !(await exists(timelineFile))) {
-    throw usageError(`${describeLocation(from)} has no state of a hub`);
+    throw usageError(`${directory} has no state of a hub`);
   }
   const approvals = await openApprovalStore({ file: approvalsFile, limits: keepAll });
   defer(() => approvals.close());
@@ -112,7 +106,9 @@ export const copyStore = async (
       defer(() => target.close());
       return opening(to, () => {
         if (from.kind === "sqlite") return copyConversations(from, target, defer);
-        return from.kind === "hub" ? copyHub(from, target, defer) : copyFiles(from, target, defer);
+        return from.kind === "hub"
+          ? copyHub(from.directory, target, defer)
+          : copyFiles(from.directory, target, defer);
       });
     });
   const counts = await copyOnce();

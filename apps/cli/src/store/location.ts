@@ -1,14 +1,14 @@
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { basename } from "node:path";
 import { shellWord } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
-import { harnessDirectory } from "../workspace-directory.ts";
+import { stateDirectory } from "../workspace-directory.ts";
 
 /** Where conversations and threads are kept. */
 export type StoreLocation =
   | { readonly kind: "sqlite"; readonly file: string }
-  /** The `.harness` of a directory: threads in files, and conversations in its `chat.sqlite`. */
-  | { readonly kind: "files"; readonly directory: string }
   | {
       readonly kind: "postgres";
       /** A secret. */
@@ -16,10 +16,10 @@ export type StoreLocation =
       readonly schema: string | undefined;
     };
 
-/** What `store copy` reads: files, or the directory of a hub. */
+/** What `store copy` reads: conversations in a file, what lies in the `.harness` of a directory, or the state of a hub. */
 export type CopySource =
-  | Exclude<StoreLocation, { kind: "postgres" }>
-  | { readonly kind: "hub"; readonly directory: string };
+  | Extract<StoreLocation, { kind: "sqlite" }>
+  | { readonly kind: "files" | "hub"; readonly directory: string };
 
 /** The environment variable that holds the URL of `--store postgres:`. */
 const urlVariable = "HARNESS_STORE";
@@ -64,13 +64,12 @@ const postgres = (text: string, env: NodeJS.ProcessEnv): StoreLocation => {
 };
 
 /**
- * Reads a place: `postgres:`, `postgres://…`, `sqlite:FILE`, `files:DIR`, or a file. Throws a usage error, also for a password in
+ * Reads a place: `postgres:`, `postgres://…`, `sqlite:FILE`, or a file. Throws a usage error, also for a password in
  * it; no error repeats the URL.
  */
 export const toLocation = (text: string, env: NodeJS.ProcessEnv = io().env): StoreLocation => {
   if (isPostgres(text)) return postgres(text, env);
-  if (text === "" || text === "sqlite:" || text === "files:") throw usageError("--store names no file");
-  if (text.startsWith("files:")) return { kind: "files", directory: fromHere(text.slice("files:".length)) };
+  if (text === "" || text === "sqlite:") throw usageError("--store names no file");
   // What looks like a URL is no file: an error or a file's name would repeat its password.
   if (/^\s*[a-z][a-z0-9+.-]+:/i.test(text) && !text.startsWith("sqlite:")) {
     throw usageError(
@@ -83,30 +82,42 @@ export const toLocation = (text: string, env: NodeJS.ProcessEnv = io().env): Sto
 
 /** Reads what `store copy` copies: a file, `files:DIR` or `hub:DIR`. Throws as {@link toLocation} does, also for a database. */
 export const toCopySource = (text: string): CopySource => {
-  if (/^hub:./.test(text)) return { kind: "hub", directory: fromHere(text.slice("hub:".length)) };
+  for (const kind of ["files", "hub"] as const) {
+    const path = text.slice(`${kind}:`.length);
+    if (path !== "" && text.startsWith(`${kind}:`)) return { kind, directory: fromHere(path) };
+  }
   const location = toLocation(text);
   if (location.kind !== "postgres") return location;
   throw usageError("FROM must be sqlite:FILE, files:DIR or hub:DIR", "To copy a database: pg_dump");
 };
 
-/** The place of conversations: `--store`, or a file of the workspace. */
-export const conversationsIn = ({ store }: { readonly store?: string }, workspace: string): StoreLocation => {
-  if (store === undefined) return { kind: "sqlite", file: join(harnessDirectory(workspace), "chat.sqlite") };
-  const location = toLocation(store);
-  return location.kind === "files" ? conversationsOf(location) : location;
+/** The place of conversations: `--store`, or this user's file for the workspace. */
+export const conversationsIn = ({ store }: { readonly store?: string }, workspace: string): StoreLocation =>
+  store === undefined ? conversationsOf(workspace) : toLocation(store);
+
+const realPath = (directory: string): string => {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return directory;
+  }
 };
 
-/** The conversations of a directory's `.harness`. */
-export const conversationsOf = ({ directory }: { readonly directory: string }) => ({
-  kind: "sqlite" as const,
-  file: join(harnessDirectory(directory), "chat.sqlite"),
-});
+/**
+ * This user's conversations in a directory. They lie outside of it: a conversation that came with a directory could say
+ * that a human has allowed a call, and the call would run.
+ */
+export const conversationsOf = (directory: string) => {
+  const path = realPath(directory);
+  const name = basename(path).replace(/[^\w.-]/g, "_");
+  const id = createHash("sha256").update(path).digest("hex").slice(0, 16);
+  return { kind: "sqlite" as const, file: stateDirectory(`chats/${name}-${id}.sqlite`) };
+};
 
 /** A place as it may be shown: without user, password and options. */
 export const describeLocation = (location: CopySource | StoreLocation): string => {
-  if (location.kind === "hub") return `hub:${shellWord(location.directory)}`;
   if (location.kind === "sqlite") return `sqlite:${shellWord(location.file)}`;
-  if (location.kind === "files") return `files:${shellWord(location.directory)}`;
+  if (location.kind !== "postgres") return `${location.kind}:${shellWord(location.directory)}`;
   const { host, pathname } = new URL(location.url);
   const schema = location.schema === undefined ? "" : `?schema=${location.schema}`;
   return `postgres://${host}${pathname}${schema}`;

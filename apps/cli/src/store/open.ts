@@ -74,8 +74,6 @@ export const openConversations = async (
   { mustExist = false }: { readonly mustExist?: boolean } = {},
 ): Promise<ConversationStore> => {
   if (location.kind === "postgres") return openPostgres(location, name);
-  if (location.kind === "files")
-    throw usageError("conversations are kept in a file or in PostgreSQL, not in files:DIR");
   const { file } = location;
   if (mustExist && (await stat(file).catch(() => undefined)) === undefined) {
     throw usageError(

@@ -7,16 +7,17 @@ export type ChatCommand =
   /** One that only some conversations have, or none. */
   | { readonly kind: "other"; readonly word: string; readonly argument: string };
 
-export const chatHelp = [
-  "/approve ID         run the call that waits; without an ID the only one",
-  "/reject ID [REASON] do not run it; the model gets the reason",
-  "/pending            show what waits",
-  "/quit, /exit        leave; what waits goes on waiting",
-  "//text              a message that begins with a /",
-  "Tab                 completes commands, ids and @FILE",
-  "Alt+Enter, or a \\ at the end of a line: the message goes on in the next line",
-  "Up, Down            bring back what was sent; a message of several lines as one, with ⏎",
-  "Ctrl-C              cancels a turn that runs, else drops what is typed; twice at an empty line: leaves",
+export const chatHelp: readonly (readonly [usage: string, text: string])[] = [
+  ["/approve ID", "run the call that waits; without an ID the only one"],
+  ["/reject ID [REASON]", "do not run it; the model gets the reason"],
+  ["/pending", "show what waits"],
+  ["/quit, /exit", "leave; what waits goes on waiting"],
+  ["//text", "a message that begins with a /"],
+  ["Tab", "completes commands, ids and @FILE"],
+  ["Alt+Enter", "or a \\ at the end of a line: the message goes on in the next line"],
+  ["Up, Down", "bring back what was sent; a message of several lines as one, with ⏎"],
+  ["Esc", "cancels a turn that runs; at a question: leaves it waiting"],
+  ["Ctrl-C", "cancels a turn too, else drops what is typed; twice at an empty line: leaves"],
 ];
 
 /** Reads a line, or what was pasted as one. */

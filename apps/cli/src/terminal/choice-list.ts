@@ -3,6 +3,7 @@ import stringWidth from "fast-string-width";
 import type { Choice, ChooseOptions, Chosen } from "./choose.ts";
 import type { Key } from "./keys.ts";
 import { createTerminal, type Terminal } from "./terminal.ts";
+import { oneLine } from "./text.ts";
 
 /** Rows of the screen that are left to what stands above the choices. */
 const otherRows = 6;
@@ -73,7 +74,10 @@ export class ChoiceList<T> {
     this.#erase();
     const chosen = this.#options.choices.find((choice) => choice.value === value);
     if (chosen === undefined) return;
-    this.#terminal.say(`${this.#options.message} ${this.#terminal.style.bold(chosen.label)}`);
+    const { style, columns = 80 } = this.#terminal;
+    const { message } = this.#options;
+    const label = oneLine(chosen.label, Math.max(20, columns - stringWidth(message) - 1));
+    this.#terminal.say(`${message} ${style.bold(label)}`);
   }
 
   #byKey(text: string): Chosen<T> | undefined {

@@ -6,7 +6,9 @@ import { type ChatCommand, chatHelp, parseChatLine } from "./chat-line.ts";
 import { completeLine } from "./complete-line.ts";
 import { LineHistory } from "./line-history.ts";
 import { LineReader } from "./line-reader.ts";
-import { oneLine } from "./text.ts";
+import { oneLine, wrapText } from "./text.ts";
+
+const usageColumns = 20;
 
 export type AnswerCommand = Extract<ChatCommand, { kind: "approve" | "reject" }>;
 
@@ -82,6 +84,8 @@ export class LineConversation {
     if (!isCancelled) this.#view.note("Ctrl-C again, Ctrl-D or /quit leaves.");
   };
 
+  readonly #onEscape = (): void => void this.#actions.cancel();
+
   /** Gives the keyboard up, so that a question can be asked. Lines that were sent ahead are forgotten: none of them is an answer. */
   #releaseKeyboard(): void {
     if (!this.isTerminal) return;
@@ -145,6 +149,7 @@ export class LineConversation {
     const sources = { commands: words.sort(), ids: () => this.#actions.pendingIds(), directory };
     return new LineReader({
       onInterrupt: this.#onInterrupt,
+      onEscape: this.#onEscape,
       history: this.#history,
       draft,
       complete: (line) => completeLine(line, sources),
@@ -177,8 +182,15 @@ export class LineConversation {
   }
 
   #help(): void {
-    const own = (this.#actions.commands ?? []).map(({ help: [usage, text] }) => `${usage.padEnd(20)}${text}`);
-    this.#view.lines([...own, ...chatHelp]);
+    const all = [...(this.#actions.commands ?? []).map(({ help }) => help), ...chatHelp];
+    const { columns } = this.#view;
+    const room = columns === undefined ? undefined : columns - usageColumns;
+    const lines = all.flatMap(([usage, text]) =>
+      wrapText(text, room)
+        .split("\n")
+        .map((line, at) => `${(at === 0 ? usage : "").padEnd(usageColumns)}${line}`),
+    );
+    this.#view.lines(lines);
   }
 
   async #other({ word, argument }: Extract<ChatCommand, { kind: "other" }>): Promise<void> {

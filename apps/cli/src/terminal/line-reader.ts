@@ -11,12 +11,16 @@ const prompt = "› ";
 const furtherPrompt = "… ";
 /** A line break in a message that is edited as one line. */
 const lineBreak = "⏎";
+/** How long after Esc the rest of an arrow key's sequence may come. */
+const escapeCodeTimeout = 100;
 
 const asOneLine = (message: string): string => message.replaceAll("\n", lineBreak);
 
 export interface LineReaderOptions {
   /** Called for Ctrl-C in a terminal where no text is typed. */
   readonly onInterrupt: () => void;
+  /** Called for Esc while no message is waited for. @default nothing happens */
+  readonly onEscape?: (() => void) | undefined;
   /** What the arrow keys bring back. @default what was typed since it was made */
   readonly history?: LineHistory | undefined;
   /** What is typed already. @default nothing */
@@ -56,6 +60,7 @@ export class LineReader {
       terminal: this.isTerminal,
       prompt,
       output: this.#echo,
+      escapeCodeTimeout,
       ...(history && { history: history.lines.map(asOneLine), removeHistoryDuplicates: true }),
       ...(complete && {
         completer: (line: string, done: (error: null, found: Completion) => void) =>
@@ -78,6 +83,7 @@ export class LineReader {
     if (key?.name === "paste-start") this.#isPasting = true;
     if (key?.name === "paste-end") this.#isPasting = false;
     if (key?.name === "up" && this.#begun.length > 0 && !this.#isPasting) this.#editWhole();
+    if (key?.name === "escape" && this.#waiting === undefined) this.#options.onEscape?.();
     if (key?.name !== "return" || key.meta !== true) return;
     this.#isContinued = true;
     this.#reader.write(null as unknown as string, { name: "return" });

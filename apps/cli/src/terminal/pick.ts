@@ -1,5 +1,5 @@
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
-import { Interrupts } from "../interruption.ts";
+import { noteInterruption } from "../interruption.ts";
 import { io } from "../io.ts";
 import { choose } from "./choose.ts";
 import { createTerminal } from "./terminal.ts";
@@ -24,7 +24,6 @@ export const pickOne = async (
   picks: readonly Pick[],
   what: string,
   otherwise?: string,
-  signal: AbortSignal = new AbortController().signal,
 ): Promise<string | undefined> => {
   const [first] = picks;
   const { stdin, stdout, stderr } = io();
@@ -38,7 +37,7 @@ export const pickOne = async (
   });
   const chosen = await choose({
     ...{ message: `Which ${what}?`, choices, initial: first.id, output },
-    ...{ signal, leave: "choose none", isFiltered: true },
+    ...{ signal: new AbortController().signal, leave: "choose none", isFiltered: true },
   });
   return typeof chosen === "object" ? chosen.value : undefined;
 };
@@ -50,14 +49,8 @@ export const pickOne = async (
  */
 export const pick = async (picks: readonly Pick[], what: string, otherwise: string): Promise<string> => {
   if (picks.length === 0) throw new CliError("not_found", `There is no ${what} yet`, { hint: otherwise });
-  const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
-  interrupts.listen();
-  try {
-    const chosen = await pickOne(picks, what, otherwise, interrupts.signal);
-    if (chosen !== undefined) return chosen;
-    interrupts.interrupt();
-    throw new CliError("cancelled", "Nothing was selected", { exitCode: ExitCode.interrupted });
-  } finally {
-    interrupts.dispose();
-  }
+  const chosen = await pickOne(picks, what, otherwise);
+  if (chosen !== undefined) return chosen;
+  noteInterruption();
+  throw new CliError("cancelled", "Nothing was selected", { exitCode: ExitCode.interrupted });
 };

@@ -9,6 +9,8 @@ type Stream = Pick<NodeJS.WriteStream, "isTTY" | "columns" | "write">;
 export interface SpinnerOptions {
   /** The terminal. @default standard output */
   readonly stream?: Stream;
+  /** What the user can do meanwhile. @default nothing is said */
+  readonly hint?: string | undefined;
   /** What writes to the same terminal. @default standard error */
   readonly other?: Stream;
   /** @default the real time */
@@ -44,6 +46,7 @@ export const canSpin = (stream: Pick<Stream, "isTTY">, env: NodeJS.ProcessEnv = 
 export class Spinner {
   readonly #stream: Stream;
   readonly #clock: Clock;
+  readonly #hint: string;
   readonly #write: Stream["write"];
   readonly #undo: (() => void)[] = [];
   #column = 0;
@@ -54,8 +57,10 @@ export class Spinner {
   readonly #instead: (Waited | { readonly label: undefined })[] = [];
   #cancelTimer: (() => void) | undefined;
 
-  constructor({ stream = io().stdout, other = io().stderr, clock = systemClock }: SpinnerOptions = {}) {
+  constructor(options: SpinnerOptions = {}) {
+    const { stream = io().stdout, other = io().stderr, clock = systemClock, hint } = options;
     this.#stream = stream;
+    this.#hint = hint === undefined ? "" : ` · ${hint}`;
     this.#clock = clock;
     this.#write = stream.write.bind(stream) as Stream["write"];
     this.#lastWriteMs = clock.elapsedMs();
@@ -129,7 +134,7 @@ export class Spinner {
     const { label, sinceMs } = shown;
     const space = this.#column === 0 ? "" : " ";
     const frame = frames[this.#frame++ % frames.length];
-    const text = `${space}${frame} ${label} ${elapsed(nowMs - sinceMs)}`;
+    const text = `${space}${frame} ${label} ${elapsed(nowMs - sinceMs)}${this.#hint}`;
     // Where it does not fit, it would begin a line of its own.
     if (this.#column + stringWidth(text) >= (this.#stream.columns || 80)) this.#hide();
     else {

@@ -3,9 +3,10 @@ import type { Usage } from "@harnesskit/protocol/threads";
 import { io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime } from "../terminal/text.ts";
+import { formatTime, oneLine } from "../terminal/text.ts";
 import { toAgeMs } from "./prune.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
+import { shortId } from "./thread-row.ts";
 
 export interface ThreadsCostOptions {
   readonly cwd: string;
@@ -30,6 +31,8 @@ interface SpentTurn {
 
 interface Spent {
   readonly name: string;
+  /** Of a thread: untrusted text. */
+  title?: string | undefined;
   turns: number;
   inputTokens: number;
   cacheReadTokens: number;
@@ -60,7 +63,7 @@ async function* spentTurns(stored: StoredThreads, fromMs: number): AsyncGenerato
 const nameOf = (turn: SpentTurn, by: ThreadsCostOptions["by"]): string => {
   switch (by) {
     case "thread":
-      return `${turn.threadId}  ${turn.title}`;
+      return turn.threadId;
     case "turn":
       return turn.turnId;
     case "agent":
@@ -112,6 +115,7 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
     const name = nameOf(turn, by);
     const group = groups.get(name) ?? nothing(name);
     groups.set(name, group);
+    if (by === "thread") group.title = turn.title;
     add(group, turn, prices);
     add(total, turn, prices);
     if (costOf(turn.usage, turn.model, prices) === undefined) unpriced.add(turn.model || "unknown");
@@ -125,22 +129,28 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
   }
   noteUnreadable(stored);
   const number = (value: number) => value.toLocaleString("en-US");
+  const { columns } = terminal;
+  const isCached = total.cacheReadTokens > 0;
+  const ids = rows.map(({ name }) => name);
+  const named = ({ name, title }: Spent) =>
+    title === undefined ? name : `${columns === undefined ? name : shortId(name, ids)}  ${title}`;
   const cells = [
-    ["cost", "input", "from cache", "output", "turns", by],
+    ["cost", "input", ...(isCached ? ["from cache"] : []), "output", "turns", by],
     ...[...rows, total].map((row) => [
       dollars(row),
       number(row.inputTokens),
-      number(row.cacheReadTokens),
+      ...(isCached ? [number(row.cacheReadTokens)] : []),
       number(row.outputTokens),
       number(row.turns),
-      row.name,
+      named(row),
     ]),
   ];
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const widthOf = (column: number) => Math.max(...cells.map((row) => row[column]?.length ?? 0));
   for (const row of cells) {
-    const [name = ""] = row.slice(-1);
-    const figures = row.slice(0, -1).map((cell, column) => cell.padStart(widths[column] ?? 0));
-    terminal.say(`${figures.join("  ")}  ${name}`);
+    const figures = row.slice(0, -1).map((cell, column) => cell.padStart(widthOf(column)));
+    const start = `${figures.join("  ")}  `;
+    const room = columns === undefined ? undefined : Math.max(10, columns - start.length);
+    terminal.say(`${start}${oneLine(row.at(-1) ?? "", room)}`);
     await terminal.ready();
   }
   if (unpriced.size > 0) {

@@ -20,7 +20,7 @@ import { HarnessError, systemClock } from "@harnesskit/wire";
 import { io } from "../io.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
+import { grantKeyPath, harnessDirectory, keptWorkspace } from "../workspace-directory.ts";
 
 const maxNamed = 5;
 
@@ -55,9 +55,12 @@ export interface StoredThreads {
   revokeGrant(grantId: string): Promise<boolean>;
 }
 
-/** Opens what is stored below `cwd`; an empty store is not an error. */
-export const openStoredThreads = async (cwd: string): Promise<StoredThreads> => {
-  const workspace = await workspaceDirectory(cwd);
+/** Opens what is stored for `cwd`: below it, or below the nearest directory above it that has threads. An empty store is not an error. */
+export const openStoredThreads = async (cwd: string): Promise<StoredThreads> =>
+  storedThreadsIn(await keptWorkspace(cwd));
+
+/** Opens what is stored below a directory. */
+export const storedThreadsIn = (workspace: string): StoredThreads => {
   const unreadable = new Set<string>();
   const store: ThreadStore = createFileThreadStore({
     root: harnessDirectory(workspace),

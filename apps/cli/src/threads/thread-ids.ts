@@ -5,7 +5,7 @@ import { CliError } from "../cli-error.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { pick } from "../terminal/pick.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
-import { openStoredThreads } from "./stored-threads.ts";
+import { storedThreadsIn } from "./stored-threads.ts";
 
 const wholeId = /^ses_[0-9a-f]{32}$/;
 const maxPicked = 50;
@@ -48,7 +48,7 @@ export const chosenThread = async (
 ): Promise<string | undefined> => {
   if (thread !== undefined) return storedThreadId(workspace, thread);
   if (!goesOn && !resume) return undefined;
-  const threads = await (await openStoredThreads(workspace)).list();
+  const threads = await storedThreadsIn(workspace).list();
   const open = threads.filter(({ time }) => time.archived === undefined);
   const begin = 'Begin one: harness run "PROMPT"';
   if (resume) {

@@ -12,8 +12,7 @@ import { CliError, unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { io } from "../io.ts";
 import { threadNotFound } from "../run/failures.ts";
-import { workspaceDirectory } from "../workspace-directory.ts";
-import { openStoredThreads } from "./stored-threads.ts";
+import { openStoredThreads, type StoredThreads } from "./stored-threads.ts";
 import { servedThreadId, storedThreadId } from "./thread-ids.ts";
 
 /** Where threads are: below a directory, or at a server that runs. */
@@ -37,8 +36,7 @@ const atServer = (client: ThreadClient, threadId: string): ThreadPlace => ({
   search: ({ query, ...options }) => client.searchThreads(query, options),
 });
 
-const inDirectory = async (cwd: string, threadId: string): Promise<ThreadPlace> => {
-  const stored = await openStoredThreads(cwd);
+const inDirectory = (stored: StoredThreads, threadId: string): ThreadPlace => {
   return {
     rename: (title) => stored.change(threadId, { title }),
     archive: (archived) => stored.change(threadId, { archived }),
@@ -59,8 +57,9 @@ export const withThreads = async <T>(
   let id = threadId ?? "";
   try {
     if (attach === undefined) {
-      id = await storedThreadId(await workspaceDirectory(cwd), id);
-      return await work(await inDirectory(cwd, id), id);
+      const stored = await openStoredThreads(cwd);
+      id = await storedThreadId(stored.workspace, id);
+      return await work(inDirectory(stored, id), id);
     }
     const transport = createUnixTransport({ path: socketPathOf(attach, "--attach") });
     const client = createThreadClient({

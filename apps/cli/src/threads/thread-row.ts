@@ -16,7 +16,7 @@ const shortLength = 8;
 const minTitle = 10;
 
 /** The id as far as a command needs it: its first eight characters, or all of it where another one begins so. */
-const shortId = (id: string, ids: readonly string[]): string => {
+export const shortId = (id: string, ids: readonly string[]): string => {
   const [kind = ""] = /^(?:ses|chat)_/.exec(id) ?? [];
   const short = id.slice(0, kind.length + shortLength);
   if (kind === "" || ids.filter((other) => other.startsWith(short)).length > 1) return id;

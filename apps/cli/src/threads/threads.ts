@@ -8,7 +8,7 @@ import { threadNotFound } from "../run/failures.ts";
 import { conversationsIn } from "../store/location.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine, safeJson } from "../terminal/text.ts";
+import { formatTime, oneLine } from "../terminal/text.ts";
 import { toolSubject } from "../timeline/tool-title.ts";
 import { View } from "../timeline/view.ts";
 import { harnessDirectory, logFile } from "../workspace-directory.ts";
@@ -132,21 +132,16 @@ export const showThread = async (given: string, { cwd }: PlaceOptions): Promise<
   terminal.say(["", style.dim(`log  ${logFile(stored.workspace, threadId)}`)]);
 };
 
-/** `harness threads export`: the events as JSON lines, or with `--json` one document `{ thread, events }`. */
-export const exportThread = async (given: string, { cwd, json }: PlaceOptions): Promise<void> => {
+/** `harness threads export`: the events as JSON lines. */
+export const exportThread = async (given: string, { cwd }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const threadId = await storedThreadId(stored.workspace, given);
-  const thread = await stored.get(threadId);
+  await stored.get(threadId);
   const terminal = createTerminal();
-  if (json) terminal.write(`{"thread":${safeJson(thread)},"events":[`);
-  let isFirst = true;
   for await (const event of stored.events(threadId)) {
-    const line = safeJson(event);
-    terminal.write(json ? `${isFirst ? "" : ","}\n${line}` : `${line}\n`);
-    isFirst = false;
+    terminal.json(event);
     await terminal.ready();
   }
-  if (json) terminal.write("\n]}\n");
 };
 
 interface DeleteOptions extends PlaceOptions {
@@ -201,8 +196,8 @@ export const listGrants = async ({ cwd, json }: PlaceOptions): Promise<void> => 
   }
   const { style } = terminal;
   for (const grant of grants) {
-    const { grantId, time, tool, input, grantedBy } = grant;
-    const what = `${style.bold(oneLine(tool, 40))} ${toolSubject(tool, input)}`;
+    const { grantId, time, tool, input, match, grantedBy } = grant;
+    const what = `${style.bold(oneLine(tool, 40))} ${toolSubject(tool, input)}${match ? "*" : ""}`;
     const facts = `${formatTime(time)} · ${reachOf(grant)} · by ${oneLine(grantedBy, 100)}`;
     const text = [`${grantId}  ${what}`, `  ${style.dim(facts)}`];
     terminal.say(text, "  ");

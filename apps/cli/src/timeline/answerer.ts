@@ -11,7 +11,14 @@ const answererText = (name: string): string =>
   askingCommands.has(name) ? `you, in ${name}` : oneLine(name, 100);
 
 /** What became of an approval, and by whom, as people read it. Safe text. */
-export const approvalText = ({ decision, reason, note, scope, resolvedBy }: ItemData<"approval">): string => {
+export const approvalText = ({
+  decision,
+  reason,
+  note,
+  scope,
+  match,
+  resolvedBy,
+}: ItemData<"approval">): string => {
   const by = resolvedBy === undefined ? "" : ` by ${answererText(resolvedBy)}`;
   const why = reason === undefined ? "" : `: ${oneLine(reason, 200)}`;
   const saidWhy = note === undefined ? "" : `: ${oneLine(note, 500)}`;
@@ -19,7 +26,7 @@ export const approvalText = ({ decision, reason, note, scope, resolvedBy }: Item
     case "once":
       return `approved once${by}`;
     case "always":
-      return `approved always, for exactly this${scope === "directory" ? ", in this project" : ""}${by}`;
+      return `approved always, ${match ? "with any plain arguments" : "for exactly this"}${scope === "directory" ? ", in this project" : ""}${by}`;
     case "reject":
       return reason === "unattended"
         ? `not approved: no user could be asked${by}`

@@ -1,4 +1,4 @@
-import { type ApprovalRisk, presentApproval } from "@harnesskit/approvals";
+import { type ApprovalRisk, presentApproval, startOfCall } from "@harnesskit/approvals";
 import { type ApprovalMetadata, isPreviewCut } from "@harnesskit/protocol/threads";
 import type { AlwaysChoice } from "../terminal/asker.ts";
 import type { Style } from "../terminal/terminal.ts";
@@ -12,14 +12,24 @@ export type AskedCall = Pick<ApprovalMetadata, "tool" | "input"> & {
   readonly reason?: string | undefined;
 };
 
+/** What "always" holds for: exactly the call, or the command with other arguments, too. */
+export type Reach = "exact" | "start";
+
+/** What an answer for a command's start covers, for people. */
+export const startHint = "with any plain arguments; no ; && | $( or new line";
+
 /** How far "always" reaches. What is not shown whole is never allowed for always. */
-export const alwaysChoices = (
-  { preview }: Pick<AskedCall, "preview">,
-  directory: string,
-): readonly AlwaysChoice<"directory">[] =>
-  isPreviewCut(preview)
-    ? []
-    : [{ reach: "directory", label: "Always", hint: `for exactly this, in ${oneLine(directory, 1000)}` }];
+export const alwaysChoices = (call: AskedCall, directory: string): readonly AlwaysChoice<Reach>[] => {
+  if (isPreviewCut(call.preview)) return [];
+  const where = `in ${oneLine(directory, 1000)}`;
+  const start = startOfCall(call)?.command;
+  return [
+    { reach: "exact", label: "Always", hint: `for exactly this, ${where}` },
+    ...(start === undefined
+      ? []
+      : [{ reach: "start" as const, label: `Always ${start}*`, hint: `${startHint}, ${where}` }]),
+  ];
+};
 
 const effects: Readonly<Record<string, string>> = {
   bash: "It runs with your rights, in the whole system: there is no sandbox.",
@@ -27,6 +37,14 @@ const effects: Readonly<Record<string, string>> = {
   write: "It writes the file.",
   edit: "It writes the file.",
 };
+
+const background =
+  "It runs on with your rights, until it ends, you ask to stop it, or this program ends. To see its output, ask for it.";
+
+const effectOf = (tool: string, input: AskedCall["input"]): string =>
+  tool === "bash" && input.background === true
+    ? background
+    : (effects[tool] ?? "What it does is up to the tool.");
 
 const ranks: Readonly<Record<ApprovalRisk["level"], number>> = {
   low: 0,
@@ -62,6 +80,6 @@ export const askedCallLines = async (
   );
   return approvalViewLines(view, style, {
     where: directory === undefined ? undefined : `in ${oneLine(directory, 1000)}`,
-    effect: effects[tool] ?? "What it does is up to the tool.",
+    effect: effectOf(tool, input),
   });
 };

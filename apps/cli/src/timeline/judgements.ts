@@ -55,12 +55,6 @@ export class JudgedCounts {
   }
 }
 
-/** The summary in words. */
-export const judgedText = ({ by, allowed, asked, blocked, changed }: JudgedSummary): string => {
-  const counts = `${allowed} allowed, ${asked} escalated, ${blocked} blocked`;
-  return `under ${by}: ${counts}${changed === 0 ? "" : `, ${changed} changed`}`;
-};
-
 type Judgement = NonNullable<ItemData<"tool_exec" | "user_message">["judgement"]>;
 
 /** The quiet mark of a call that ran: which rule allowed or escalated it. */

@@ -60,6 +60,7 @@ export interface CallEnd {
 /** How a call of a conversation ended that has no result: a gate's refusal has the code of the gate. */
 export const conversationEnd = ({ status, code, message }: CallFailure): CallEnd => {
   if (code === "agent.lost" || code === "core.closed") return { status: "unknown", code, message };
+  if (code === "tool_cancelled") return { status: "cancelled", code, message };
   if (code.startsWith("policy.")) return { status: "blocked", code, message };
   const isRefused = code === "rejected" || code === "tool.rejected" || byCode[code] !== undefined;
   return { status: isRefused ? "rejected" : status, code, message };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Event } from "@harnesskit/protocol/threads";
-import { openPostgresStore, type PostgresThreads } from "@harnesskit/store-postgres";
+import { openPostgresStore } from "@harnesskit/store-postgres";
 import type { ThreadStore } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -68,7 +68,7 @@ const seqsOf = async (store: ThreadStore, threadId: string): Promise<number[]> =
   return seqs;
 };
 
-const base64Of = async (store: PostgresThreads, threadId: string, name: string): Promise<string> => {
+const base64Of = async (store: ThreadStore, threadId: string, name: string): Promise<string> => {
   const parts: Uint8Array[] = [];
   for await (const part of store.readArtifact(threadId, name)) parts.push(part);
   return Buffer.concat(parts).toString("base64");
@@ -89,7 +89,6 @@ describe("harness store copy", () => {
     expect(JSON.parse(done.stdout)).toMatchObject({
       ...{ threads: { total: 3, copied: 3 }, grants: { total: 1, copied: 1 }, verified: 4 },
     });
-    expect(await target.threads.artifacts("ses_1")).toEqual(["out.txt"]);
     expect(await base64Of(target.threads, "ses_1", "out.txt")).toBe(artifact);
     expect(await seqsOf(target.threads, "ses_3")).toEqual(Array.from({ length: 10 }, (_, seq) => seq + 1));
     expect((await target.threads.grants()).map(({ grantId }) => grantId)).toEqual(["grant_1"]);

@@ -19,46 +19,24 @@ const useChat = (chat: ChatSession, subscribe: AppProps["subscribe"]): ChatState
 };
 
 /** As near to the end as counts as being there, in pixels. */
-const endPx = 120;
+const nearEnd = 160;
 
-/** Keeps the end of what was said in sight while that grows, unless the reader has gone up; what the reader says counts as coming back. */
-const useTail = (said: number) => {
-  const log = useRef<HTMLDivElement>(null);
-  const end = useRef<HTMLDivElement>(null);
-  const isFollowing = useRef(true);
-  useEffect(() => {
-    let before = window.scrollY;
-    const onScroll = () => {
-      const { scrollHeight, clientHeight } = document.documentElement;
-      const { scrollY } = window;
-      const isAtEnd = scrollHeight - clientHeight - scrollY < endPx;
-      // Growth below does not scroll the page.
-      if (isAtEnd || scrollY < before) isFollowing.current = isAtEnd;
-      before = scrollY;
-    };
-    const follow = () => {
-      if (isFollowing.current) end.current?.scrollIntoView({ block: "end" });
-    };
-    const observer = new ResizeObserver(follow);
-    if (log.current) observer.observe(log.current);
-    window.addEventListener("scroll", onScroll, { passive: true });
-    return () => {
-      observer.disconnect();
-      window.removeEventListener("scroll", onScroll);
-    };
-  }, []);
+/** Keeps the end in sight while what is shown grows, unless the reader has gone up; what the reader says counts as coming back. */
+const useFollowEnd = (said: number): void => {
+  const before = useRef({ height: 0, said });
   useLayoutEffect(() => {
-    isFollowing.current = true;
-    end.current?.scrollIntoView({ block: "end" });
-  }, [said]);
-  return { log, end };
+    const { scrollHeight } = document.documentElement;
+    const wasAtEnd = window.scrollY + window.innerHeight > before.current.height - nearEnd;
+    if (wasAtEnd || said > before.current.said) window.scrollTo({ top: scrollHeight });
+    before.current = { height: scrollHeight, said };
+  });
 };
 
 export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
   const { entries, busy, preview } = useChat(chat, subscribe);
   const asks = entries.some((entry) => entry.kind === "approval" && entry.state === "open");
   const field = useRef<HTMLTextAreaElement>(null);
-  const { log, end } = useTail(entries.filter(({ kind }) => kind === "user").length);
+  useFollowEnd(entries.filter(({ kind }) => kind === "user").length);
   const takesFocus = useCallback(() => (field.current?.value ?? "") === "", []);
   const focusField = () => field.current?.focus();
   // Not awaited: the results are in the state.
@@ -89,7 +67,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
         </button>
       </header>
       <main>
-        <div ref={log} class="log" role="log" aria-live="polite" aria-label="Conversation">
+        <div class="log" role="log" aria-live="polite" aria-label="Conversation">
           {entries.length === 0 && (
             <div class="empty">
               <p>Nothing was said here yet. Say what you want, for example “help”.</p>
@@ -99,7 +77,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
                 disabled={busy !== undefined}
                 onClick={() => void chat.catchUp()}
               >
-                Ask what waits
+                Check for pending approvals
               </button>
             </div>
           )}
@@ -117,7 +95,6 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
           )}
           {busy === undefined && asks && "Waiting for you: answer the question above."}
         </p>
-        <div ref={end} class="end" />
       </main>
       <footer>
         <Composer
@@ -131,27 +108,19 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
   );
 }
 
+const problems = {
+  no_link: "This page talks with an engine that a link names.",
+  invalid_link:
+    "This link names no engine that can be used: it needs https, this machine, or the place of this page.",
+  used_link: "This link was used before, or is too old. A new one: harness engine --open",
+};
+
 /** What is shown where the page knows no engine. */
-export function NoEngine({ problem }: { readonly problem: "no_link" | "invalid_link" | "used_link" }) {
-  if (problem === "used_link") {
-    return (
-      <main class="alone">
-        <h1>Web shell</h1>
-        <p>This link was used before, or is too old.</p>
-        <p>
-          Start the engine again to get a new one: <code>harness engine --open</code>
-        </p>
-      </main>
-    );
-  }
+export function NoEngine({ problem }: { readonly problem: keyof typeof problems }) {
   return (
     <main class="alone">
       <h1>Web shell</h1>
-      <p>
-        {problem === "invalid_link"
-          ? "This link names no engine that can be used: it needs https, this machine, or the place of this page."
-          : "This page talks with an engine that a link names."}
-      </p>
+      <p>{problems[problem]}</p>
       <p>
         Open <code>#engine=URL&amp;token=TOKEN</code> behind the address of this page. The server that serves
         the page prints such a link when it starts.

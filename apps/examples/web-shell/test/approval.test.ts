@@ -100,7 +100,7 @@ it("goes on with the conversation and the question after a reload", async () => 
   await chat.page.getByRole("button", { name: "New conversation" }).click();
   await chat.page.getByText("Nothing was said here yet").waitFor();
   expect(await said(chat)).toEqual([]);
-  await chat.page.getByRole("button", { name: "Ask what waits" }).click();
+  await chat.page.getByRole("button", { name: "Check for pending approvals" }).click();
   await chat.log.getByText("Nothing waits.").waitFor();
   expectQuiet(chat);
 });

@@ -40,7 +40,7 @@ describe("the page", () => {
     expect(text).toContain("[image: logo] (https://evil.example/a.png)");
     expect(await answer.locator("img, script").count()).toBe(0);
     expect(await answer.getByRole("cell").allTextContents()).toEqual(["1", "2"]);
-    expect(await answer.locator(".tok-program").textContent()).toBe("rm");
+    expect(await answer.locator(".code-line").textContent()).toBe("rm -rf build");
     const whole = chat.log.getByText("the whole file");
     expect(await whole.isVisible()).toBe(false);
     await chat.log.getByText("read README.md, 3 lines").click();

@@ -35,6 +35,9 @@ export type ApprovalDecision = z.infer<typeof ApprovalDecisionSchema>;
 export const GrantScopeSchema = z.enum(["thread", "directory"]);
 export type GrantScope = z.infer<typeof GrantScopeSchema>;
 
+/** What an `always` answer holds for beside the call that was shown: the same command with other plain arguments. */
+export const GrantMatchSchema = z.literal("start");
+
 /** What exactly will run if the approval is given; the answer is bound to `digest`. */
 export const ApprovalMetadataSchema = tolerantObject({
   tool: z.string(),
@@ -133,6 +136,8 @@ export const ItemDataSchemas = {
     note: z.string().optional(),
     /** With `always`: how far it reaches. */
     scope: GrantScopeSchema.optional(),
+    /** With `always`. @default exactly what was shown */
+    match: GrantMatchSchema.optional(),
     /** The `clientRequestId` of the answer. */
     clientRequestId: z.string().optional(),
     /** Where a call or a prompt was allowed: proves to a later server of this user that it was, and of what. */

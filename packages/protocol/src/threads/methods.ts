@@ -3,7 +3,7 @@ import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
 import { tolerantObject } from "../null-as-absent.ts";
-import { ApprovalDecisionSchema, GrantScopeSchema } from "./item.ts";
+import { ApprovalDecisionSchema, GrantMatchSchema, GrantScopeSchema } from "./item.ts";
 import { EventSchema } from "./notifications.ts";
 import { ArchivedSchema, threadSearch } from "./search.ts";
 import {
@@ -44,6 +44,8 @@ export const GrantSchema = tolerantObject({
   tool: z.string(),
   input: JsonObjectSchema,
   digest: z.string(),
+  /** `start`: it holds for commands that go on with plain arguments after the one of `input`, too. @default for exactly `input` */
+  match: GrantMatchSchema.optional(),
   /** The digest of the preview that was shown; the answer holds for no other. */
   previewDigest: z.string().optional(),
   requestId: z.string(),
@@ -195,6 +197,8 @@ export const threadMethods = {
       note: z.string().min(1).max(2000).optional(),
       /** With `always`: how far it reaches. @default "thread" */
       scope: GrantScopeSchema.optional(),
+      /** With `always`: `start` is refused for a call that has no start which stands for it. @default exactly this call */
+      match: GrantMatchSchema.optional(),
       /** The digest that the user was shown; another one than the call's is refused. */
       digest: z.string().optional(),
       clientRequestId: ClientRequestIdSchema.optional(),

@@ -64,23 +64,20 @@ function Subject({ subject, view }: { readonly subject: unknown; readonly view: 
       </dl>
     );
   }
-  const known = ["tool", "input", ...(typeof cardField(subject, "preview") === "string" ? ["preview"] : [])];
+  const known = [
+    ...ids,
+    "tool",
+    "input",
+    ...(typeof cardField(subject, "preview") === "string" ? ["preview"] : []),
+  ];
   const others = Object.entries(subject as object).filter(([name]) => !known.includes(name));
   return (
     <>
       <SubjectView view={view} />
-      {others.some(([name]) => !ids.includes(name)) && (
+      {others.length > 0 && (
         <dl class="subject">
-          <Part name="With it" value={Object.fromEntries(others.filter(([name]) => !ids.includes(name)))} />
+          <Part name="Details" value={Object.fromEntries(others)} />
         </dl>
-      )}
-      {others.some(([name]) => ids.includes(name)) && (
-        <details>
-          <summary class="hint">Ids</summary>
-          <dl class="subject">
-            <Part name="Ids" value={Object.fromEntries(others.filter(([name]) => ids.includes(name)))} />
-          </dl>
-        </details>
       )}
     </>
   );

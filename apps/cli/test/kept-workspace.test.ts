@@ -1,0 +1,73 @@
+import { chmod, mkdir, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
+
+/** A workspace with a thread, and a directory two below it. */
+const withThread = async (...names: string[]) => {
+  const cwd = await makeWorkspace();
+  for (const name of names) await mkdir(join(cwd, name));
+  expect((await harness(["run", "--no-policy", "read README.md"], { cwd })).code).toBe(0);
+  const below = join(cwd, "src", "deep");
+  await mkdir(below, { recursive: true });
+  return { cwd, below };
+};
+
+describe("a command below a directory with threads", () => {
+  it("uses these threads, as far as the root of the repository, and says which", async () => {
+    const { cwd, below } = await withThread(".git");
+    const listed = await harness(["threads"], { cwd: below });
+    expect(listed).toMatchObject({ code: 0, stderr: `harness: in ${cwd}, where the nearest .harness is\n` });
+    expect(listed.stdout).toContain("read README.md");
+    const run = (...args: string[]) =>
+      harness(["run", "--no-policy", ...args, "read README.md"], { cwd: below });
+    expect(await run("--continue")).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`in ${cwd}, where`),
+    });
+    // A run that goes on with nothing begins where it is.
+    expect(await run()).toMatchObject({ code: 0, stderr: expect.not.stringContaining("nearest") });
+    expect((await harness(["threads", "--json"], { cwd })).stdout.match(/"threadId"/g)).toHaveLength(1);
+    const own = await harness(["threads"], { cwd: below });
+    expect(own).toMatchObject({ stderr: "", stdout: expect.stringContaining("read README.md") });
+  });
+
+  it("uses them as far as the home directory, and none where neither is above", async () => {
+    const { cwd, below } = await withThread();
+    const other = await harness(["threads"], { cwd: below });
+    expect(other).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("No threads in") });
+    const env = { HOME: await realpath(cwd) };
+    expect((await harness(["threads"], { cwd: below, env })).stdout).toContain("read README.md");
+    await mkdir(join(cwd, "src", ".git"));
+    expect((await harness(["threads"], { cwd: below, env })).stdout).toContain("No threads in");
+  });
+
+  it("goes on with the conversation of harness chat that was used last", async () => {
+    const { cwd, below } = await withThread(".git");
+    await harness(["chat", "--no-hub"], { cwd, input: "list files\n" });
+    const { code, stdout, stderr } = await harness(["chat", "--no-hub", "--continue"], {
+      cwd: below,
+      input: "",
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain("going on with “list files”");
+    expect(stderr).toContain(`in ${cwd}, where the nearest .harness is`);
+  });
+});
+
+it.each([["run", "list files"], ["chat"], ["serve"], ["engine"]])(
+  "a directory that cannot be written is a usage error of %s, and its threads can be read",
+  async (...args) => {
+    const cwd = await makeWorkspace();
+    await chmod(cwd, 0o500);
+    onTestFinished(() => chmod(cwd, 0o700));
+    expect(await harness(args, { cwd })).toEqual({
+      ...{ code: 2, signal: null, stdout: "" },
+      stderr:
+        `harness: ${cwd} cannot be written by this user: what happens here is kept in ${cwd}/.harness\n` +
+        "  Name a directory that can be written: --cwd DIR\n",
+    });
+    expect((await harness(["threads"], { cwd })).code).toBe(0);
+  },
+);
