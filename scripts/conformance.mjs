@@ -1,14 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parse } from "yaml";
 import { loadSuite, runSuite, suiteNames } from "../conformance/dist/index.js";
 import { repositoryRoot } from "./lib/root.mjs";
 import { buildTargets, ownTarget } from "./lib/suite-targets.mjs";
 import { withTempDir } from "./lib/temp.mjs";
 
 // node scripts/conformance.mjs: runs every suite over every transport against the packages of this repository, against the
-// peers in Python over the transports that those have; writes the tables of docs/conformance.md.
+// peers in Python over the transports that those have; writes the table of docs/conformance.md.
 const peers = {
   "ahp-server": ["ahp_harness.py", "stdio", "unix", "tcp", "http"],
   "ahp-client": ["ahp_agent.py", "stdio", "unix", "tcp", "http"],
@@ -39,17 +38,10 @@ async function judge(suite, target, whose) {
   return { unmet, cell: `${pass}/${checks}` };
 }
 
-/** How many changes the proxy of a suite's test makes, and how many requirements one of them must fail. */
-function countChanges(name) {
-  const { changes } = parse(readFileSync(join(repositoryRoot, `conformance/changes/${name}.yaml`), "utf8"));
-  return [changes.length, new Set(changes.flatMap(({ fails }) => fails.split(" "))).size];
-}
-
 const table = (head, rows) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 const runs = [];
-const changes = [];
 const missing = new Map();
 // The packages are found from a folder inside of the suite's.
 await withTempDir(join(repositoryRoot, "conformance/node_modules/.table-"), async (dir) => {
@@ -68,16 +60,14 @@ await withTempDir(join(repositoryRoot, "conformance/node_modules/.table-"), asyn
         cell = peer.cell;
         if (peer.unmet.length > 0) missing.set(name, peer.unmet);
       }
-      runs.push([`\`${name}\``, transport, own.cell, cell]);
+      runs.push([`\`${name}\` ${suite.version}`, transport, own.cell, cell]);
     }
-    changes.push([`\`${name}\``, suite.version, ...countChanges(name)]);
   }
 });
 
 const text = [
   table(["suite", "over", "ours", "Python"], runs),
   ...[...missing].map(([name, ids]) => `The peer in Python for \`${name}\` leaves out ${ids.join(", ")}.`),
-  table(["suite", "version", "changes", "requirements that must fail under one"], changes),
 ].join("\n\n");
 const page = join(repositoryRoot, "docs/conformance.md");
 const begin = "<!-- table: node scripts/conformance.mjs -->\n";

@@ -69,8 +69,7 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
   if (cause.rpcCode === ThreadErrorCode.ThreadArchived) return threadArchived(threadId, endpoint, cause);
   if (cause.rpcCode !== ThreadErrorCode.TurnBusy) return undefined;
   if (dataFields(cause.data).reason === "queue_full") {
-    const hint =
-      "Try again when a turn has ended, or look at what waits: harness threads queue ID --attach unix:PATH";
+    const hint = "Try again when a turn has ended";
     return new CliError("queue_full", "The queue of the thread is full", { hint, cause });
   }
   if (dataFields(cause.data).reason === "lock_unreadable") {

@@ -67,4 +67,4 @@ const accessOptions = ({ ahpTokenFile, ahpApiKeyFile, ahpCredentialsInQuery }: P
 
 /** The warning if no policy is in force. */
 export const noPolicyText =
-  "NO POLICY is in force (--no-policy): only you are asked, before what writes or executes";
+  "NO POLICY is in force (--no-policy): only you are asked, before the agent writes files or runs commands";

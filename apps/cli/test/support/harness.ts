@@ -26,7 +26,7 @@ export const makeWorkspace = async (files: Record<string, string> = {}): Promise
 
 /** What `--no-policy` makes a server say. */
 export const noPolicyNotice =
-  "harness serve: NO POLICY is in force (--no-policy): only you are asked, before what writes or executes\n";
+  "harness serve: NO POLICY is in force (--no-policy): only you are asked, before the agent writes files or runs commands\n";
 
 export interface HarnessEnd {
   readonly code: number | null;
