@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from "./errors.ts";
-import { nearestName } from "./nearest-name.ts";
 
 /** Options with all their defaults: each has a value. */
 export type Resolved<Options> = { readonly [Name in keyof Options]-?: Exclude<Options[Name], undefined> };
