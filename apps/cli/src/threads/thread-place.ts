@@ -93,7 +93,7 @@ export const withThreads = async <T>(
 };
 
 /** What failed with a thread, as an error that says what to do. */
-export const toPlaceFailure = (
+const toPlaceFailure = (
   error: unknown,
   threadId: string,
   { cwd = io().cwd(), attach }: PlaceOptions,
