@@ -14,7 +14,9 @@ describe("harness attach", () => {
     expect(end.stdout).toContain("› run the command: echo ran >> ran.txt\n");
     expect(end.stdout).toContain("  ? approved once by harness attach --approve once\n");
     expect(end.stdout).toContain("✓ done");
-    expect(end.stdout).toContain(`to go on: harness run --attach ${server.endpoint} --thread ${threadId} "PROMPT"\n`);
+    expect(end.stdout).toContain(
+      `to go on: harness run --attach ${server.endpoint} --thread ${threadId} "PROMPT"\n`,
+    );
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
     const again = await harness(["attach", server.endpoint], { cwd });
     expect(again.code).toBe(0);
