@@ -211,7 +211,6 @@ describe("harness run --attach, when the server is killed", () => {
     await killServer(server);
     await program.sees(lost);
     program.write(yesOnce);
-    await program.sees(/\^\[\[A\^\[\[A\r\n/);
     await serveSocket({ cwd: server.cwd });
     await program.sees(new RegExp(`${back.source}[\\s\\S]*Allow it\\?`));
     program.write("\r");

@@ -14,7 +14,9 @@ describe("harness attach", () => {
     expect(end.stdout).toContain("› run the command: echo ran >> ran.txt\n");
     expect(end.stdout).toContain("  ? approved once by harness attach --approve once\n");
     expect(end.stdout).toContain("✓ done");
-    expect(end.stdout).toContain(`again: harness attach ${server.endpoint} --thread ${threadId}\n`);
+    expect(end.stdout).toContain(
+      `to go on: harness run --attach ${server.endpoint} --thread ${threadId} "PROMPT"\n`,
+    );
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
     const again = await harness(["attach", server.endpoint], { cwd });
     expect(again.code).toBe(0);
@@ -77,7 +79,9 @@ describe("harness attach", () => {
     await client.notified("turn.completed");
     const end = await harness(["attach", server.endpoint, "--after", "100000"], { cwd });
     expect(end).toMatchObject({ code: 3, stderr: "" });
-    expect(end.stdout).toMatch(new RegExp(`^thread ${threadId}\n`));
+    expect(end.stdout).toBe(
+      `to go on: harness run --attach ${server.endpoint} --thread ${threadId} "PROMPT"\n`,
+    );
   });
 
   it("--json writes numbered events after --after and a result", async () => {
@@ -153,7 +157,7 @@ describe("harness run --attach", () => {
     const args = ["run", "--attach", server.endpoint, "--approve", "once"];
     const end = await harness([...args, "run the command: echo mine >> mine.txt"], { cwd });
     expect(end.code).toBe(0);
-    expect(end.stderr).toContain(`again: harness attach ${server.endpoint} --thread ses_`);
+    expect(end.stderr).toContain(`to go on: harness run --attach ${server.endpoint} --thread ses_`);
     expect(await readFile(join(cwd, "mine.txt"), "utf8")).toBe("mine\n");
     await expect(readFile(join(cwd, "other.txt"))).rejects.toMatchObject({ code: "ENOENT" });
     expect(client.notifications.filter(({ method }) => method === "approval.resolved")).toHaveLength(1);

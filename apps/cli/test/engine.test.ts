@@ -186,7 +186,7 @@ describe("harness engine", () => {
     expect(await answer.json()).toMatchObject({ correlation_id: "c1", response: { status: "success" } });
     program.child.kill("SIGTERM");
     const { code, stderr } = await program.ended;
-    expect([code, stderr.split("\n").length]).toEqual([0, 3]);
+    expect([code, stderr.split("\n").length]).toEqual([0, 4]);
     expect(await readFile(join(cwd, "token"), "utf8")).toBe("a-token-of-the-user\n");
   });
 

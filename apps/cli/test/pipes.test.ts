@@ -174,7 +174,7 @@ describe("Ctrl-C", () => {
     ["engine", ["engine"], /listening on/],
     ["core", ["core", "--agent", agent], /ready/],
     ["ahp serve", ["ahp", "serve", "--unix", ".harness/a.sock"], /listening on/],
-    ["chat", ["chat"], /\/help lists/],
+    ["chat", ["chat"], /commands: \/help/],
   ])("ends harness %s in order, with exit code 130", async (name, args, ready) => {
     const end =
       name === "serve"

@@ -55,7 +55,6 @@ describe("harness run under a policy", () => {
     expect(code).toBe(3);
     expect(stderr).toContain("⊘ blocked: not today (rule commands)\n");
     expect(stdout).toContain("was blocked by a policy");
-    expect(stderr).toContain("0 allowed, 0 escalated, 1 blocked");
     expect(await isThere(cwd, "a.txt")).toBe(false);
   });
 
@@ -169,8 +168,7 @@ describe("harness run under a policy", () => {
       { cwd },
     );
     expect(code).toBe(0);
-    // Before the turn, and below it.
-    expect(stderr.match(/NO POLICY is in force/g)).toHaveLength(2);
+    expect(stderr.match(/^harness run: NO POLICY is in force/gm)).toHaveLength(1);
     expect(stderr).toContain("? approved once by");
     const json = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
     expect(jsonLines(json.stdout).at(-1)).toMatchObject({ data: { policy: null } });
