@@ -89,30 +89,6 @@ describe("harness ahp serve", () => {
     for (const endpoint of endpoints) await expect(stat(pathOf(endpoint))).rejects.toMatchObject(gone);
   });
 
-  it("takes over the socket of a harness that was killed, and leaves that of a live one alone", async () => {
-    const first = await serveAhp(["--unix", "run/a.sock"]);
-    first.program.child.kill("SIGKILL");
-    await first.program.ended;
-    const second = await serveAhp(["--unix", "run/a.sock"], first.cwd);
-    const end = await startAhp(["serve", "--http", "0", "--unix", "run/a.sock"], first.cwd, "").ended;
-    expect(end).toMatchObject({ code: 4, stdout: "" });
-    expect(end.stderr).toContain("already");
-    expect(end.stderr).toContain("harness run --ahp unix:PATH");
-    const agent = LineAgent.ofSocket(pathOf(second.endpoints[0]));
-    expect(await agent.ask(handshake())).toMatchObject({ id: "h", result: {} });
-  });
-
-  it("refuses a socket in a directory that others can write", async () => {
-    const cwd = await makeWorkspace();
-    await mkdir(join(cwd, "open"));
-    await writeFile(join(cwd, "open", "note"), "");
-    await chmod(join(cwd, "open"), 0o777);
-    const end = await startAhp(["serve", "--unix", "open/a.sock"], cwd, "").ended;
-    expect(end).toMatchObject({ code: 2, stdout: "" });
-    expect(end.stderr).toContain("chmod it to 0700");
-    expect(end.stderr).toContain("Name another path: --unix PATH");
-  });
-
   it("asks for the token that it made and named, and takes it away at the end", async () => {
     const { program, endpoints, tokenFile = "", cwd } = await serveAhp(["--http", "0", "--ws", "0"]);
     const [http = "", ws = ""] = endpoints;
@@ -386,12 +362,6 @@ describe("harness ahp serve", () => {
   ])("says at its start what it goes by: %j", async (args, text) => {
     const end = await ahp(["serve", "--stdio", ...args], await makeWorkspace());
     expect(end.stderr.split("\n")[0]).toContain(text);
-  });
-
-  it("says in its help that a stdio harness does not inherit the environment, and how to pass variables", async () => {
-    const { stdout } = await ahp(["serve", "--help"], await makeWorkspace());
-    expect(stdout.replace(/\s+/g, " ")).toMatch(/environment.* such as PATH and HOME/);
-    expect(stdout).toContain("env MODE=strict");
   });
 
   it("knows runs again after it was killed, beside its audit log; --no-state forgets them", async () => {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, type RunningProgram, startHarness } from "./support/harness.ts";
+import { jsonLines, startHarness } from "./support/harness.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 import { killServer, SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
 
@@ -177,55 +177,5 @@ describe("harness attach, when the server does not come back", () => {
     const end = await program.ended;
     expect(end.code).toBe(1);
     expect(end.stderr).toContain(`The server has no thread ${threadId}`);
-  });
-});
-
-describe("harness run --attach, when the server is killed", () => {
-  const started = async (
-    args: readonly string[] = [],
-  ): Promise<[Awaited<ReturnType<typeof serveSocket>>, RunningProgram]> => {
-    const server = await serveSocket();
-    const prompt = "run the command: echo ran >> ran.txt";
-    const program = startInTerminal(["run", "--attach", server.endpoint, ...args, prompt], {
-      cwd: server.cwd,
-    });
-    await program.sees(/Allow it\?/);
-    return [server, program];
-  };
-
-  it("asks again after the restart and goes on to the end", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
-    const [server, program] = await started();
-    await restart(server, [program.sees(lost)]);
-    await program.sees(new RegExp(`${back.source}[\\s\\S]*Allow it\\?`));
-    program.write(yesOnce);
-    const { code, stdout } = await program.ended;
-    expect(code).toBe(0);
-    expect(count(stdout, /approved once by you, in harness run/)).toBe(1);
-    expect(await readFile(join(server.cwd, "ran.txt"), "utf8")).toBe("ran\n");
-  });
-
-  it("asks again at No, whatever was typed meanwhile", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
-    const [server, program] = await started();
-    await killServer(server);
-    await program.sees(lost);
-    program.write(yesOnce);
-    await program.sees(/\^\[\[A\^\[\[A\r\n/);
-    await serveSocket({ cwd: server.cwd });
-    await program.sees(new RegExp(`${back.source}[\\s\\S]*Allow it\\?`));
-    program.write("\r");
-    expect((await program.ended).code).toBe(3);
-    await expect(readFile(join(server.cwd, "ran.txt"))).rejects.toMatchObject({ code: "ENOENT" });
-  });
-
-  it("gives up with exit code 4 where it does not come back", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
-    const [server, program] = await started(["--retry-for", "1"]);
-    await killServer(server);
-    const { code, stdout } = await program.ended;
-    expect(code).toBe(4);
-    expect(stdout).toContain("The server did not come back within 1 s");
-    expect(stdout).toMatch(/Then go on: harness attach unix:\S+ --thread ses_/);
   });
 });

@@ -2,7 +2,6 @@ import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { hosts } from "@harnesskit/agent-hooks";
 import { describe, expect, it } from "vitest";
-import { agentIds } from "../src/commands/options.ts";
 import { editingTools } from "../src/guard/hook-edit.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
 import { binPath, startHarness, startProgram } from "./support/harness.ts";
@@ -339,10 +338,6 @@ describe("harness guard init, status and remove", () => {
     await asking.sees(/No, change nothing/);
     asking.write("\r");
     expect((await asking.ended).code).toBe(3);
-  });
-
-  it("name the agents that agent-hooks knows", () => {
-    expect(agentIds).toEqual(hosts.map(({ id }) => id));
   });
 });
 

@@ -196,17 +196,6 @@ describe("Ctrl-C", () => {
     expect((await client.notified("turn.completed")).params).toMatchObject({ threadId });
   });
 
-  it("ends harness shell with exit code 130", async () => {
-    const cwd = await makeWorkspace();
-    const runtime = { XDG_RUNTIME_DIR: cwd, XDG_STATE_HOME: cwd };
-    const engine = startHarness(["engine", "--no-auth"], { cwd, env: runtime });
-    const [, url = ""] = await engine.reports(/listening on (\S+);/);
-    const shell = startHarness(["shell", "--engine", url], { cwd, env: runtime });
-    await shell.sees(/\/help lists/);
-    shell.child.kill("SIGINT");
-    expect(await shell.ended).toMatchObject({ code: 130, signal: null });
-  });
-
   it("ends a command that does nothing else with exit code 130, too", async () => {
     const cwd = await makeWorkspace();
     const program = startHarness(["ahp", "check", "--policy", "default", "-"], { cwd });

@@ -95,38 +95,3 @@ describe("the tools of a core in another process", () => {
     expect(server.items("tool_exec").at(-1)?.data).toMatchObject({ status: "succeeded", tool: "glob" });
   });
 });
-
-/** An MCP server, written by hand: `die` ends it in the middle of the call, `lie` answers what is no result. */
-const faultyServer = `
-import { createInterface } from "node:readline";
-const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
-const annotations = { readOnlyHint: true, openWorldHint: false };
-const tools = ["die", "lie", "ok"].map((name) => ({ name, description: name, inputSchema: { type: "object" }, annotations }));
-for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method, params } = JSON.parse(line);
-  if (method === "initialize")
-    answer(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "faulty", version: "1" } });
-  else if (method === "tools/list") answer(id, { tools });
-  else if (method === "tools/call" && params.name === "die") process.exit(7);
-  else if (method === "tools/call" && params.name === "lie") answer(id, { content: "no list" });
-  else if (method === "tools/call") answer(id, { content: [{ type: "text", text: "fine" }] });
-}
-`;
-
-it("an MCP server that dies or answers nonsense leaves its call unknown, and serves the next one", async () => {
-  const cwd = await makeWorkspace({ "server.mjs": faultyServer });
-  const env = { XDG_STATE_HOME: join(cwd, "state") };
-  const run = (prompt: string) =>
-    harness(["run", "--approve", "once", "--agents", `mcp:node ${join(cwd, "server.mjs")}`, prompt], {
-      cwd,
-      env,
-    });
-  const died = await run("use the tool die then use the tool ok");
-  // Whether the call was made is not known.
-  expect(died.code).toBe(4);
-  expect(died.stdout).toMatch(/__die`, so it may or may not have happened/);
-  expect(died.stdout).toContain("fine");
-  const lied = await run("use the tool lie then use the tool ok");
-  expect(lied.stdout).toMatch(/__lie`, so it may or may not have happened: .*what is not a result of a tool/);
-  expect(lied.stdout).toContain("fine");
-});

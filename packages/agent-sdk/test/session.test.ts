@@ -1,5 +1,4 @@
 import { createTcpListener, createTcpTransport } from "@harnesskit/transport-uds";
-import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import type { AgentHealth } from "../src/agent-options.ts";
@@ -203,24 +202,6 @@ describe("the tools", () => {
     expect(session.registered).toEqual([]);
     expect(told).toMatchObject([{ tool_id: `${agentId}/a` }]);
   });
-
-  it.each(["at once", "later"])(
-    "may be told to somebody who fails %s, and onError hears of that",
-    async (when) => {
-      const cause = new TypeError("the log service is down");
-      const told = createDeferred<unknown>();
-      const agent = agentOf(["a"], {
-        onRejected: () => {
-          if (when === "later") return Promise.reject(cause);
-          throw cause;
-        },
-        onError: told.resolve,
-      });
-      const { session } = await connected(agent, { reject: [`${agentId}/a`] });
-      expect(session.registered).toEqual([]);
-      expect(await told.promise).toMatchObject({ name: "HarnessError", code: "handler_failed", cause });
-    },
-  );
 
   it("may be none", async () => {
     const { core, session } = await connected(agentOf([]));
@@ -432,15 +413,4 @@ it("a core can be served over loopback TCP just as well", async () => {
   } finally {
     await listener.close();
   }
-});
-
-it("several cores can be served at the same time", async () => {
-  const agent = agentOf(["a"]);
-  const [first, second] = [await connected(agent), await connected(agent)];
-  const ids = [first.core.call("a", {}, { call_id: "same" }), second.core.call("a", {}, { call_id: "same" })];
-  expect(ids).toEqual(["same", "same"]);
-  expect((await first.core.result("same")).payload.status).toBe("succeeded");
-  expect((await second.core.result("same")).payload.status).toBe("succeeded");
-  await first.session.close();
-  expect((await second.core.result(second.core.call("a"))).payload.status).toBe("succeeded");
 });

@@ -271,21 +271,6 @@ describe("what a handler gets", () => {
     });
   });
 
-  it("is called on the object of handlers", async () => {
-    class Policy {
-      readonly verdict = "block" as const;
-      pre_action() {
-        return { decision: this.verdict, reason: "class" };
-      }
-    }
-    const { server } = startServer(new Policy());
-    const agent = await RawAgent.ready(server);
-    expect((await agent.call("ahp/event", event("pre_action"))).result).toEqual({
-      decision: "block",
-      reason: "class",
-    });
-  });
-
   it("may have any JSON as its free payload", async () => {
     const seen: unknown[] = [];
     const note = ({ payload }: { payload: unknown }) => {

@@ -71,14 +71,6 @@ describe("what a human sees of an approval", () => {
     expect(textOf(view)).toEqual(["rm -rf build\n⟨U+001B⟩[2Kls", '{\n  "timeout": 5\n}']);
   });
 
-  it("is the whole input beside a diff that was cut", () => {
-    const preview = "--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+one\n[the diff is cut here: 1 of 2 lines]\n";
-    const input = { path: "x", content: "one\nrm -rf /\n" };
-    const view = present({ tool: "write", input, preview }, { isExactPreview: true });
-    expect([view.title, view.isWhole]).toEqual(["write: write x", false]);
-    expect(textOf(view).join("\n")).toContain("+one\n+rm -rf /");
-  });
-
   it("is the diff with a kind for each line, and the input", () => {
     const preview = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+n\u200bew\n same\n";
     const view = present({ tool: "edit", input: { path: "src/x\u202e.ts" }, preview });

@@ -152,13 +152,4 @@ describe("the state machine of an approval", () => {
       ...["not_claimed", "not_claimant", "already_reported", "already_answered", "withdrawn"],
     ]);
   });
-
-  it("gives a claim the shorter of the time it asks for and the limit", () => {
-    const answer = { type: "answer", decision: "approve", by: "ada", digest } as const;
-    const approved = transition(pending, answer, 1, times).record;
-    const reportByMs = (reportWithinMs: number) =>
-      transition(approved, { type: "take", claimant: "hook", digest, reportWithinMs }, 2, times).record.taken
-        ?.reportByMs;
-    expect([reportByMs(10), reportByMs(1000)]).toEqual([12, 52]);
-  });
 });

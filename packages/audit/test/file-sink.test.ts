@@ -508,16 +508,3 @@ describe("reading", () => {
     }
   });
 });
-
-describe("options", () => {
-  it.each([
-    [{ limits: { maxFileBytes: 1000 } }, "limits.maxFileBytes"],
-    [{ limits: { maxFiles: 1 } }, "limits.maxFiles"],
-    [{ limits: { maxQueuedBytes: 5 } }, "limits.maxQueuedBytes"],
-    [{ limits: { maxEntryBytes: Number.NaN } }, "limits.maxEntryBytes"],
-  ])("are refused where they make no sense: %j", async (options, name) => {
-    const error = await refusal(openFileAuditSink({ path: "/nowhere/at/all", ...options }));
-    expect(error.code).toBe("invalid_argument");
-    expect(error.message).toContain(name);
-  });
-});

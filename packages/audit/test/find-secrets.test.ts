@@ -45,11 +45,6 @@ describe("finding secrets in texts", () => {
     expect(redactSecrets("token: string", { certainOnly: true })).toBe("token: string");
   });
 
-  it("finds a secret at the end of a very long text", () => {
-    const text = `${"a b ".repeat(400_000)}${token}`;
-    expect(findSecrets(text)).toMatchObject([{ kind: "token", at: text.length - token.length }]);
-  });
-
   it("names the places that redaction takes out, for any text around", () => {
     fc.assert(
       fc.property(

@@ -1,4 +1,4 @@
-import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/graph";
+import { createMemoryStore, type GraphStore } from "@harnesskit/graph";
 import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
@@ -6,7 +6,6 @@ import { createChatHarness } from "../src/index.ts";
 import { approval, gate, historyOf, line, says, user } from "./support/graphs.ts";
 
 const pay = { signalId: "approve pay", payload: { approved: true } };
-const quiet = { onError: () => {} };
 /** A store whose leases are given back only when a door is opened: what was stored is there, and its run has not ended. */
 const slowToRelease = () => {
   const inner = createMemoryStore();
@@ -71,28 +70,6 @@ describe("The end of a resumed turn", () => {
       expect(heard).toEqual(["second", "first"]);
     },
   );
-
-  it("reaches a listener that came while another one dealt with it and failed", async () => {
-    const harness = createChatHarness({ graph: approval(), ...quiet });
-    const door = gate();
-    harness.subscribe("s", async () => {
-      await door.wait();
-      throw new TypeError("a listener fails");
-    });
-    await harness.send("s", user("pay"));
-    await harness.signal(pay);
-    const heard: unknown[] = [];
-    harness.subscribe("s", (turn) => heard.push(turn));
-    await nextTurn();
-    expect(heard).toEqual([]);
-    door.openAll();
-    await vi.waitFor(() =>
-      expect(heard).toEqual([
-        { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
-      ]),
-    );
-    await vi.waitFor(async () => expect((await harness.pending()).undelivered).toEqual([]));
-  });
 
   it("does not reach a listener that another one has taken back", async () => {
     const harness = createChatHarness({ graph: approval() });
@@ -171,29 +148,4 @@ describe("A resumed turn that has lost its leases", () => {
       await vi.waitFor(() => expect(heard).toEqual([turn]));
     },
   );
-});
-
-describe("A store that cannot keep the end of a resumed turn", () => {
-  it("has the turn wait for a signal again", async () => {
-    const memory = createMemoryStore();
-    let isFailing = false;
-    const store: GraphStore = {
-      ...memory,
-      commit: async (batch) => {
-        if (isFailing) throw new StoreError("store_failed", "it fails as told");
-        return memory.commit(batch);
-      },
-    };
-    const harness = createChatHarness({ graph: approval(), store });
-    const heard: string[] = [];
-    harness.subscribe("s", ({ outcome }) => heard.push(outcome));
-    await harness.send("s", user("pay"));
-    isFailing = true;
-    expect(await harness.signal(pay)).toMatchObject({ turn: { error_category: "session_save_failed" } });
-    isFailing = false;
-    expect((await harness.pending()).suspended).toMatchObject([{ is_signal_accepted: false }]);
-    const no = await harness.signal({ signalId: "approve pay", payload: { approved: false } });
-    expect(no).toMatchObject({ outcome: "resumed", turn: { replies: [says("not done")] } });
-    expect(heard).toEqual(["errored", "completed"]);
-  });
 });

@@ -2,7 +2,6 @@ import { errorBuckets } from "@harnesskit/protocol/chat";
 import { describe, expect, it } from "vitest";
 import { createChatHarness, type ReplyTexts } from "../src/index.ts";
 import { line, user } from "./support/graphs.ts";
-import { failed } from "./support/refusal.ts";
 
 /** What the user is told of an error that a node throws. */
 const told = async (category: string, message: string, replies: ReplyTexts = {}): Promise<string> => {
@@ -37,19 +36,6 @@ describe("Error replies", () => {
     expect(await told("provider_unavailable", "secret")).toBe(again);
   });
 
-  it("repeats the innermost reason, not the names of nodes around it", async () => {
-    const graph = line({
-      fail: () => {
-        const cause = Object.assign(new TypeError("the image is too large"), {
-          category: "provider_invalid_request",
-        });
-        throw new TypeError("could not call the model", { cause });
-      },
-    });
-    const outcome = await createChatHarness({ graph }).send("s", user("a"));
-    expect(outcome).toMatchObject({ reply: { content: adjust("the image is too large") } });
-  });
-
   it("takes texts of the application", async () => {
     const replies: ReplyTexts = {
       session_terminating: "Das Gespräch ist zu Ende.",
@@ -60,59 +46,5 @@ describe("Error replies", () => {
       "Bitte ändern (provider_invalid_model): kein Modell",
     );
     expect(await told("provider_unavailable", "x", replies)).toBe(again);
-  });
-
-  it.each([
-    ["throws", () => JSON.parse("{")],
-    ["is empty", () => ""],
-    ["is no text", () => 7 as never],
-  ])("keeps the default where a text %s", async (_, text) => {
-    expect(await told("provider_unavailable", "x", { retryable_transient: text })).toBe(again);
-  });
-});
-
-describe("An error that cannot be read", () => {
-  const failing = (error: unknown) => {
-    const graph = line({
-      fail: () => {
-        throw error;
-      },
-    });
-    return createChatHarness({ graph }).send("s", user("a"));
-  };
-  const unreadable = (name: string) =>
-    Object.defineProperty(new TypeError("odd"), name, {
-      get() {
-        throw new RangeError(`${name} cannot be read`);
-      },
-    });
-
-  it.each<[string, unknown, string]>([
-    ["whose text is an object", { message: { code: 1 } }, "provider_invalid_request user_correctable"],
-    ["whose text is a number", { message: 5 }, "provider_invalid_request user_correctable"],
-    ["without a text", { message: undefined }, "provider_invalid_request user_correctable"],
-  ])("%s has an outcome and a reply", async (_, parts, failure) => {
-    const error = Object.assign(new TypeError("odd"), { category: "provider_invalid_request" }, parts);
-    const outcome = await failing(error);
-    expect(failed(outcome)).toBe(failure);
-    expect(outcome).toMatchObject({
-      reply: { content: expect.stringContaining("processed: an error without a message.") },
-    });
-  });
-
-  it.each(["message", "category", "cause"])("at %s has an outcome, also of a resumed turn", async (name) => {
-    expect(failed(await failing(unreadable(name)))).toBe("node_exception retryable_transient");
-    const graph = line({
-      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
-      fail: () => {
-        throw unreadable(name);
-      },
-    });
-    const harness = createChatHarness({ graph });
-    const heard: string[] = [];
-    harness.subscribe("s", (turn) => heard.push(failed(turn)));
-    await harness.send("s", user("a"));
-    expect(await harness.signal({ signalId: "x" })).toMatchObject({ outcome: "resumed" });
-    expect(heard).toEqual(["node_exception retryable_transient"]);
   });
 });

@@ -1,6 +1,5 @@
 import { createMemoryStore, type GraphStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
-import { strays } from "../../../scripts/lib/strays.ts";
 import type { ResumedTurn } from "../src/deliveries.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, gate, historyOf, line, says, user } from "./support/graphs.ts";
@@ -46,18 +45,6 @@ describe("A store that fails", () => {
     store.failing.clear();
     await harness.send("s", user("chat 3"));
     expect(await historyOf(store, "s")).toEqual(["chat 1", "you said chat 1", "chat 3", "you said chat 3"]);
-  });
-
-  it("at a pause: nothing is stored, and the signal is free", async () => {
-    const store = watchedStore();
-    const harness = createChatHarness({ graph: approval(), store });
-    store.failing.add("commit");
-    const outcome = await harness.send("s", user("pay"));
-    expect(failed(outcome)).toBe("suspension_persistence_failed session_terminating");
-    store.failing.clear();
-    expect([await store.sessions.load("s"), await store.suspensions.list()]).toEqual([null, []]);
-    expect(failed(await harness.signal(pay))).toBe("harness_signal_correlation_failed user_correctable");
-    expect(await harness.send("s", user("pay"))).toMatchObject({ outcome: "suspended" });
   });
 
   it.each<StoreCall>(["suspensions.list", "suspensions.load", "suspensions.save", "leases.acquire"])(
@@ -116,19 +103,6 @@ describe("A store that fails", () => {
     expect(heard).toHaveLength(1);
   });
 
-  it("at the end of a resumed turn: it is told as failed, and can be signalled again", async () => {
-    const { store, harness, heard } = await paused();
-    store.failing.add("commit");
-    const outcome = await harness.signal(pay);
-    expect(outcome).toMatchObject({ outcome: "resumed", turn: { error_category: "session_save_failed" } });
-    store.failing.clear();
-    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?"]);
-    expect((await harness.pending()).suspended).toMatchObject([{ is_signal_accepted: false }]);
-    expect(await harness.signal(pay)).toMatchObject({ outcome: "resumed", turn: { outcome: "completed" } });
-    expect(heard.map(({ outcome }) => outcome)).toEqual(["errored", "completed"]);
-    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
-  });
-
   it("when a delivery is marked: it is a warning, and the turn is not told again", async () => {
     const store = watchedStore();
     const warnings: string[] = [];
@@ -160,14 +134,6 @@ describe("A store that fails", () => {
     store.failing.clear();
     await harness.signal(pay);
     expect(heard).toHaveLength(1);
-  });
-
-  it("where the next send looks for what nobody has taken: the message is not taken", async () => {
-    const store = watchedStore();
-    const harness = createChatHarness({ graph: approval(), store, resumedTurns: "next-send", ...quiet });
-    store.failing.add("suspensions.list");
-    expect(failed(await harness.send("s", user("chat")))).toBe("session_load_failed session_terminating");
-    expect(await store.sessions.load("s")).toBeNull();
   });
 });
 
@@ -209,13 +175,6 @@ describe("A payload", () => {
     const payload = JSON.parse('{"approved":true,"__proto__":{"approved":false}}');
     expect(await harness.signal({ ...pay, payload })).toMatchObject({ turn: { replies: [says("done")] } });
   });
-
-  it("may be absent", async () => {
-    const harness = createChatHarness({ graph: approval() });
-    await harness.send("s", user("pay"));
-    const outcome = await harness.signal({ signalId: "approve pay" });
-    expect(outcome).toMatchObject({ turn: { replies: [says("not done")] } });
-  });
 });
 
 describe("A process that dies", () => {
@@ -230,14 +189,6 @@ describe("A process that dies", () => {
       { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
     ]);
     expect(await next.recover()).toEqual({ resumed_count: 0, failed_count: 0, delivered_count: 0 });
-    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
-  });
-
-  it("behind an accepted signal: the first signal counts, whatever comes later", async () => {
-    const { store, harness } = await paused();
-    await acceptedByTheDead(store, { approved: true });
-    const later = await harness.signal({ signalId: "approve pay", payload: { approved: false } });
-    expect(later).toEqual({ outcome: "already_resolved" });
     expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
   });
 
@@ -288,20 +239,6 @@ describe("A process that dies", () => {
     await harness.acknowledge(delivery?.invocation_id as string);
     expect((await createChatHarness({ graph: approval(), store }).pending()).undelivered).toEqual([]);
   });
-
-  it("leaves its suspended turns to the next one, with their descriptors", async () => {
-    const store = createMemoryStore();
-    const first = createChatHarness({ graph: approval(), store });
-    await first.send("s", user("pay"));
-    await first.send("t", user("buy"));
-    const next = createChatHarness({ graph: approval(), store });
-    const { suspended } = await next.pending();
-    expect(suspended).toMatchObject([
-      { session_id: "s", signal_descriptor: { signal_id: "approve pay", metadata: { kind: "approval" } } },
-      { session_id: "t", signal_descriptor: { signal_id: "approve buy" } },
-    ]);
-    expect(await next.signal(pay)).toMatchObject({ outcome: "resumed", turn: { replies: [says("done")] } });
-  });
 });
 
 describe("A resumed turn", () => {
@@ -337,16 +274,6 @@ describe("A resumed turn", () => {
     expect(await again).toMatchObject({ outcome: "resumed", turn: { replies: [says("done")] } });
   });
 
-  it("that was taken by another program over the same store is already resolved", async () => {
-    const store = createMemoryStore();
-    const harness = createChatHarness({ graph: approval(), store });
-    const paused = await harness.send("s", user("pay"));
-    const resumeInvocation = paused.outcome === "suspended" ? paused.invocation_id : "";
-    const payload = { approved: true };
-    await harness.graph.invoke({ resumeInvocation, signalPayload: payload });
-    expect(await harness.signal(pay)).toEqual({ outcome: "already_resolved" });
-  });
-
   it("that a dead process has begun goes on once its lease has run out", async () => {
     const store = createMemoryStore();
     const harness = createChatHarness({ graph: approval(), store });
@@ -371,15 +298,6 @@ describe("A resumed turn", () => {
     expect(await harness.recover()).toMatchObject({ resumed_count: 1, failed_count: 0 });
     expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
   });
-
-  it("whose record was deleted waits for nothing", async () => {
-    const store = createMemoryStore();
-    const harness = createChatHarness({ graph: approval(), store });
-    const paused = await harness.send("s", user("pay"));
-    await store.suspensions.delete(paused.outcome === "suspended" ? paused.invocation_id : "");
-    expect(failed(await harness.signal(pay))).toBe("harness_signal_correlation_failed user_correctable");
-    expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
-  });
 });
 
 describe("Those who are told", () => {
@@ -400,14 +318,5 @@ describe("Those who are told", () => {
       expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
     }
     await vi.waitFor(() => expect(warnings).toEqual(["report_failed", "report_failed"]));
-  });
-
-  it("of warnings may reject", async () => {
-    const unhandled = strays();
-    const onTurn = () => Promise.reject(new TypeError("a report fails"));
-    const onError = () => Promise.reject(new TypeError("whoever is warned fails"));
-    const harness = createChatHarness({ graph: approval(), onTurn, onError });
-    expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
-    expect(await unhandled()).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
-import { createMemoryStore } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
 import { createChatHarness } from "../src/index.ts";
 import type { TurnReport } from "../src/options.ts";
-import { approval, echo, historyOf, user } from "./support/graphs.ts";
+import { approval, user } from "./support/graphs.ts";
 import { failed } from "./support/refusal.ts";
 import { watchedStore } from "./support/stores.ts";
 
@@ -49,42 +48,5 @@ describe("Harness modes", () => {
       { turn: { dispatch_path: "signal_resume" } },
     ]);
     expect(await harness.send("", user("chat"))).not.toHaveProperty("dispatch_path");
-  });
-
-  it("calls a session without history new, whatever else it has", async () => {
-    const store = createMemoryStore();
-    const changes = { fields: { turns: 3 }, lists: {}, removed: [] };
-    const write = { sessionId: "s", schemaVersion: "", state: { turns: 3 }, baseVersion: null, changes };
-    await store.sessions.save(write);
-    const reports: TurnReport[] = [];
-    const harness = createChatHarness({ graph: echo(), store, onTurn: (report) => reports.push(report) });
-    await harness.send("s", user("one"));
-    await harness.send("s", user("two"));
-    expect(reports.map(({ path }) => path)).toEqual(["new_session", "existing_session"]);
-    expect((await store.sessions.load("s"))?.state.turns).toBe(3);
-  });
-
-  it("loads each session once and leaves it to the engine", async () => {
-    const store = watchedStore();
-    const harness = createChatHarness({ graph: echo(), store });
-    await harness.send("s", user("one"));
-    const calls = ["suspensions.list", "leases.acquire", "sessions.load", "commit session"];
-    expect(store.calls.splice(0)).toEqual(calls);
-    await harness.send("s", user("two"));
-    expect(store.calls).toEqual(calls);
-    expect(await historyOf(store, "s")).toEqual(["one", "echo one", "two", "echo two"]);
-  });
-
-  it("resumes by the invocation of the suspension, whose session it is", async () => {
-    const reports: TurnReport[] = [];
-    const store = watchedStore();
-    const harness = createChatHarness({ graph: approval(), store, onTurn: (report) => reports.push(report) });
-    const paused = await harness.send("s", user("pay"));
-    const outcome = await harness.signal({ signalId: "approve pay", payload: { approved: true } });
-    expect(paused).toMatchObject({ outcome: "suspended" });
-    const id = paused.outcome === "suspended" ? paused.invocation_id : "";
-    expect(outcome).toMatchObject({ outcome: "resumed", invocation_id: id, session_id: "s" });
-    expect(reports.map(({ invocation_id }) => invocation_id)).toEqual([id, id]);
-    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
   });
 });

@@ -1,8 +1,7 @@
-import { createMemoryStore, defineGraph, END } from "@harnesskit/graph";
 import { ChatTurnOutcomeSchema } from "@harnesskit/protocol/chat";
 import { describe, expect, it } from "vitest";
 import { createChatHarness } from "../src/index.ts";
-import { historyOf, line, says, state, user } from "./support/graphs.ts";
+import { line, says, user } from "./support/graphs.ts";
 import { failed } from "./support/refusal.ts";
 import { texts } from "./support/texts.ts";
 
@@ -64,76 +63,5 @@ describe("Outcomes", () => {
       "",
       "two",
     ]);
-  });
-
-  it("suspended may carry lists of the state in its metadata", async () => {
-    const graph = line({
-      wait: ({ messages }, { suspend }) =>
-        suspend({ signal_id: "x", metadata: { messages: messages as never } }),
-    });
-    expect(await createChatHarness({ graph }).send("s", user("a"))).toMatchObject({
-      signal_descriptor: { signal_id: "x", metadata: { messages: [user("a")] } },
-    });
-  });
-
-  it("suspended has nothing of what a paused subgraph has added, which comes with the resumed turn", async () => {
-    const inner = line({
-      ask: () => ({ messages: [says("inside")] }),
-      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
-      act: () => ({ messages: [says("done")] }),
-    }).compile();
-    const graph = defineGraph(state)
-      .node("before", () => ({ messages: [says("before")] }))
-      .subgraph("inner", { graph: inner })
-      .entry("before")
-      .edge("before", "inner")
-      .edge("inner", END);
-    const harness = createChatHarness({ graph });
-    expect(texts(await harness.send("s", user("a")))).toEqual(["before"]);
-    const resumed = await harness.signal({ signalId: "x" });
-    expect(resumed).toMatchObject({ turn: { replies: [says("inside"), says("done")] } });
-  });
-
-  it("suspended is what a turn is whose node catches its suspension", async () => {
-    const graph = line({
-      swallow: (_, { suspend }) => {
-        try {
-          suspend({ signal_id: "x" });
-        } catch {
-          return { messages: [says("never said")] };
-        }
-      },
-      after: () => ({ messages: [says("after")] }),
-    }).use(async (_, next) => {
-      try {
-        return await next();
-      } catch {
-        return { messages: [says("never said either")] };
-      }
-    });
-    const harness = createChatHarness({ graph });
-    expect(await harness.send("s", user("a"))).toMatchObject({ outcome: "suspended", pending_messages: [] });
-    const resumed = await harness.signal({ signalId: "x" });
-    expect(resumed).toMatchObject({ outcome: "resumed", turn: { replies: [says("after")] } });
-  });
-
-  it("a resumed turn that fails leaves the session as it was, with what was said meanwhile", async () => {
-    const store = createMemoryStore();
-    const graph = line({
-      say: () => ({ messages: [says("half")] }),
-      wait: ({ messages }, { suspend }) => (messages.length < 4 ? suspend({ signal_id: "go" }) : {}),
-      more: () => ({ messages: [says("more")], turns: 9 }),
-      fail: ({ approved }) => {
-        if (approved) throw new TypeError("broken");
-      },
-    });
-    const harness = createChatHarness({ graph, store });
-    await harness.send("s", user("a"));
-    expect(texts(await harness.send("s", user("b")))).toEqual(["half", "more"]);
-    const before = await store.sessions.load("s");
-    const resumed = await harness.signal({ signalId: "go", payload: { approved: true } });
-    expect(resumed).toMatchObject({ outcome: "resumed", turn: { outcome: "errored" } });
-    expect(await store.sessions.load("s")).toBe(before);
-    expect(await historyOf(store, "s")).toEqual(["a", "half", "b", "half", "more"]);
   });
 });

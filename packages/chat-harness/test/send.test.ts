@@ -44,20 +44,6 @@ describe("send", () => {
     expect((await Promise.all(turns)).map(texts)).toEqual([["echo a"], ["echo a"], ["echo a"]]);
   });
 
-  it("runs a thousand sessions side by side, and loses nothing of any", async () => {
-    const { door, store, harness } = gated();
-    const ids = Array.from({ length: 1000 }, (_, index) => `s${index}`);
-    const turns = ids.flatMap((id) => [harness.send(id, user(`1 ${id}`)), harness.send(id, user(`2 ${id}`))]);
-    await vi.waitFor(() => expect(door.count).toBe(1000));
-    door.openAll();
-    await vi.waitFor(() => expect(door.count).toBe(1000));
-    door.openAll();
-    await Promise.all(turns);
-    for (const id of ids) {
-      expect(await historyOf(store, id)).toEqual([`1 ${id}`, `echo 1 ${id}`, `2 ${id}`, `echo 2 ${id}`]);
-    }
-  });
-
   describe("bounds", () => {
     it("refuses a turn when too many of its session wait, and takes the next one later", async () => {
       const { door, harness } = gated({ limits: { maxQueuedTurns: 2 } });
@@ -96,15 +82,6 @@ describe("send", () => {
       ["maxListeners", Number.NaN],
     ])("refuses a limit %s of %d", (name, value) => {
       expect(() => createChatHarness({ graph: echo(), limits: { [name]: value } })).toThrow(
-        expect.objectContaining({ code: "invalid_argument" }),
-      );
-    });
-
-    it.each([
-      ["turnTimeoutMs", -1],
-      ["abandonAfterMs", Number.POSITIVE_INFINITY],
-    ])("refuses %s of %d", (name, value) => {
-      expect(() => createChatHarness({ graph: echo(), [name]: value })).toThrow(
         expect.objectContaining({ code: "invalid_argument" }),
       );
     });
@@ -153,17 +130,6 @@ describe("send", () => {
       controller.abort();
       expect((await refusal(turn)).code).toBe("turn_cancelled");
       expect(await store.sessions.load("s")).toBeNull();
-    });
-
-    it("gives the outcome of a turn that ends all the same", async () => {
-      const { door, store, harness } = gated();
-      const controller = new AbortController();
-      const turn = harness.send("s", user("a"), { signal: controller.signal });
-      await vi.waitFor(() => expect(door.count).toBe(1));
-      controller.abort();
-      door.openAll();
-      expect(texts(await turn)).toEqual(["echo a"]);
-      expect(await historyOf(store, "s")).toEqual(["a", "echo a"]);
     });
 
     it("lets a turn that hangs keep its session, and no caller", async () => {

@@ -1,12 +1,10 @@
-import { createMemoryStore, type NodeBody } from "@harnesskit/graph";
+import { createMemoryStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { ResumedTurn } from "../src/deliveries.ts";
 import {
   type ChatHarness,
   type ChatHarnessOptions,
   createChatHarness,
-  type Delivery,
   type SendOutcome,
   type SignalOutcome,
 } from "../src/index.ts";
@@ -57,38 +55,6 @@ describe("Signals and listeners", () => {
     await harness.signal({ signalId: "approve pay", payload: yes });
     await harness.send("s", user("chat"));
     expect([heard, other]).toEqual([[["done"]], []]);
-  });
-
-  it("tells several listeners, each once, with where the turn belongs", async () => {
-    const harness = make();
-    const told: Delivery[] = [];
-    for (let listener = 0; listener < 3; listener++) {
-      harness.subscribe("s", (turn, delivery) => {
-        expect(delivery.turn).toBe(turn);
-        told.push(delivery);
-      });
-    }
-    const invocation = invocationOf(await harness.send("s", user("pay")));
-    await harness.signal({ invocationId: invocation, payload: yes });
-    const turn = { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" };
-    expect(told).toEqual(Array(3).fill({ session_id: "s", invocation_id: invocation, turn }));
-  });
-
-  it("tells a listener of a resumed turn that failed", async () => {
-    const graph = line({
-      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
-      fail: () => {
-        throw Object.assign(new TypeError("no such model"), { category: "provider_invalid_model" });
-      },
-    });
-    const harness = make({ graph });
-    const told: ResumedTurn[] = [];
-    harness.subscribe("s", (turn) => told.push(turn));
-    await harness.send("s", user("a"));
-    const outcome = await harness.signal({ signalId: "x" });
-    expect(told.map(failed)).toEqual(["provider_invalid_model user_correctable"]);
-    expect(outcome).toMatchObject({ outcome: "resumed", turn: told[0] });
-    expect(await harness.signal({ signalId: "x" })).toEqual({ outcome: "already_resolved" });
   });
 
   it("takes a listener back", async () => {
@@ -163,14 +129,6 @@ describe("Signals and listeners", () => {
     await expect(given).rejects.toMatchObject({ name: "ChatHarnessError", code: "turn_cancelled" });
     const next = await harness.send("s", user("chat"));
     expect(next.resumed_turns?.map(({ turn }) => texts(turn))).toEqual([["done"]]);
-  });
-
-  it("gives the next send nothing that a listener has taken", async () => {
-    const { harness, heard } = listening({ resumedTurns: "next-send" });
-    await harness.send("s", user("pay"));
-    await harness.signal({ signalId: "approve pay", payload: yes });
-    expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
-    expect(heard).toEqual([["done"]]);
   });
 
   it.each(["signalId", "invocationId", "both"])("finds a suspension by its %s", async (by) => {
@@ -250,16 +208,6 @@ describe("Signals and listeners", () => {
     expect(resumedTexts(right)).toEqual(["done"]);
   });
 
-  it.each<[string, object]>([
-    ["no invocation", { signalId: "approve pay", invocationId: null }],
-    ["no session", { signalId: "approve pay", sessionId: null }],
-    ["no payload", { signalId: "approve pay", payload: null }],
-  ])("takes null for %s, as JSON has it", async (_, signal) => {
-    const harness = make();
-    await harness.send("s", user("pay"));
-    expect(resumedTexts(await harness.signal(signal))).toEqual(["not done"]);
-  });
-
   it.each(["signalId", "invocationId", "sessionId", "payload"])(
     "refuses a signal whose %s cannot be read",
     async (name) => {
@@ -291,25 +239,6 @@ describe("Signals and listeners", () => {
       expect(await harness.signal({ ...name, payload: yes })).toEqual({ outcome: "already_resolved" });
     });
 
-    it("resumes once beside other harnesses over the same store", async () => {
-      const { store, harness, heard } = listening();
-      const others = [make({ store }), make({ store })];
-      await harness.send("s", user("pay"));
-      const outcomes = await Promise.all(
-        Array.from({ length: 99 }, (_, index) =>
-          ([harness, ...others][index % 3] as typeof harness).signal({
-            signalId: "approve pay",
-            payload: yes,
-          }),
-        ),
-      );
-      expect(outcomes.filter(({ outcome }) => outcome === "resumed")).toHaveLength(1);
-      expect(outcomes.filter(({ outcome }) => outcome === "already_resolved")).toHaveLength(98);
-      expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
-      await harness.recover();
-      expect(heard).toEqual([["done"]]);
-    });
-
     it("does not answer the next pause of the same invocation", async () => {
       const harness = make({ graph: twice() });
       const invocationId = invocationOf(await harness.send("s", user("a")));
@@ -322,18 +251,6 @@ describe("Signals and listeners", () => {
         outcome: "already_resolved",
       });
       expect(resumedTexts(await harness.signal({ signalId: "second" }))).toEqual(["second?", "done"]);
-    });
-
-    it("resumes once for each of many sessions at once", async () => {
-      const store = createMemoryStore();
-      const harness = make({ store });
-      const ids = Array.from({ length: 50 }, (_, index) => `s${index}`);
-      await Promise.all(ids.map((id) => harness.send(id, user(`pay ${id}`))));
-      const signals = ids.flatMap((id) => Array(4).fill({ signalId: `approve pay ${id}`, payload: yes }));
-      const outcomes = await Promise.all(signals.map((signal) => harness.signal(signal)));
-      expect(outcomes.filter(({ outcome }) => outcome === "resumed")).toHaveLength(50);
-      for (const id of ids)
-        expect(await historyOf(store, id)).toEqual([`pay ${id}`, `may I pay ${id}?`, "done"]);
     });
   });
 
@@ -375,19 +292,6 @@ describe("Signals and listeners", () => {
     await vi.waitFor(() => expect(heard).toEqual([["done"]]));
     await vi.waitFor(async () => expect((await harness.pending("s")).undelivered).toEqual([]));
     expect(calls).toBe(1);
-  });
-
-  it("tells the whole of it, and nothing else, when others have written in between", async () => {
-    const graph = approvalInTwoSteps();
-    const { store, harness, heard } = listening({ graph });
-    await harness.send("s", user("pay"));
-    await harness.send("s", user("chat 1"));
-    await harness.signal({ signalId: "first" });
-    await harness.send("s", user("chat 2"));
-    await harness.signal({ signalId: "second" });
-    expect(heard).toEqual([["second?", "done"]]);
-    const said = ["pay", "first?", "chat 1", "ok", "second?", "chat 2", "ok", "done"];
-    expect(await historyOf(store, "s")).toEqual(said);
   });
 
   it("loses no message that was sent between a pause and its resume", async () => {
@@ -445,26 +349,3 @@ describe("Signals and listeners", () => {
     expect(harness.subscribe("u", () => {})).toBeTypeOf("function");
   });
 });
-
-/** A graph that pauses twice for `pay`, and answers all else with `ok`. */
-const approvalInTwoSteps = () => {
-  const waitFor =
-    (signal_id: string): NodeBody<TestFields> =>
-    ({ turns }, { suspend }) => {
-      if (turns === 1) suspend({ signal_id });
-    };
-  const say =
-    (text: string): NodeBody<TestFields> =>
-    ({ turns }) =>
-      turns === 1 ? { messages: [says(text)] } : {};
-  return line({
-    begin: ({ messages }) =>
-      messages.at(-1)?.content === "pay"
-        ? { turns: 1, messages: [says("first?")] }
-        : { turns: 0, messages: [says("ok")] },
-    waitOne: waitFor("first"),
-    two: say("second?"),
-    waitTwo: waitFor("second"),
-    three: say("done"),
-  });
-};

@@ -39,9 +39,6 @@ const openStore = async (file: string): Promise<GraphStore> => {
 /** The texts said in a session, read by another opening of the file. */
 const said = async (file: string): Promise<string[]> => historyOf(await openStore(file), "s");
 
-const chats = (name: string, count: number) =>
-  Array.from({ length: count }, (_, index) => `chat ${name}${index}`);
-
 describe("Over a file", () => {
   it("a conversation goes on where the last process has left it", async () => {
     const file = await tempFile();
@@ -70,59 +67,6 @@ describe("Over a file", () => {
     );
     const history = ["chat 1", "you said chat 1", "pay", "may I pay?", "chat 2", "you said chat 2", "done"];
     expect(await said(file)).toEqual(history);
-  });
-
-  it("turns of one session in two processes run one after the other", async () => {
-    const file = await tempFile();
-    const harness = createChatHarness({ graph: approval(), store: await openStore(file) });
-    await using other = await startToldProcess(harnessProcess, bundle.path, file);
-    const [ours, theirs] = [chats("a", 10), chats("b", 10)];
-    const [own, answer] = await Promise.all([
-      Promise.all(ours.map((text) => harness.send("s", user(text)))),
-      other.call("sendMany", "s", theirs),
-    ]);
-    expect([...own.map(({ outcome }) => outcome), ...(answer.result as string[])]).toEqual(
-      Array(20).fill("completed"),
-    );
-    const history = await said(file);
-    const pairs = history.flatMap((text, index) => (index % 2 === 0 ? [[text, history[index + 1]]] : []));
-    expect(pairs.every(([text, reply]) => reply === `you said ${text}`)).toBe(true);
-    const asked = pairs.map(([text]) => text);
-    expect(asked.filter((text) => text?.startsWith("chat a"))).toEqual(ours);
-    expect(asked.filter((text) => text?.startsWith("chat b"))).toEqual(theirs);
-  });
-
-  it("a signal that arrives in two processes many times resumes once", async () => {
-    const file = await tempFile();
-    const harness = createChatHarness({ graph: approval(), store: await openStore(file) });
-    await using other = await startToldProcess(harnessProcess, bundle.path, file);
-    await harness.send("s", user("pay"));
-    const [own, answer] = await Promise.all([
-      Promise.all(Array.from({ length: 20 }, () => harness.signal(pay))),
-      other.call("signalMany", pay, 20),
-    ]);
-    const outcomes = [...own.map(({ outcome }) => outcome), ...(answer.result as string[])];
-    expect(outcomes.filter((outcome) => outcome === "resumed")).toHaveLength(1);
-    expect(outcomes.filter((outcome) => outcome === "already_resolved")).toHaveLength(39);
-    expect(await said(file)).toEqual(["pay", "may I pay?", "done"]);
-  });
-
-  it("a listener hears of a turn that another process has resumed", async () => {
-    const file = await tempFile();
-    const store = await openSqliteStore({ file, limits: { endPollMs: 20 } });
-    onTestFinished(() => store.close());
-    const harness = createChatHarness({ graph: approval(), store });
-    await using other = await startToldProcess(harnessProcess, bundle.path, file);
-    const heard: unknown[] = [];
-    const unsubscribe = harness.subscribe("s", (turn) => heard.push(turn));
-    harness.subscribe("another", (turn) => heard.push(turn));
-    await harness.send("s", user("pay"));
-    expect((await other.call("signal", pay)).result).toMatchObject({ outcome: "resumed" });
-    await vi.waitFor(async () => expect((await harness.pending()).undelivered).toEqual([]));
-    expect(heard).toEqual([
-      { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
-    ]);
-    unsubscribe();
   });
 
   it("a turn that a killed process was resuming is gone on with by the next one", async () => {

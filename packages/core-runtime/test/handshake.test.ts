@@ -5,7 +5,6 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CoreOptions } from "../src/index.ts";
-import type { LaunchObserver } from "../src/launch-port.ts";
 import { connected, launchOf, open, openCore, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {
@@ -51,20 +50,6 @@ describe("the hello", () => {
       code: "agent.lost",
       message: "the agent closed the connection",
     });
-    await core.close();
-  });
-
-  it("survives an observer that throws", async () => {
-    const { core } = setUp();
-    const fail = () => {
-      throw new Error("broken observer");
-    };
-    const observer: LaunchObserver = { connected: fail, registered: fail, health: fail, disconnected: fail };
-    const { agent } = await connected(core, { observer });
-    expect(core.tools().map(({ tool_id }) => tool_id)).toEqual(["demo.agent/echo"]);
-    await agent.channel.close();
-    await nextTurn(5);
-    expect(core.agents()).toEqual([]);
     await core.close();
   });
 });
@@ -131,15 +116,6 @@ describe("a hello that is refused", () => {
 });
 
 describe("before the hello", () => {
-  it("an invalid message is refused", async () => {
-    const { core } = setUp();
-    const agent = open(core);
-    agent.sendRaw(["no", "object"]);
-    expect((await agent.next("core.error")).error.code).toBe("protocol.invalid_message");
-    await agent.channel.closed;
-    await core.close();
-  });
-
   it("silence ends the connection", async () => {
     const { core, clock, entries } = setUp({ helloTimeoutMs: 1000 });
     const agent = open(core);

@@ -129,19 +129,6 @@ describe("calls beyond what an agent may run", () => {
     await core.close();
   });
 
-  it("end when their tool is taken back", async () => {
-    const core = openCore({ limits: { maxInFlightRequests: 1 } });
-    const { agent } = await connected(core);
-    const running = core.call("demo.agent/echo", { text: "" });
-    const waiting = core.call("demo.agent/echo", { text: "" });
-    agent.send("agent.tools.unregister", { tool_ids: ["demo.agent/echo"] });
-    await agent.next("core.tools.unregistered");
-    agent.succeed(await agent.next("core.tool.call"));
-    expect((await running.result).status).toBe("succeeded");
-    expect(await waiting.result).toMatchObject({ error: { code: "tool.not_found" } });
-    await core.close();
-  });
-
   it("keep no place when they end while authorize is asked", async () => {
     let abort: AbortController | undefined;
     const core = openCore({

@@ -128,20 +128,4 @@ describe("what a call streams", () => {
     ]);
     await core.close();
   });
-
-  it("is empty for a call that was never made, and for one that joined another", async () => {
-    const core = openCore();
-    const { agent } = await connected(core);
-    expect(await all(core.call("demo.agent/none", {}).stream)).toEqual([]);
-    const options = { idempotencyKey: "k" };
-    const first = core.call("demo.agent/echo", { text: "" }, options);
-    const joined = core.call("demo.agent/echo", { text: "" }, options);
-    const message = await agent.next("core.tool.call");
-    agent.stream(message, 1, "one");
-    agent.succeed(message);
-    await joined.result;
-    expect(await all(first.stream)).toHaveLength(1);
-    expect(await all(joined.stream)).toEqual([]);
-    await core.close();
-  });
 });

@@ -55,18 +55,6 @@ describe("the asynchronous context (graph-engine §2.6)", () => {
     expect(await deep()).toBeUndefined();
   });
 
-  it("suspends from any depth of the body", async () => {
-    const ask = async (): Promise<never> => {
-      await nextTurn();
-      return suspend({ signal_id: "s" }, { markNodeCompleted: true });
-    };
-    const graph = line({ a: async () => ask(), b: logs("b") });
-    const paused = await graph.invoke();
-    expect(paused).toMatchObject({ outcome: "suspended", node_name: "a", descriptor: { signal_id: "s" } });
-    const resumed = await graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload: {} });
-    expect(resumed.state.log).toEqual(["b"]);
-  });
-
   it("refuses to suspend outside of a body, also when that is caught", async () => {
     const refused = expect.objectContaining({ code: "suspension_in_unsupported_context" });
     expect(() => suspend({ signal_id: "s" })).toThrow(refused);

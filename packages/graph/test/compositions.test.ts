@@ -111,23 +111,6 @@ describe("subgraphs (graph-engine §4)", () => {
     });
     expect(error.recoverable_state).toMatchObject({ item: 13 });
   });
-
-  it("refuse an input that they do not take", async () => {
-    const strict = defineGraph(defineState({ item: lastWriteWins(z.number().max(3), { default: 0 }) }))
-      .node("n", () => {})
-      .entry("n")
-      .edge("n", END)
-      .compile();
-    const graph = defineGraph(state)
-      .subgraph("s", { graph: strict, inputs: { item: "count" } })
-      .entry("s")
-      .edge("s", END)
-      .compile();
-    expect(await failure(graph.invoke({ initial: { count: 4 } }))).toMatchObject({
-      code: "state_validation_error",
-      fields: ["item"],
-    });
-  });
 });
 
 const fanState = defineState({
@@ -434,19 +417,5 @@ describe("parallel branches (pipeline-utilities §10)", () => {
       .compile();
     const { state: final } = await collecting.invoke();
     expect(final).toEqual({ log: ["g"], errors: [{ key: "bad", category: null, message: "b: broken" }] });
-  });
-
-  it("merge into one field as one after the other would, for every reducer that lists take", async () => {
-    const same = defineGraph(state)
-      .parallel("p", {
-        branches: {
-          a: { graph: line({ a: () => ({ log: ["1"], count: 1 }) }) },
-          b: { graph: line({ b: () => ({ log: ["2", "3"], count: 2 }) }) },
-        },
-      })
-      .entry("p")
-      .edge("p", END)
-      .compile();
-    expect((await same.invoke()).state).toEqual({ log: ["1", "2", "3"], count: 2, approved: null });
   });
 });

@@ -70,28 +70,3 @@ describe("A store whose leases throw at once", () => {
     expect(await graph.invoke({ sessionId: "s" })).toMatchObject({ outcome: "completed" });
   });
 });
-
-describe("A session store that gives", () => {
-  const good = { session_id: "s", version: 1, schema_version: "", created_at: "", updated_at: "" };
-  it.each<[string, unknown]>([
-    ["a number", 5],
-    ["a text", "session"],
-    ["a list", []],
-    ["a record without a state", good],
-    ["a record whose state is no object", { ...good, state: 7 }],
-    ["a record without a version", { state: {}, schema_version: "" }],
-    ["a record without a schema version", { state: {}, version: 1 }],
-  ])("%s is session_load_failed, and nothing runs", async (_, record) => {
-    const inner = createMemoryStore();
-    const sessions = { ...inner.sessions, load: async () => record as never };
-    const graph = line({ a: () => expect.fail("it ran") }, { store: { ...inner, sessions } });
-    expect(await failure(graph.invoke({ sessionId: "s" }))).toMatchObject({ code: "session_load_failed" });
-  });
-
-  it("undefined has no such session", async () => {
-    const inner = createMemoryStore();
-    const sessions = { ...inner.sessions, load: async () => undefined as never };
-    const graph = line({ a: () => ({}) }, { store: { ...inner, sessions } });
-    expect(await graph.invoke({ sessionId: "s" })).toMatchObject({ outcome: "completed" });
-  });
-});

@@ -1,9 +1,8 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createMemoryStore, StoreError } from "../src/index.ts";
 import { graphStoreContract } from "../src/testing/index.ts";
-import { firstWrite, pausePut } from "../src/testing/store-samples.ts";
+import { pausePut } from "../src/testing/store-samples.ts";
 
 const cases = graphStoreContract({
   name: "memory",
@@ -19,21 +18,6 @@ describe("the contract of stores", () => {
 const codeOf = (error: unknown): string | undefined => (error instanceof StoreError ? error.code : undefined);
 
 describe("the limits of the store in memory", () => {
-  it("are refused when they are out of range", () => {
-    for (const limits of [{ maxSessions: 0 }, { maxHistory: 1.5 }, { maxEnded: -1 }]) {
-      expect(() => createMemoryStore({ limits })).toThrow(InvalidArgumentError);
-    }
-  });
-
-  it("refuses a session too many, and still writes those that it has", async () => {
-    const store = createMemoryStore({ limits: { maxSessions: 1 } });
-    await store.sessions.save(firstWrite("a", { list: [1] }));
-    const refused = await store.sessions.save(firstWrite("b", {})).catch((error: unknown) => error);
-    expect(codeOf(refused)).toBe("store_full");
-    await store.sessions.save(firstWrite("a", { list: [2] }));
-    expect(await store.sessions.load("b")).toBeNull();
-  });
-
   it("refuses a suspension too many until one has ended, and forgets the oldest that have", async () => {
     const store = createMemoryStore({ limits: { maxSuspensions: 2, maxEnded: 1 } });
     await store.suspensions.save(pausePut("a"));
@@ -45,21 +29,6 @@ describe("the limits of the store in memory", () => {
     }
     await store.suspensions.save(pausePut("c"));
     expect((await store.suspensions.list()).map((entry) => entry.invocation_id)).toEqual(["b", "c"]);
-  });
-
-  it("remembers what has ended and is not delivered, however many there are", async () => {
-    const store = createMemoryStore({ limits: { maxEnded: 1 } });
-    for (const invocationId of ["a", "b", "c"]) {
-      await store.suspensions.save(pausePut(invocationId));
-      await store.suspensions.save({
-        kind: "patch",
-        invocationId,
-        status: "errored",
-        result: 1,
-        isDelivered: false,
-      });
-    }
-    expect(await store.suspensions.list({ isDelivered: false })).toHaveLength(3);
   });
 });
 
@@ -80,33 +49,6 @@ describe("a lease of the store in memory", () => {
 });
 
 describe("the cost of the store in memory", () => {
-  it("of finding a suspension does not grow with those that have ended", async () => {
-    const timeOf = async (endedCount: number): Promise<number> => {
-      const store = createMemoryStore();
-      for (let index = 0; index < endedCount; index++) {
-        const invocationId = `ended ${index}`;
-        await store.suspensions.save(pausePut(invocationId, { session_id: `s${index}` }));
-        await store.suspensions.save({ kind: "patch", invocationId, status: "completed" });
-      }
-      await store.suspensions.save(
-        pausePut("waiting", { session_id: "s", descriptor: { signal_id: "mine" } }),
-      );
-      let found = 0;
-      const begun = performance.now();
-      for (let round = 0; round < 300; round++) {
-        found += (await store.suspensions.list({ signalId: "mine" })).length;
-        found += (await store.suspensions.list({ status: "suspended" })).length;
-        found += (await store.suspensions.list({ sessionId: "s", isDelivered: false })).length;
-      }
-      const tookMs = performance.now() - begun;
-      expect(found).toBe(600);
-      return tookMs;
-    };
-    await timeOf(10);
-    const few = await timeOf(10);
-    expect(await timeOf(10_000)).toBeLessThan(20 * few);
-  });
-
   it("finds by each filter, and by several, what a walk through all finds", async () => {
     const store = createMemoryStore();
     for (let index = 0; index < 24; index++) {

@@ -1,6 +1,5 @@
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { strays } from "../../../scripts/lib/strays.ts";
 import { defineGraph, END, type GraphErrorContext, type Middleware, type NodeEvent } from "../src/index.ts";
 import { failure, line, logs, recorder, state, type TestFields } from "./support/graphs.ts";
 
@@ -111,23 +110,6 @@ describe("observers (graph-engine §6)", () => {
     expect(told.lines).toEqual(["started a", "completed a"]);
     expect(errors).toHaveLength(4);
     expect(errors[0]).toMatchObject({ kind: "observer_failed", error: cause });
-  });
-
-  it.each<[string, () => unknown]>([
-    [
-      "throws",
-      () => {
-        throw new TypeError("broken");
-      },
-    ],
-    ["rejects", () => Promise.reject(new TypeError("broken"))],
-  ])("do not fail a run if onError %s", async (_, onError) => {
-    const unhandled = strays();
-    const graph = line({ a: logs("a") }, { limits: { maxQueuedEvents: 1 }, onError });
-    const observers = [() => Promise.reject(new TypeError("an observer fails"))];
-    expect(await graph.invoke({ observers })).toMatchObject({ outcome: "completed" });
-    await graph.drain();
-    expect(await unhandled()).toEqual([]);
   });
 
   it("are told of the phases that they want", async () => {
@@ -272,42 +254,6 @@ describe("middleware (pipeline-utilities §2)", () => {
     expect(log.slice(9)).toEqual(["g1 in", "g2 in", "in", "g2 out", "g1 out"]);
   });
 
-  it("may try again, and each attempt is told", async () => {
-    const told = recorder();
-    let calls = 0;
-    const retry: Layer = async (current, next) => {
-      for (;;) {
-        try {
-          return await next(current);
-        } catch (error) {
-          if (calls >= 3) throw error;
-        }
-      }
-    };
-    const body = (_: unknown, { attemptIndex }: { attemptIndex: number }) => {
-      if (++calls < 3) throw new TypeError(`broken ${attemptIndex}`);
-      return { log: [`attempt ${attemptIndex}`] };
-    };
-    const graph = defineGraph(state)
-      .node("a", body, { middleware: [retry] })
-      .entry("a")
-      .edge("a", END)
-      .compile();
-    const { state: final } = await graph.invoke({ observers: [told.observe] });
-    await graph.drain();
-    expect(final.log).toEqual(["attempt 2"]);
-    expect(
-      told.events.map((event) => [event.phase, event.attempt_index, event.step, event.error?.category]),
-    ).toEqual([
-      ["started", 0, 0, undefined],
-      ["completed", 0, 0, "node_exception"],
-      ["started", 1, 0, undefined],
-      ["completed", 1, 0, "node_exception"],
-      ["started", 2, 0, undefined],
-      ["completed", 2, 0, undefined],
-    ]);
-  });
-
   it("may leave the node out, which is told to nobody", async () => {
     const told = recorder();
     const graph = defineGraph(state)
@@ -318,45 +264,6 @@ describe("middleware (pipeline-utilities §2)", () => {
     const { state: final } = await graph.invoke({ observers: [told.observe] });
     await graph.drain();
     expect([final.log, told.events]).toEqual([["cached"], []]);
-  });
-
-  it("may pass on another state, but the update is merged into the first", async () => {
-    const change: Layer = async (current, next) => {
-      const update = await next({ ...current, count: 40 });
-      return { ...update, log: ["changed"] };
-    };
-    const graph = defineGraph(state)
-      .node("a", ({ count }) => ({ count: count + 2, log: ["a"] }), { middleware: [change] })
-      .node("b", ({ count }) => ({ log: [`b ${count}`] }), {
-        middleware: [(current, next) => next({ ...current, count: 7 })],
-      })
-      .entry("a")
-      .edge("a", "b")
-      .edge("b", END)
-      .compile();
-    const { state: final } = await graph.invoke({ initial: { count: 1 } });
-    expect(final).toEqual({ count: 42, log: ["changed", "b 7"], approved: null });
-  });
-
-  it("that throws fails the node, whose attempt is told with that error", async () => {
-    const told = recorder();
-    const cause = new TypeError("after");
-    const layer: Layer = async (current, next) => {
-      await next(current);
-      throw cause;
-    };
-    const graph = defineGraph(state)
-      .node("a", logs("a"), { middleware: [layer] })
-      .entry("a")
-      .edge("a", END)
-      .compile();
-    const error = await failure(graph.invoke({ observers: [told.observe] }));
-    await graph.drain();
-    expect(error).toMatchObject({ code: "node_exception", cause, node_name: "a" });
-    expect(told.events.map((event) => [event.phase, event.error?.instance])).toEqual([
-      ["started", undefined],
-      ["completed", error],
-    ]);
   });
 
   describe("that recovers a node", () => {
@@ -386,88 +293,5 @@ describe("middleware (pipeline-utilities §2)", () => {
         ["completed", undefined, final],
       ]);
     });
-
-    it("has the attempts before keep their errors", async () => {
-      const told = recorder();
-      const twice: Layer = async (current, next) => {
-        try {
-          return await next(current);
-        } catch {
-          return next(current);
-        }
-      };
-      const graph = defineGraph(state)
-        .use(recover)
-        .node("a", throws, { middleware: [twice] })
-        .entry("a")
-        .edge("a", END)
-        .compile();
-      await graph.invoke({ observers: [told.observe] });
-      await graph.drain();
-      expect(told.events.map((event) => [event.phase, event.attempt_index, event.error?.category])).toEqual([
-        ["started", 0, undefined],
-        ["completed", 0, "node_exception"],
-        ["started", 1, undefined],
-        ["completed", 1, undefined],
-      ]);
-    });
-
-    it("has a fan-out end so, behind the failure of its item", async () => {
-      const told = recorder();
-      const graph = defineGraph(state)
-        .fanOut("each", {
-          graph: line({ step: throws }),
-          itemsField: "log",
-          itemField: "approved",
-          collectField: "log",
-          targetField: "log",
-          onEmpty: "raise",
-          middleware: [recover],
-        })
-        .entry("each")
-        .edge("each", END)
-        .compile();
-      await graph.invoke({ observers: [told.observe] });
-      await graph.drain();
-      expect(told.events.map((event) => [event.phase, event.node_name, event.error?.category])).toEqual([
-        ["started", "each", undefined],
-        ["completed", "each", undefined],
-      ]);
-    });
-
-    it("with an update that cannot be merged fails the node with that error", async () => {
-      const told = recorder();
-      const graph = defineGraph(state)
-        .node("a", throws, {
-          middleware: [async (current, next) => next(current).catch(() => ({ count: "x" }) as never)],
-        })
-        .entry("a")
-        .edge("a", END)
-        .compile();
-      const error = await failure(graph.invoke({ observers: [told.observe] }));
-      await graph.drain();
-      expect(told.events.at(-1)?.error).toEqual({ category: "state_validation_error", instance: error });
-    });
-  });
-
-  it("that wants two bodies has two pairs", async () => {
-    const told = recorder();
-    const twice: Layer = async (current, next) => {
-      await next(current);
-      return next(current);
-    };
-    const graph = defineGraph(state)
-      .node("a", logs("a"), { middleware: [twice] })
-      .entry("a")
-      .edge("a", END)
-      .compile();
-    await graph.invoke({ observers: [told.observe] });
-    await graph.drain();
-    expect(told.events.map((event) => [event.phase, event.attempt_index])).toEqual([
-      ["started", 0],
-      ["completed", 0],
-      ["started", 1],
-      ["completed", 1],
-    ]);
   });
 });

@@ -213,15 +213,6 @@ describe("timeout", () => {
     expect(told.events.length - open).toBe(open);
   });
 
-  it("leaves alone what ends or suspends in time, and its timer", async () => {
-    const clock = createManualClock();
-    const done = around(logs("done"), timeout({ timeoutMs: 5, clock }));
-    expect((await done.invoke()).state.log).toEqual(["done"]);
-    const paused = around((_, { suspend }) => suspend({ signal_id: "s" }), timeout({ timeoutMs: 5, clock }));
-    expect((await paused.invoke()).outcome).toBe("suspended");
-    expect(clock.pending).toBe(0);
-  });
-
   it("refuses a time that cannot be used", () => {
     for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => timeout({ timeoutMs })).toThrow(InvalidArgumentError);

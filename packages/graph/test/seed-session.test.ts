@@ -19,23 +19,6 @@ describe("seedSession", () => {
     expect((await graph.invoke({ sessionId: "s" })).state.log).toEqual(["before", "a", "a"]);
   });
 
-  it("takes the place of a session, and of its version of the schema", async () => {
-    const store = createMemoryStore();
-    await line({ a: logs("a") }, { store }).invoke({ sessionId: "s" });
-    await seedSession(store, { sessionId: "s", state: { old: 7 }, schemaVersion: "1" });
-    const graph = line(
-      { a: logs("a") },
-      {
-        store,
-        session: {
-          schemaVersion: "2",
-          migrations: [{ from: "1", to: "2", migrate: ({ old }) => ({ count: old ?? null }) }],
-        },
-      },
-    );
-    expect((await graph.invoke({ sessionId: "s" })).state).toMatchObject({ log: ["a"], count: 7 });
-  });
-
   it("rejects as the store does, and for what is no JSON", async () => {
     const store = createMemoryStore({ limits: { maxSessions: 1 } });
     await seedSession(store, { sessionId: "s", state: {} });

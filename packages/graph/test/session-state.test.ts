@@ -98,20 +98,6 @@ describe("getState", () => {
     expect(found?.history[1]?.state).toBeNull();
   });
 
-  it("knows a session that waits and was never saved", async () => {
-    const graph = line(
-      { ask: (_, { suspend }) => suspend({ signal_id: "s" }) },
-      { store: createMemoryStore(), session: { autoSave: false } },
-    );
-    await graph.invoke({ sessionId: "s" });
-    expect(await graph.getState("s")).toMatchObject({
-      status: "suspended",
-      state: null,
-      version: null,
-      history: [],
-    });
-  });
-
   it("gives the pause and its session of one moment", async () => {
     const inner = createMemoryStore();
     const graph = asking(inner);
@@ -134,27 +120,6 @@ describe("getState", () => {
     };
     const found = await asking(racing).getState("s");
     expect(found).toMatchObject({ status: "suspended", state: { count: 2 } });
-  });
-
-  it("has the current state at the head of the history, also while another run saves", async () => {
-    const store = createMemoryStore();
-    await line({ a: logs("one") }, { store }).invoke({ sessionId: "s" });
-    const { sessions } = store;
-    const busy: GraphStore = {
-      ...store,
-      sessions: {
-        ...sessions,
-        history: async (sessionId, limit) => {
-          await line({ a: logs("two") }, { store }).invoke({ sessionId });
-          return sessions.history(sessionId, limit);
-        },
-      },
-    };
-    const found = await line({ a: logs("one") }, { store: busy }).getState("s");
-    expect(found?.state?.log).toEqual(["one"]);
-    expect(found?.history.map(({ version, state }) => [version, state?.log])).toEqual([
-      [found?.version, ["one"]],
-    ]);
   });
 
   it("rejects without a store, for what is no session id and no limit, and where the store fails", async () => {

@@ -458,19 +458,6 @@ describe("sessions: several runs at once (sessions §8)", () => {
     return { gates, entered, run };
   };
 
-  it("the last write wins, whole", async () => {
-    const store = createMemoryStore();
-    await line({ a: logs("first") }, { store }).invoke({ sessionId: "s" });
-    const { gates, entered, run } = racing(store, {});
-    const [one, two] = [run(0), run(1)];
-    await expect.poll(() => entered.length).toBe(2);
-    gates[1]?.resolve();
-    await two;
-    gates[0]?.resolve();
-    expect((await one).state.log).toEqual(["first", "0"]);
-    expect(JSON.parse(JSON.stringify((await store.sessions.load("s"))?.state.log))).toEqual(["first", "0"]);
-  });
-
   it("an optimistic run that comes late is session_write_conflict", async () => {
     for (const isNew of [true, false]) {
       const store = createMemoryStore();

@@ -1,6 +1,4 @@
-import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createMemoryStore, defineGraph, END, type NodeEvent } from "../src/index.ts";
 import { failure, line, logs, recorder, state } from "./support/graphs.ts";
 
@@ -52,25 +50,6 @@ describe("stream", () => {
     ]);
   });
 
-  it("has begun before it is read, and does not need to be", async () => {
-    const stream = line({ a: logs("a") }).stream();
-    expect((await stream.outcome).state.log).toEqual(["a"]);
-    expect((await collect(stream)).map(lineOf)).toEqual(["started a", "completed a"]);
-  });
-
-  it("gives an event while its node runs, whatever other observers do", async () => {
-    const door = createDeferred<void>();
-    const graph = line({ a: () => door.promise });
-    const hang = () => new Promise<void>(() => {});
-    const stream = graph.stream({ observers: [hang] });
-    expect(await stream.next()).toMatchObject({ done: false, value: { phase: "started" } });
-    const next = stream.next();
-    door.resolve();
-    expect(await next).toMatchObject({ value: { phase: "completed" } });
-    expect(await stream.next()).toMatchObject({ done: true });
-    expect(await graph.drain({ timeoutMs: 0 })).toMatchObject({ timeout_reached: true });
-  });
-
   it("rejects behind the last event of a run that fails, and so does its outcome", async () => {
     const stream = line({
       a: () => {
@@ -90,14 +69,6 @@ describe("stream", () => {
     ]);
     expect(await failure(stream.outcome)).toBe(error);
     expect(await stream.next()).toEqual({ done: true, value: undefined });
-  });
-
-  it("rejects for options that invoke refuses, and throws for a limit that cannot be used", async () => {
-    const graph = line({ a: logs("a") });
-    await expect(collect(graph.stream({ sessionId: "" }))).rejects.toBeInstanceOf(InvalidArgumentError);
-    for (const maxBufferedEvents of [0, -1, 1.5, Number.NaN]) {
-      expect(() => graph.stream({ maxBufferedEvents })).toThrow(InvalidArgumentError);
-    }
   });
 
   it("works with sessions and suspensions", async () => {
@@ -172,13 +143,6 @@ describe("stream", () => {
       const error = await failure(collect(stream));
       expect([error.code, error.cause]).toEqual(["invocation_cancelled", "enough"]);
     });
-
-    it("behind the end of the run changes nothing of its outcome", async () => {
-      const stream = line({ a: logs("a") }).stream();
-      await stream.outcome;
-      await stream.return();
-      expect((await stream.outcome).outcome).toBe("completed");
-    });
   });
 
   it("costs a slow reader its events and no other: the run ends, and observers are told all", async () => {
@@ -200,17 +164,5 @@ describe("stream", () => {
     await graph.drain();
     expect(told.events).toHaveLength(6);
     expect(await stream.next()).toEqual({ done: true, value: undefined });
-  });
-
-  it("is not slowed by the buffer: a reader that keeps up reads more events than it holds", async () => {
-    const graph = defineGraph(state)
-      .node("a", async ({ count }) => {
-        await nextTurn();
-        return { count: count + 1 };
-      })
-      .entry("a")
-      .conditionalEdge("a", ({ count }) => (count < 50 ? "a" : END))
-      .compile();
-    expect(await collect(graph.stream({ maxBufferedEvents: 4 }))).toHaveLength(100);
   });
 });

@@ -90,20 +90,6 @@ describe("suspend (suspension §3)", () => {
     ]);
   });
 
-  it("is resumed by another process, from what JSON has kept", async () => {
-    const first = createMemoryStore();
-    const paused = await gated(first).invoke();
-    const record = plain(await first.suspensions.load(paused.invocation_id));
-    const second = createMemoryStore();
-    const { revision: _, updated_at: __, ...kept } = record;
-    await second.suspensions.save({ kind: "put", record: kept });
-    const resumed = await gated(second).invoke({
-      resumeInvocation: paused.invocation_id,
-      signalPayload: { approved: false },
-    });
-    expect(resumed.state.log).toEqual(["ask", "act false"]);
-  });
-
   it("without mark_node_completed runs the same body again, which may suspend again", async () => {
     const store = createMemoryStore();
     const told = recorder();
@@ -453,14 +439,6 @@ describe("resume (suspension §7)", () => {
     expect(runs).toBe(1);
   });
 
-  it("that is cancelled may be tried again", async () => {
-    const graph = gated();
-    const { invocation_id: resumeInvocation } = await graph.invoke();
-    const cancelled = graph.invoke({ resumeInvocation, signalPayload: {}, signal: AbortSignal.abort() });
-    expect((await failure(cancelled)).code).toBe("invocation_cancelled");
-    expect((await graph.invoke({ resumeInvocation, signalPayload: {} })).outcome).toBe("completed");
-  });
-
   it("by a graph that has changed is suspension_record_invalid", async () => {
     const store = createMemoryStore();
     const { invocation_id: resumeInvocation } = await gated(store).invoke();
@@ -637,26 +615,6 @@ describe("suspensions in compositions (suspension §8)", () => {
     }
   });
 
-  it("in a branch pause at the node, with its name", async () => {
-    const graph = defineGraph(state)
-      .parallel("p", { branches: { asks: { graph: inner() }, waits: { graph: line({ w: logs("w") }) } } })
-      .node("next", logs("next"))
-      .entry("p")
-      .edge("p", "next")
-      .edge("next", END)
-      .compile();
-    const paused = await graph.invoke();
-    expect(paused).toMatchObject({
-      outcome: "suspended",
-      node_name: "p",
-      namespace: ["p", "gate"],
-      descriptor: { metadata: { kind: "approval", branch_name: "asks" } },
-    });
-    expect(
-      (await graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload: {} })).state.log,
-    ).toEqual(["next"]);
-  });
-
   it("of two instances at once are one", async () => {
     const work = line({ work: gate() });
     const graph = defineGraph(shape)
@@ -739,23 +697,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
     expect(plain((await store.sessions.load("s"))?.state)).toEqual({ ...resumed.state, count: 1 });
   });
 
-  it("are not saved where saving was switched off; then the record has everything", async () => {
-    const store = createMemoryStore();
-    const graph = line(
-      { ask: logs("ask"), gate: gate(), act: logs("act") },
-      { store, session: { autoSave: false } },
-    );
-    const paused = await graph.invoke({ sessionId: "s" });
-    expect(await store.sessions.load("s")).toBeNull();
-    expect(plain(await store.suspensions.load(paused.invocation_id))).toMatchObject({
-      is_session_saved: false,
-      frames: [{ state: { log: ["ask"] } }],
-    });
-    expect(
-      (await graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload: {} })).state.log,
-    ).toEqual(["ask", "act"]);
-  });
-
   it("are neither visible where one of them cannot be written", async () => {
     const told = recorder();
     const store = createMemoryStore({ limits: { maxSuspensions: 1 } });
@@ -790,25 +731,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
     });
   });
 
-  it("stay where the end of the resumed run cannot be written", async () => {
-    const memory = createMemoryStore();
-    let isBroken = false;
-    const store: GraphStore = {
-      ...memory,
-      commit: (batch) => (isBroken ? Promise.reject(new TypeError("disk")) : memory.commit(batch)),
-    };
-    const graph = gated(store);
-    const { invocation_id: resumeInvocation } = await graph.invoke({ sessionId: "s" });
-    isBroken = true;
-    expect((await failure(graph.invoke({ resumeInvocation, signalPayload: { approved: true } }))).code).toBe(
-      "session_save_failed",
-    );
-    isBroken = false;
-    const resumed = await graph.invoke({ resumeInvocation, signalPayload: { approved: true } });
-    expect(resumed.state.log).toEqual(["ask", "act true"]);
-    expect(plain((await store.sessions.load("s"))?.state.log)).toEqual(["ask", "act true"]);
-  });
-
   it("cannot go on without their session, and are migrated with it", async () => {
     const store = createMemoryStore();
     const { invocation_id: resumeInvocation } = await gated(store).invoke({ sessionId: "s" });
@@ -832,30 +754,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
     });
     expect((await next.invoke({ resumeInvocation, signalPayload: {} })).state.log).toEqual(["ask", "act 40"]);
     expect((await store.sessions.load("s"))?.schema_version).toBe("2");
-  });
-
-  it.each([
-    ["has not been migrated yet", false, 2],
-    ["was migrated by another run, which leaves no list of the old version", true, 0],
-  ])("are migrated with the lists of a session that %s", async (_, isOver, length) => {
-    const store = createMemoryStore();
-    const { invocation_id: resumeInvocation } = await gated(store).invoke({
-      sessionId: "s",
-      initial: { log: ["before"] },
-    });
-    const migrate = (old: object) => {
-      const { log } = old as { log: string[] };
-      return { ...old, log: log.map((text) => text.toUpperCase()), count: log.length };
-    };
-    const options = { store, session: { schemaVersion: "2", migrations: [{ from: "", to: "2", migrate }] } };
-    if (isOver) await line({ ask: logs("between") }, options).invoke({ sessionId: "s" });
-    const next = line(
-      { ask: logs("ask"), gate: gate(), act: ({ count }) => ({ log: [`act ${count}`] }) },
-      options,
-    );
-    const { state } = await next.invoke({ resumeInvocation, signalPayload: {} });
-    expect(state.log).toEqual(["BEFORE", "ASK", ...(isOver ? ["between"] : []), `act ${length}`]);
-    expect(plain((await store.sessions.load("s"))?.state.log)).toEqual(plain(state.log));
   });
 
   it("for a signal that is in use are refused, where that was asked for", async () => {

@@ -98,21 +98,4 @@ describe("a schema that transforms", () => {
     await graph.invoke();
     expect(seen).toMatchObject([{ value: "a!", map: { key: "b!" }, log: ["e!"], done: true }]);
   });
-
-  it("parses what a migration returns", async () => {
-    const store = createMemoryStore();
-    await createGraph(store).invoke({ sessionId: "s" });
-    const graph = defineGraph(state)
-      .node("fill", () => {})
-      .entry("fill")
-      .edge("fill", END)
-      .compile({
-        store,
-        session: {
-          schemaVersion: "2",
-          migrations: [{ from: "", to: "2", migrate: () => ({ value: "new" }) }],
-        },
-      });
-    expect((await graph.invoke({ sessionId: "s" })).state.value).toBe("new!");
-  });
 });

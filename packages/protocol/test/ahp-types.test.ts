@@ -1,64 +1,20 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type {
-  AhpEventType,
-  AhpTaxonomy,
-  BatchableEventType,
-  BlockingEventType,
-  ConfirmationDecision,
-  ContextPerceptionDecision,
-  ContractEventType,
   Decision,
-  DecisionFor,
   EventPayload,
   EventPayloadInput,
   Fact,
   IdleDecision,
-  IntentDetectionDecision,
   MemoryRecallDecision,
-  NotificationEventType,
-  PlanningDecision,
   PlanningStrategy,
   RateLimitDecision,
-  ReasoningDecision,
   RunLifecycle,
-  SpecialisedEventType,
   TaskList,
   Verification,
 } from "../src/ahp/index.ts";
 import type { JsonObject, JsonValue } from "../src/envelope/index.ts";
 
-type Specialised =
-  | "idle"
-  | "intent_detection"
-  | "context_perception"
-  | "memory_recall"
-  | "planning"
-  | "reasoning"
-  | "rate_limit"
-  | "confirmation";
-
 describe("the types of the events", () => {
-  it("fall into the classes of the protocol", () => {
-    expectTypeOf<SpecialisedEventType>().toEqualTypeOf<Specialised>();
-    expectTypeOf<BlockingEventType>().toEqualTypeOf<Specialised | "pre_action" | "pre_prompt">();
-    expectTypeOf<ContractEventType>().toEqualTypeOf<"run_lifecycle" | "task_list" | "verification">();
-    expectTypeOf<NotificationEventType>().toEqualTypeOf<Exclude<AhpEventType, BlockingEventType>>();
-    expectTypeOf<BatchableEventType>().toEqualTypeOf<Exclude<AhpEventType, Specialised>>();
-    expectTypeOf<AhpTaxonomy>().toEqualTypeOf<AhpEventType | "handshake" | "query">();
-  });
-
-  it("have each its own decision", () => {
-    expectTypeOf<DecisionFor<"pre_action" | "pre_prompt" | "heartbeat">>().toEqualTypeOf<Decision>();
-    expectTypeOf<DecisionFor<"idle">>().toEqualTypeOf<IdleDecision>();
-    expectTypeOf<DecisionFor<"intent_detection">>().toEqualTypeOf<IntentDetectionDecision>();
-    expectTypeOf<DecisionFor<"context_perception">>().toEqualTypeOf<ContextPerceptionDecision>();
-    expectTypeOf<DecisionFor<"memory_recall">>().toEqualTypeOf<MemoryRecallDecision>();
-    expectTypeOf<DecisionFor<"planning">>().toEqualTypeOf<PlanningDecision>();
-    expectTypeOf<DecisionFor<"reasoning">>().toEqualTypeOf<ReasoningDecision>();
-    expectTypeOf<DecisionFor<"rate_limit">>().toEqualTypeOf<RateLimitDecision>();
-    expectTypeOf<DecisionFor<"confirmation">>().toEqualTypeOf<ConfirmationDecision>();
-  });
-
   it("have decisions that are told apart by one field", () => {
     expectTypeOf<IdleDecision["decision"]>().toEqualTypeOf<"allow" | "defer">();
     expectTypeOf<Decision["decision"]>().toEqualTypeOf<"allow" | "block" | "modify" | "defer" | "escalate">();

@@ -13,8 +13,7 @@ import * as openharness from "../src/openharness/index.ts";
 import { ShellRequestSchema, ShellResponseSchema } from "../src/openharness/index.ts";
 import * as runtime from "../src/runtime/index.ts";
 import * as threads from "../src/threads/index.ts";
-import { requestDocuments, responseDocuments } from "./openharness-documents.ts";
-import { generatedDocument, nearDocument } from "./openharness-fuzz.ts";
+import { nearDocument } from "./openharness-fuzz.ts";
 
 const normative = JSON.parse(
   readFileSync(new URL("./fixtures/openharness-v1.draft.json", import.meta.url), "utf8"),
@@ -77,30 +76,11 @@ const compareAll = (documents: fc.Arbitrary<unknown>, numRuns: number) => {
 };
 
 describe("OpenHarness messages against the normative schema", () => {
-  it("the documents of the specification are accepted, each by its own side alone", () => {
-    const [request, response] = sides as [Side, Side];
-    for (const document of requestDocuments) {
-      expect([request.rule(document), request.zod.safeParse(document).success]).toEqual([true, true]);
-      expect([response.rule(document), response.zod.safeParse(document).success]).toEqual([false, false]);
-    }
-    for (const document of responseDocuments) {
-      expect([response.rule(document), response.zod.safeParse(document).success]).toEqual([true, true]);
-      expect([request.rule(document), request.zod.safeParse(document).success]).toEqual([false, false]);
-    }
-  });
-
   it("3000 mutated documents are judged alike, by our zod schemas and by our JSON Schema", () => {
     const counts = compareAll(nearDocument, 3000);
     expect(counts.compared).toBe(3000);
     expect(counts.accepted).toBeGreaterThan(800);
     expect(counts.refused).toBeGreaterThan(3000);
-  });
-
-  it("2000 generated documents are judged alike", () => {
-    const counts = compareAll(generatedDocument, 2000);
-    expect(counts.compared).toBe(2000);
-    expect(counts.accepted).toBeGreaterThan(800);
-    expect(counts.refused).toBeGreaterThan(2000);
   });
 
   it("a number that no double holds is judged alike", () => {

@@ -76,36 +76,6 @@ describe("the runtime schemas", () => {
     },
   );
 
-  it.each([
-    "2026-01-16T12:00:00Z",
-    "2026-01-16t12:00:00z",
-    "2026-01-16 12:00:00Z",
-    "2026-12-31T23:59:60Z",
-    "2026-01-16T12:00:00.1Z",
-    "2026-01-16T12:00:00.123456789-23:59",
-  ])("take the time %s", (ts) => {
-    expect(accepts(runtime.CorePingSchema, { ...ping, ts })).toBe(true);
-  });
-
-  it.each([
-    "",
-    "2026-01-16",
-    "2026-01-16T12:00Z",
-    "2026-01-16T12:00:00",
-    "2026-13-16T12:00:00Z",
-    "2026-01-32T12:00:00Z",
-    "2026-01-16T24:00:00Z",
-    "2026-01-16T12:60:00Z",
-    "2026-01-16T12:00:61Z",
-    "2026-01-16T12:00:00+24:00",
-    "2026-01-16T12:00:00.Z",
-    "2026-01-16T12:00:00Z\n",
-    " 2026-01-16T12:00:00Z",
-    `2026-01-16T12:00:00.${"0".repeat(64)}Z`,
-  ])("refuse the time %j", (ts) => {
-    expect(accepts(runtime.CorePingSchema, { ...ping, ts })).toBe(false);
-  });
-
   it("take a call only with a request_id", () => {
     const { request_id: _left, ...call } = publishedExamples["core.tool.call"];
     expect(accepts(runtime.CoreToolCallSchema, call)).toBe(false);

@@ -35,20 +35,6 @@ describe("what a shell declares", () => {
     expect(hasCapability(declared, "com.example.haptics")).toBe(true);
     expect(hasCapability(declared, "openharness.actions.parallel")).toBe(false);
   });
-
-  it("is empty where it declares nothing, and what a handler changes in it stays with that handler", async () => {
-    expect(await seen(undefined)).toEqual({ held: [], declared: {} });
-    const { engine } = engineOf({
-      intent: ({ shellCapabilities }) => {
-        (shellCapabilities["com.example.a"] as { b: number }).b++;
-        return [say(JSON.stringify(shellCapabilities))];
-      },
-    });
-    const message = request({}, { capabilities: { "com.example.a": { b: 1 } }, request_id: "r1" });
-    const first = await send(engine, message);
-    expect(messagesOf(first)).toEqual(['{"com.example.a":{"b":2}}']);
-    expect(await send(engine, message)).toEqual(first);
-  });
 });
 
 describe("extensions of a response", () => {

@@ -122,20 +122,15 @@ describe("a request_id", () => {
     expect(calls.length).toBe(2);
   });
 
-  it("100,000 times and more holds the bound, and costs whoever uses so many", async () => {
-    const { engine } = counting();
+  it("more often than the bound holds it, and costs whoever uses so many", async () => {
+    const { engine } = counting({ limits: { maxRememberedRequests: 100 } });
     await engine.handle(named("mine"), { principal: "careful" });
-    for (let index = 0; index < 100_000; index++)
-      await engine.handle(named(`r${index}`), { principal: "me" });
-    expect(engine.stats()).toEqual({ inFlight: 0, rememberedRequests: 100_000 });
-    for (let index = 100_000; index < 101_000; index++) {
-      await engine.handle(named(`r${index}`), { principal: "me" });
-    }
-    expect(engine.stats().rememberedRequests).toBe(100_000);
+    for (let index = 0; index < 150; index++) await engine.handle(named(`r${index}`), { principal: "me" });
+    expect(engine.stats()).toEqual({ inFlight: 0, rememberedRequests: 100 });
     expect(messagesOf(await engine.handle(named("mine"), { principal: "careful" }))).toEqual(["hi 1"]);
-    expect(messagesOf(await engine.handle(named("r100999"), { principal: "me" }))).toEqual(["hi 101001"]);
-    expect(messagesOf(await engine.handle(named("r0"), { principal: "me" }))).toEqual(["hi 101002"]);
-  }, 60_000);
+    expect(messagesOf(await engine.handle(named("r149"), { principal: "me" }))).toEqual(["hi 151"]);
+    expect(messagesOf(await engine.handle(named("r0"), { principal: "me" }))).toEqual(["hi 152"]);
+  });
 
   it("of large responses holds the bound of their size", async () => {
     const engine = createShellEngine({
@@ -260,19 +255,5 @@ describe("time", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
     gate.resolve();
     await Promise.all(both);
-  });
-
-  it("is told as latency", async () => {
-    const clock = new TestClock();
-    const engine = createShellEngine({
-      handlers: {
-        intent: () => {
-          clock.move(42);
-          return [];
-        },
-      },
-      clock,
-    });
-    expect((await send(engine, request())).response.engine_latency_ms).toBe(42);
   });
 });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { openApprovalStore, openSqliteStore } from "../src/index.ts";
+import { openApprovalStore } from "../src/index.ts";
 import { contentOf, fixedOptions } from "./support/approval-scenario.ts";
 import { failed, outcomeOf } from "./support/outcome.ts";
 
@@ -108,21 +108,6 @@ describe("approvals in a file", () => {
       }),
       { numRuns: runs(20) },
     );
-  });
-
-  it("lie beside conversations, and outlive their process", async () => {
-    await using directory = await temporaryDirectory();
-    const file = join(directory.path, "store.db");
-    const conversations = await openSqliteStore({ file });
-    const before = await openApprovalStore({ file });
-    const { record } = await before.ask(sampleQuestion());
-    await before.close();
-    await before.close();
-    expect(await outcomeOf(before.get(record.id))).toEqual({ name: "StoreError", code: "store_closed" });
-    const after = await openApprovalStore({ file });
-    expect(await after.get(record.id)).toEqual(record);
-    await after.close();
-    await conversations.close();
   });
 
   it("refuse limits that are not valid, and records that the file cannot hold", async () => {

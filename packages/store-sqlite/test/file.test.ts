@@ -75,15 +75,6 @@ describe("the file of a store", () => {
     }
   });
 
-  it("is taken from others' eyes where it was open to them", async () => {
-    await using directory = await temporaryDirectory();
-    const file = join(directory.path, "store.db");
-    await (await openSqliteStore({ file })).close();
-    await chmod(file, 0o644);
-    await (await openSqliteStore({ file })).close();
-    if (process.platform !== "win32") expect(modeOf(file)).toBe("600");
-  });
-
   it("is refused as a directory, a link, a second name, read-only, or where others can write", async () => {
     await using directory = await temporaryDirectory();
     const path = (name: string) => join(directory.path, name);
@@ -124,24 +115,6 @@ describe("the file of a store", () => {
       await rm(`${file}${suffix}`);
     }
     await (await openSqliteStore({ file })).close();
-  });
-
-  it.runIf(process.platform === "linux")("is refused where the system makes no directories", async () => {
-    expect(await outcomeOf(openSqliteStore({ file: "/proc/x/y.sqlite" }))).toEqual(failed("unusable_path"));
-  });
-
-  it("may be reached through a directory that is a link", async () => {
-    await using directory = await temporaryDirectory();
-    await mkdir(join(directory.path, "real"), { mode: 0o700 });
-    await symlink(join(directory.path, "real"), join(directory.path, "link"));
-    const [one, other] = [
-      await openSqliteStore({ file: join(directory.path, "real", "store.db") }),
-      await openSqliteStore({ file: join(directory.path, "link", "store.db") }),
-    ];
-    await one.sessions.save(whole("s", { note: "same" }));
-    expect(plain(await other.sessions.load("s"))).toEqual({ note: "same" });
-    await one.close();
-    await other.close();
   });
 
   it("is refused where it is no database, another program's, or of a newer schema, and is not touched", async () => {
@@ -191,30 +164,6 @@ describe("the file of a store", () => {
       await store.close();
       expect(await readdir(directory.path)).toContain(name);
     }
-  });
-
-  it("is refused for invalid options", async () => {
-    await using directory = await temporaryDirectory();
-    const file = join(directory.path, "store.db");
-    const wrong = [
-      { limits: { busyTimeoutMs: -1 } },
-      { limits: { busyTimeoutMs: Number.NaN } },
-      { limits: { maxFileBytes: 10 } },
-      { limits: { maxValueLength: 2 ** 30 } },
-      { limits: { maxCachedLength: -1 } },
-      { limits: { maxEnded: Number.POSITIVE_INFINITY } },
-      { limits: { leasePollMs: 0 } },
-      { limits: { maxLeaseWaiters: -1 } },
-      { limits: { maxQueuedWrites: -1 } },
-      { sync: "sometimes" as "all" },
-    ];
-    for (const options of wrong) {
-      expect(await outcomeOf(openSqliteStore({ file, ...options }))).toEqual({
-        name: "InvalidArgumentError",
-        code: "invalid_argument",
-      });
-    }
-    expect(await readdir(directory.path)).toEqual([]);
   });
 });
 
@@ -320,15 +269,6 @@ describe("a file that goes bad while it is used", () => {
 const later = [...migrations, "ALTER TABLE store.sessions ADD COLUMN note TEXT NOT NULL DEFAULT 'new'"];
 
 describe("the version of the schema", () => {
-  it("stands in the file, with a mark of whose file it is", async () => {
-    await using directory = await temporaryDirectory();
-    const { store, file } = await openParts({ file: join(directory.path, "store.db") });
-    expect(file.get("PRAGMA store.user_version")).toEqual([versionAfter(migrations)]);
-    expect(file.get("PRAGMA store.application_id")).toEqual([0x484b7374]);
-    expect(file.get("PRAGMA store.journal_mode")).toEqual(["wal"]);
-    await store.close();
-  });
-
   it("is brought up to date with everything that was kept", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "store.db");

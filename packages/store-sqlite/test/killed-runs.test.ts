@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { GraphError, type Resolution } from "@harnesskit/graph";
 import { systemClock } from "@harnesskit/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isNightly } from "../../../scripts/lib/nightly.ts";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { openSqliteStore } from "../src/index.ts";
@@ -50,19 +51,6 @@ const dieAt = async (step: string) => {
 const whole = { outcome: "completed", state: { log: ["read", "pay", "ship"] } };
 
 describe("a run of a graph whose process is killed", () => {
-  it("in a node that may be repeated: another process repeats it and goes on", async () => {
-    await using run = await dieAt("read");
-    expect(await run.recover()).toMatchObject(whole);
-    expect(await run.happened()).toEqual(["read", "read", "charge", "ship"]);
-  });
-
-  it("behind a recorded effect: another process goes on with its result, and repeats nothing", async () => {
-    await using run = await dieAt("pay");
-    expect(await run.recover()).toMatchObject(whole);
-    expect(await run.happened()).toEqual(["read", "charge", "ship"]);
-    expect(await run.store.runs.list()).toEqual([]);
-  });
-
   it.each([
     ["charge", { effect: "charge" }, ["read", "charge", "ship"]],
     ["ship", { places: [{ key: "2", namespace: ["ship"] }] }, ["read", "charge", "ship"]],
@@ -88,7 +76,10 @@ describe("a run of a graph whose process is killed", () => {
       `before ${index + 1}`,
       `after ${index + 1}`,
     ]);
-    for (const step of steps.flat()) {
+    const tried = steps
+      .flat()
+      .filter((_, index) => isNightly || index % 3 === 0 || index === 2 * commits - 1);
+    for (const step of tried) {
       await using run = await dieAt(step);
       expect(run.commits).toBeUndefined();
       const error = await run.recover().then(

@@ -61,19 +61,6 @@ describe("a file that another process holds", () => {
     await (await lease).release();
   });
 
-  it("is read as it is now also behind a write that gave up", async () => {
-    await using locked = await openLocked({ limits: { busyTimeoutMs: 0 } });
-    const { store, file } = locked;
-    expect(await outcomeOf(store.sessions.save(whole("s", { note: "lost" })))).toEqual(failed("busy"));
-    locked.unlock();
-    const other = await openSqliteStore({ file });
-    for (const note of ["one", "two", "three"]) {
-      await other.sessions.save(whole("s", { note }));
-      expect(plain(await store.sessions.load("s"))).toEqual({ note });
-    }
-    await other.close();
-  });
-
   it("is waited for by who opens it, wherever the lock is in the way", async () => {
     await using directory = await temporaryDirectory();
     const file = join(directory.path, "store.db");
@@ -240,29 +227,6 @@ describe("leases in a file", () => {
     expect(await outcomeOf(other.store.commit({ leases: [next, second] }))).toEqual(lost);
   });
 
-  it("are given up after waitMs or by a signal, and the next in line is not held up", async () => {
-    await using both = await openTwo();
-    const { clock, one } = both;
-    const first = await one.store.leases.acquire("k", { ttlMs: 60_000 });
-    const controller = new AbortController();
-    const short = outcomeOf(one.store.leases.acquire("k", { ttlMs: 1, waitMs: 10 }));
-    const aborted = outcomeOf(
-      one.store.leases.acquire("k", { ttlMs: 1, waitMs: 60_000, signal: controller.signal }),
-    );
-    const patient = one.store.leases.acquire("k", { ttlMs: 60_000, waitMs: 60_000 });
-    expect(await outcomeOf(one.store.leases.acquire("k", { ttlMs: 1 }))).toEqual(taken);
-    controller.abort();
-    expect(await aborted).toEqual(taken);
-    expect(
-      await outcomeOf(one.store.leases.acquire("k", { ttlMs: 1, waitMs: 5, signal: controller.signal })),
-    ).toEqual(taken);
-    clock.advance(10);
-    expect(await short).toEqual(taken);
-    await first.release();
-    await (await patient).release();
-    expect(clock.pending).toBe(0);
-  });
-
   it("are given back by close, which ends all waiting", async () => {
     await using both = await openTwo();
     const { one, other } = both;
@@ -289,27 +253,5 @@ describe("leases in a file", () => {
     const second = await open();
     expect(second.file.all("SELECT key FROM leases")).toEqual([["c"]]);
     await second.store.close();
-  });
-
-  it("are refused for an invalid key or time, and beyond maxLeaseWaiters", async () => {
-    await using both = await openTwo({ maxLeaseWaiters: 1 });
-    const { leases } = both.one.store;
-    const invalid = { name: "InvalidArgumentError", code: "invalid_argument" };
-    for (const [key, ttlMs, waitMs] of [
-      ["", 1, 0],
-      ["k", 0, 0],
-      ["k", Number.NaN, 0],
-      ["k", 1, -1],
-      [undefined as unknown as string, 1, 0],
-    ] as const) {
-      expect(await outcomeOf(leases.acquire(key, { ttlMs, waitMs }))).toEqual(invalid);
-    }
-    const lease = await leases.acquire("k", { ttlMs: 1000 });
-    const waiting = leases.acquire("k", { ttlMs: 1000, waitMs: 1000 });
-    expect(await outcomeOf(leases.acquire("k", { ttlMs: 1000, waitMs: 1000 }))).toEqual(
-      failed("too_many_waiters", "store_full"),
-    );
-    await lease.release();
-    await (await waiting).release();
   });
 });

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { openFileStateStore } from "@harnesskit/ahp-server/node";
-import { toList } from "@harnesskit/graph";
 import { sampleRow } from "@harnesskit/hub/testing";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import {
@@ -11,8 +10,7 @@ import {
   openSqliteStore,
   openTimelineStore,
 } from "@harnesskit/store-sqlite";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type {} from "../../../../scripts/lib/postgres-setup.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { jsonLines, makeWorkspace, startHarness } from "../support/harness.ts";
 import { harness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
@@ -20,20 +18,6 @@ import { newSchema } from "../support/postgres.ts";
 const approvalOf = (stdout: string): string => /\/approve (\w+)/.exec(stdout)?.[1] ?? "";
 
 describe("--store postgres:", () => {
-  it("a conversation that waits in one process goes on in another", async () => {
-    const cwd = await makeWorkspace();
-    const { env } = newSchema();
-    const args = ["chat", "--store", "postgres:", "--session", "s", "--no-installed-agents"];
-    const first = await harness(args, { cwd, env, input: "write milk.txt: two litres\n" });
-    expect(first.code).toBe(3);
-    expect(first.stdout).toContain("harness chat --session s --store postgres:");
-    const second = await harness(args, { cwd, env, input: `/approve ${approvalOf(first.stdout)}\n` });
-    expect(second.stdout).toContain("I wrote `milk.txt`.");
-    expect(second.code).toBe(0);
-    const stats = await harness(["store", "stats", "--store", "postgres:", "--json"], { cwd, env });
-    expect(JSON.parse(stats.stdout)).toMatchObject({ suspended: 0, undelivered: 0 });
-  });
-
   it("threads of serve are kept in the database", async () => {
     const cwd = await makeWorkspace();
     const { env, url, schema } = newSchema();
@@ -179,49 +163,6 @@ describe("harness store", () => {
     for await (const event of store.threads.events(thread?.threadId ?? "")) events.push(event);
     expect(events).toEqual(jsonLines(exported.stdout));
   });
-
-  it("goes on with a copy that was killed in the middle", async () => {
-    const cwd = await makeWorkspace();
-    const { env, url, schema } = newSchema();
-    const file = join(cwd, "chat.sqlite");
-    const count = 200;
-    const source = await openSqliteStore({ file });
-    for (let index = 0; index < count; index++) {
-      let version: number | null = null;
-      for (const length of [1, 3]) {
-        const items = Array.from({ length }, (_, place) => `${index}-${place}`);
-        const lists = {
-          messages: { keep: length === 1 ? 0 : 1, items: length === 1 ? items : items.slice(1) },
-        };
-        const changes = { fields: { turn: length }, lists, removed: [] };
-        const state = { messages: toList(items), turn: length };
-        const write = { sessionId: `s${index}`, schemaVersion: "1", state, baseVersion: version, changes };
-        ({ version } = await source.sessions.save(write));
-      }
-    }
-    await source.close();
-    const store = await openPostgresStore({ url, schema });
-    onTestFinished(() => store.close());
-    const args = ["store", "copy", "sqlite:chat.sqlite", "postgres:", "--json"];
-    const dying = startHarness(args, { cwd, env });
-    await vi.waitFor(async () => expect((await store.graph.sessions.list()).length).toBeGreaterThan(3), {
-      interval: 5,
-    });
-    dying.child.kill("SIGKILL");
-    await dying.ended;
-    const there = (await store.graph.sessions.list()).length;
-    expect(there).toBeLessThan(count);
-    const again = await harness(args, { cwd, env });
-    expect(again).toMatchObject({ code: 0 });
-    const report = JSON.parse(again.stdout);
-    expect(report).toMatchObject({ conversations: { total: count }, verified: count });
-    expect(report.conversations.copied).toBeGreaterThanOrEqual(count - there);
-    const history = await store.graph.sessions.history("s7", 10);
-    expect(JSON.parse(JSON.stringify(history.map(({ state }) => state)))).toEqual([
-      { messages: ["7-0", "7-1", "7-2"], turn: 3 },
-      { messages: ["7-0"], turn: 1 },
-    ]);
-  }, 120_000);
 
   it.each(["a FIFO", "a link"])(
     "ends at an artifact that is %s, without following it or waiting",

@@ -187,18 +187,6 @@ describe("the tool loop", () => {
     expect(await chat.history()).toEqual([]);
   });
 
-  it("refuses a tool whose schema no model can be shown", async () => {
-    const odd: Tool = { inputSchema: z.object({ at: z.date() }), execute: async () => 1 };
-    const chat = converse({ model: scriptedModel(says("Hello.")).model, tools: { odd } });
-    await expect(chat.send("go")).rejects.toMatchObject({
-      cause: {
-        name: "ChatModelError",
-        code: "provider_invalid_request",
-        message: expect.stringContaining("odd"),
-      },
-    });
-  });
-
   it("gives calls whose ids are taken others", async () => {
     const input = { a: 1, b: 1 };
     const script = scriptedModel(
@@ -445,31 +433,6 @@ describe("events", () => {
       "Adding.3.",
     );
   });
-
-  it.each([
-    [
-      "throws",
-      () => {
-        throw new RangeError("no");
-      },
-    ],
-    ["rejects", () => Promise.reject(new RangeError("no"))],
-    ["hangs", () => new Promise(() => {})],
-    ["tries to change what it is told", (event: object) => Object.assign(event, { delta: "!" })],
-  ])("change nothing when the listener %s", async (_, onEvent) => {
-    const script = scriptedModel(
-      says("Adding.", { id: "a", name: "add", input: { a: 1, b: 2 } }),
-      says("3."),
-    );
-    const chat = converse({ model: script.model, tools: { add }, onEvent });
-    await chat.send("add");
-    expect((await chat.history()).map(brief)).toEqual([
-      "user: add",
-      "assistant: Adding. (a)",
-      'a → {"sum":3}',
-      "assistant: 3.",
-    ]);
-  });
 });
 
 describe("cancelling", () => {
@@ -490,26 +453,5 @@ describe("cancelling", () => {
     expect(await categoryOf(turn)).toBe("invocation_cancelled");
     expect(given?.aborted).toBe(true);
     expect(await chat.history()).toEqual([]);
-  });
-
-  it("reaches a tool, also one that does not listen", async () => {
-    const abort = new AbortController();
-    const called = createDeferred<AbortSignal | undefined>();
-    const hung = tool({
-      inputSchema: z.object({}),
-      execute: (_, { abortSignal }) => {
-        called.resolve(abortSignal);
-        return new Promise<unknown>(() => {});
-      },
-    });
-    const chat = converse({
-      model: scriptedModel(says("", { id: "a", name: "hung" })).model,
-      tools: { hung },
-    });
-    const turn = chat.send("go", abort.signal);
-    const given = await called.promise;
-    abort.abort();
-    expect(await categoryOf(turn)).toBe("invocation_cancelled");
-    expect(given?.aborted).toBe(true);
   });
 });

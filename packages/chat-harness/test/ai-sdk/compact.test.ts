@@ -41,23 +41,6 @@ const refused = (code: string) =>
   expect.toSatisfy((error) => ChatHarnessError.isInstance(error) && error.code === code, code);
 
 describe("compact", () => {
-  it("has the model make a summary of all that was said, which it is given in its place", async () => {
-    await using chat = await open((request) => ({ text: isSummary(request) ? "They greeted." : "hello" }));
-    await chat.say("the first thing");
-    await chat.say("the second thing");
-    const made = await chat.harness.compact("s1");
-    expect(chat.last()).toMatch(/the first thing.*the second thing/);
-    const summary = { text: "They greeted.", messages: 4, calls: 0 };
-    expect(made).toEqual({ outcome: "completed", summary });
-    expect(chat.events.filter(({ type }) => type === "summarised")).toMatchObject([summary]);
-    expect(await chat.stored()).toMatchObject({ summary: { ...summary, through: 4 } });
-    expect((await chat.stored())?.messages).toHaveLength(4);
-    await chat.say("and now?");
-    expect(chat.last()).toMatch(/4 messages before this are left out.*They greeted\..*and now\?/);
-    expect(chat.last()).not.toContain("the second thing");
-    expect(chat.provider.refusals).toEqual([]);
-  });
-
   it("makes one summary of the last one and of what was said since", async () => {
     await using chat = await open((request, index) => ({
       text: isSummary(request) ? `Summary ${index}.` : "hello",
@@ -123,24 +106,6 @@ describe("compact", () => {
     await chat.harness.signal({ signalId, payload: toApprovalPayload({ decision: "approve" }) });
     const made = await chat.harness.compact("s1");
     expect(made).toMatchObject({ summary: { messages: 3, calls: 1 } });
-  });
-
-  it("covers what was said while a turn waited", async () => {
-    await using chat = await open((request, index) =>
-      index === 0
-        ? { calls: [{ id: "c0", name: "act", input: {} }] }
-        : { text: isSummary(request) ? "All of it." : "done" },
-    );
-    const paused = await chat.say("act");
-    if (paused.outcome !== "suspended") throw new Error("it did not pause");
-    await chat.say("meanwhile");
-    const { signal_id: signalId } = paused.signal_descriptor;
-    await chat.harness.signal({ signalId, payload: toApprovalPayload({ decision: "approve" }) });
-    expect(await chat.harness.compact("s1")).toMatchObject({ summary: { messages: 5, calls: 1 } });
-    expect(chat.last()).toContain("meanwhile");
-    await chat.say("and now?");
-    expect(chat.last()).not.toContain("meanwhile");
-    expect(chat.provider.refusals).toEqual([]);
   });
 
   it("fails as a turn does where the model cannot be reached, and changes nothing", async () => {

@@ -211,68 +211,6 @@ const shown = (messages: readonly ChatMessage[]) =>
 
 describe("a conversation with a pause, as it is stored and as a model gets it", () => {
   const paused = [asked("send it"), asks("a")];
-  const meanwhile = [...paused, asked("what now?")];
-
-  it("says of a call without a result that it waits", () => {
-    expect(shown(meanwhile)).toEqual([
-      "user: send it",
-      "assistant: call a",
-      "tool: a=waiting_for_approval",
-      "user: what now?",
-    ]);
-  });
-
-  it("puts the resumed tail behind its call, and asks for it without what was said meanwhile", () => {
-    const resumed = [...meanwhile, answers("It waits."), result("a")];
-    expect(shown(resumed)).toEqual(["user: send it", "assistant: call a", "tool: a=a done"]);
-    expect(shown([...resumed, answers("Sent."), asked("Thanks.")])).toEqual([
-      "user: send it",
-      "assistant: call a",
-      "tool: a=a done",
-      "assistant: Sent.",
-      "user: what now?",
-      "assistant: It waits.",
-      "user: Thanks.",
-    ]);
-  });
-
-  it("follows a turn through several pauses, with other turns between", () => {
-    const stored = [
-      asked("one"),
-      asks("a", "b"),
-      asked("two"),
-      asks("x"),
-      result("a"),
-      asked("three"),
-      answers("3"),
-      result("x"),
-      answers("2"),
-      result("b"),
-      asks("c"),
-      asked("four"),
-      answers("4"),
-      result("c"),
-      answers("1"),
-      asked("five"),
-    ];
-    expect(shown(stored)).toEqual([
-      "user: one",
-      "assistant: call a call b",
-      "tool: a=a done b=b done",
-      "assistant: call c",
-      "tool: c=c done",
-      "assistant: 1",
-      "user: two",
-      "assistant: call x",
-      "tool: x=x done",
-      "assistant: 2",
-      "user: three",
-      "assistant: 3",
-      "user: four",
-      "assistant: 4",
-      "user: five",
-    ]);
-  });
 
   it("takes the first of two results, and refuses one of no call", () => {
     expect(shown([...paused, result("a"), result("a", "again done")]).at(-1)).toBe("tool: a=a done");

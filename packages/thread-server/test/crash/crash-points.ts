@@ -6,7 +6,7 @@ import {
   type Survival,
 } from "../../../../scripts/lib/model-disk.ts";
 import type { Step } from "../../../../scripts/lib/model-file-system.ts";
-import { type Evidence, evidenceOf, type Life } from "./life.ts";
+import { evidenceOf, type Life } from "./life.ts";
 import type { Crash } from "./verify.ts";
 
 /** A crash that leaves something else than every other one. */
@@ -15,10 +15,6 @@ export interface CrashPoint extends Omit<Crash, "nextLife"> {
 }
 
 export interface CrashPointOptions {
-  /** What a client had seen of lives before this one. */
-  readonly earlier?: Evidence;
-  /** The last step to crash before. @default the end of the life */
-  readonly untilStep?: number;
   /** Disks on which part of the unflushed survived, to be tried after each step. @default none */
   readonly draws?: (step: number) => readonly (() => number)[];
 }
@@ -52,10 +48,7 @@ const middles = ({ call, ops }: Step): DiskOp[][] => {
  * Every crash of a life that can be told from others: before each step, in the middle of it and after the last one, for
  * each way to survive. Of crashes that leave the same on the disk the last one is kept, when a client had seen the most.
  */
-export const crashPoints = (
-  life: Life,
-  { earlier, untilStep, draws = () => [] }: CrashPointOptions = {},
-): CrashPoints => {
+export const crashPoints = (life: Life, { draws = () => [] }: CrashPointOptions = {}): CrashPoints => {
   const { journal, image } = life.fileSystem;
   const points = new Map<string, CrashPoint>();
   let looked = 0;
@@ -64,7 +57,7 @@ export const crashPoints = (
       looked++;
       const left: DiskImage = disk.survivors(survival);
       const wholeLogSurvives = survival === "written";
-      const evidence = evidenceOf(life, step, earlier);
+      const evidence = evidenceOf(life, step);
       const key = `${wholeLogSurvives} ${imageKey(left)}`;
       points.set(key, { label: `${where}, ${way}`, image: left, evidence, wholeLogSurvives });
     }
@@ -75,7 +68,7 @@ export const crashPoints = (
     return disk;
   };
   const disk = new ModelDisk(image);
-  for (let step = 0; step <= Math.min(untilStep ?? journal.length, journal.length); step++) {
+  for (let step = 0; step <= journal.length; step++) {
     const { call, ops } = journal[step] ?? { call: "the end", ops: [] };
     const ways: [string, Survival][] = [
       ["what was written survives", "written"],

@@ -339,14 +339,3 @@ export const verifyRestart = async (crash: Crash): Promise<Life> => {
   checkFiles(life.fileSystem.disk.survivors("written"));
   return life;
 };
-
-/** What a crash leaves for later ones to keep: an event that was told and not flushed may be lost once, and is then gone. */
-export const keptEvidence = ({ image, evidence }: Pick<Crash, "image" | "evidence">): Evidence => {
-  const lengths = new Map<string, number>();
-  const lengthOf = (threadId: string) => {
-    const length = lengths.get(threadId) ?? eventsOnDisk(image, threadId).length;
-    lengths.set(threadId, length);
-    return length;
-  };
-  return { ...evidence, events: evidence.events.filter(({ seq, data }) => seq <= lengthOf(data.threadId)) };
-};

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { ProtocolError } from "../../src/index.ts";
-import { error, gate, notification, openRaw, outcomeOf, request, result } from "./support.ts";
+import { error, gate, notification, openRaw, request, result } from "./support.ts";
 
 describe("a batch from the other side", () => {
   it("is answered in one message, when the last answer is there", async () => {
@@ -20,31 +20,6 @@ describe("a batch from the other side", () => {
   ])("of nothing but %s is answered with nothing", async (_what, messages) => {
     const { give } = openRaw({ request: () => "x" });
     expect(await give(messages)).toEqual([]);
-  });
-
-  it("of answers settles own requests", async () => {
-    const { peer, give } = openRaw();
-    const answers = [peer.request("a"), peer.request("b")].map(outcomeOf);
-    await nextTurn();
-    await give([result(2, "second"), error(1, -5)]);
-    await expect(Promise.all(answers)).resolves.toMatchObject([
-      { error: { rpcCode: -5 } },
-      { value: "second" },
-    ]);
-  });
-
-  it("with the same id twice answers both", async () => {
-    const work = gate();
-    const { give, sent } = openRaw({ request: () => work.passed.then(() => "done") });
-    await give([request(1, "x"), request(1, "x")]);
-    work.open();
-    await nextTurn();
-    expect(sent).toMatchObject([
-      [
-        { id: 1, error: { code: -32600 } },
-        { id: 1, result: "done" },
-      ],
-    ]);
   });
 
   it("of more than maxBatchSize messages is refused whole, and none of it runs", async () => {

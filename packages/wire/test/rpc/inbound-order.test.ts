@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import { ProtocolError } from "../../src/index.ts";
 import type { Call } from "../../src/rpc/index.ts";
 import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
-import { gate, notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
+import { gate, notification, openRaw, outcomeOf, request, result } from "./support.ts";
 
 const echo: PeerHandlers = { request: (_method, params) => params };
 
@@ -35,19 +34,6 @@ describe("concurrency", () => {
     expect(sent.map((answer) => (answer as { id: number }).id).sort()).toEqual([0, 1, 2, 3]);
   });
 
-  it("with a limit of 1 answers in the order of arrival", async () => {
-    const first = gate();
-    const { give, sent } = openRaw(
-      { request: (method) => (method === "slow" ? first.passed.then(() => method) : method) },
-      { maxConcurrentCalls: 1 },
-    );
-    await give(request(1, "slow"), request(2, "quick"), request(3, "quick"));
-    expect(sent).toEqual([]);
-    first.open();
-    await nextTurn();
-    expect(sent).toEqual([result(1, "slow"), result(2, "quick"), result(3, "quick")]);
-  });
-
   it("a full queue holds the reader back, and nothing is lost", async () => {
     const first = gate();
     const { peer, give, sent } = openRaw(
@@ -66,21 +52,6 @@ describe("concurrency", () => {
     expect(sent.map((answer) => (answer as { id: number }).id)).toEqual(
       Array.from({ length: 201 }, (_, id) => id),
     );
-  });
-
-  it("a long queue of quick handlers does not exhaust the stack", async () => {
-    const first = gate();
-    const count = 20_000;
-    const { give, sent, peer } = openRaw(
-      { request: (method) => (method === "slow" ? first.passed : null) },
-      { maxConcurrentCalls: 1, maxQueuedCalls: 2 * count, maxBatchSize: 2 * count },
-    );
-    await give([request("slow", "slow"), ...Array.from({ length: count }, (_, id) => request(id, "quick"))]);
-    first.open();
-    await peer.whenIdle();
-    await nextTurn();
-    expect(sent[0]).toHaveLength(count + 1);
-    expect((sent[0] as { error?: unknown }[]).every((answer) => answer.error === undefined)).toBe(true);
   });
 });
 
@@ -101,17 +72,6 @@ describe("Call", () => {
       notification("first"),
       notification("second"),
     ]);
-  });
-
-  it("a handler that throws after its reply is reported, not answered again", async () => {
-    const { give, unexpected } = openRaw({
-      request: (_method, _params, call) => {
-        call.reply("early");
-        throw new ProtocolError(-32001, "too late");
-      },
-    });
-    expect(await give(request(1, "x"))).toEqual([result(1, "early")]);
-    expect(unexpected).toMatchObject([{ code: "protocol_error", message: "too late" }]);
   });
 
   it("has the id and the context of the connection", async () => {
@@ -138,19 +98,6 @@ describe("Call", () => {
     await kill();
     expect(before?.aborted).toBe(true);
     expect(before?.reason).toMatchObject({ code: "connection_closed" });
-  });
-
-  it("its signal is aborted also when first looked at after the close", async () => {
-    const calls: Call[] = [];
-    const { give, kill } = openRaw({
-      request: (_method, _params, call) => {
-        calls.push(call);
-        return new Promise(() => {});
-      },
-    });
-    await give(request(1, "x"));
-    await kill();
-    expect(calls[0]?.signal.aborted).toBe(true);
   });
 });
 
@@ -272,15 +219,5 @@ describe("the end of input", () => {
     await peer.notify("goodbye");
     await nextTurn();
     expect(sent).toEqual([result(1, []), notification("goodbye")]);
-  });
-});
-
-describe("between two peers", () => {
-  it("both sides call each other, also from within a handler", async () => {
-    const peers = openPeers({
-      server: { request: async (method) => `${method} ${await peers.server.request("name")}` },
-      client: { request: () => "ada" },
-    });
-    await expect(peers.client.request("hello")).resolves.toBe("hello ada");
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import { HarnessError, ProtocolError } from "../../src/index.ts";
+import { HarnessError } from "../../src/index.ts";
 import { createPeer } from "../../src/rpc/index.ts";
 import { createMemoryPair } from "../../src/testing/index.ts";
-import { error, gate, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
+import { error, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
 
 describe("request", () => {
   it("sends a request with an id of its own and resolves with the result as it came", async () => {
@@ -28,21 +28,6 @@ describe("request", () => {
     await give(result(id, "twice"), result("req-0000002", "made up"), result("1", "made up"));
     const reasons = ["not_json_rpc", "late_answer", "not_json_rpc", "not_json_rpc"];
     expect(unexpected).toMatchObject(reasons.map((reason) => ({ code: "invalid_message", reason })));
-  });
-
-  it("rejects with the other side's error", async () => {
-    const { peer, give } = openRaw();
-    const answer = outcomeOf(peer.request("a"));
-    await nextTurn();
-    await give({ jsonrpc: "2.0", id: 1, error: { code: -32001, message: "gone", data: { why: ["x"] } } });
-    const { error: rejection } = (await answer) as { error: HarnessError };
-    expect(ProtocolError.isInstance(rejection)).toBe(true);
-    expect(rejection).toMatchObject({
-      rpcCode: -32001,
-      message: "gone",
-      data: { why: ["x"] },
-      code: "protocol_error",
-    });
   });
 
   it.each([
@@ -264,33 +249,6 @@ describe("close", () => {
     await answer;
     expect(log).toEqual(["close transport_failed", "rejected"]);
     await expect(opened.peer.closed).resolves.toMatchObject({ error: { code: "transport_failed" } });
-  });
-
-  it("keeps the cause of the loss in the rejections", async () => {
-    const { peer, kill } = openRaw();
-    const answer = outcomeOf(peer.request("a"));
-    await nextTurn();
-    await kill();
-    await expect(answer).resolves.toMatchObject({
-      error: { code: "connection_closed", cause: { code: "transport_failed" } },
-    });
-  });
-
-  it("leaves no timer behind", async () => {
-    const { peer, kill, clock } = openRaw();
-    void outcomeOf(peer.request("a"));
-    await kill();
-    expect(clock.pending).toBe(0);
-  });
-
-  it("lets go of what a handler answers too late", async () => {
-    const work = gate();
-    const { give, kill, unexpected } = openRaw({ request: () => work.passed });
-    await give(request(1, "x"));
-    await kill();
-    work.open();
-    await nextTurn();
-    expect(unexpected).toEqual([]);
   });
 
   it("when a slow reader is over its limit for answers, that reader alone is closed", async () => {
