@@ -9,27 +9,6 @@ import { startServer } from "./support/server.ts";
 const allowing = { pre_action: () => ({ decision: "allow" }) as const };
 
 describe("what is no request or notification", () => {
-  it.each([
-    ["null", null, ""],
-    ["an array of requests", [request("1", "ahp/event", event("pre_action"))], ""],
-    ["another version", { jsonrpc: "1.0", id: "7", method: "ahp/event" }, "7"],
-    ["no version", { id: 7, method: "ahp/event" }, 7],
-    ["an answer", { jsonrpc: "2.0", id: "7", result: {} }, ""],
-    ["an error answer", { jsonrpc: "2.0", id: "7", error: { code: 1, message: "m" } }, ""],
-    ["an object as id", { jsonrpc: "2.0", id: {}, method: "ahp/event" }, ""],
-    ["a number that was rounded as id", { jsonrpc: "2.0", id: 1e300, method: "ahp/event" }, ""],
-  ])("is answered with -32600: %s", async (_name, message, id) => {
-    const { server, post } = startServer(allowing);
-    const agent = await RawAgent.ready(server);
-    await agent.channel.send(message);
-    const answer = await agent.until(({ error }) => error !== undefined);
-    expect(answer).toMatchObject({ jsonrpc: "2.0", id, error: { code: -32600 } });
-    expect(answer.error?.data.reason).toBe(Array.isArray(message) ? "batch_of_messages" : "not_json_rpc");
-    expect(await post(message)).toEqual(answer);
-    expect((await agent.call("ahp/event", event("pre_action"))).result).toEqual({ decision: "allow" });
-    expect(server.stats().invalidMessages).toBe(2);
-  });
-
   it("may be too large: -32600, and the connection goes on", async () => {
     const seen: unknown[] = [];
     const { server } = startServer({ ...allowing, post_action: ({ payload }) => void seen.push(payload) });
@@ -61,41 +40,6 @@ describe("what is no request or notification", () => {
     const { server } = startServer();
     const fault = new InvalidMessageError("not_json", "no");
     expect(server.malformed(fault)).toMatchObject({ id: "", error: { code: -32700 } });
-  });
-});
-
-describe("methods", () => {
-  it("that are unknown are -32601, before and after the handshake", async () => {
-    const { server } = startServer();
-    const agent = RawAgent.connect(server);
-    for (const method of ["ahp/none", "", "toString", "__proto__", "AHP/event", "initialize"]) {
-      expect((await agent.call(method)).error, method).toMatchObject({
-        code: -32601,
-        data: { reason: "unknown_method" },
-      });
-    }
-    await agent.call("ahp/handshake", handshake());
-    expect((await agent.call("ahp/none", {})).error?.code).toBe(-32601);
-  });
-
-  it.each(["ahp/event", "ahp/batch", "ahp/query"])("want their params: %s", async (method) => {
-    const { server } = startServer();
-    const agent = await RawAgent.ready(server);
-    for (const params of [undefined, null, "text", 7, [], [1], {}]) {
-      expect((await agent.call(method, params)).error, JSON.stringify(params)).toMatchObject({
-        code: -32602,
-      });
-    }
-  });
-
-  it("are answered only where they are requests", async () => {
-    const { server } = startServer({ post_action: () => {} });
-    const agent = await RawAgent.ready(server);
-    await agent.tell(event("post_action"));
-    await agent.channel.send(notification("ahp/unknown"));
-    await agent.channel.send(notification("ahp/query", {}));
-    await agent.settled();
-    expect(agent.received.map(({ id }) => id)).toEqual(["r1", "r2"]);
   });
 });
 

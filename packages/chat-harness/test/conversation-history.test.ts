@@ -11,9 +11,10 @@ import {
 import { ChatMessageSchema } from "@harnesskit/protocol/chat";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import type * as published from "../src/index.ts";
+import * as published from "../src/index.ts";
 import { ChatHarnessError, type ChatHarnessOptions, createChatHarness, messagesField } from "../src/index.ts";
-import { echo, line, user } from "./support/graphs.ts";
+import { approval, echo, line, user } from "./support/graphs.ts";
+import { texts } from "./support/texts.ts";
 
 const graphOver = <F extends Fields>(fields: F) =>
   defineGraph(defineState(fields))
@@ -70,5 +71,22 @@ describe("Conversation history", () => {
   it("is declared by a helper", () => {
     expect(messagesField().reducer).toBe("append");
     expect(() => createChatHarness({ graph: graphOver({ messages: messagesField() }) })).not.toThrow();
+  });
+
+  it("has pending messages without a hook for them", async () => {
+    const nodes: string[] = [];
+    const contexts = new Set<string>();
+    const graph = approval().use((_, next, context) => {
+      nodes.push(context.nodeName);
+      for (let level: object = context; level !== Object.prototype; level = Object.getPrototypeOf(level)) {
+        for (const key of Object.getOwnPropertyNames(level)) contexts.add(key);
+      }
+      return next();
+    });
+    const outcome = await createChatHarness({ graph }).send("s", user("pay"));
+    expect(texts(outcome)).toEqual(["may I pay?"]);
+    expect(nodes).toEqual(["begin", "ask", "wait"]);
+    const hooks = [...contexts, ...Object.keys(published)].filter((name) => /pending|emit/iu.test(name));
+    expect(hooks).toEqual([]);
   });
 });

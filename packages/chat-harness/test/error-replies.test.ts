@@ -28,14 +28,6 @@ describe("Error replies", () => {
     expect(await told(category, "because.")).toBe(texts[bucket]);
   });
 
-  it("repeats what the error says where the user can change something, safe to show", async () => {
-    const hostile = `no\u202Esuch\u0007 model ${"x".repeat(10_000)}`;
-    const reply = await told("provider_invalid_model", hostile);
-    expect(reply).toContain("no⟨U+202E⟩such⟨U+0007⟩ model xxx");
-    expect(reply.length).toBeLessThan(800);
-    expect(await told("provider_unavailable", "secret")).toBe(again);
-  });
-
   it("takes texts of the application", async () => {
     const replies: ReplyTexts = {
       session_terminating: "Das Gespräch ist zu Ende.",

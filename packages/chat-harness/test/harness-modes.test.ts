@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createChatHarness } from "../src/index.ts";
 import type { TurnReport } from "../src/options.ts";
-import { approval, user } from "./support/graphs.ts";
+import { approval, historyOf, user } from "./support/graphs.ts";
 import { failed } from "./support/refusal.ts";
 import { watchedStore } from "./support/stores.ts";
 
@@ -20,20 +20,6 @@ describe("Harness modes", () => {
     }
   });
 
-  it("classifies every turn, a send never as a signal", async () => {
-    const reports: TurnReport[] = [];
-    const harness = createChatHarness({ graph: approval(), onTurn: (report) => reports.push(report) });
-    const paths = () => reports.splice(0).map(({ path, outcome }) => `${path} ${outcome}`);
-    await harness.send("s", user("pay"));
-    expect(paths()).toEqual(["new_session suspended"]);
-    await harness.send("s", user("pay"));
-    expect(paths()).toEqual(["existing_session errored"]);
-    await harness.send("s", user("chat"));
-    expect(paths()).toEqual(["existing_session completed"]);
-    await harness.signal({ signalId: "approve pay" });
-    expect(paths()).toEqual(["signal_resume completed"]);
-  });
-
   it("says on the outcome which way a turn took", async () => {
     const harness = createChatHarness({ graph: approval() });
     const path = async (text: string) => (await harness.send("s", user(text))).dispatch_path;
@@ -48,5 +34,18 @@ describe("Harness modes", () => {
       { turn: { dispatch_path: "signal_resume" } },
     ]);
     expect(await harness.send("", user("chat"))).not.toHaveProperty("dispatch_path");
+  });
+
+  it("resumes by the invocation of the suspension, whose session it is", async () => {
+    const reports: TurnReport[] = [];
+    const store = watchedStore();
+    const harness = createChatHarness({ graph: approval(), store, onTurn: (report) => reports.push(report) });
+    const paused = await harness.send("s", user("pay"));
+    const outcome = await harness.signal({ signalId: "approve pay", payload: { approved: true } });
+    expect(paused).toMatchObject({ outcome: "suspended" });
+    const id = paused.outcome === "suspended" ? paused.invocation_id : "";
+    expect(outcome).toMatchObject({ outcome: "resumed", invocation_id: id, session_id: "s" });
+    expect(reports.map(({ invocation_id }) => invocation_id)).toEqual([id, id]);
+    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
   });
 });

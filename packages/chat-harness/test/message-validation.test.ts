@@ -20,61 +20,10 @@ const counting = () => {
   });
   return { store, runs, harness: createChatHarness({ graph, store }) };
 };
-
-const redacted = { type: "redacted_thinking", data: "AAAA" };
-const call = { id: "c1", name: "add", arguments: { a: 1 } };
-const deep = (levels: number): unknown => {
-  let value: unknown = 1;
-  for (let level = 0; level < levels; level++) value = { in: value };
-  return value;
-};
 const cyclic: Record<string, unknown> = {};
 cyclic.self = cyclic;
 
-const refused: Readonly<Record<string, unknown>> = {
-  "no message": undefined,
-  null: null,
-  "a text": "hello",
-  "a list": [user("hello")],
-  "a user message without content": { role: "user" },
-  "a user message with a hidden thought": { role: "user", content: [redacted] },
-  "an assistant message without content or calls": { role: "assistant" },
-  "a call without an id": { role: "assistant", content: "", tool_calls: [{ name: "add", arguments: {} }] },
-  "a message of a class": new (class {
-    role = "user";
-    content = "hello";
-  })(),
-  "a message that throws when it is read": {
-    role: "user",
-    get content() {
-      throw new RangeError("no");
-    },
-  },
-  "a revoked proxy": (() => {
-    const { proxy, revoke } = Proxy.revocable({}, {});
-    revoke();
-    return proxy;
-  })(),
-  "arguments nested too deeply": { role: "assistant", tool_calls: [{ ...call, arguments: deep(100_000) }] },
-  "arguments that contain themselves": { role: "assistant", tool_calls: [{ ...call, arguments: cyclic }] },
-  "arguments that are no JSON": {
-    role: "assistant",
-    tool_calls: [{ ...call, arguments: { at: new Date(0) } }],
-  },
-  "arguments with a number that is none": {
-    role: "assistant",
-    tool_calls: [{ ...call, arguments: { a: Number.NaN } }],
-  },
-};
-
 describe("Message validation", () => {
-  it.each(Object.entries(refused))("refuses %s before a store is touched", async (_, message) => {
-    const { harness, store, runs } = counting();
-    const outcome = await harness.send("s", message as ChatMessage);
-    expect(failed(outcome)).toBe(invalid);
-    expect([store.calls, runs.count]).toEqual([[], 0]);
-  });
-
   it("refuses a message that is too long, and takes the longest", async () => {
     const store = watchedStore();
     const harness = createChatHarness({ graph: echo(), store, limits: { maxMessageBytes: 120 } });

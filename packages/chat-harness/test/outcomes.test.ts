@@ -3,13 +3,6 @@ import { describe, expect, it } from "vitest";
 import { createChatHarness } from "../src/index.ts";
 import { line, says, user } from "./support/graphs.ts";
 import { failed } from "./support/refusal.ts";
-import { texts } from "./support/texts.ts";
-
-const calls = {
-  role: "assistant" as const,
-  content: "",
-  tool_calls: [{ id: "c", name: "add", arguments: {} }],
-};
 
 describe("Outcomes", () => {
   it("completed has the final state where it is asked for, and is JSON", async () => {
@@ -48,20 +41,5 @@ describe("Outcomes", () => {
     const own = Object.assign(new TypeError("x"), { category: "something_of_ours" });
     expect(failed(await fail(own))).toBe("something_of_ours retryable_transient");
     expect(ChatTurnOutcomeSchema.safeParse(await fail(own)).success).toBe(true);
-  });
-
-  it("suspended has an empty list where nothing is pending, and several messages in order", async () => {
-    const silent = line({ wait: (_, { suspend }) => suspend({ signal_id: "x" }) });
-    expect(texts(await createChatHarness({ graph: silent }).send("s", user("a")))).toEqual([]);
-    const talking = line({
-      one: () => ({ messages: [says("one"), calls] }),
-      two: () => ({ messages: [says("two")] }),
-      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
-    });
-    expect(texts(await createChatHarness({ graph: talking }).send("s", user("a")))).toEqual([
-      "one",
-      "",
-      "two",
-    ]);
   });
 });

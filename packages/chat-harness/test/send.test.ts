@@ -1,6 +1,5 @@
 import { createMemoryStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, echo, gate, historyOf, line, says, textOf, user } from "./support/graphs.ts";
 import { refusal } from "./support/refusal.ts";
@@ -22,28 +21,6 @@ const gated = (
 };
 
 describe("send", () => {
-  it("runs turns of one session one after the other, in the order of their arrival", async () => {
-    const { door, store, harness } = gated();
-    const turns = ["a", "b", "c"].map((text) => harness.send("s", user(text)));
-    for (let turn = 0; turn < 3; turn++) {
-      await vi.waitFor(() => expect(door.count).toBe(1));
-      // Nobody else has come in while this one is inside.
-      await nextTurn();
-      expect(door.count).toBe(1);
-      door.openOne();
-    }
-    expect((await Promise.all(turns)).map(texts)).toEqual([["echo a"], ["echo b"], ["echo c"]]);
-    expect(await historyOf(store, "s")).toEqual(["a", "echo a", "b", "echo b", "c", "echo c"]);
-  });
-
-  it("runs turns of different sessions side by side", async () => {
-    const { door, harness } = gated();
-    const turns = ["s", "t", "u"].map((id) => harness.send(id, user("a")));
-    await vi.waitFor(() => expect(door.count).toBe(3));
-    door.openAll();
-    expect((await Promise.all(turns)).map(texts)).toEqual([["echo a"], ["echo a"], ["echo a"]]);
-  });
-
   describe("bounds", () => {
     it("refuses a turn when too many of its session wait, and takes the next one later", async () => {
       const { door, harness } = gated({ limits: { maxQueuedTurns: 2 } });

@@ -44,19 +44,6 @@ const twice = () =>
   });
 
 describe("Signals and listeners", () => {
-  it("tells a listener how a resumed turn ended, once, and nothing of the turn that suspended", async () => {
-    const { harness, heard } = listening();
-    await harness.send("s", user("chat"));
-    await harness.send("s", user("pay"));
-    expect(heard).toEqual([]);
-    const other: unknown[] = [];
-    harness.subscribe("t", (turn) => other.push(turn));
-    await harness.signal({ signalId: "approve pay", payload: yes });
-    await harness.signal({ signalId: "approve pay", payload: yes });
-    await harness.send("s", user("chat"));
-    expect([heard, other]).toEqual([[["done"]], []]);
-  });
-
   it("takes a listener back", async () => {
     const { harness, heard, stop } = listening();
     await harness.send("s", user("pay"));
@@ -66,17 +53,6 @@ describe("Signals and listeners", () => {
     expect(heard).toEqual([]);
     harness.subscribe("s", (turn) => heard.push(texts(turn)));
     await vi.waitFor(() => expect(heard).toEqual([["done"]]));
-  });
-
-  it("does not give the reply of a resumed turn to a later send", async () => {
-    const harness = make();
-    await harness.send("s", user("pay"));
-    await harness.signal({ signalId: "approve pay", payload: yes });
-    expect(await harness.send("s", user("chat"))).toEqual({
-      outcome: "completed",
-      replies: [says("you said chat")],
-      dispatch_path: "existing_session",
-    });
   });
 
   it("gives it to the next send where that was asked for, ahead of the message", async () => {
@@ -129,22 +105,6 @@ describe("Signals and listeners", () => {
     await expect(given).rejects.toMatchObject({ name: "ChatHarnessError", code: "turn_cancelled" });
     const next = await harness.send("s", user("chat"));
     expect(next.resumed_turns?.map(({ turn }) => texts(turn))).toEqual([["done"]]);
-  });
-
-  it.each(["signalId", "invocationId", "both"])("finds a suspension by its %s", async (by) => {
-    const harness = make();
-    const ids = ["pay", "buy", "sell"];
-    const paused = new Map<string, string>();
-    for (const id of ids) paused.set(id, invocationOf(await harness.send("s", user(id))));
-    for (const id of ["sell", "pay", "buy"]) {
-      const signalId = `approve ${id}`;
-      const invocationId = paused.get(id) as string;
-      const name =
-        by === "both" ? { signalId, invocationId } : by === "signalId" ? { signalId } : { invocationId };
-      const outcome = await harness.signal({ ...name, payload: yes });
-      expect(outcome).toMatchObject({ outcome: "resumed", invocation_id: invocationId });
-    }
-    expect((await harness.pending()).suspended).toEqual([]);
   });
 
   it("refuses a signal id that is in use, and stores nothing of that turn", async () => {
@@ -224,21 +184,6 @@ describe("Signals and listeners", () => {
   );
 
   describe("a signal that is delivered many times", () => {
-    it.each(["signalId", "invocationId"])("resumes once (%s)", async (by) => {
-      const { store, harness, heard } = listening({ limits: { maxQueuedTurns: 100 } });
-      const invocationId = invocationOf(await harness.send("s", user("pay")));
-      const name = by === "signalId" ? { signalId: "approve pay" } : { invocationId };
-      const outcomes = await Promise.all(
-        Array.from({ length: 100 }, () => harness.signal({ ...name, payload: yes })),
-      );
-      const counts = outcomes.map(({ outcome }) => outcome);
-      expect(counts.filter((outcome) => outcome === "resumed")).toHaveLength(1);
-      expect(counts.filter((outcome) => outcome === "already_resolved")).toHaveLength(99);
-      expect(heard).toEqual([["done"]]);
-      expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
-      expect(await harness.signal({ ...name, payload: yes })).toEqual({ outcome: "already_resolved" });
-    });
-
     it("does not answer the next pause of the same invocation", async () => {
       const harness = make({ graph: twice() });
       const invocationId = invocationOf(await harness.send("s", user("a")));
@@ -292,26 +237,6 @@ describe("Signals and listeners", () => {
     await vi.waitFor(() => expect(heard).toEqual([["done"]]));
     await vi.waitFor(async () => expect((await harness.pending("s")).undelivered).toEqual([]));
     expect(calls).toBe(1);
-  });
-
-  it("loses no message that was sent between a pause and its resume", async () => {
-    const { store, harness, heard } = listening();
-    await harness.send("s", user("pay"));
-    expect(texts(await harness.send("s", user("chat 1")))).toEqual(["you said chat 1"]);
-    const together = [
-      harness.send("s", user("chat 2")),
-      harness.signal({ signalId: "approve pay", payload: yes }),
-    ];
-    await Promise.all([...together, harness.send("s", user("chat 3"))]);
-    expect(heard).toEqual([["done"]]);
-    const history = await historyOf(store, "s");
-    const chat = (number: number) => [`chat ${number}`, `you said chat ${number}`];
-    expect(history.filter((text) => text !== "done")).toEqual([
-      "pay",
-      "may I pay?",
-      ...[1, 2, 3].flatMap(chat),
-    ]);
-    expect(history.filter((text) => text === "done")).toHaveLength(1);
   });
 
   it("resumes in the lane of its session", async () => {

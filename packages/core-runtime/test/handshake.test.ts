@@ -1,5 +1,5 @@
 import { createMemoryAuditSink } from "@harnesskit/audit";
-import { CoreRefusalSchema, CoreWelcomeSchema } from "@harnesskit/protocol/runtime";
+import { CoreRefusalSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
@@ -16,25 +16,6 @@ const setUp = (options: CoreOptions = {}) => {
 };
 
 describe("the hello", () => {
-  it("is answered with a welcome that names the session, the heartbeats and the limits", async () => {
-    const { core } = setUp({ coreVersion: "9.9.9", instanceId: "here" });
-    const first = core.admit(launchOf("demo.agent"), silentObserver);
-    const agent = open(core);
-    const hello = agent.hello(first.token);
-    const welcome = await agent.next("core.welcome");
-    expect(CoreWelcomeSchema.safeParse(welcome).success).toBe(true);
-    expect(welcome.in_reply_to).toBe(hello.id);
-    expect(welcome.payload).toMatchObject({
-      accepted_version: 1,
-      heartbeat_interval_ms: 5000,
-      max_frame_bytes: 4_194_304,
-      server: { core_version: "9.9.9", instance_id: "here" },
-    });
-    const other = await connected(core, { agentId: "other.agent" });
-    expect(other.welcome.payload.session_id).not.toBe(welcome.payload.session_id);
-    await core.close();
-  });
-
   it("notifies the launch's observer", async () => {
     const { core } = setUp();
     const observer = { connected: vi.fn(), registered: vi.fn(), health: vi.fn(), disconnected: vi.fn() };

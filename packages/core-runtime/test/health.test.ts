@@ -28,25 +28,6 @@ const setUp = async (options: CoreOptions = {}) => {
 };
 
 describe("heartbeats", () => {
-  it("that stop make an agent unhealthy, and no call goes to it until they come again", async () => {
-    const { clock, core, health, beat, available } = await setUp();
-    for (let n = 0; n < 5; n++) {
-      clock.advance(299);
-      await beat();
-    }
-    expect(health).not.toHaveBeenCalled();
-    clock.advance(300);
-    expect(health).toHaveBeenCalledExactlyOnceWith("unhealthy", "heartbeats were missed");
-    expect(core.agents()[0]?.status).toBe("unhealthy");
-    expect(await available()).toBe(false);
-    await beat();
-    expect(health).toHaveBeenLastCalledWith("ok", undefined);
-    expect(await available()).toBe(true);
-    clock.advance(300);
-    expect(health).toHaveBeenCalledTimes(3);
-    await core.close();
-  });
-
   it("report the agent's health; one that reports unhealthy gets no calls", async () => {
     const { core, agent, health, beat, available } = await setUp();
     expect(core.agents()[0]?.heartbeat).toBeUndefined();

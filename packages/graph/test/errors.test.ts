@@ -1,12 +1,65 @@
 import { describe, expect, it } from "vitest";
-import { createMemoryStore, type GraphStore } from "../src/index.ts";
-import { failure, line, logs, recorder } from "./support/graphs.ts";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { createMemoryStore, defineGraph, END, type GraphStore } from "../src/index.ts";
+import { failure, line, logs, recorder, state } from "./support/graphs.ts";
 
 const fails = (message: string) => () => {
   throw new TypeError(message);
 };
 
+/** A graph over `state` that runs these graphs as branches. */
+const branching = (branches: Parameters<typeof line>[0], change: { errorPolicy?: "collect" } = {}) =>
+  defineGraph(state)
+    .parallel("work", {
+      branches: Object.fromEntries(
+        Object.entries(branches).map(([name, body]) => [name, { graph: line({ [`${name}er`]: body }) }]),
+      ),
+      ...change,
+    })
+    .entry("work")
+    .edge("work", END);
+
 describe("errors of a run (graph-engine §4)", () => {
+  it("of a suspension that is not allowed have the state that the node received", async () => {
+    const caught = branching(
+      {
+        ask: (_, { suspend }) => {
+          try {
+            suspend({ signal_id: "s" });
+          } catch {
+            return {};
+          }
+        },
+      },
+      { errorPolicy: "collect" },
+    ).compile();
+    const collected = await failure(caught.invoke());
+    expect([collected.code, collected.node_name, collected.recoverable_state]).toEqual([
+      "suspension_in_unsupported_context",
+      "asker",
+      { log: [], count: 0, approved: null },
+    ]);
+    let late: unknown;
+    const told = line({
+      first: () => ({ count: 3 }),
+      ask: async (_, { suspend }) => {
+        setImmediate(() => {
+          try {
+            suspend({ signal_id: "s" });
+          } catch (error) {
+            late = error;
+          }
+        });
+      },
+    });
+    await told.invoke();
+    await nextTurn();
+    expect(late).toMatchObject({
+      code: "suspension_in_unsupported_context",
+      recoverable_state: { count: 3 },
+    });
+  });
+
   it("have the id of the invocation, wherever they come from", async () => {
     const broken: GraphStore = {
       ...createMemoryStore(),

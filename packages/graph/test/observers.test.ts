@@ -254,6 +254,42 @@ describe("middleware (pipeline-utilities §2)", () => {
     expect(log.slice(9)).toEqual(["g1 in", "g2 in", "in", "g2 out", "g1 out"]);
   });
 
+  it("may try again, and each attempt is told", async () => {
+    const told = recorder();
+    let calls = 0;
+    const retry: Layer = async (current, next) => {
+      for (;;) {
+        try {
+          return await next(current);
+        } catch (error) {
+          if (calls >= 3) throw error;
+        }
+      }
+    };
+    const body = (_: unknown, { attemptIndex }: { attemptIndex: number }) => {
+      if (++calls < 3) throw new TypeError(`broken ${attemptIndex}`);
+      return { log: [`attempt ${attemptIndex}`] };
+    };
+    const graph = defineGraph(state)
+      .node("a", body, { middleware: [retry] })
+      .entry("a")
+      .edge("a", END)
+      .compile();
+    const { state: final } = await graph.invoke({ observers: [told.observe] });
+    await graph.drain();
+    expect(final.log).toEqual(["attempt 2"]);
+    expect(
+      told.events.map((event) => [event.phase, event.attempt_index, event.step, event.error?.category]),
+    ).toEqual([
+      ["started", 0, 0, undefined],
+      ["completed", 0, 0, "node_exception"],
+      ["started", 1, 0, undefined],
+      ["completed", 1, 0, "node_exception"],
+      ["started", 2, 0, undefined],
+      ["completed", 2, 0, undefined],
+    ]);
+  });
+
   it("may leave the node out, which is told to nobody", async () => {
     const told = recorder();
     const graph = defineGraph(state)
@@ -264,6 +300,24 @@ describe("middleware (pipeline-utilities §2)", () => {
     const { state: final } = await graph.invoke({ observers: [told.observe] });
     await graph.drain();
     expect([final.log, told.events]).toEqual([["cached"], []]);
+  });
+
+  it("may pass on another state, but the update is merged into the first", async () => {
+    const change: Layer = async (current, next) => {
+      const update = await next({ ...current, count: 40 });
+      return { ...update, log: ["changed"] };
+    };
+    const graph = defineGraph(state)
+      .node("a", ({ count }) => ({ count: count + 2, log: ["a"] }), { middleware: [change] })
+      .node("b", ({ count }) => ({ log: [`b ${count}`] }), {
+        middleware: [(current, next) => next({ ...current, count: 7 })],
+      })
+      .entry("a")
+      .edge("a", "b")
+      .edge("b", END)
+      .compile();
+    const { state: final } = await graph.invoke({ initial: { count: 1 } });
+    expect(final).toEqual({ count: 42, log: ["changed", "b 7"], approved: null });
   });
 
   describe("that recovers a node", () => {
@@ -291,6 +345,31 @@ describe("middleware (pipeline-utilities §2)", () => {
       expect(told.events.map(({ phase, error, post_state }) => [phase, error, post_state])).toEqual([
         ["started", undefined, undefined],
         ["completed", undefined, final],
+      ]);
+    });
+
+    it("has the attempts before keep their errors", async () => {
+      const told = recorder();
+      const twice: Layer = async (current, next) => {
+        try {
+          return await next(current);
+        } catch {
+          return next(current);
+        }
+      };
+      const graph = defineGraph(state)
+        .use(recover)
+        .node("a", throws, { middleware: [twice] })
+        .entry("a")
+        .edge("a", END)
+        .compile();
+      await graph.invoke({ observers: [told.observe] });
+      await graph.drain();
+      expect(told.events.map((event) => [event.phase, event.attempt_index, event.error?.category])).toEqual([
+        ["started", 0, undefined],
+        ["completed", 0, "node_exception"],
+        ["started", 1, undefined],
+        ["completed", 1, undefined],
       ]);
     });
   });

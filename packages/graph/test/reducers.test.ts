@@ -11,7 +11,6 @@ import {
   defineState,
   END,
   type Field,
-  field,
   GraphCompileError,
   lastWriteWins,
   merge,
@@ -35,57 +34,6 @@ const any = z.unknown();
 const record = z.object({ id: z.unknown(), v: z.number().optional() });
 
 describe("the eight reducers (graph-engine §2)", () => {
-  it("last_write_wins replaces, and is the default", async () => {
-    const declared = field(z.number(), { default: 1 });
-    expect(declared.reducer).toBe("last_write_wins");
-    expect(await reduce(declared, 2, 3)).toBe(3);
-    expect(await reduce(declared, undefined)).toBe(1);
-  });
-
-  it("bounded_append drops from the front, and leaves what is too long alone for nothing", async () => {
-    expect(await reduce(boundedAppend(any, { maxLength: 3 }), [1, 2], [3, 4], [5])).toEqual([3, 4, 5]);
-    const long = boundedAppend(any, { maxLength: 1, default: [1, 2, 3] });
-    expect(await reduce(long, [])).toEqual([1, 2, 3]);
-    expect(await reduce(long, [4])).toEqual([4]);
-  });
-
-  it("dedupe_append keeps the first of a key, and what was there before", async () => {
-    expect(await reduce(dedupeAppend(any, { default: [1, 1] }), [2, 1, 2, 3], [3, null, null])).toEqual([
-      1,
-      1,
-      2,
-      3,
-      null,
-    ]);
-    const keyed = dedupeAppend(record, { key: "id" });
-    expect(
-      await reduce(
-        keyed,
-        [
-          { id: 1, v: 1 },
-          { id: 1, v: 2 },
-        ],
-        [{ id: 1, v: 3 }, { id: "1" }],
-      ),
-    ).toEqual([{ id: 1, v: 1 }, { id: "1" }]);
-  });
-
-  it("merge_by_key replaces the last of a key in place", async () => {
-    const old = [{ id: 1, v: 1 }, { id: 2 }, { id: 1, v: 2 }];
-    const declared = mergeByKey(record, { key: ({ id }) => id as number, default: old });
-    const update = [
-      { id: 1, v: 3 },
-      { id: 3, v: 1 },
-      { id: 3, v: 2 },
-    ];
-    expect(await reduce(declared, update, [])).toEqual([
-      { id: 1, v: 1 },
-      { id: 2 },
-      { id: 1, v: 3 },
-      { id: 3, v: 2 },
-    ]);
-  });
-
   it("change neither what was there nor the update", async () => {
     const seen: unknown[] = [];
     const state = defineState({

@@ -90,54 +90,6 @@ describe("suspend (suspension §3)", () => {
     ]);
   });
 
-  it("without mark_node_completed runs the same body again, which may suspend again", async () => {
-    const store = createMemoryStore();
-    const told = recorder();
-    const seen: unknown[] = [];
-    const graph = line(
-      {
-        ask: logs("ask"),
-        gate: ({ approved, count }, { suspend, attemptIndex, isResumed }) => {
-          seen.push([count, attemptIndex, isResumed]);
-          if (approved !== true) suspend({ signal_id: `try ${count}` }, { markNodeCompleted: false });
-          return { log: ["gate"] };
-        },
-      },
-      { store },
-    );
-    const first = await graph.invoke({ observers: [told.observe] });
-    const id = first.invocation_id;
-    const resume = (signalPayload: Record<string, never>) =>
-      graph.invoke({ resumeInvocation: id, signalPayload, observers: [told.observe] });
-    const second = await resume({ count: 1 } as never);
-    expect(second).toMatchObject({
-      outcome: "suspended",
-      invocation_id: id,
-      descriptor: { signal_id: "try 1" },
-      state: { count: 1 },
-    });
-    expect(await store.suspensions.list()).toMatchObject([
-      { invocation_id: id, status: "suspended", descriptor: { signal_id: "try 1" } },
-    ]);
-    const third = await resume({ approved: true, count: 2 } as never);
-    await graph.drain();
-    expect(third).toMatchObject({ outcome: "completed", invocation_id: id, state: { log: ["ask", "gate"] } });
-    expect(seen).toEqual([
-      [0, 0, false],
-      [1, 0, true],
-      [2, 0, true],
-    ]);
-    expect(told.lines.slice(2)).toEqual([
-      "started gate",
-      "suspended gate",
-      "started gate",
-      "suspended gate",
-      "started gate",
-      "completed gate",
-    ]);
-    expect(told.events.every((event) => event.attempt_index === 0)).toBe(true);
-  });
-
   it("cannot be swallowed by the body", async () => {
     const bodies: Record<string, Body> = {
       catches: async (_, { suspend }) => {
@@ -307,47 +259,6 @@ describe("suspend (suspension §3)", () => {
 });
 
 describe("resume (suspension §7)", () => {
-  it("evaluates the edge of the suspending node on the merged state", async () => {
-    const graph = defineGraph(state)
-      .node("gate", gate() as () => never)
-      .node("yes", logs("yes"))
-      .node("no", logs("no"))
-      .entry("gate")
-      .conditionalEdge("gate", ({ approved }) =>
-        approved === true ? "yes" : approved === false ? "no" : END,
-      )
-      .edge("yes", END)
-      .edge("no", END)
-      .compile();
-    for (const [approved, log] of [
-      [true, ["yes"]],
-      [false, ["no"]],
-      [null, []],
-    ] as const) {
-      const { invocation_id: resumeInvocation } = await graph.invoke();
-      expect(await graph.invoke({ resumeInvocation, signalPayload: { approved } })).toMatchObject({
-        outcome: "completed",
-        state: { log },
-      });
-    }
-  });
-
-  it("puts the payload over the state without reducers, and begins with nothing else", async () => {
-    const graph = gated();
-    const first = await graph.invoke({ initial: { count: 3 } });
-    const replaced = await graph.invoke({
-      resumeInvocation: first.invocation_id,
-      signalPayload: { log: ["replaced"] },
-      initial: { count: 9 },
-    } as never);
-    expect(replaced.state).toEqual({ log: ["replaced", "act null"], count: 3, approved: null });
-    expect(replaced.entry_state).toEqual({ log: ["replaced"], count: 3, approved: null });
-    const second = await graph.invoke();
-    expect(
-      (await graph.invoke({ resumeInvocation: second.invocation_id, signalPayload: {} })).state.log,
-    ).toEqual(["ask", "act null"]);
-  });
-
   it("refuses a payload that does not fit, and can be tried again", async () => {
     const store = createMemoryStore();
     const graph = gated(store);
@@ -375,42 +286,6 @@ describe("resume (suspension §7)", () => {
     });
     const { state: final } = await graph.invoke({ resumeInvocation, signalPayload: { approved: true } });
     expect(final.log).toEqual(["ask", "act true"]);
-  });
-
-  it("of what is unknown, has ended, has failed or was deleted is suspension_record_invalid", async () => {
-    const store = createMemoryStore();
-    const graph = line(
-      {
-        gate: gate(),
-        act: ({ approved }) => {
-          if (approved === false) throw new TypeError("broken");
-        },
-      },
-      { store },
-    );
-    const resume = (id: string, approved = true) =>
-      graph.invoke({ resumeInvocation: id, signalPayload: { approved } });
-    const invalid = async (id: string) => {
-      const error = await failure(resume(id));
-      expect(error.code).toBe("suspension_record_invalid");
-      return error.data.reason;
-    };
-    expect(await invalid("unknown")).toBe("unknown");
-    const [done, failed, gone] = [await graph.invoke(), await graph.invoke(), await graph.invoke()];
-    await resume(done.invocation_id);
-    expect(await invalid(done.invocation_id)).toBe("already_resumed");
-    expect((await failure(resume(failed.invocation_id, false))).code).toBe("node_exception");
-    expect(await invalid(failed.invocation_id)).toBe("already_resumed");
-    expect(await store.suspensions.list()).toMatchObject([
-      { status: "completed" },
-      { status: "errored" },
-      { status: "suspended" },
-    ]);
-    await store.suspensions.delete(gone.invocation_id);
-    expect(await invalid(gone.invocation_id)).toBe("unknown");
-    for (const options of [{ resumeInvocation: "", signalPayload: {} }, { resumeInvocation: "x" }]) {
-      await expect(graph.invoke(options as never)).rejects.toBeInstanceOf(InvalidArgumentError);
-    }
   });
 
   it("a hundred times at once runs once", async () => {
@@ -615,6 +490,26 @@ describe("suspensions in compositions (suspension §8)", () => {
     }
   });
 
+  it("in a branch pause at the node, with its name", async () => {
+    const graph = defineGraph(state)
+      .parallel("p", { branches: { asks: { graph: inner() }, waits: { graph: line({ w: logs("w") }) } } })
+      .node("next", logs("next"))
+      .entry("p")
+      .edge("p", "next")
+      .edge("next", END)
+      .compile();
+    const paused = await graph.invoke();
+    expect(paused).toMatchObject({
+      outcome: "suspended",
+      node_name: "p",
+      namespace: ["p", "gate"],
+      descriptor: { metadata: { kind: "approval", branch_name: "asks" } },
+    });
+    expect(
+      (await graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload: {} })).state.log,
+    ).toEqual(["next"]);
+  });
+
   it("of two instances at once are one", async () => {
     const work = line({ work: gate() });
     const graph = defineGraph(shape)
@@ -676,25 +571,6 @@ describe("suspensions and sessions (suspension §8.4)", () => {
     });
     expect(resumed).toMatchObject({ session_id: "s", state: { log: ["hello", "ask", "act true"] } });
     expect(plain((await store.sessions.load("s"))?.state)).toEqual(resumed.state);
-  });
-
-  it("lose nothing of what a session got between a pause and its resume", async () => {
-    const store = createMemoryStore();
-    const graph = gated(store);
-    const talk = line({ talk: ({ count }) => ({ log: ["talk"], count: count + 1 }) }, { store });
-    const paused = await graph.invoke({ sessionId: "s", initial: { log: ["hello"] } });
-    await talk.invoke({ sessionId: "s", initial: { log: ["in between"] } });
-    const resumed = await graph.invoke({
-      resumeInvocation: paused.invocation_id,
-      signalPayload: { approved: true },
-    });
-    expect(resumed.entry_state.log).toEqual(["hello", "ask", "in between", "talk"]);
-    expect(resumed.state).toEqual({
-      log: ["hello", "ask", "in between", "talk", "act true"],
-      count: 0,
-      approved: true,
-    });
-    expect(plain((await store.sessions.load("s"))?.state)).toEqual({ ...resumed.state, count: 1 });
   });
 
   it("are neither visible where one of them cannot be written", async () => {

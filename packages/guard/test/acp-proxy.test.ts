@@ -144,16 +144,6 @@ describe("an ACP agent behind the proxy", () => {
     expect(written.message).toContain("a human has to decide, and cannot be asked here");
   });
 
-  it("is not permitted what the harness changes", async () => {
-    const { run } = await guardAgent(() => ({
-      decision: "modify",
-      modified_payload: { arguments: { command: "b" } },
-    }));
-    expect(await run(permission("c"))).toMatchObject([
-      { ...selected("no"), _meta: { harnesskit: { reason: expect.stringContaining("cannot change it") } } },
-    ]);
-  });
-
   it("is refused before a human is asked where no answer allows one call only, with the answer that it offers", async () => {
     const { run, events, outcome, asked } = await guardAgent(allow);
     const always = { ...permission("a").permission, options: [options[0], options[2]] };

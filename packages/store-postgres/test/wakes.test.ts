@@ -1,5 +1,3 @@
-import { createChatHarness, messagesField } from "@harnesskit/chat-harness";
-import { defineGraph, defineState, END } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
 import { startProxy } from "./support/proxy.ts";
 import { event, thread, write } from "./support/samples.ts";
@@ -109,42 +107,6 @@ describe("wakes", () => {
     const { id, digest } = record;
     await other.approvals.apply(id, { type: "answer", decision: "approve", by: "ada", digest });
     expect((await next).value).toMatchObject({ id, status: "approved" });
-  });
-
-  it.each([
-    ["by a notification", deaf],
-    ["by the poll alone", quiet],
-  ])("the reply of a resumed turn reaches a listener on another worker %s, or is kept", async (_, limits) => {
-    await using schema = await newSchema();
-    const graph = defineGraph(defineState({ messages: messagesField() }))
-      .node("ask", (__, { suspend }) => suspend({ signal_id: "approved" }))
-      .node("act", () => ({ messages: [{ role: "assistant", content: "done" }] }))
-      .entry("ask")
-      .edge("ask", "act")
-      .edge("act", END);
-    const workers = await Promise.all(
-      [1, 2, 3].map(async () => {
-        const { graph: store, ...rest } = await schema.open({ limits });
-        return { ...rest, harness: createChatHarness({ graph, store }) };
-      }),
-    );
-    const [asks, resumes, listens] = workers.map(({ harness }) => harness);
-    const pause = async (session: string) => {
-      const turn = await asks?.send(session, { role: "user", content: "do it" });
-      if (turn?.outcome !== "suspended") throw new TypeError("the turn suspends");
-      return { invocationId: turn.invocation_id };
-    };
-    const received: string[] = [];
-    listens?.subscribe("s", (turn) => received.push(turn.outcome));
-    const [, , last] = workers;
-    if (last !== undefined) await listening(last);
-    const signal = await pause("s");
-    expect(await resumes?.signal(signal)).toMatchObject({ outcome: "resumed" });
-    await vi.waitFor(() => expect(received).toEqual(["completed"]));
-    await vi.waitFor(async () => expect((await asks?.pending("s"))?.undelivered).toEqual([]));
-    await resumes?.signal(await pause("kept"));
-    expect((await listens?.pending("kept"))?.undelivered).toHaveLength(1);
-    for (const { harness } of workers) await harness.close();
   });
 
   it("a listening connection that is cut is opened again, and what happened meanwhile is found", async () => {

@@ -1,5 +1,3 @@
-import { ApprovalMetadataSchema } from "@harnesskit/protocol/threads";
-import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import {
   createThreadServer,
@@ -28,33 +26,6 @@ const asked = async (client: RawClient, index = 0) => {
 };
 
 describe("approvals", () => {
-  it("asks for what executes with exactly what will run", async () => {
-    const { client, bash, threadId } = await setUp();
-    const { result } = await client.startTurn(threadId);
-    const request = await asked(client);
-    expect(request).toEqual({
-      threadId,
-      turnId: result.turnId,
-      itemId: expect.any(String),
-      requestId: expect.any(String),
-      permission: "bash",
-      metadata: { tool: "bash", input, preview: "would bash", digest: await digest({ tool: "bash", input }) },
-    });
-    ApprovalMetadataSchema.parse(request.metadata);
-    expect(bash.runs).toEqual([]);
-    const started = client.all("item.started").find(({ type }) => type === "approval");
-    expect(started).toMatchObject({
-      itemId: request.itemId,
-      item: { data: { requestId: request.requestId } },
-    });
-    expect(started.item.data).not.toHaveProperty("decision");
-    await client.call("approval.respond", { requestId: request.requestId, decision: "once" });
-    await client.turnEnd(result.turnId);
-    expect(client.items("approval")).toMatchObject([
-      { requestId: request.requestId, permission: "bash", decision: "once", resolvedBy: "client-1" },
-    ]);
-  });
-
   it("passes the approval and its author to the tool, and none where no human was asked", async () => {
     const approvals: unknown[] = [];
     const run = async (_input: unknown, { approval }: ToolContext) => {
@@ -73,83 +44,6 @@ describe("approvals", () => {
     await client.turnEnd(again.result.turnId);
     const approval = { id: requestId, by: "client-1" };
     expect(approvals).toEqual([undefined, approval, undefined, approval]);
-  });
-
-  it("once: replies first, runs once, and asks again for the next equal call", async () => {
-    const { client, bash, threadId } = await setUp({
-      runner: callingRunner({ tool: "bash", input }, { tool: "bash", input }),
-    });
-    const { result } = await client.startTurn(threadId);
-    const first = await asked(client);
-    const reply = await client.call("approval.respond", { requestId: first.requestId, decision: "once" });
-    expect(reply.result).toEqual({ ok: true });
-    const completed = await client.notification("item.completed", ({ itemId }) => itemId === first.itemId);
-    expect(client.received.indexOf(reply)).toBeLessThan(client.received.indexOf(completed));
-    const second = await asked(client, 1);
-    expect(second.requestId).not.toBe(first.requestId);
-    expect(second.metadata.digest).toBe(first.metadata.digest);
-    expect(bash.runs).toEqual([input]);
-    await client.call("approval.respond", { requestId: second.requestId, decision: "once" });
-    await client.turnEnd(result.turnId);
-    expect(bash.runs).toEqual([input, input]);
-    expect(client.items("tool_exec")).toEqual([
-      {
-        tool: "bash",
-        input,
-        callId: "call-0",
-        step: 0,
-        status: "succeeded",
-        output: { ok: true },
-        approvedBy: first.requestId,
-      },
-      {
-        tool: "bash",
-        input,
-        callId: "call-1",
-        step: 1,
-        status: "succeeded",
-        output: { ok: true },
-        approvedBy: second.requestId,
-      },
-    ]);
-  });
-
-  it("always: holds for exactly this call, in later turns too", async () => {
-    const other = { ...input, command: "ls; rm -rf /" };
-    const { client, bash, threadId } = await setUp({
-      runner: callingRunner(
-        { tool: "bash", input },
-        { tool: "bash", input: { nested: input.nested, command: "ls" } },
-        { tool: "bash", input: other },
-      ),
-    });
-    const { result } = await client.startTurn(threadId);
-    const first = await asked(client);
-    await client.call("approval.respond", { requestId: first.requestId, decision: "always" });
-    const second = await asked(client, 1);
-    expect(second.metadata.input).toEqual(other);
-    expect(bash.runs).toEqual([input, input]);
-    await client.call("approval.respond", { requestId: second.requestId, decision: "reject" });
-    await client.turnEnd(result.turnId);
-    expect(client.items("tool_exec")[1]).toMatchObject({ approvedBy: first.requestId });
-    const later = await client.startTurn(threadId);
-    const third = await asked(client, 2);
-    expect(third.metadata.input).toEqual(other);
-    await client.call("approval.respond", { requestId: third.requestId, decision: "reject" });
-    await client.turnEnd(later.result.turnId);
-    expect(bash.runs).toHaveLength(4);
-  });
-
-  it("reject: the tool does not run, its item says so, and the turn goes on", async () => {
-    const { client, bash, threadId } = await setUp();
-    const { result } = await client.startTurn(threadId);
-    const { requestId } = await asked(client);
-    await client.call("approval.respond", { requestId, decision: "reject" });
-    const end = await client.turnEnd(result.turnId);
-    expect(end.method).toBe("turn.completed");
-    expect(bash.runs).toEqual([]);
-    expect(client.items("tool_exec")).toMatchObject([{ status: "rejected", code: "tool.rejected" }]);
-    expect(client.items("assistant_message")).toEqual([{ text: "rejected" }]);
   });
 
   it("a hundred answers at once have one effect, and the others are told who was first", async () => {
@@ -172,23 +66,6 @@ describe("approvals", () => {
     expect(bash.runs).toEqual([input]);
     const late = await client.call("approval.respond", { requestId, decision: "reject" });
     expect(late.error).toMatchObject({ code: -32004, data: { reason: "already_resolved" } });
-  });
-
-  it("a cancelled turn takes its question back", async () => {
-    const { client, bash, threadId } = await setUp();
-    const { result } = await client.startTurn(threadId);
-    const { requestId } = await asked(client);
-    await client.call("turn.cancel", { threadId });
-    const end = await client.turnEnd(result.turnId);
-    expect(end.params).toMatchObject({ status: "cancelled" });
-    const late = await client.call("approval.respond", { requestId, decision: "once" });
-    expect(late.error).toMatchObject({
-      code: -32004,
-      data: { reason: "already_resolved", resolvedBy: "server" },
-    });
-    expect(bash.runs).toEqual([]);
-    expect(client.items("approval")).toMatchObject([{ requestId, reason: "The turn was cancelled." }]);
-    expect(client.items("tool_exec")).toMatchObject([{ status: "cancelled" }]);
   });
 });
 

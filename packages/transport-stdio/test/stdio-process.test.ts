@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
@@ -94,6 +94,19 @@ describe("a server process and its parent", () => {
 describe("every kind of standard stream", () => {
   const shell = (line: string) =>
     run("/bin/sh", ["-c", line, "sh", process.execPath, fixture("serve"), bundle.path, bundle.directory]);
+
+  it("reads a file and writes a file", async () => {
+    await writeFile(join(bundle.directory, "requests"), echo(1) + echo(2).trimEnd());
+    await shell('"$1" "$2" "$3" <"$4/requests" >"$4/answers"');
+    expect(lines(await readFile(join(bundle.directory, "answers"), "utf8"))).toEqual([answer(1), answer(2)]);
+  });
+
+  it("appends to a file that others append to", async () => {
+    const path = join(bundle.directory, "appended");
+    await writeFile(path, '"before"\n');
+    await shell('cat "$4/requests" | "$1" "$2" "$3" >>"$4/appended"; echo \'"after"\' >>"$4/appended"');
+    expect(lines(await readFile(path, "utf8"))).toEqual(["before", answer(1), answer(2), "after"]);
+  });
 
   it("reads and writes the pipes of a shell", async () => {
     const { stdout } = await shell('cat "$4/requests" | "$1" "$2" "$3" | cat');
