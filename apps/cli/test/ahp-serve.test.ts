@@ -4,7 +4,6 @@ import { get } from "node:http";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   ahp,
@@ -124,35 +123,6 @@ describe("harness ahp serve", () => {
     expect(await program.ended).toMatchObject({ code: 130, stdout: "" });
     await expect(stat(tokenFile)).rejects.toMatchObject(gone);
     await expect(fetch(http)).rejects.toBeInstanceOf(TypeError);
-  });
-
-  it("asks for the token of --token-file, which stays; makes it where there is none", async () => {
-    const cwd = await makeWorkspace();
-    const file = join(cwd, "private", "token");
-    const own = "a-token/of+my%20own=&";
-    const first = await serveAhp(["--http", "0", "--ws", "0", "--token-file", "private/token"], cwd);
-    expect(first.tokenFile).toBe(file);
-    const made = (await readFile(file, "utf8")).trim();
-    expect((await post(first.endpoints[0] ?? "", handshake(), made)).status).toBe(200);
-    first.program.child.kill("SIGTERM");
-    await first.program.ended;
-    await expect(stat(file)).rejects.toMatchObject(gone);
-    await writeFile(file, `${own}\n`, { mode: 0o600 });
-    const second = await serveAhp(["--http", "0", "--http", "0", "--ws", "0", "--token-file", file], cwd);
-    const [ws = "", ...https] = [...second.endpoints].reverse();
-    for (const url of https) {
-      expect((await post(url, handshake(), own)).status).toBe(200);
-      expect((await post(url, handshake(), made)).status).toBe(401);
-    }
-    const connect = (credentials: { bearer: string } | { apiKey: string }) =>
-      createWebSocketTransport({ url: ws, credentials, credentialsIn: "query" }).connect();
-    for (const credentials of [{ bearer: own }, { apiKey: own }]) {
-      await (await connect(credentials)).close();
-    }
-    await expect(connect({ bearer: made })).rejects.toMatchObject({ code: "unauthorized" });
-    second.program.child.kill("SIGTERM");
-    await second.program.ended;
-    expect(await readFile(file, "utf8")).toBe(`${own}\n`);
   });
 
   it.each([

@@ -32,7 +32,7 @@ describe("kill -9 of the hub and its agent", () => {
     "loses no answer, and gives each at most one effect",
     async () => {
       const cwd = await makeWorkspace();
-      const count = isNightly ? 100 : 1;
+      const count = isNightly ? 100 : 3;
       const args = [script, "--only", "hub", "--kills", String(count), "--seed", "22", "--lanes", "1"];
       const { code, stdout } = await startProgram(process.execPath, args, { cwd }).ended;
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
@@ -49,7 +49,7 @@ describe.each(["summaries-files", "summaries-sqlite"])("kill -9 around a summary
     "pays none again that is stored, another one once more at most, and drops nothing in secret",
     async () => {
       const cwd = await makeWorkspace();
-      const count = isNightly ? 100 : 2;
+      const count = isNightly ? 100 : 4;
       const args = [script, "--only", kind, "--kills", String(count), "--seed", "5", "--lanes", "1"];
       const { code, stdout } = await startProgram(process.execPath, args, { cwd }).ended;
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });

@@ -129,19 +129,6 @@ describe("tools of any agent in harness run", () => {
     expect(line).toContain("api_key=[redacted])");
     for (const unsafe of ["\u001b", "Zx81kdLq02mmPq77"]) expect(stderr).not.toContain(unsafe);
   });
-
-  it("are told apart where two agents have tools of the same name; an unknown tool is said to be unknown", async () => {
-    const cwd = await makeWorkspace();
-    const one = await makeAgent("com.example.one", holding);
-    const two = await makeAgent("com.example.two", holding);
-    const args = ["run", "--approve", "once", ...agentArgs(one, two)];
-    const both = "use the tool com.example.one ping then use the tool com.example.two/ping";
-    const { stdout } = await harness([...args, both], { cwd });
-    expect(stdout).toContain("`com_example_one__ping` returned:");
-    expect(stdout).toContain("`com_example_two__ping` returned:");
-    const unknown = await harness([...args, "use the tool com.example.three ping"], { cwd });
-    expect(unknown.stdout).toContain("needs a tool called com.example.three ping");
-  });
 });
 
 describe("tools of any agent in harness serve", () => {

@@ -1,8 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ActionDirective } from "@harnesskit/protocol/openharness";
-import { createHttpExchange } from "@harnesskit/transport-http/node";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeAgent, makeDirectory, signingTool } from "./support/agents.ts";
 import { makeWorkspace, startHarness } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
@@ -57,27 +55,6 @@ describe("the tools of a core in another process", () => {
     await asking.ended;
     expect(asking.stdout).toContain('{"signed":"Ada"}');
     expect(await readFile(join(agent, "signed"), "utf8")).toBe("Ada");
-  });
-
-  it("are those of harness engine, which asks before one that may change something", async () => {
-    const { agent, cwd, args, grant } = await startCore();
-    await grant();
-    const program = startHarness(["engine", ...args], { cwd, env: { XDG_STATE_HOME: join(cwd, "state") } });
-    const [, url = ""] = await program.reports(/listening on (http:\/\/127\.0\.0\.1:\d+\/openharness)/);
-    const tokenFile = /^harness engine: token in (.+)$/m.exec(program.stderr)?.[1] ?? "";
-    const bearer = (await readFile(tokenFile, "utf8")).trim();
-    const exchange = createHttpExchange({ url, credentials: { bearer } });
-    onTestFinished(() => exchange.close());
-    const say = async (user_intent: string) => {
-      const request = { context: { session_id: "s1", user_intent } };
-      const capabilities = { "openharness.ui.approval": true };
-      const answer = await exchange.handle({ protocol_version: "1.0.0", capabilities, request });
-      return (answer as { response: { action_directives?: ActionDirective[] } }).response.action_directives;
-    };
-    expect(JSON.stringify(await say(`use the tool ${agentId} ping`))).toContain('{\\"pong\\":1}');
-    const asked = await say(`use the tool ${agentId} sign with {"name":"Ada"}`);
-    expect(asked?.map(({ action_type: type }) => type)).toContain("request_approval");
-    expect(await isSigned(agent)).toBe(false);
   });
 
   it("are those of harness serve; a call ends as unknown when the core is killed, and the conversation goes on", async () => {

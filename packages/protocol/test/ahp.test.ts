@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
 import * as ahp from "../src/ahp/index.ts";
-import { MessageSchema } from "../src/envelope/index.ts";
 import { ahpDocuments } from "./ahp-documents.ts";
 import { publishedAhpExamples as examples } from "./ahp-examples.ts";
 
@@ -57,29 +56,6 @@ describe("the events", () => {
     }
   });
 
-  it("accept the published examples", () => {
-    for (const message of [examples.request, examples.response, examples.notification]) {
-      expect(MessageSchema.parse(message)).toEqual(message);
-    }
-    expect(ahp.DecisionSchema.parse(examples.response.result)).toEqual({ decision: "allow" });
-    const { params: before } = examples.request;
-    const { params: after } = examples.notification;
-    const { run_lifecycle, task_list, verification, full_event } = examples;
-    for (const event of [before, after, run_lifecycle, task_list, verification, full_event]) {
-      expect(ahp.AhpEventSchema.parse(event)).toEqual(event);
-      expect(ahp.ahpEvents[event.event_type].payload.parse(event.payload)).toEqual(event.payload);
-    }
-  });
-
-  it.each(["event_type", "session_id", "agent_id", "timestamp", "depth", "payload"])(
-    "are refused without %s, or with null in its place",
-    (key) => {
-      const { [key]: _left, ...rest } = examples.full_event as Record<string, unknown>;
-      expect(accepts(ahp.AhpEventSchema, rest)).toBe(false);
-      expect(accepts(ahp.AhpEventSchema, { ...rest, [key]: null })).toBe(key === "payload");
-    },
-  );
-
   it.each([
     ["an unheard-of type", { event_type: "post_mortem" }],
     ["a type in another case", { event_type: "PreAction" }],
@@ -92,17 +68,6 @@ describe("the events", () => {
     ["a list as metadata", { metadata: [] }],
   ])("are refused with %s", (_what, change) => {
     expect(accepts(ahp.AhpEventSchema, { ...examples.full_event, ...change })).toBe(false);
-  });
-
-  it.each([
-    "2026-05-01T00:00:00Z",
-    "2026-05-01t00:00:00z",
-    "2026-05-01 00:00:00Z",
-    "2026-05-01T00:00:00.123456789+00:00",
-    "2026-05-01T00:00:00-07:30",
-    "2026-12-31T23:59:60Z",
-  ])("take the time %s", (timestamp) => {
-    expect(ahp.AhpEventSchema.parse({ ...examples.full_event, timestamp }).timestamp).toBe(timestamp);
   });
 
   it("have a context whose fields are all optional", () => {

@@ -65,35 +65,6 @@ describe("the connection string is in no error", () => {
     demandNoSecret(error, server.host);
   });
 
-  it("of a server without TLS where TLS is required", async () => {
-    await using server = await startServer();
-    const url = `postgresql://${user}:${password}@${server.host}/app?sslmode=require`;
-    const error = await failureOf(url);
-    expect(error).toMatchObject({ name: "StoreError", code: "store_failed", reason: "unavailable" });
-    demandNoSecret(error, server.host);
-  });
-
-  it("of a host that does not exist, or does not answer", async () => {
-    for (const host of ["no-such-host.invalid", "127.0.0.1:1"]) {
-      const error = await failureOf(`postgresql://${user}:${password}@${host}/app`);
-      expect(error).toMatchObject({ name: "StoreError", code: "store_failed", reason: "unavailable" });
-      demandNoSecret(error, host);
-    }
-  });
-
-  it("of a database that does not exist, nor of one that refuses", async () => {
-    await using schema = await newSchema();
-    const url = new URL(schema.url);
-    url.pathname = "/no_such_database";
-    const error = await failureOf(url.href);
-    expect(error).toMatchObject({
-      name: "StoreError",
-      reason: "no_database",
-      message: expect.stringMatching(/^the database does not exist: create it/),
-    });
-    expect(shown(error)).not.toContain("no_such_database");
-  });
-
   it("of a string that cannot be read, of either connection, in any function", async () => {
     const bad = `postgresql://${user}:${password}@[/app`;
     const good = "postgresql://127.0.0.1:1/app";
