@@ -2,6 +2,7 @@ import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { isNightly } from "../../scripts/lib/nightly.ts";
 import { needPython } from "../../scripts/lib/python.ts";
 import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
@@ -25,7 +26,10 @@ it("names a line for each check that the proxy cannot fail", () => {
   );
 });
 
-it.for(faults)("%s does not hold where %s is %s", async ([id, right, wrong], context) => {
+/** One of them; nightly all. */
+const tried = isNightly ? faults : faults.slice(-1);
+
+it.for(tried)("%s does not hold where %s is %s", async ([id, right, wrong], context) => {
   needPython(context);
   await using folder = await temporaryDirectory();
   const source = await readFile(peer("thread_server.py"), "utf8");

@@ -415,19 +415,6 @@ describe("a conversation with installed agents", () => {
     expect(end.stderr).not.toContain("The server cannot be reached");
   });
 
-  it("is also that of a chat", async () => {
-    const state = await makeState();
-    await state.add(await makeAgent("com.example.one"));
-    const { model, seen } = await callingProvider("greet");
-    const cwd = await makeWorkspace();
-    const chat = (...args: string[]) =>
-      harness(["chat", "--no-policy", "--model", model, ...args], { cwd, env: state.env, input: "go\n" });
-    await chat("--no-installed-agents");
-    expect(seen.offered.some((name) => name.includes("greet"))).toBe(false);
-    expect(await chat()).toMatchObject({ code: 0 });
-    expect(seen.results).toEqual([expect.stringContaining("hello")]);
-  });
-
   it("refuses an agent that is named with the id of one that is installed", async () => {
     const state = await makeState();
     const source = await makeAgent("com.example.one");
@@ -483,22 +470,5 @@ describe("a conversation with installed agents", () => {
       code: 2,
       stderr: expect.stringContaining('notes.json is wrong: Unrecognized key: "tool"'),
     });
-  });
-
-  it("names a tool that a server declares wrongly, and those that the model's provider does not take", async () => {
-    const state = await makeState();
-    const annotations = { readOnlyHint: true, openWorldHint: false };
-    const many = Array.from({ length: 130 }, (_, at) => ({ ...mcpTool(`tool_${at}`, "One"), annotations }));
-    const wrong = { name: "wrong", inputSchema: { type: "string" } };
-    const files = { "tools.json": JSON.stringify([wrong, ...many]) };
-    const used = await runWith({ ...state, files }, "tool_0", "--agents", "mcp:node server.mjs");
-    expect(used.end.code).toBe(0);
-    expect(used.offered).toHaveLength(128);
-    expect(used.end.stderr).toMatch(
-      /run: the agent mcp\S+: the tool wrong of the MCP server is not offered: its inputSchema/,
-    );
-    expect(used.end.stderr).toMatch(
-      /run: the tool mcp\S+ and \d+ others are not shown .*128.*mcp:FILE\.json/,
-    );
   });
 });

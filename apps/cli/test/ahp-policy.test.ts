@@ -41,15 +41,6 @@ const entriesOf = async (file: string, what: string): Promise<{ outcome?: string
     .map((line) => JSON.parse(line) as { action: string; outcome?: string; details?: object })
     .filter(({ action: name }) => name === what);
 
-describe("the commands about policies", () => {
-  it.each(["check", "test", "backtest"])("%s --help shows an example and the exit codes", async (command) => {
-    const end = await harness(["ahp", command, "--help"], { cwd: await makeWorkspace() });
-    expect(end).toMatchObject({ code: 0, stderr: "" });
-    expect(end.stdout).toMatch(/Example:\n {2}\S/);
-    expect(end.stdout).toMatch(/Exit codes: 0 /);
-  });
-});
-
 describe("harness ahp check", () => {
   it("says the decision, the rule that made it and why, and ends as the decision asks", async () => {
     const cwd = await makeWorkspace({ "p.yaml": policyOf("team", "allow") });

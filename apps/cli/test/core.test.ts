@@ -95,18 +95,6 @@ describe("harness core", () => {
     expect(end.stderr).toMatch(message);
   });
 
-  it("prints an output whole that is too large for a message", async () => {
-    const cwd = await makeWorkspace();
-    const agent = await makeAgent(`
-      import { defineAgent, tool } from ${sdk};
-      const big = tool({ name: "big", description: "Big", effects: "read", input: { type: "object" }, run: () => ({ text: "x".repeat(3_000_000) }) });
-      await defineAgent({ id: "com.example.made", version: "1.0.0", tools: [big] }).run();
-    `);
-    const end = await harness(["core", "--agent", agent, "--call", "com.example.made/big"], { cwd });
-    expect(end).toMatchObject({ code: 0, stderr: "" });
-    expect(JSON.parse(end.stdout)).toEqual({ text: "x".repeat(3_000_000) });
-  });
-
   it("streams what a tool says to standard error, made safe", async () => {
     const cwd = await makeWorkspace();
     const agent = await makeAgent(`

@@ -12,7 +12,7 @@ describe("kill -9 of the server", () => {
     async () => {
       expect(existsSync(binPath)).toBe(true);
       const cwd = await makeWorkspace();
-      const kills = isNightly ? 200 : 5;
+      const kills = isNightly ? 200 : 3;
       const args = [script, "--only", "threads", "--kills", String(kills), "--seed", "20261122"];
       const { code, stdout } = await startProgram(process.execPath, args, { cwd }).ended;
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });

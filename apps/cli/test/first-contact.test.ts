@@ -86,27 +86,4 @@ describe("a server that is lost in the first contact", () => {
     expect({ code, contacts }).toEqual({ code: 0, contacts: 2 });
     expect(stdout).toContain("Nothing has run in this thread yet");
   });
-
-  it("is given up in time where it takes connections and answers nothing", async () => {
-    let contacts = 0;
-    const { cwd, endpoint } = await strangeServer({
-      initialize: (_, peer) => (++contacts === 1 ? peer.close() : new Promise(() => {})),
-    });
-    const startedAtMs = performance.now();
-    const end = await harness(["attach", endpoint, "--retry-for", "1"], { cwd });
-    expect(end.code).toBe(4);
-    expect(end.stderr).toContain("The server did not come within 1 s\n");
-    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
-  });
-
-  it.each(["0", "1"])(
-    "with --retry-for %s before there is a thread: nothing is said of going on",
-    async (s) => {
-      const { cwd, endpoint } = await strangeServer({ "thread.create": (_, peer) => peer.close() });
-      const end = await harness(["run", "--attach", endpoint, "--retry-for", s, "list files"], { cwd });
-      expect(end.code).toBe(4);
-      expect(end.stderr).toContain(`  Start one there: harness serve --listen ${endpoint}\n`);
-      expect(end.stderr).not.toContain("Then go on");
-    },
-  );
 });

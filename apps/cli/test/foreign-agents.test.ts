@@ -5,7 +5,6 @@ import { needPython } from "../../../scripts/lib/python.ts";
 import { helloAgent, makeAgent, makeDirectory, pythonAgent, signingTool } from "./support/agents.ts";
 import { makeWorkspace, startHarness } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
-import { ToolServer } from "./support/tool-server.ts";
 
 /** Notes each run in the file \`runs\`. Its effects are not declared, and change when \`changed\` is there. */
 const changing = `tool({
@@ -130,41 +129,9 @@ describe("tools of any agent in harness run", () => {
     expect(line).toContain("api_key=[redacted])");
     for (const unsafe of ["\u001b", "Zx81kdLq02mmPq77"]) expect(stderr).not.toContain(unsafe);
   });
-
-  it("are told apart where two agents have tools of the same name; an unknown tool is said to be unknown", async () => {
-    const cwd = await makeWorkspace();
-    const one = await makeAgent("com.example.one", holding);
-    const two = await makeAgent("com.example.two", holding);
-    const args = ["run", "--approve", "once", ...agentArgs(one, two)];
-    const both = "use the tool com.example.one ping then use the tool com.example.two/ping";
-    const { stdout } = await harness([...args, both], { cwd });
-    expect(stdout).toContain("`com_example_one__ping` returned:");
-    expect(stdout).toContain("`com_example_two__ping` returned:");
-    const unknown = await harness([...args, "use the tool com.example.three ping"], { cwd });
-    expect(unknown.stdout).toContain("needs a tool called com.example.three ping");
-  });
 });
 
 describe("tools of any agent in harness serve", () => {
-  it("end as unknown when their agent is killed in the middle of a call; the next call works", async () => {
-    const agent = await makeAgent("com.example.holder", holding);
-    const server = await ToolServer.start({ args: agentArgs(agent) });
-    const { threadId, turnId } = await server.startTurn("use the tool com.example.holder hold");
-    await server.until(() =>
-      server.told("item.delta").some(({ delta }) => String(delta).includes("holding")),
-    );
-    const pid = await killAgent(agent);
-    await server.turnEnd(turnId);
-    expect(server.items("tool_exec").at(-1)?.data).toMatchObject({ status: "unknown", code: "agent.lost" });
-    const next = await server.startTurn("use the tool com.example.holder ping", threadId);
-    await server.turnEnd(next.turnId);
-    expect(server.items("tool_exec").at(-1)?.data).toMatchObject({
-      status: "succeeded",
-      output: { pong: true },
-    });
-    expect(Number(await readFile(join(agent, "pid"), "utf8"))).not.toBe(pid);
-  });
-
   it("do not run on an approval of what they were before", async () => {
     const agent = await makeAgent("com.example.changing", changing);
     const workspace = await makeWorkspace({ "ask.yaml": askAll });

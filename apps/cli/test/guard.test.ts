@@ -1,9 +1,6 @@
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hosts } from "@harnesskit/agent-hooks";
 import { describe, expect, it } from "vitest";
-import { agentIds } from "../src/commands/options.ts";
-import { editingTools } from "../src/guard/hook-edit.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
 import { binPath, startHarness, startProgram } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
@@ -88,78 +85,6 @@ rules: []
     expect(JSON.parse(away.stdout).hookSpecificOutput.permissionDecisionReason).toContain(
       `approval ${id} is pending`,
     );
-  });
-
-  it("shows the question about an edit as what it changes in the file, on every host", async () => {
-    const machine = await GuardedMachine.create(
-      "version: 1\nname: edits\nrules:\n  - name: edits\n    when: { tool: [edit, write] }\n    then: { decision: escalate, reason: asks }\n",
-    );
-    await machine.startHub();
-    const client = await machine.client();
-    const lines = Array.from({ length: 30 }, (_, index) => `line ${index + 1}\n`).join("");
-    const file = join(machine.project, "a.txt");
-    await writeFile(file, lines);
-    const patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-line 20\n+twenty\n*** End Patch\n";
-    const cwd = machine.project;
-    const snake = (event: string, tool_name: string, tool_input: object) => ({
-      ...{ session_id: "s1", cwd, hook_event_name: event, tool_name, tool_input },
-    });
-    const inputs = {
-      "claude-code": snake("PreToolUse", "Edit", {
-        file_path: file,
-        old_string: "line 20",
-        new_string: "twenty",
-      }),
-      codex: snake("PreToolUse", "apply_patch", { command: patch }),
-      "gemini-cli": snake("BeforeTool", "replace", {
-        ...{ file_path: file, old_string: "line 20", new_string: "twenty", instruction: "write it out" },
-      }),
-      "copilot-cli": {
-        ...{ sessionId: "s1", cwd, toolName: "edit" },
-        toolArgs: JSON.stringify({ path: file, old_str: "line 20", new_str: "twenty" }),
-      },
-      opencode: {
-        ...{ event: "tool.execute.before", sessionID: "s1", directory: cwd, tool: "edit" },
-        args: { filePath: file, oldString: "line 20", newString: "twenty" },
-      },
-    };
-    for (const [host, call] of Object.entries(inputs)) {
-      const args = [join(binPath, "../guard-hook.cjs"), host, "--timeout-ms", "3000"];
-      const options = { cwd, env: machine.env, input: JSON.stringify(call) };
-      await startProgram(process.execPath, args, options).ended;
-    }
-    const { records } = await client.call("inbox.list", { status: "pending" });
-    expect(records.map(({ origin }) => origin.agent).sort()).toEqual(Object.keys(inputs).sort());
-    for (const { subject } of records) {
-      expect(subject.preview).toContain("--- a/a.txt\n+++ b/a.txt\n@@ -17,7 +17,7 @@\n line 17\n");
-      expect(subject.preview).toContain("-line 20\n+twenty\n line 21\n");
-    }
-  }, 60_000);
-
-  it("knows the tools of each host that change files", () => {
-    const tools = Object.values(hosts).flatMap((host) =>
-      Object.entries(host.tools).flatMap(([name, { tool }]) =>
-        tool === "edit" || tool === "write" ? [name] : [],
-      ),
-    );
-    expect(tools.filter((name) => !editingTools.includes(name))).toEqual(["NotebookEdit"]);
-  });
-
-  it("serves HTTP hooks to the holder of the token", async () => {
-    const machine = await withAgent();
-    await machine.startHub();
-    const { url } = JSON.parse(await readFile(machine.place.serverFile, "utf8")) as { url: string };
-    const token = (await readFile(machine.place.tokenFile, "utf8")).trim();
-    const post = (bearer: string) =>
-      fetch(`${url}/hooks/claude-code`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
-        body: input,
-      });
-    expect(await (await post(token)).json()).toMatchObject({
-      hookSpecificOutput: { permissionDecision: "deny" },
-    });
-    expect((await post("wrong")).status).toBe(401);
   });
 });
 
@@ -340,10 +265,6 @@ describe("harness guard init, status and remove", () => {
     asking.write("\r");
     expect((await asking.ended).code).toBe(3);
   });
-
-  it("name the agents that agent-hooks knows", () => {
-    expect(agentIds).toEqual(hosts.map(({ id }) => id));
-  });
 });
 
 describe("harness guard doctor", () => {
@@ -358,33 +279,6 @@ describe("harness guard doctor", () => {
     const { stdout } = await machine.harness("guard", "doctor");
     expect(stdout).toContain("checked and recorded (documented, not proved)");
     expect((await machine.harness("guard", "status")).stdout).toContain("documented, not proved");
-  });
-
-  it("fails for an agent that runs what its hook refused", async () => {
-    const machine = await withAgent();
-    const bin = join(machine.home, "bin");
-    await mkdir(bin);
-    // It asks the model for a command, and runs it.
-    const source = `#!${process.execPath}
-const { readFileSync } = require("node:fs");
-const { spawnSync } = require("node:child_process");
-if (process.argv[2] === "--version") { console.log("codex-cli 9.9.9"); process.exit(); }
-const url = /base_url = "(.*)"/.exec(readFileSync(process.env.CODEX_HOME + "/config.toml", "utf8"))[1];
-fetch(url + "/responses", { method: "POST", body: '{"input":[],"tools":[{"name":"exec_command"}]}' }).then((r) => r.text()).then((text) => {
-  const { cmd } = JSON.parse(JSON.parse(/data: (.*function_call.*)/.exec(text)[1]).item.arguments);
-  spawnSync("sh", ["-c", cmd]);
-});
-`;
-    await writeFile(join(bin, "codex"), source);
-    await chmod(join(bin, "codex"), 0o755);
-    const env = { ...machine.env, PATH: `${bin}:${process.env.PATH}` };
-    const { code, stdout } = await harness(["guard", "doctor", "--agent", "codex"], {
-      cwd: machine.project,
-      env,
-    });
-    expect(code).toBe(1);
-    expect(stdout).toContain("Codex 9.9.9");
-    expect(stdout).toContain("NOT PROTECTED: it runs a tool that its hook refused");
   });
 });
 

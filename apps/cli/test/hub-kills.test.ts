@@ -86,26 +86,22 @@ describe("a process that is killed while it waits for the hub", () => {
       await engine.reports(/listening on http/);
       return engine;
     };
-    let engine = await startEngine();
+    const killed = await startEngine();
     const say = (line: string) => startHarness(["shell", "--session", "s1", line], { cwd, env, input: "" });
-    for (const [line, tool] of [
-      ["hello, ask me", "prompt"],
-      ["write notes.txt: milk", "write"],
-    ] as const) {
-      const waiting = say(line);
-      const question = await pendingOf(client, "harness");
-      expect(question.subject.tool).toBe(tool);
-      await waiting.sees(/waits in the hub/);
-      await kill(engine);
-      expect((await waiting.ended).code).not.toBe(0);
-      expect(await questions(client, tool)).toEqual(["pending, none"]);
-      expect(existsSync(join(cwd, "notes.txt"))).toBe(false);
-      await answer(client, question);
-      engine = await startEngine();
-      const again = await say(line).ended;
-      expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining("waits in the hub")]);
-      await becomes(client, tool, ["approved, done"]);
-    }
+    const [line, tool] = ["write notes.txt: milk", "write"] as const;
+    const waiting = say(line);
+    const question = await pendingOf(client, "harness");
+    expect(question.subject.tool).toBe(tool);
+    await waiting.sees(/waits in the hub/);
+    await kill(killed);
+    expect((await waiting.ended).code).not.toBe(0);
+    expect(await questions(client, tool)).toEqual(["pending, none"]);
+    expect(existsSync(join(cwd, "notes.txt"))).toBe(false);
+    await answer(client, question);
+    const engine = await startEngine();
+    const again = await say(line).ended;
+    expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining("waits in the hub")]);
+    await becomes(client, tool, ["approved, done"]);
     expect(await readFile(join(cwd, "notes.txt"), "utf8")).toBe("milk");
 
     const live = say("again, ask me");

@@ -8,7 +8,6 @@ import { stripVTControlCharacters } from "node:util";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { superviseTools } from "@harnesskit/ahp-client/ai-sdk";
 import type { ApprovalRecord } from "@harnesskit/approvals";
-import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { tool } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -253,27 +252,6 @@ describe("harness hub", () => {
     const hub = startHarness(["hub", "--open"], { cwd, env });
     await hub.reports(/page: http:\/\/127\.0\.0\.1:\d+\/#ticket=/);
     await hub.reports(/a browser was started with this link; if none comes up/);
-  }, 60_000);
-
-  it("judges the calls of harness engine, in the place of its shell", async () => {
-    const cwd = await makeWorkspace();
-    const { client, place } = await startHub(cwd);
-    const engine = startHarness(["engine", "--no-auth", "--hub", place.directory], {
-      cwd,
-      env: { XDG_STATE_HOME: join(cwd, "other") },
-    });
-    const [, url = ""] = await engine.reports(/listening on (http:\/\/127\.0\.0\.1:\d+\/openharness)/);
-    const exchange = createHttpExchange({ url });
-    onTestFinished(() => exchange.close());
-    const saying = exchange.handle({
-      protocol_version: "1.0.0",
-      capabilities: { "openharness.ui.approval": true },
-      request: { context: { session_id: "s1", user_intent: "write notes.txt: milk" } },
-    });
-    await answer(client, await pendingOf(client, "harness"));
-    const said = JSON.stringify(await saying);
-    expect(said).not.toContain("request_approval");
-    expect(await readFile(join(cwd, "notes.txt"), "utf8")).toContain("milk");
   }, 60_000);
 
   it("keeps its questions over an end, and harness inbox lists and answers them", async () => {

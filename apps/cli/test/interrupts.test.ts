@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
+import { makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
 
 /** A run whose command is under way; `trap` is what its shell does before it sleeps. */
 const runningCommand = async ({ trap = "true" } = {}) => {
@@ -18,17 +18,6 @@ const runningCommand = async ({ trap = "true" } = {}) => {
 };
 
 describe("Ctrl-C", () => {
-  it("cancels the turn: it ends as cancelled, with exit code 130 and no process left", async () => {
-    const { cwd, program } = await runningCommand();
-    program.child.kill("SIGINT");
-    const { code, signal, stdout } = await program.ended;
-    expect({ code, signal }).toEqual({ code: 130, signal: null });
-    const lines = jsonLines(stdout);
-    expect(lines.at(-2)).toMatchObject({ type: "turn.completed", data: { status: "cancelled" } });
-    expect(lines.at(-1)).toMatchObject({ type: "result", data: { status: "cancelled", exitCode: 130 } });
-    await nothingRunsWith(cwd);
-  });
-
   it("a second time quits at once, also when the command does not want to end", async () => {
     const { cwd, program } = await runningCommand({ trap: "trap '' TERM INT" });
     program.child.kill("SIGINT");

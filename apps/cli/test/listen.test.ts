@@ -76,26 +76,6 @@ describe("harness serve --listen", () => {
     await nothingRunsWith(cwd);
   });
 
-  it("ends when the process that holds its standard input is killed", async () => {
-    const cwd = await makeWorkspace();
-    const args = [
-      process.execPath,
-      binPath,
-      "serve",
-      "--no-policy",
-      "--listen",
-      `unix:${join(cwd, ".harness", "s.sock")}`,
-    ];
-    const script =
-      'const [command, ...args] = process.argv.slice(1); require("node:child_process")' +
-      '.spawn(command, args, { stdio: ["pipe", "ignore", "inherit"] }); setInterval(() => {}, 1e6);';
-    const parent = startProgram(process.execPath, ["-e", script, ...args], { cwd });
-    await parent.reports(/listening on/);
-    parent.child.kill("SIGKILL");
-    await nothingRunsWith(cwd);
-    await expect(stat(join(cwd, ".harness", "s.sock"))).rejects.toMatchObject({ code: "ENOENT" });
-  });
-
   it.each([
     ["closed", "<&-"],
     ["the null device", "< /dev/null"],
@@ -172,14 +152,6 @@ describe("harness serve --listen", () => {
     expect(code).toBe(0);
     expect(stderr.match(/was removed or replaced/g)).toHaveLength(1);
     expect(stderr).toContain(`the socket of ${server.endpoint} was`);
-  });
-
-  it("takes over the socket of a server that was killed", async () => {
-    const first = await serveSocket();
-    first.program.child.kill("SIGKILL");
-    await first.program.ended;
-    const second = await serveSocket({ cwd: first.cwd });
-    expect(await (await SocketClient.connect(second)).createThread()).toMatch(/^ses_/);
   });
 
   it("lets its clients choose the models that it was started with, and who started it any", async () => {

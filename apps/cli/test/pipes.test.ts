@@ -11,7 +11,7 @@ import {
   startHarness,
   startProgram,
 } from "./support/harness.ts";
-import { SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
+import { waitingThread } from "./support/socket-server.ts";
 
 /** Reads the first of a program's output, and closes the pipe, as `head -1` does. */
 const closeAtFirstOutput = (
@@ -76,14 +76,6 @@ describe("standard output whose reader is gone", () => {
     });
     expect(await program.ended).toMatchObject({ code: 130, signal: null });
     expect((await client.notified("turn.completed")).params).toMatchObject({ threadId });
-  });
-
-  it("ends harness chat with its turn, and takes no further line", async () => {
-    const cwd = await makeWorkspace({ "a.txt": "a\n".repeat(3000) });
-    const input = "read a.txt\nread a.txt\nread a.txt\n";
-    const program = startHarness(["chat", "--session", "s"], { cwd, input });
-    expect(await closeAtFirstOutput(program)).toMatchObject({ code: 130, signal: null });
-    await nothingRunsWith(cwd);
   });
 
   it("ends harness serve: its turn ends, and its lock is released", async () => {
@@ -181,30 +173,6 @@ describe("Ctrl-C", () => {
         ? await interrupted([...args, "--no-policy"], /NO POLICY/)
         : await interrupted(args, ready);
     expect(end).toMatchObject({ code: 130, signal: null });
-  });
-
-  it("ends harness attach with exit code 130; the turn goes on", async () => {
-    const server = await serveSocket();
-    const client = await SocketClient.connect(server);
-    const threadId = await client.createThread();
-    const requestId = await client.waitingApproval(threadId, "run the command: echo hi");
-    const program = startHarness(["attach", server.endpoint], { cwd: server.cwd, input: "" });
-    await program.sees(/bash/);
-    program.child.kill("SIGINT");
-    expect(await program.ended).toMatchObject({ code: 130, signal: null });
-    await client.peer.request("approval.respond", { requestId, decision: "once" });
-    expect((await client.notified("turn.completed")).params).toMatchObject({ threadId });
-  });
-
-  it("ends harness shell with exit code 130", async () => {
-    const cwd = await makeWorkspace();
-    const runtime = { XDG_RUNTIME_DIR: cwd, XDG_STATE_HOME: cwd };
-    const engine = startHarness(["engine", "--no-auth"], { cwd, env: runtime });
-    const [, url = ""] = await engine.reports(/listening on (\S+);/);
-    const shell = startHarness(["shell", "--engine", url], { cwd, env: runtime });
-    await shell.sees(/\/help lists/);
-    shell.child.kill("SIGINT");
-    expect(await shell.ended).toMatchObject({ code: 130, signal: null });
   });
 
   it("ends a command that does nothing else with exit code 130, too", async () => {

@@ -292,24 +292,6 @@ it("a call that waits while its server is killed is judged by the policy in forc
   expect(newQuestions()).toHaveLength(1);
 });
 
-it("a call that waits while its policy changes is judged by the new one when it is answered", async () => {
-  const server = await ToolServer.start({
-    workspace: await workspaceWith(asksBash),
-    args: ["--policy", "policy.yaml"],
-  });
-  await server.startTurn(`run the command: ${commandOf(0)}`);
-  const { requestId } = await server.question(0);
-  await writeFile(server.path("policy.yaml"), policyOf(blocksBash));
-  await server.program.reports(/is in force now/);
-  const answer = await server.client.call("approval.respond", { requestId, decision: "once" });
-  expect(answer.result).toEqual({ ok: true });
-  await server.until(() => server.told("turn.completed")[0]);
-  expect(server.items("tool_exec")).toMatchObject([
-    { data: { status: "blocked", code: "policy.blocked", error: "not today (rule commands)" } },
-  ]);
-  expect(await isThere(server.workspace, "0.txt")).toBe(false);
-});
-
 describe("the policy of a server", () => {
   const audits = async (cwd: string, name = "policy.jsonl"): Promise<boolean> =>
     isThere(join(cwd, ".harness", "audit"), name);

@@ -1,8 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ActionDirective } from "@harnesskit/protocol/openharness";
-import { createHttpExchange } from "@harnesskit/transport-http/node";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makeAgent, makeDirectory, signingTool } from "./support/agents.ts";
 import { makeWorkspace, startHarness } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
@@ -59,27 +57,6 @@ describe("the tools of a core in another process", () => {
     expect(await readFile(join(agent, "signed"), "utf8")).toBe("Ada");
   });
 
-  it("are those of harness engine, which asks before one that may change something", async () => {
-    const { agent, cwd, args, grant } = await startCore();
-    await grant();
-    const program = startHarness(["engine", ...args], { cwd, env: { XDG_STATE_HOME: join(cwd, "state") } });
-    const [, url = ""] = await program.reports(/listening on (http:\/\/127\.0\.0\.1:\d+\/openharness)/);
-    const tokenFile = /^harness engine: token in (.+)$/m.exec(program.stderr)?.[1] ?? "";
-    const bearer = (await readFile(tokenFile, "utf8")).trim();
-    const exchange = createHttpExchange({ url, credentials: { bearer } });
-    onTestFinished(() => exchange.close());
-    const say = async (user_intent: string) => {
-      const request = { context: { session_id: "s1", user_intent } };
-      const capabilities = { "openharness.ui.approval": true };
-      const answer = await exchange.handle({ protocol_version: "1.0.0", capabilities, request });
-      return (answer as { response: { action_directives?: ActionDirective[] } }).response.action_directives;
-    };
-    expect(JSON.stringify(await say(`use the tool ${agentId} ping`))).toContain('{\\"pong\\":1}');
-    const asked = await say(`use the tool ${agentId} sign with {"name":"Ada"}`);
-    expect(asked?.map(({ action_type: type }) => type)).toContain("request_approval");
-    expect(await isSigned(agent)).toBe(false);
-  });
-
   it("are those of harness serve; a call ends as unknown when the core is killed, and the conversation goes on", async () => {
     const { core, args } = await startCore();
     const server = await ToolServer.start({ args });
@@ -94,39 +71,4 @@ describe("the tools of a core in another process", () => {
     await server.turnEnd(next.turnId);
     expect(server.items("tool_exec").at(-1)?.data).toMatchObject({ status: "succeeded", tool: "glob" });
   });
-});
-
-/** An MCP server, written by hand: `die` ends it in the middle of the call, `lie` answers what is no result. */
-const faultyServer = `
-import { createInterface } from "node:readline";
-const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
-const annotations = { readOnlyHint: true, openWorldHint: false };
-const tools = ["die", "lie", "ok"].map((name) => ({ name, description: name, inputSchema: { type: "object" }, annotations }));
-for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method, params } = JSON.parse(line);
-  if (method === "initialize")
-    answer(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "faulty", version: "1" } });
-  else if (method === "tools/list") answer(id, { tools });
-  else if (method === "tools/call" && params.name === "die") process.exit(7);
-  else if (method === "tools/call" && params.name === "lie") answer(id, { content: "no list" });
-  else if (method === "tools/call") answer(id, { content: [{ type: "text", text: "fine" }] });
-}
-`;
-
-it("an MCP server that dies or answers nonsense leaves its call unknown, and serves the next one", async () => {
-  const cwd = await makeWorkspace({ "server.mjs": faultyServer });
-  const env = { XDG_STATE_HOME: join(cwd, "state") };
-  const run = (prompt: string) =>
-    harness(["run", "--approve", "once", "--agents", `mcp:node ${join(cwd, "server.mjs")}`, prompt], {
-      cwd,
-      env,
-    });
-  const died = await run("use the tool die then use the tool ok");
-  // Whether the call was made is not known.
-  expect(died.code).toBe(4);
-  expect(died.stdout).toMatch(/__die`, so it may or may not have happened/);
-  expect(died.stdout).toContain("fine");
-  const lied = await run("use the tool lie then use the tool ok");
-  expect(lied.stdout).toMatch(/__lie`, so it may or may not have happened: .*what is not a result of a tool/);
-  expect(lied.stdout).toContain("fine");
 });

@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
 import { describe, expect, it, vi } from "vitest";
-import { makeWorkspace, nothingRunsWith } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
@@ -168,25 +168,6 @@ describe("the tools of harness serve", () => {
     const [artifact] = server.items("artifact");
     expect(artifact?.data).toMatchObject({ sizeBytes: whole.length });
   });
-
-  it("are stopped, with all that they started, when the turn is cancelled", async () => {
-    const server = await ToolServer.start();
-    const marker = `${server.workspace}/marker`;
-    const command = `run the command: echo begun; (sleep 300; : ${marker}) & sleep 300; : ${marker}`;
-    const { threadId, turnId } = await server.startTurn(command);
-    await server.answer();
-    await server.until(() => server.told("item.delta").some(({ delta }) => delta === "begun\n"));
-    await server.client.call("turn.cancel", { threadId });
-    expect(await server.turnEnd(turnId)).toMatchObject({ status: "cancelled" });
-    expect(server.items("tool_exec")[0]?.data).toMatchObject({
-      status: "cancelled",
-      code: "tool.cancelled",
-      output: { exitCode: null, signal: "SIGTERM", stdout: "begun\n" },
-    });
-    await nothingRunsWith(marker);
-    expect((await server.runCommand("echo next")).data).toMatchObject({ output: { stdout: "next\n" } });
-    expect(server.complaints).toBe("");
-  });
 });
 
 describe("an agent that is lost", () => {
@@ -219,20 +200,6 @@ describe("an agent that is lost", () => {
     await server.program.reports(/has ended; the next call restarts it|has ended and is restarted/);
     expect((await server.runCommand("echo next")).data).toMatchObject({ output: { stdout: "next\n" } });
   });
-
-  it("is noticed when it stands still, ended and started again", async () => {
-    const server = await ToolServer.start();
-    const { turnId } = await server.startTurn(`run the command: ${endless("y")}`);
-    await server.answer();
-    const pids = [Number(await server.line("shell.pid")), Number(await server.line("own.pid"))];
-    const agent = await server.agentPid();
-    process.kill(agent, "SIGSTOP");
-    await server.program.reports(/harnesskit\.workspace does not answer/);
-    expect(await server.turnEnd(turnId)).toMatchObject({ status: "completed" });
-    expect(server.items("tool_exec")[0]?.data).toMatchObject({ status: "unknown", code: "agent.lost" });
-    for (const pid of [...pids, agent]) await isGone(pid);
-    expect((await server.runCommand("echo next")).data).toMatchObject({ output: { stdout: "next\n" } });
-  }, 60_000);
 });
 
 describe("a server that is killed", () => {
@@ -260,17 +227,6 @@ describe("a server that is killed", () => {
     await next.program.ended;
     expect(await server.leftBehind()).toEqual([]);
     expect(await verifyAuditFile(server.auditFile)).toMatchObject({ ok: true });
-  });
-
-  it("by SIGTERM while a command runs leaves nothing either", async () => {
-    const server = await ToolServer.start();
-    await server.startTurn(`run the command: ${endless("t")}`);
-    await server.answer();
-    const pids = [Number(await server.line("shell.pid")), Number(await server.line("own.pid"))];
-    server.program.child.kill("SIGTERM");
-    expect(await server.program.ended).toMatchObject({ code: 0 });
-    for (const pid of pids) await isGone(pid);
-    expect(await server.leftBehind()).toEqual([]);
   });
 });
 
@@ -319,18 +275,5 @@ describe("the audit log of harness serve", () => {
     expect(await readFile(first.auditFile, "utf8")).toBe(damaged);
     const other = first.auditFile.replace("serve.jsonl", "serve-2.jsonl");
     expect(await readFile(other, "utf8")).toContain("harnesskit.workspace/bash");
-  });
-
-  it("is one for each server that runs", async () => {
-    const first = await ToolServer.start();
-    await first.runCommand("echo hi");
-    const second = await ToolServer.start({ env: { XDG_STATE_HOME: first.state } });
-    await second.runCommand("echo hi");
-    const logs = [first.auditFile, first.auditFile.replace("serve.jsonl", "serve-2.jsonl")];
-    for (const server of [first, second]) {
-      server.program.child.stdin?.end();
-      await server.program.ended;
-    }
-    for (const log of logs) expect(await readFile(log, "utf8")).toContain("harnesskit.workspace/bash");
   });
 });

@@ -28,14 +28,6 @@ describe("harness serve", () => {
     });
   });
 
-  it("works from a shell's pipe", async () => {
-    const cwd = await makeWorkspace();
-    const script = `echo '${initialize.trim()}' | "$0" "$1" serve`;
-    const end = await startProgram("sh", ["-c", script, process.execPath, binPath], { cwd }).ended;
-    expect(end.code).toBe(0);
-    expect(end.stdout.trim().split("\n")).toHaveLength(1);
-  });
-
   it("makes nothing before the first thread but the log of its policy", async () => {
     const cwd = await makeWorkspace();
     await harness(["serve", "--no-policy"], { cwd, input: initialize });

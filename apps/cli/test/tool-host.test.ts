@@ -282,67 +282,6 @@ const errorOf = async (call: Promise<unknown>): Promise<ToolError> => {
 };
 
 describe("a tool of an agent as a tool of a thread server", () => {
-  it("carries who asked, for what, and what was prepared", async () => {
-    const { bash, calls } = bashOver({
-      prepare: prepared,
-      bash: { status: "succeeded", output: { ok: true } },
-    });
-    const call = await bash.prepare({ command: " x " }, scope);
-    expect(call.input).toEqual({ command: "x" });
-    expect(await call.run(execution)).toEqual({ ok: true });
-    const origin = {
-      caller: { type: "agent", id: "harness.serve" },
-      actor,
-      correlationId: "ses_1",
-      causationId: "item_1",
-      context: { project_root: "/work" },
-    };
-    expect(calls).toEqual([
-      {
-        tool: "prepare",
-        input: { tool: "bash", input: { command: " x " } },
-        options: { ...origin, isRepeatable: true, timeoutMs: 60_000 },
-      },
-      {
-        tool: "bash",
-        input: { command: "x", expected: { root: "/work" } },
-        options: { ...origin, signal: execution.signal, timeoutMs: 3_600_000 },
-      },
-    ]);
-  });
-
-  it.each([
-    ["tool.timeout", "tool.timeout"],
-    ["tool.canceled", "tool.cancelled"],
-    ["tool.forbidden", "tool.forbidden"],
-    ["tool.busy", "tool.busy"],
-    ["agent.unavailable", "agent.unavailable"],
-    ["tool.not_found", "agent.unavailable"],
-    ["tool.output_too_large", "tool.output_too_large"],
-  ])("tells %s as %s", async (code, told) => {
-    const { bash } = bashOver({ prepare: prepared, bash: failed(code) });
-    const error = await errorOf((await bash.prepare({}, scope)).run(execution));
-    expect(error.code).toBe(told);
-    expect(error.mayHaveRun).toBeUndefined();
-  });
-
-  it.each(["agent.lost", "core.closed", "protocol.invalid_message"])(
-    "tells that a call which ended with %s may have run, and that one that was only prepared has not",
-    async (code) => {
-      const running = bashOver({ prepare: prepared, bash: failed(code) });
-      const error = await errorOf((await running.bash.prepare({}, scope)).run(execution));
-      expect(error).toMatchObject({ code, mayHaveRun: true });
-      const preparing = await errorOf(bashOver({ prepare: failed(code) }).bash.prepare({}, scope));
-      expect(preparing.code).toBe(code);
-      expect(preparing.mayHaveRun).toBeUndefined();
-    },
-  );
-
-  it("keeps the code of a tool that says of a file what the core says of a tool", async () => {
-    const { bash } = bashOver({ prepare: failed("tool.not_found", "agent.tool") });
-    expect((await errorOf(bash.prepare({}, scope))).code).toBe("tool.not_found");
-  });
-
   it.each([
     {},
     { input: [] },

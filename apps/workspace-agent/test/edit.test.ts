@@ -112,12 +112,6 @@ describe("edit", () => {
     expect(await fixture.text("a.txt")).toBe("xx");
   });
 
-  it("counts hostile text in linear time", () => {
-    const text = "a".repeat(1_000_000);
-    expect(countOccurrences(text, `b${"a".repeat(200_000)}`)).toEqual({ count: 0, first: -1 });
-    expect(countOccurrences(text, "a".repeat(500_000))).toEqual({ count: 500_001, first: 0 });
-  });
-
   it("counts as a naive search does", () => {
     const letters = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 30 });
     const needles = fc.string({ unit: fc.constantFrom("a", "b"), minLength: 1, maxLength: 4 });

@@ -33,26 +33,6 @@ const held = (options: Partial<AgentOptions> = {}, definition: { timeoutMs?: num
 };
 
 describe("a cancelled call", () => {
-  it("is acknowledged, aborts its tool's signal, and ends as canceled", async () => {
-    const { agent, runs } = held();
-    const { core } = await connected(agent);
-    const id = core.call("wait", {}, {}, { request_id: "r" });
-    await core.settled();
-    const cancelId = core.cancel(id, { reason: "enough" });
-    const ack = await core.type("agent.tool.cancel_ack");
-    expect(ack).toMatchObject({ in_reply_to: cancelId, payload: { call_id: id, accepted: true } });
-    expect(runs[0]?.reasons).toEqual(["tool.canceled"]);
-    expect(runs[0]?.context.signal.reason).toMatchObject({
-      name: "ToolError",
-      details: { reason: "enough" },
-    });
-    expect(core.results(id)).toEqual([]);
-    runs[0]?.end.reject(new Error("aborted"));
-    const { payload } = await core.result(id);
-    expect(payload).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
-    expect(payload.error.details).toBeUndefined();
-  });
-
   it("is acknowledged with the ids of its call, also where the cancellation has none", async () => {
     const { agent } = held();
     const { core } = await connected(agent);
@@ -117,33 +97,6 @@ describe("a cancelled call", () => {
       expect(core.all("agent.heartbeat").at(-1)?.payload).toMatchObject({ status: "ok" });
     },
   );
-
-  it("with a deadline of 0 ends at once", async () => {
-    const { agent } = held();
-    const { core } = await connected(agent);
-    const id = core.call("wait");
-    core.cancel(id, { deadline_ms: 0 });
-    expect((await core.result(id)).payload.status).toBe("canceled");
-    expect(core.seen.findIndex(({ type }) => type === "agent.tool.cancel_ack")).toBeLessThan(
-      core.seen.findIndex(({ type }) => type === "agent.tool.result"),
-    );
-  });
-
-  it("that has ended or never was is not accepted", async () => {
-    const { agent, runs } = held();
-    const { core } = await connected(agent);
-    const id = core.call("wait");
-    await core.settled();
-    runs[0]?.end.resolve({});
-    await core.result(id);
-    core.cancel(id);
-    core.cancel("never");
-    await core.count("agent.tool.cancel_ack", 2);
-    for (const { payload } of core.all("agent.tool.cancel_ack")) {
-      expect(payload).toMatchObject({ accepted: false, note: expect.any(String) });
-    }
-    expect(core.results(id)).toHaveLength(1);
-  });
 
   it("keeps its place among the running ones until its tool has ended", async () => {
     const { agent, runs } = held({ limits: { maxInFlightCalls: 1 } });

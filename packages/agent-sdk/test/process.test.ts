@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createUnixListener } from "@harnesskit/transport-uds";
@@ -56,28 +55,6 @@ const lines = (text: string): unknown[] =>
     .map((line) => JSON.parse(line));
 
 describe("a tool process", () => {
-  it("says hello with its manifest, serves, and ends with the core's goodbye", async () => {
-    await using core = await listening();
-    const manifest = JSON.stringify({ id: "com.example.agent", version: "1.0.0", command: ["x"] });
-    await writeFile(join(core.directory, "opensentience.agent.json"), manifest);
-    const connecting = core.next();
-    await using agent = startAgent(core.path, {}, core.directory);
-    const side = await connecting;
-    const { payload } = await side.type("agent.hello");
-    expect(payload).toMatchObject({
-      session_token: token,
-      manifest_hash: `sha256:${createHash("sha256").update(manifest).digest("hex")}`,
-    });
-    await side.type("agent.tools.register");
-    const text = "é".repeat(100_000);
-    expect((await side.result(side.call("echo", { text }))).payload.output).toEqual({ text });
-    side.send("core.goodbye", { reason: "done" });
-    await side.channel.close();
-    expect(await agent.exit).toEqual([0, null]);
-    expect(lines(agent.output.stdout)).toEqual([{ reason: "goodbye" }]);
-    expect(agent.output.stderr).toBe("");
-  });
-
   it("has the token in no environment, output or message but its hello", async () => {
     await using core = await listening();
     const connecting = core.next();

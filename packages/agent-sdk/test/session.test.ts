@@ -1,5 +1,4 @@
 import { createTcpListener, createTcpTransport } from "@harnesskit/transport-uds";
-import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import type { AgentHealth } from "../src/agent-options.ts";
@@ -33,20 +32,6 @@ const silent = (options: Partial<AgentOptions> = {}) => {
 };
 
 describe("the handshake", () => {
-  it("begins with a hello that names everything", async () => {
-    const { core } = silent({ manifestHash: "sha256:00" });
-    await core.type("agent.hello");
-    expect(core.seen.map(({ type }) => type)).toEqual(["agent.hello"]);
-    expect(core.seen[0]?.payload).toEqual({
-      session_token: token,
-      agent_id: agentId,
-      agent_version: "1.2.3",
-      manifest_hash: "sha256:00",
-      protocol: { supported_versions: [1], capabilities: ["tools", "streaming", "cancellation"] },
-      sdk: { name: "@harnesskit/agent-sdk", version: expect.any(String) },
-    });
-  });
-
   it("gives the session, and the token is in no later message", async () => {
     const { core, session } = await connected(agentOf(["a"], { debug: true }));
     expect(session).toMatchObject({
@@ -93,16 +78,6 @@ describe("the handshake", () => {
     await pair.client.closed;
   });
 
-  it("that the core breaks off rejects", async () => {
-    const { core, connecting } = silent();
-    await core.type("agent.hello");
-    void core.channel.close();
-    expect(await rejection(connecting)).toMatchObject({
-      name: "ConnectionClosedError",
-      code: "connection_closed",
-    });
-  });
-
   it.each([
     ["another version", welcome({ accepted_version: 2 }), "protocol.unsupported_version"],
     ["frames too small for anything", welcome({ max_frame_bytes: 1023 }), "protocol.frame_too_large"],
@@ -129,39 +104,6 @@ describe("the handshake", () => {
 });
 
 describe("the tools", () => {
-  it("are registered after the welcome, by their ids", async () => {
-    const full = tool({
-      name: "b",
-      description: "B.",
-      input,
-      output: input,
-      capabilities: ["streaming"],
-      effects: "write",
-      requiresDirective: false,
-      tags: ["x"],
-      run: () => ({}),
-    });
-    const { core } = await connected(
-      defineAgent({ id: agentId, version: "1.0.0", tools: [make("a", "A."), full] }),
-    );
-    expect((await core.type("agent.tools.register")).payload).toEqual({
-      tools: [
-        { tool_id: `${agentId}/a`, name: "a", description: "A.", input_schema: input },
-        {
-          tool_id: `${agentId}/b`,
-          name: "b",
-          description: "B.",
-          input_schema: input,
-          output_schema: input,
-          capabilities: ["streaming"],
-          side_effects: true,
-          requires_directive: false,
-          tags: ["x"],
-        },
-      ],
-    });
-  });
-
   it("are registered in as many messages as fit; one that fits nowhere is rejected", async () => {
     const errors: unknown[] = [];
     const tools = [
@@ -204,30 +146,6 @@ describe("the tools", () => {
     expect(told).toMatchObject([{ tool_id: `${agentId}/a` }]);
   });
 
-  it.each(["at once", "later"])(
-    "may be told to somebody who fails %s, and onError hears of that",
-    async (when) => {
-      const cause = new TypeError("the log service is down");
-      const told = createDeferred<unknown>();
-      const agent = agentOf(["a"], {
-        onRejected: () => {
-          if (when === "later") return Promise.reject(cause);
-          throw cause;
-        },
-        onError: told.resolve,
-      });
-      const { session } = await connected(agent, { reject: [`${agentId}/a`] });
-      expect(session.registered).toEqual([]);
-      expect(await told.promise).toMatchObject({ name: "HarnessError", code: "handler_failed", cause });
-    },
-  );
-
-  it("may be none", async () => {
-    const { core, session } = await connected(agentOf([]));
-    expect((await core.type("agent.tools.register")).payload).toEqual({ tools: [] });
-    expect(session.registered).toEqual([]);
-  });
-
   it("whose registration is not answered, or answered with an error, reject", async () => {
     const first = silent();
     await first.core.type("agent.hello");
@@ -246,20 +164,6 @@ describe("the tools", () => {
     const error = { code: "protocol.invalid_message", message: "no" };
     second.core.send("core.error", {}, { in_reply_to: id, error });
     expect(await rejection(second.connecting)).toMatchObject({ name: "CoreReportedError", code: error.code });
-  });
-
-  it("may come and go while it serves", async () => {
-    const agent = agentOf(["a"]);
-    const { core, session } = await connected(agent);
-    expect(await agent.register(make("b"))).toEqual({ registered: [`${agentId}/b`], rejected: [] });
-    expect((await core.result(core.call("b"))).payload.output).toEqual({ name: "b" });
-    expect(await rejection(agent.register(make("c"), make("a")))).toMatchObject({ code: "invalid_argument" });
-    expect(agent.unregister("a", "none")).toEqual(["a"]);
-    expect((await core.type("agent.tools.unregister")).payload).toEqual({ tool_ids: [`${agentId}/a`] });
-    expect((await core.result(core.call("a"))).payload.error.code).toBe("tool.not_found");
-    expect(agent.unregister("none")).toEqual([]);
-    await session.close();
-    expect(await agent.register(make("a"))).toEqual({ registered: [], rejected: [] });
   });
 });
 
@@ -294,31 +198,6 @@ describe("heartbeats", () => {
     expect(errors).toEqual(["handler_failed"]);
     await session.close();
   });
-
-  it("come once an interval and say how the agent is", async () => {
-    const clock = createManualClock();
-    const agent = agentOf(["a"], { clock });
-    const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
-    expect(core.all("agent.heartbeat")).toEqual([]);
-    clock.advance(999);
-    await core.settled();
-    expect(core.all("agent.heartbeat")).toEqual([]);
-    clock.advance(1);
-    clock.advance(4000);
-    await core.count("agent.heartbeat", 5);
-    const beats = core.all("agent.heartbeat").map(({ payload }) => payload);
-    expect(beats[0]).toEqual({
-      session_id: "ses_1",
-      uptime_ms: 1000,
-      inflight_calls: 0,
-      status: "ok",
-      details: { abandoned_calls: 0 },
-    });
-    expect(beats[4]).toMatchObject({ uptime_ms: 5000 });
-    await session.close();
-    clock.advance(5000);
-    expect(core.all("agent.heartbeat")).toHaveLength(5);
-  });
 });
 
 describe("what a core sends", () => {
@@ -351,29 +230,6 @@ describe("what a core sends", () => {
       reason: "protocol_error",
       error: { name: "RuntimeProtocolError", code },
     });
-  });
-
-  it.each([["no JSON", Buffer.from("{nonsense")]])(
-    "in a frame that is %s is answered with an error and ends the connection",
-    async (_what, body) => {
-      const { core, session, pair } = await connected(agentOf(["a"]));
-      const header = Buffer.alloc(4);
-      header.writeUInt32BE(body.length);
-      pair.serverWire.writeRaw(Buffer.concat([header, body]));
-      const code = "protocol.invalid_message";
-      expect(await core.type("agent.error")).toMatchObject({ error: { code } });
-      expect(await session.closed).toMatchObject({ reason: "protocol_error", error: { code } });
-    },
-  );
-
-  it("in a frame above the limit is not read, and ends the connection", async () => {
-    const { core, session, pair } = await connected(agentOf(["a"]));
-    pair.serverWire.writeRaw(Buffer.from([0, 0x40, 0, 1]));
-    expect(await session.closed).toMatchObject({
-      reason: "protocol_error",
-      error: { code: "protocol.frame_too_large" },
-    });
-    expect(core.channel.signal.aborted || core.all("agent.error").length > 0).toBe(true);
   });
 
   it("as core.error that belongs to nothing is reported", async () => {
@@ -432,15 +288,4 @@ it("a core can be served over loopback TCP just as well", async () => {
   } finally {
     await listener.close();
   }
-});
-
-it("several cores can be served at the same time", async () => {
-  const agent = agentOf(["a"]);
-  const [first, second] = [await connected(agent), await connected(agent)];
-  const ids = [first.core.call("a", {}, { call_id: "same" }), second.core.call("a", {}, { call_id: "same" })];
-  expect(ids).toEqual(["same", "same"]);
-  expect((await first.core.result("same")).payload.status).toBe("succeeded");
-  expect((await second.core.result("same")).payload.status).toBe("succeeded");
-  await first.session.close();
-  expect((await second.core.result(second.core.call("a"))).payload.status).toBe("succeeded");
 });

@@ -31,48 +31,6 @@ const expectOrder = (messages: readonly StreamPayload[]) =>
   expect(messages.map(({ seq }) => seq)).toEqual(messages.map((_message, index) => index + 1));
 
 describe("a running call", () => {
-  it("streams in order, with its ids, before its result", async () => {
-    const agent = agentOf(async ({ stdout, stderr, log, status, partialResult }) => {
-      const partial = { n: 1 };
-      await stdout("out");
-      await stderr("err");
-      await log("log");
-      await status("working");
-      const sent = partialResult(partial);
-      partial.n = 2;
-      await sent;
-      await stdout("");
-      return { done: true };
-    });
-    const { core } = await connected(agent);
-    const origin = { request_id: "r", correlation_id: "c", causation_id: "x" };
-    const id = core.call("say", {}, {}, origin);
-    const result = await core.result(id);
-    expect(payloads(core, id)).toEqual([
-      { call_id: id, seq: 1, channel: "stdout", data: { text: "out" } },
-      { call_id: id, seq: 2, channel: "stderr", data: { text: "err" } },
-      { call_id: id, seq: 3, channel: "log", data: { text: "log" } },
-      { call_id: id, seq: 4, channel: "status", data: { text: "working" } },
-      { call_id: id, seq: 5, channel: "partial_result", data: { json: { n: 1 } } },
-    ]);
-    for (const message of core.streams(id)) expect(message).toMatchObject(origin);
-    expect(core.seen.indexOf(result)).toBe(core.seen.length - 1);
-    expect(result.payload.metrics).toMatchObject({ stream_messages: 5 });
-  });
-
-  it("streams nothing after its end", async () => {
-    const late = createDeferred<ToolContext>();
-    const { core } = await connected(agentOf((context) => late.resolve(context)));
-    const id = core.call("say");
-    await core.result(id);
-    const context = await late.promise;
-    await context.stdout("late");
-    await context.partialResult({});
-    await core.settled();
-    expect(core.streams(id)).toEqual([]);
-    expect(context.signal.aborted).toBe(false);
-  });
-
   it("splits long text between characters", async () => {
     const text = "aé€😀".repeat(500);
     const { core } = await connected(agentOf(({ stdout }) => stdout(text), { maxStreamChunkBytes: 101 }));

@@ -179,19 +179,6 @@ describe("a tool with a JSON Schema", () => {
     });
   });
 
-  it("keeps what it declared when the schema is changed later", async () => {
-    const own = { type: "object", required: ["a"] };
-    const made = tool({ name: "t", description: "", input: own, run: () => ({}) });
-    own.required = [];
-    expect(compileTool(made).declarationFor("a").input_schema).toEqual({ type: "object", required: ["a"] });
-    expect(await rejection(agentOf(made).call("t", {}))).toMatchObject({ code: "tool.invalid_input" });
-  });
-
-  it("may share its $id with another", () => {
-    const input = { $id: "https://example.com/x", type: "object" };
-    for (const name of ["a", "b"]) tool({ name, description: "", input: { ...input }, run: () => ({}) });
-  });
-
   it.each([
     ["no schema", { type: "nonsense" }],
     ["an array", [] as never],

@@ -1,35 +1,11 @@
 import { ahpEvents } from "@harnesskit/protocol/ahp";
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createAhpClient } from "../src/index.ts";
 import { base, connected, decideFull, misuseOf, notifyFull } from "./support/client.ts";
-import { agree, FakeHarness, type Message } from "./support/fake-harness.ts";
+import { agree, FakeHarness } from "./support/fake-harness.ts";
 import { agreements, blockingTypes, fullEvent, notificationTypes, payloads } from "./support/samples.ts";
 
 describe("a blocking event", () => {
-  it("is a request, and its call gives the harness's decision", async () => {
-    const type = "pre_action";
-    const clock = createManualClock(Date.parse("2026-05-01T00:00:00Z"));
-    const { harness, client } = await connected(agree, { sessionId: "ses_1", agentId: "agent_1", clock });
-    const verdict = await client.decide(type, payloads[type] as never);
-    expect(verdict).toEqual({ origin: "harness", decision: agreements[type] });
-    const message = harness.received.at(-1);
-    expect(message).toEqual({
-      jsonrpc: "2.0",
-      id: expect.any(String),
-      method: "ahp/event",
-      params: {
-        event_type: type,
-        session_id: "ses_1",
-        agent_id: "agent_1",
-        timestamp: "2026-05-01T00:00:00.000Z",
-        depth: 0,
-        payload: payloads[type],
-      },
-    });
-    expect(client.stats()).toMatchObject({ events: 1, harnessVerdicts: 1, clientVerdicts: {}, inFlight: 0 });
-  });
-
   it("waits for its decision, however long others take less", async () => {
     const held: (() => void)[] = [];
     const { harness, client } = await connected((message, connection) => {
@@ -74,25 +50,6 @@ describe("a blocking event", () => {
 });
 
 describe("a notification", () => {
-  it("has no id, and its call gives allow at once", async () => {
-    const type = "post_action";
-    // A harness that never answers anything but the handshake.
-    const { harness, client } = await connected();
-    harness.answer = () => {};
-    const receipt = client.notify(type, payloads[type] as never);
-    expect(receipt).toEqual({ decision: { decision: "allow" }, accepted: true });
-    expect(harness.events).toEqual([]);
-    await harness.until("ahp/event", 1);
-    const message = harness.received.at(-1) as Message;
-    expect(Object.keys(message).sort()).toEqual(["jsonrpc", "method", "params"]);
-    expect(message).toMatchObject({
-      jsonrpc: "2.0",
-      method: "ahp/event",
-      params: { event_type: type, payload: payloads[type], depth: 0 },
-    });
-    expect(client.stats()).toMatchObject({ events: 1, inFlight: 0, notificationsLost: 0 });
-  });
-
   it("is sent as it was when it was told", async () => {
     const { harness, client } = await connected();
     const payload = { status: "then" };
@@ -104,21 +61,6 @@ describe("a notification", () => {
 });
 
 describe("an event that its caller built", () => {
-  it.each(blockingTypes)("%s is sent as it is", async (type) => {
-    const { harness, client } = await connected();
-    const event = fullEvent(type);
-    expect((await decideFull(client, event)).decision).toEqual(agreements[type]);
-    expect(harness.events).toEqual([event]);
-  });
-
-  it.each(notificationTypes)("%s is told as it is", async (type) => {
-    const { harness, client } = await connected();
-    const event = fullEvent(type);
-    expect(notifyFull(client, event).accepted).toBe(true);
-    await client.flush();
-    expect(harness.events).toEqual([event]);
-  });
-
   it("is sent as it is within a batch too, and filled in where it is not whole", async () => {
     const { harness, client } = await connected(agree, { sessionId: "ses_1", agentId: "agent_1" });
     const event = fullEvent("pre_action");
@@ -136,42 +78,6 @@ describe("an event that its caller built", () => {
       { decision: "allow", metadata: { index: 1 } },
       { decision: "allow", metadata: { index: 2 } },
     ]);
-  });
-});
-
-describe("a query", () => {
-  it("gives the answer, its reason and the alternatives", async () => {
-    const { harness, client } = await connected(agree, { sessionId: "ses_1", agentId: "agent_1" });
-    expect(await client.query("policy", "May I?")).toEqual({ answer: 42, reason: "r", alternatives: ["a"] });
-    expect(harness.received.at(-1)).toEqual({
-      jsonrpc: "2.0",
-      id: expect.any(String),
-      method: "ahp/query",
-      params: {
-        session_id: "ses_1",
-        agent_id: "agent_1",
-        query_type: "policy",
-        payload: { question: "May I?" },
-      },
-    });
-    await client.query("policy", { question: "q", tool: "bash" });
-    expect(harness.received.at(-1)?.params.payload).toEqual({ question: "q", tool: "bash" });
-  });
-});
-
-describe("the methods", () => {
-  it("are four, and what is asked goes by none of another name", async () => {
-    const { harness, client } = await connected();
-    for (const type of blockingTypes) await client.decide(type, payloads[type] as never);
-    for (const type of notificationTypes) client.notify(type, payloads[type] as never);
-    await client.query("t", "q");
-    await client.batch([{ event_type: "pre_action", payload: 1 }]);
-    client.startHeartbeat(1000, "working")();
-    await client.flush();
-    expect(new Set(harness.methods)).toEqual(
-      new Set(["ahp/handshake", "ahp/event", "ahp/query", "ahp/batch"]),
-    );
-    expect(harness.events).toHaveLength(21);
   });
 });
 
@@ -239,16 +145,6 @@ describe("what cannot be sent", () => {
     );
     expect(harness.methods).toEqual(["ahp/handshake"]);
     expect(client.stats()).toMatchObject({ events: 0, notificationsLost: 0 });
-  });
-
-  it("is refused: one with a decision of its own in a batch, and nothing of that batch is sent", async () => {
-    const { harness, client } = await connected();
-    const events = [
-      { event_type: "pre_action", payload: 1 },
-      { event_type: "planning", payload: payloads.planning },
-    ];
-    expect(await misuseOf(() => client.batch(events as any))).toBe("not_batchable");
-    expect(harness.methods).toEqual(["ahp/handshake"]);
   });
 
   it("is nothing at all where a batch is empty", async () => {

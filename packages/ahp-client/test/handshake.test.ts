@@ -1,49 +1,10 @@
-import { createMemoryPair } from "@harnesskit/wire/testing";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createAhpClient } from "../src/index.ts";
-import {
-  ahpFailureOf,
-  base,
-  clientOf,
-  connected,
-  decideFull,
-  failureOf,
-  misuseOf,
-  notifyFull,
-  poll,
-} from "./support/client.ts";
+import { ahpFailureOf, base, clientOf, connected, failureOf, poll } from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
-import { agreements, fullEvent, handshakeResult, payloads } from "./support/samples.ts";
+import { handshakeResult } from "./support/samples.ts";
 
 describe("the handshake", () => {
-  it("says the version, who the agent is and what it can do", async () => {
-    const harness = new FakeHarness();
-    const client = clientOf(harness, {
-      capabilities: ["pre_action", "post_action"],
-      sessionId: "ses_1",
-      agentId: "agent_1",
-    });
-    expect(client.state).toBe("new");
-    expect(client.harness).toBeUndefined();
-    const result = await client.connect();
-    expect(harness.received).toEqual([
-      {
-        jsonrpc: "2.0",
-        id: expect.any(String),
-        method: "ahp/handshake",
-        params: {
-          protocol_version: "2.4",
-          agent_info: { framework: "test", version: "1.0.0", capabilities: ["pre_action", "post_action"] },
-          session_id: "ses_1",
-          agent_id: "agent_1",
-        },
-      },
-    ]);
-    expect(result).toEqual(handshakeResult());
-    expect(client.harness).toEqual(handshakeResult());
-    expect(client.state).toBe("ready");
-  });
-
   it("makes up session and agent where none are given, others for each client", async () => {
     const harness = new FakeHarness();
     for (let index = 0; index < 20; index++) await clientOf(harness).connect();
@@ -53,24 +14,6 @@ describe("the handshake", () => {
     const client = clientOf(harness, { createId: (prefix) => `${prefix}-mine` });
     expect([client.sessionId, client.agentId]).toEqual(["ses-mine", "agent-mine"]);
   });
-
-  it.each(["2", "2.99", "2.4.1"])("accepts version %s", async (protocol_version) => {
-    const { client } = await connected(afterHandshake(agree, { protocol_version }));
-    expect((await client.decide("pre_action", {})).decision).toEqual(agreements.pre_action);
-  });
-
-  it.each(["1.9", "20", "", "two", "2x", " 2.4", "v2.4"])(
-    "fails with version %j, and no event is sent",
-    async (protocol_version) => {
-      const harness = new FakeHarness(afterHandshake(agree, { protocol_version }));
-      const client = clientOf(harness);
-      expect((await ahpFailureOf(client.connect())).code).toBe("version_mismatch");
-      expect(client.state).toBe("new");
-      expect(await misuseOf(() => client.decide("pre_action", {}))).toBe("handshake_required");
-      expect(await misuseOf(() => client.notify("post_action", {}))).toBe("handshake_required");
-      expect(new Set(harness.methods)).toEqual(new Set(["ahp/handshake"]));
-    },
-  );
 
   it("fails with the harness's own words where it is the one that refuses", async () => {
     const harness = new FakeHarness((message, connection) =>
@@ -119,33 +62,6 @@ describe("the handshake", () => {
 });
 
 describe("before the handshake is done", () => {
-  it("everything else fails and is not sent", async () => {
-    const harness = new FakeHarness();
-    const client = clientOf(harness);
-    const calls: (() => unknown)[] = [
-      () => client.decide("pre_action", {}),
-      () => client.decide("idle", payloads.idle),
-      () => decideFull(client, fullEvent("pre_action")),
-      () => client.notify("post_action", {}),
-      () => notifyFull(client, fullEvent("post_action")),
-      () => client.batch([{ event_type: "pre_action", payload: 1 }]),
-      () => client.batch([]),
-      () => client.query("t", "q"),
-      () => client.startHeartbeat(1000, "working"),
-    ];
-    for (const call of calls) expect(await misuseOf(call)).toBe("handshake_required");
-    expect(harness.connections).toHaveLength(0);
-    harness.answer = () => {};
-    const shaking = client.connect();
-    await harness.until("ahp/handshake", 1);
-    for (const call of calls) expect(await misuseOf(call)).toBe("handshake_required");
-    harness.answer = agree;
-    if (harness.received[0]) agree(harness.received[0], harness.last);
-    await shaking;
-    expect(harness.methods).toEqual(["ahp/handshake"]);
-    expect((await client.decide("pre_action", {})).origin).toBe("harness");
-  });
-
   it("it can be tried again, over another connection", async () => {
     const harness = new FakeHarness();
     const client = clientOf(harness);
@@ -247,44 +163,6 @@ describe("several handshakes", () => {
     open?.(harness.open() as never);
     // What comes late is put away.
     await poll(() => harness.last.channel.signal.aborted).toBe(true);
-  });
-});
-
-describe("the published example", () => {
-  it("exchanges exactly its messages", async () => {
-    const { client: channel, server } = createMemoryPair();
-    const received: any[] = [];
-    const answers: Record<string, unknown> = {
-      "ahp/handshake": handshakeResult(),
-      "ahp/event": { decision: "allow" },
-    };
-    const ended = new Promise<void>((end) =>
-      server.start({
-        async message(message: any) {
-          received.push(message);
-          const { id, method } = message;
-          if (id !== undefined) await server.send({ jsonrpc: "2.0", id, result: answers[method] });
-        },
-        error: (error) => received.push(error),
-        end,
-        close() {},
-      }),
-    );
-    const client = createAhpClient({ ...base, channel });
-    onTestFinished(() => server.close());
-    await client.connect();
-    expect((await client.decide("pre_action", { tool_name: "bash" })).decision).toEqual({
-      decision: "allow",
-    });
-    client.notify("post_action", { status: "ok" });
-    await client.flush();
-    void client.close();
-    await ended;
-    expect(received).toMatchObject([
-      { jsonrpc: "2.0", method: "ahp/handshake", params: { protocol_version: "2.4" } },
-      { method: "ahp/event", params: { event_type: "pre_action", payload: { tool_name: "bash" } } },
-      { method: "ahp/event", params: { event_type: "post_action", payload: { status: "ok" } } },
-    ]);
   });
 });
 

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CallClass } from "../src/deadlines.ts";
 import { Deadlines } from "../src/deadlines.ts";
-import { clientOf, connected, decideFull, failureOf, notifyFull, poll } from "./support/client.ts";
+import { clientOf, connected, decideFull, failureOf, poll } from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
 import {
   blockingTypes,
@@ -105,61 +105,7 @@ describe("the request timeout", () => {
   });
 });
 
-describe("the batch limit", () => {
-  it.each([
-    [undefined, 100],
-    [{ batch_size: 3 }, 3],
-    [{ batch_size: 250 }, 250],
-    [{ batch_size: 0 }, 0],
-  ])("of %j: more is blocked and not sent", async (config, size) => {
-    const { harness, client } = await connected(
-      afterHandshake(agree, config === undefined ? {} : { config }),
-    );
-    expect(client.harnessLimits.batchSize).toBe(size);
-    const verdicts = await client.batch(events(size + 1));
-    expect(verdicts).toHaveLength(size + 1);
-    for (const verdict of verdicts) {
-      expect(verdict).toMatchObject({ code: "batch_too_large", decision: { decision: "block" } });
-    }
-    expect(harness.methods).toEqual(["ahp/handshake"]);
-    if (size === 0) return;
-    for (const { origin } of await client.batch(events(size))) expect(origin).toBe("harness");
-    expect(harness.received.at(-1)?.params.events).toHaveLength(size);
-  });
-});
-
 describe("the depth limit", () => {
-  it.each([
-    [undefined, 10],
-    [{ max_depth: 3 }, 3],
-    [{ max_depth: 40 }, 40],
-    [{ max_depth: 0 }, 0],
-  ])("of %j: what is deeper is refused and not sent", async (config, depth) => {
-    const { harness, client } = await connected(
-      afterHandshake(agree, config === undefined ? {} : { config }),
-    );
-    expect(client.harnessLimits.maxDepth).toBe(depth);
-    const tooDeep = depth + 1;
-    for (const type of blockingTypes) {
-      const verdicts = [
-        await client.decide(type, payloads[type] as never, { depth: tooDeep }),
-        await decideFull(client, fullEvent(type, { depth: tooDeep })),
-      ];
-      for (const verdict of verdicts) expect(verdict).toMatchObject({ code: "depth_exceeded" });
-    }
-    const batch = await client.batch([
-      { event_type: "pre_action", payload: 1 },
-      { event_type: "post_action", payload: 1, depth: tooDeep },
-    ]);
-    for (const verdict of batch) expect(verdict).toMatchObject({ code: "depth_exceeded" });
-    expect(client.notify("post_action", {}, { depth: tooDeep }).accepted).toBe(false);
-    expect(notifyFull(client, fullEvent("post_action", { depth: tooDeep })).accepted).toBe(false);
-    expect(client.stats().notificationsLost).toBe(2);
-    expect(harness.methods).toEqual(["ahp/handshake"]);
-    expect((await client.decide("pre_action", {}, { depth })).origin).toBe("harness");
-    expect(client.notify("post_action", {}, { depth }).accepted).toBe(true);
-  });
-
   it("of the last handshake holds, also for what waited for it", async () => {
     const { harness, client } = await connected(undefined, { reconnect: { initialDelayMs: 0 } });
     harness.answer = afterHandshake(agree, { config: { max_depth: 1, batch_size: 1 } });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { type AhpClientOptions, createAhpClient } from "../src/index.ts";
-import { ahpFailureOf, base, decideFull, notifyFull, poll } from "./support/client.ts";
+import { base, decideFull, notifyFull } from "./support/client.ts";
 import { startEndpoint, transportNames } from "./support/endpoints.ts";
 import { agreements, blockingTypes, fullEvent, notificationTypes, payloads } from "./support/samples.ts";
 
@@ -90,56 +90,5 @@ describe("one client and one set of events", () => {
       expect(sorted(other.seen), name).toEqual(sorted(first.seen));
       expect(other.stats, name).toEqual(first.stats);
     }
-  });
-});
-
-describe.each(transportNames)("over %s", (name) => {
-  it("the same request timeout can be set, and a request that exceeds it fails", async () => {
-    const client = await connect(name, { requestTimeoutMs: 150, deadlines: { handshake: 10_000 } });
-    const slow = { slow: true };
-    const verdicts = await Promise.all([
-      client.decide("pre_action", slow),
-      client.decide("pre_prompt", slow),
-      client.decide("pre_action", slow, { timeoutMs: 40 }),
-    ]);
-    for (const verdict of verdicts) {
-      expect(verdict).toMatchObject({ code: "timeout", decision: { decision: "block" } });
-    }
-    const batch = await client.batch([{ event_type: "pre_action", payload: slow }]);
-    expect(batch[0]).toMatchObject({ code: "timeout" });
-    expect((await client.decide("pre_action", {}, { timeoutMs: 5000 })).origin).toBe("harness");
-  });
-
-  it("events may be sent and decided while another one waits", async () => {
-    const client = await connect(name);
-    const abort = new AbortController();
-    const slow = client.decide("pre_action", { slow: true }, { signal: abort.signal });
-    for (let depth = 1; depth < 4; depth++) {
-      expect((await client.decide("pre_action", {}, { depth })).origin).toBe("harness");
-    }
-    expect(client.stats().inFlight).toBe(1);
-    abort.abort();
-    expect(await slow).toMatchObject({ code: "cancelled" });
-  });
-
-  it("a message above the size limit is refused, and the next one is answered", async () => {
-    const client = await connect(name);
-    const text = "x".repeat(5 * 1024 * 1024);
-    expect(await client.decide("pre_action", { text })).toMatchObject({
-      code: "unsendable",
-      decision: { decision: "block" },
-    });
-    expect((await client.decide("pre_action", {})).origin).toBe("harness");
-  });
-
-  it("close settles what waits and ends the connection", async () => {
-    const client = await connect(name);
-    const slow = client.decide("pre_action", { slow: true });
-    const query = ahpFailureOf(client.query("slow", "q", { signal: AbortSignal.abort() }));
-    await poll(() => client.stats().inFlight).toBeGreaterThan(0);
-    await client.close();
-    expect(await slow).toMatchObject({ code: "closed", decision: { decision: "block" } });
-    expect((await query).code).toBe("cancelled");
-    expect(client.state).toBe("closed");
   });
 });

@@ -83,24 +83,6 @@ describe("the audit log", () => {
     expect(errors).toHaveLength(3);
   });
 
-  it("may be absent, and an onError that throws harms nobody", async () => {
-    const { shake, post } = startServer(
-      {
-        pre_action: () => {
-          throw new Error("no");
-        },
-      },
-      {
-        audit: undefined as never,
-        onError: () => {
-          throw new Error("neither");
-        },
-      },
-    );
-    await shake();
-    expect((await post(request(1, "ahp/event", event("pre_action"))))?.error?.code).toBe(-32603);
-  });
-
   it("has everything when the server and the sink are closed", async () => {
     const { server, entries } = startServer({ pre_action: () => new Promise(() => {}) });
     const agent = await RawAgent.ready(server);

@@ -1,28 +1,11 @@
-import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import { describe, expect, it } from "vitest";
-import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
-import type { AhpHandlers } from "../src/index.ts";
 import { RawAgent } from "./support/agent.ts";
 import { event, run } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 
-const types = Object.keys(ahpEvents) as AhpEventType[];
 const named = (index: number) => event("pre_action", { payload: { index } });
 
 describe("a batch", () => {
-  it("gets one generic decision for each event, in order", async () => {
-    const batchable = types.filter((type) => ahpEvents[type].batchable);
-    const { server } = startServer({
-      fallback: ({ event_type }) => ({ decision: "block", reason: event_type }),
-    });
-    const agent = await RawAgent.ready(server);
-    const { result } = await agent.call("ahp/batch", { events: batchable.map((type) => event(type)) });
-    expect(batchable).toHaveLength(12);
-    expect(result).toEqual({ decisions: batchable.map((reason) => ({ decision: "block", reason })) });
-    expect((await agent.call("ahp/batch", { events: [] })).result).toEqual({ decisions: [] });
-    expect(server.stats()).toMatchObject({ batches: 2, decisions: { block: 12 } });
-  });
-
   it("allows notifications and blocks gates that nobody decides", async () => {
     const { server } = startServer({ post_action: () => {} });
     const agent = await RawAgent.ready(server);
@@ -64,30 +47,6 @@ describe("a batch", () => {
       Array.from({ length: 20 }, (_, index) => index),
     );
     expect(most).toBe(4);
-  });
-
-  it("blocks an event alone whose handler fails", async () => {
-    const { server } = startServer({
-      pre_action: ({ payload }) => {
-        const { index } = payload as { index: number };
-        if (index === 1) throw new Error("secret");
-        if (index === 2) return Promise.reject(new Error("secret"));
-        if (index === 3) return { decision: "perhaps" } as never;
-        return { decision: "allow" };
-      },
-    });
-    const agent = await RawAgent.ready(server);
-    const { result } = await agent.call("ahp/batch", { events: [0, 1, 2, 3, 4].map(named) });
-    expect(result.decisions).toEqual([
-      { decision: "allow" },
-      { decision: "block", reason: "Handler error: the handler failed" },
-      { decision: "block", reason: "Handler error: the handler failed" },
-      {
-        decision: "block",
-        reason: expect.stringMatching(/^Handler error: Invalid answer of the handler of pre_action: \S/),
-      },
-      { decision: "allow" },
-    ]);
   });
 
   it("blocks what is not decided in time; what is decided stands, and nothing more is begun", async () => {
@@ -159,59 +118,5 @@ describe("a batch", () => {
     expect((await answer).result.decisions.map(({ decision }: any) => decision)).toEqual(["block", "block"]);
     await agent.settled();
     expect(seen).toEqual([1, 3]);
-  });
-});
-
-describe("a batch is refused as a whole", () => {
-  const refused = async (events: unknown, handlers: AhpHandlers = {}) => {
-    let asked = 0;
-    const { server, entries } = startServer({
-      ...handlers,
-      fallback: () => {
-        asked++;
-        return { decision: "allow" };
-      },
-    });
-    const agent = await RawAgent.ready(server);
-    const { error, result } = await agent.call("ahp/batch", { events });
-    expect(result).toBeUndefined();
-    expect(error?.code).toBe(-32602);
-    expect(asked).toBe(0);
-    expect(server.stats().runs).toBe(0);
-    expect(entries().at(-1)).toMatchObject({ action: "ahp.batch", details: { reason: error?.data.reason } });
-    return error?.data;
-  };
-
-  it("above its size, before anything of it is looked at", async () => {
-    const events = Array.from({ length: 101 }, () => "no event at all");
-    expect(await refused(events)).toEqual({ reason: "batch_too_large", limit: 100 });
-  });
-
-  it("for an event that has a decision of its own", async () => {
-    const odd = types.filter((type) => !ahpEvents[type].batchable);
-    expect(odd).toHaveLength(8);
-    for (const type of odd) {
-      expect(await refused([event("pre_action"), event("run_lifecycle"), event(type)])).toEqual({
-        reason: "not_batchable",
-        index: 2,
-      });
-    }
-  });
-
-  it("for depth and payload first, then for what cannot stand in it", async () => {
-    const bad = event("task_list", { payload: { ...payloads.task_list, tasks: [{ id: "1" }] } });
-    const deep = event("pre_action", { depth: 11 });
-    const odd = event("confirmation");
-    expect(await refused([odd, event("pre_action"), deep])).toMatchObject({
-      reason: "depth_exceeded",
-      index: 2,
-    });
-    expect(await refused([odd, bad, deep])).toMatchObject({ reason: "invalid_payload", index: 1 });
-    expect(await refused([deep, bad])).toMatchObject({ reason: "depth_exceeded", index: 0 });
-    expect(await refused([event("run_lifecycle"), odd])).toMatchObject({ reason: "not_batchable", index: 1 });
-  });
-
-  it.each([["text"], [[[]]], [[{}]]])("for what is no event: %j", async (events) => {
-    expect((await refused(events))?.reason).toBe("invalid_params");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { event, handshake, notification, request } from "./support/messages.ts";
+import { event, notification, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 
 const allowing = { pre_action: () => ({ decision: "allow" }) as const };
@@ -207,20 +207,5 @@ describe("exchanges", () => {
     await Promise.resolve();
     await nextTurn();
     expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
-  });
-
-  it("and connections are served by one object at once", async () => {
-    const { server, ask, shake } = startServer(allowing);
-    await shake();
-    const replies = await Promise.all([ask("ahp/event", gate), server.handle(request(0, "x"), {})]);
-    expect(replies[0].result).toEqual({ decision: "allow" });
-    expect(replies[1]).toMatchObject({ id: 0, error: { code: -32601 } });
-    expect(server.stats()).toMatchObject({ requests: 3, handshakes: 1 });
-    await server.close();
-    expect((await ask("ahp/event", gate)).error).toMatchObject({
-      code: -32603,
-      data: { reason: "server_closed" },
-    });
-    expect((await ask("ahp/handshake", handshake())).error?.data.reason).toBe("server_closed");
   });
 });

@@ -202,17 +202,6 @@ describe("deep and wide values", () => {
     expect(errors).toEqual([]);
   });
 
-  it("from a handler are refused and crash nothing", async () => {
-    const { ask, shake } = startServer({
-      pre_action: () => ({ decision: "modify", modified_payload: nested(100_000) as never }),
-    });
-    await shake();
-    expect((await ask("ahp/event", event("pre_action"))).error).toMatchObject({
-      code: -32603,
-      data: { reason: "invalid_decision" },
-    });
-  });
-
   it("of keys that mean something to JavaScript reach the handler without __proto__", async () => {
     const seen: unknown[] = [];
     const server = createAhpServer({

@@ -8,80 +8,7 @@ import { startServer } from "./support/server.ts";
 
 const allowing = { pre_action: () => ({ decision: "allow" }) as const };
 
-describe("ids", () => {
-  it("come back as they came", async () => {
-    const { server } = startServer(allowing);
-    const agent = await RawAgent.ready(server);
-    for (const id of ["req-123", "", 0, 7, -1, 1.5, null, 2 ** 53 - 1]) {
-      const before = agent.received.length;
-      await agent.channel.send(request(id, "ahp/event", event("pre_action")));
-      await agent.until(() => agent.received.length > before);
-      expect(agent.received.at(-1)).toEqual({ jsonrpc: "2.0", id, result: { decision: "allow" } });
-    }
-  });
-
-  it("that are in use are refused, and the first request is answered all the same", async () => {
-    const waiting: ((decision: { decision: "allow" }) => void)[] = [];
-    const { server } = startServer({ pre_action: () => new Promise((resolve) => waiting.push(resolve)) });
-    const agent = await RawAgent.ready(server);
-    await agent.channel.send(request("x", "ahp/event", event("pre_action")));
-    await agent.channel.send(request("x", "ahp/event", event("pre_action")));
-    const refused = await agent.answer("x");
-    expect(refused.error).toMatchObject({ code: -32600, data: { reason: "duplicate_id" } });
-    waiting[0]?.({ decision: "allow" });
-    await agent.until(({ result }) => result?.decision === "allow");
-    expect(waiting).toHaveLength(1);
-    expect((await agent.call("ahp/event", event("pre_prompt"))).result.decision).toBe("block");
-  });
-
-  it("are those of one connection: two exchanges may share one", async () => {
-    const waiting: ((decision: { decision: "allow" }) => void)[] = [];
-    const { post, shake } = startServer({
-      pre_action: () => new Promise((resolve) => waiting.push(resolve)),
-    });
-    await shake();
-    const replies = [1, 2].map(() => post(request("same", "ahp/event", event("pre_action"))));
-    for (const resolve of waiting) resolve({ decision: "allow" });
-    for (const reply of await Promise.all(replies)) expect(reply?.result).toEqual({ decision: "allow" });
-  });
-});
-
 describe("what is no request or notification", () => {
-  it.each([
-    ["null", null, ""],
-    ["an array of requests", [request("1", "ahp/event", event("pre_action"))], ""],
-    ["another version", { jsonrpc: "1.0", id: "7", method: "ahp/event" }, "7"],
-    ["no version", { id: 7, method: "ahp/event" }, 7],
-    ["an answer", { jsonrpc: "2.0", id: "7", result: {} }, ""],
-    ["an error answer", { jsonrpc: "2.0", id: "7", error: { code: 1, message: "m" } }, ""],
-    ["an object as id", { jsonrpc: "2.0", id: {}, method: "ahp/event" }, ""],
-    ["a number that was rounded as id", { jsonrpc: "2.0", id: 1e300, method: "ahp/event" }, ""],
-  ])("is answered with -32600: %s", async (_name, message, id) => {
-    const { server, post } = startServer(allowing);
-    const agent = await RawAgent.ready(server);
-    await agent.channel.send(message);
-    const answer = await agent.until(({ error }) => error !== undefined);
-    expect(answer).toMatchObject({ jsonrpc: "2.0", id, error: { code: -32600 } });
-    expect(answer.error?.data.reason).toBe(Array.isArray(message) ? "batch_of_messages" : "not_json_rpc");
-    expect(await post(message)).toEqual(answer);
-    expect((await agent.call("ahp/event", event("pre_action"))).result).toEqual({ decision: "allow" });
-    expect(server.stats().invalidMessages).toBe(2);
-  });
-
-  it("may be no JSON at all: -32700, and the connection goes on", async () => {
-    const { server, errors } = startServer(allowing);
-    const agent = await RawAgent.ready(server);
-    agent.wire.writeRaw("{oops\n");
-    expect(await agent.answer("")).toMatchObject({ error: { code: -32700, data: { reason: "not_json" } } });
-    agent.wire.writeRaw(Uint8Array.of(0x22, 0xff, 0x22, 0x0a));
-    await agent.until(({ error }) => error?.data.reason === "not_utf8");
-    agent.wire.writeRaw(`${"[".repeat(100)}${"]".repeat(100)}\n`);
-    await agent.until(({ error }) => error?.code === -32600 && error.data.reason === "too_deep");
-    expect((await agent.call("ahp/event", event("pre_action"))).result).toEqual({ decision: "allow" });
-    expect(server.stats().invalidMessages).toBe(3);
-    expect(errors).toHaveLength(3);
-  });
-
   it("may be too large: -32600, and the connection goes on", async () => {
     const seen: unknown[] = [];
     const { server } = startServer({ ...allowing, post_action: ({ payload }) => void seen.push(payload) });
@@ -113,41 +40,6 @@ describe("what is no request or notification", () => {
     const { server } = startServer();
     const fault = new InvalidMessageError("not_json", "no");
     expect(server.malformed(fault)).toMatchObject({ id: "", error: { code: -32700 } });
-  });
-});
-
-describe("methods", () => {
-  it("that are unknown are -32601, before and after the handshake", async () => {
-    const { server } = startServer();
-    const agent = RawAgent.connect(server);
-    for (const method of ["ahp/none", "", "toString", "__proto__", "AHP/event", "initialize"]) {
-      expect((await agent.call(method)).error, method).toMatchObject({
-        code: -32601,
-        data: { reason: "unknown_method" },
-      });
-    }
-    await agent.call("ahp/handshake", handshake());
-    expect((await agent.call("ahp/none", {})).error?.code).toBe(-32601);
-  });
-
-  it.each(["ahp/event", "ahp/batch", "ahp/query"])("want their params: %s", async (method) => {
-    const { server } = startServer();
-    const agent = await RawAgent.ready(server);
-    for (const params of [undefined, null, "text", 7, [], [1], {}]) {
-      expect((await agent.call(method, params)).error, JSON.stringify(params)).toMatchObject({
-        code: -32602,
-      });
-    }
-  });
-
-  it("are answered only where they are requests", async () => {
-    const { server } = startServer({ post_action: () => {} });
-    const agent = await RawAgent.ready(server);
-    await agent.tell(event("post_action"));
-    await agent.channel.send(notification("ahp/unknown"));
-    await agent.channel.send(notification("ahp/query", {}));
-    await agent.settled();
-    expect(agent.received.map(({ id }) => id)).toEqual(["r1", "r2"]);
   });
 });
 

@@ -105,19 +105,6 @@ describe("the shipped policy", () => {
       expect([path, decide("read", { path })[0]]).toEqual([path, "allow"]);
   });
 
-  it("lets commands pass that only read inside the workspace, where its rule for them is enforced", () => {
-    for (const { run, is, marks } of readCorpus()) {
-      const [word] = decide("bash", { command: run }, enforced);
-      if (is !== "read" || marks) expect([run, word]).not.toEqual([run, "allow"]);
-    }
-    expect(decide("bash", { command: "git log -3 | head" }, enforced)).toEqual(["allow", "reading-commands"]);
-    expect(decide("bash", { command: "curl https://example.com" }, enforced)).toEqual([
-      "escalate",
-      "commands",
-    ]);
-    expect(decide("bash", { command: "cat .env" }, enforced)).toEqual(["escalate", "commands-with-secrets"]);
-  });
-
   it.each([
     ["read", { path: "/etc/hosts" }, "files-outside"],
     ["read", { path: "src/../../x" }, "files-outside"],
@@ -156,27 +143,12 @@ describe("the shipped policy", () => {
     expect(decide(tool, args)).toEqual(["escalate", rule]);
   });
 
-  it("asks about a path that is too long to be looked at", () => {
-    expect(decide("read", { path: `${"a/".repeat(5000)}b` })).toEqual(["escalate", "unclear-paths"]);
-  });
-
   it("takes nothing for inside where no workspace is known", () => {
     for (const none of [{}, { workspace: "" }, { workspace: "work" }]) {
       expect(decide("read", { path: "x" }, policy, none)[0]).toBe("escalate");
       expect(decide("read", { path: "/x" }, policy, none)).toEqual(["escalate", "files-outside"]);
       expect(decide("bash", { command: "ls" }, enforced, none)[0]).toBe("escalate");
     }
-  });
-
-  it("judges a command from its cwd", () => {
-    expect(decide("bash", { command: "ls ..", cwd: "src" }, enforced)[0]).toBe("allow");
-    expect(decide("bash", { command: "ls ..", cwd: "/work/app" })).toEqual(["escalate", "commands-outside"]);
-    expect(decide("bash", { command: "ls", cwd: "/etc" }, enforced)).toEqual([
-      "escalate",
-      "commands-outside",
-    ]);
-    expect(decide("bash", { command: "cd /etc && ls" }, enforced)).toEqual(["escalate", "commands-outside"]);
-    expect(decide("bash", { command: "ls", cwd: 1 })).toEqual(["escalate", "unclear-commands"]);
   });
 
   it("never passes an action that is misshapen or of a tool that it does not know", () => {

@@ -1,10 +1,9 @@
 import { createMemoryAuditSink } from "@harnesskit/audit";
-import { CoreToolCallSchema, CoreToolCancelSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { CallOptions, CoreOptions, ToolCall } from "../src/index.ts";
+import type { CallOptions, CoreOptions } from "../src/index.ts";
 import { connected, echoTool, type Message, open, openCore } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {
@@ -15,90 +14,7 @@ const setUp = (options: CoreOptions = {}) => {
   return { audit, clock, core, entries };
 };
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
 describe("a call", () => {
-  it("goes to the agent with everything that the caller gave, and brings its output back", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
-    const options: CallOptions = {
-      timeoutMs: 1000,
-      idempotencyKey: "key",
-      caller: { type: "human", id: "ada" },
-      actor: { type: "human", id: "ada", display: "Ada" },
-      context: { project_root: "/p", resource_paths: ["a"], ui: { theme: "dark" } },
-      requestId: "request-1",
-      correlationId: "chat:1",
-      causationId: "event-1",
-    };
-    const call = core.call("demo.agent/echo", { text: "hi" }, options);
-    const message = await agent.next("core.tool.call");
-    expect(CoreToolCallSchema.safeParse(message).success).toBe(true);
-    expect(message).toMatchObject({
-      request_id: "request-1",
-      correlation_id: "chat:1",
-      causation_id: "event-1",
-      actor: options.actor,
-      payload: {
-        call_id: call.callId,
-        tool_id: "demo.agent/echo",
-        input: { text: "hi" },
-        timeout_ms: 1000,
-        idempotency_key: "key",
-        caller: options.caller,
-        context: options.context,
-      },
-    });
-    agent.succeed(message, { said: "hi" });
-    expect(await call.result).toEqual({ status: "succeeded", output: { said: "hi" } });
-
-    const plain = core.call("demo.agent/echo", { text: "again" });
-    const second = await agent.next("core.tool.call");
-    expect([second.id, second.request_id, second.payload.call_id]).toEqual([
-      expect.stringMatching(uuid),
-      plain.callId,
-      expect.stringMatching(uuid),
-    ]);
-    expect(second.payload.call_id).not.toBe(message.payload.call_id);
-    expect(second.request_id).not.toBe(message.request_id);
-    expect(second.correlation_id).toBe(second.request_id);
-    expect(Object.keys(second.payload).sort()).toEqual(["call_id", "input", "timeout_ms", "tool_id"]);
-    expect(new Set(agent.received.map(({ id }) => id)).size).toBe(agent.received.length);
-    agent.result(second, {
-      status: "failed",
-      error: { code: "x.y", message: "no", retryable: true, debug: { a: 1 } },
-    });
-    expect(await plain.result).toEqual({
-      status: "failed",
-      error: { code: "x.y", message: "no", retryable: true },
-    });
-    await core.close();
-  });
-
-  it("leaves one audit entry, and two if it takes some time, without its content", async () => {
-    const { core, audit, clock, entries } = setUp();
-    const { agent } = await connected(core);
-    const quick = core.call("demo.agent/echo", { text: "content-in" }, { correlationId: "chat:1" });
-    agent.succeed(await agent.next("core.tool.call"), { said: "content-out" });
-    await quick.result;
-    const about = { tool_id: "demo.agent/echo", correlation_id: "chat:1" };
-    const entriesOf = (call: ToolCall) => entries().filter(({ call_id }) => call_id === call.callId);
-    expect(entriesOf(quick)).toMatchObject([
-      { action: "tool.call", outcome: "ok", duration_ms: 0, ...about },
-    ]);
-    const slow = core.call("demo.agent/echo", { text: "content-in" }, { correlationId: "chat:1" });
-    const message = await agent.next("core.tool.call");
-    clock.advance(20);
-    expect(entriesOf(slow)).toMatchObject([{ action: "tool.call", ...about }]);
-    agent.result(message, { status: "failed" });
-    await slow.result;
-    expect(entriesOf(slow).slice(1)).toMatchObject([
-      { action: "tool.result", outcome: "failed", duration_ms: 20, ...about },
-    ]);
-    expect(JSON.stringify(audit.entries())).not.toMatch(/content-(in|out)/);
-    await core.close();
-  });
-
   it("sends no call while the audit log is full, and says so", async () => {
     let isFull = true;
     const audit = Object.defineProperties(createMemoryAuditSink(), { isFull: { get: () => isFull } });
@@ -208,32 +124,6 @@ describe("an input", () => {
       expect(await refusalOf(input)).toMatchObject({ code: "tool.invalid_input" });
   });
 
-  it("that nests too deep is not sent", async () => {
-    const input = JSON.parse(`${'{"a":'.repeat(64)}{}${"}".repeat(64)}`);
-    expect(await refusalOf(input)).toMatchObject({
-      code: "tool.invalid_input",
-      message: "the input nests deeper than 64 levels",
-    });
-  });
-
-  it("that is too large is not sent", async () => {
-    expect(await refusalOf({ text: "x".repeat(1024 * 1024) })).toMatchObject({
-      code: "tool.input_too_large",
-    });
-  });
-
-  it("that just fits is sent", async () => {
-    const { core } = setUp({ limits: { maxToolInputBytes: 20 } });
-    const { agent } = await connected(core);
-    const call = core.call("demo.agent/echo", { text: "\u00e9".repeat(4) });
-    agent.succeed(await agent.next("core.tool.call"));
-    expect(await call.result).toEqual({ status: "succeeded", output: {} });
-    expect(await core.call("demo.agent/echo", { text: "\u00e9".repeat(5) }).result).toMatchObject({
-      error: { code: "tool.input_too_large" },
-    });
-    await core.close();
-  });
-
   it("may be larger than a frame only where the frame is small, and then fails before it is sent", async () => {
     const { core } = setUp();
     const { agent } = await connected(core, { pair: { maxFrameBytes: 2048 } });
@@ -283,16 +173,6 @@ describe("an output", () => {
     });
     expect(await outcomeOf({ status: "succeeded" }, { output_schema })).toMatchObject({
       error: { code: "tool.invalid_output" },
-    });
-  });
-
-  it("must stay within the limit", async () => {
-    const limits = { limits: { maxToolOutputBytes: 100 } };
-    expect(
-      await outcomeOf({ status: "succeeded", output: { text: "x".repeat(100) } }, {}, limits),
-    ).toMatchObject({
-      status: "failed",
-      error: { code: "tool.output_too_large" },
     });
   });
 
@@ -462,19 +342,6 @@ describe("authorization", () => {
     expect(await gone.result).toMatchObject({ status: "failed", error: { code: "tool.not_found" } });
     await core.close();
   });
-
-  it("is not enough for a tool that requires a directive", async () => {
-    const tools = [echoTool("demo.agent", "echo", { requires_directive: true })];
-    const { core } = setUp();
-    const { agent } = await connected(core, { tools });
-    expect(await core.call("demo.agent/echo", { text: "" }).result).toMatchObject({
-      status: "failed",
-      error: { code: "tool.directive_required" },
-    });
-    await nextTurn(5);
-    expect(agent.ofType("core.tool.call")).toEqual([]);
-    await core.close();
-  });
 });
 
 describe("an agent that is lost", () => {
@@ -506,34 +373,6 @@ describe("an agent that is lost", () => {
 });
 
 describe("cancellation", () => {
-  it("is sent, and the call ends as the agent says", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
-    const outcomes = [];
-    for (const payload of [
-      { status: "canceled", error: { code: "tool.canceled", message: "stopped" } },
-      { status: "succeeded", output: { done: true } },
-    ]) {
-      const call = core.call("demo.agent/echo", { text: "" });
-      const message = await agent.next("core.tool.call");
-      call.cancel("enough");
-      call.cancel("twice");
-      const cancel = await agent.next("core.tool.cancel");
-      expect(CoreToolCancelSchema.safeParse(cancel).success).toBe(true);
-      expect(cancel.payload).toEqual({ call_id: call.callId, reason: "enough", deadline_ms: 5000 });
-      expect(cancel.request_id).toBe(message.request_id);
-      agent.send("agent.tool.cancel_ack", { call_id: call.callId, accepted: true });
-      agent.result(message, payload);
-      outcomes.push(await call.result);
-    }
-    expect(outcomes).toEqual([
-      { status: "canceled", error: { code: "tool.canceled", message: "stopped" } },
-      { status: "succeeded", output: { done: true } },
-    ]);
-    expect(agent.ofType("core.tool.cancel")).toHaveLength(2);
-    await core.close();
-  });
-
   it("ends the call after the grace when the agent says nothing; its result is late then", async () => {
     const { core, clock } = setUp({ cancelGraceMs: 100 });
     const { agent } = await connected(core);
@@ -597,19 +436,6 @@ describe("a deadline", () => {
     expect((await after.result).status).toBe("succeeded");
     await core.close();
   });
-
-  it("is the default where the call does not say", async () => {
-    const { core, clock } = setUp({ heartbeatIntervalMs: 1_000_000 });
-    const { agent } = await connected(core);
-    const call = core.call("demo.agent/echo", { text: "" });
-    expect((await agent.next("core.tool.call")).payload.timeout_ms).toBe(120_000);
-    clock.advance(119_999);
-    await nextTurn(5);
-    expect(core.agents()[0]).toMatchObject({ inflight: 1 });
-    clock.advance(1);
-    expect(await call.result).toMatchObject({ error: { code: "tool.timeout" } });
-    await core.close();
-  });
 });
 
 describe("results that no call waits for", () => {
@@ -638,23 +464,6 @@ describe("results that no call waits for", () => {
 });
 
 describe("closing", () => {
-  it("drains: no new call, the running ones finish, then goodbye", async () => {
-    const { core } = setUp({ limits: { maxInFlightRequests: 1 } });
-    const { agent } = await connected(core);
-    const running = core.call("demo.agent/echo", { text: "1" });
-    const queued = core.call("demo.agent/echo", { text: "2" });
-    const drained = core.drain();
-    expect(await core.call("demo.agent/echo", { text: "3" }).result).toMatchObject({
-      error: { code: "core.closed" },
-    });
-    agent.succeed(await agent.next("core.tool.call"));
-    agent.succeed(await agent.next("core.tool.call"));
-    expect([(await running.result).status, (await queued.result).status]).toEqual(["succeeded", "succeeded"]);
-    expect((await agent.next("core.goodbye")).payload).toEqual({ reason: "the core is closing" });
-    await drained;
-    expect(agent.closed).toBe(true);
-  });
-
   it("drains for so long only", async () => {
     const { core, clock } = setUp();
     const { agent } = await connected(core);

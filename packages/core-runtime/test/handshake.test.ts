@@ -1,11 +1,10 @@
 import { createMemoryAuditSink } from "@harnesskit/audit";
-import { CoreRefusalSchema, CoreWelcomeSchema } from "@harnesskit/protocol/runtime";
+import { CoreRefusalSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CoreOptions } from "../src/index.ts";
-import type { LaunchObserver } from "../src/launch-port.ts";
 import { connected, launchOf, open, openCore, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = (options: CoreOptions = {}) => {
@@ -17,25 +16,6 @@ const setUp = (options: CoreOptions = {}) => {
 };
 
 describe("the hello", () => {
-  it("is answered with a welcome that names the session, the heartbeats and the limits", async () => {
-    const { core } = setUp({ coreVersion: "9.9.9", instanceId: "here" });
-    const first = core.admit(launchOf("demo.agent"), silentObserver);
-    const agent = open(core);
-    const hello = agent.hello(first.token);
-    const welcome = await agent.next("core.welcome");
-    expect(CoreWelcomeSchema.safeParse(welcome).success).toBe(true);
-    expect(welcome.in_reply_to).toBe(hello.id);
-    expect(welcome.payload).toMatchObject({
-      accepted_version: 1,
-      heartbeat_interval_ms: 5000,
-      max_frame_bytes: 4_194_304,
-      server: { core_version: "9.9.9", instance_id: "here" },
-    });
-    const other = await connected(core, { agentId: "other.agent" });
-    expect(other.welcome.payload.session_id).not.toBe(welcome.payload.session_id);
-    await core.close();
-  });
-
   it("notifies the launch's observer", async () => {
     const { core } = setUp();
     const observer = { connected: vi.fn(), registered: vi.fn(), health: vi.fn(), disconnected: vi.fn() };
@@ -51,20 +31,6 @@ describe("the hello", () => {
       code: "agent.lost",
       message: "the agent closed the connection",
     });
-    await core.close();
-  });
-
-  it("survives an observer that throws", async () => {
-    const { core } = setUp();
-    const fail = () => {
-      throw new Error("broken observer");
-    };
-    const observer: LaunchObserver = { connected: fail, registered: fail, health: fail, disconnected: fail };
-    const { agent } = await connected(core, { observer });
-    expect(core.tools().map(({ tool_id }) => tool_id)).toEqual(["demo.agent/echo"]);
-    await agent.channel.close();
-    await nextTurn(5);
-    expect(core.agents()).toEqual([]);
     await core.close();
   });
 });
@@ -131,15 +97,6 @@ describe("a hello that is refused", () => {
 });
 
 describe("before the hello", () => {
-  it("an invalid message is refused", async () => {
-    const { core } = setUp();
-    const agent = open(core);
-    agent.sendRaw(["no", "object"]);
-    expect((await agent.next("core.error")).error.code).toBe("protocol.invalid_message");
-    await agent.channel.closed;
-    await core.close();
-  });
-
   it("silence ends the connection", async () => {
     const { core, clock, entries } = setUp({ helloTimeoutMs: 1000 });
     const agent = open(core);

@@ -10,7 +10,6 @@ import {
   connected,
   echoTool,
   launchOf,
-  open,
   openCore,
   silentObserver,
 } from "./support/scripted-agent.ts";
@@ -88,37 +87,6 @@ describe("a frame that is not a message", () => {
       await unharmed();
       await core.close();
     }
-  });
-});
-
-describe("a message that is new to this core", () => {
-  it("is answered where its sender waits, and ignored otherwise", async () => {
-    const { core, agent } = await setUp();
-    const asking = agent.send("agent.future", { x: 1 }, { request_id: "r1" });
-    const answer = await agent.next("core.error");
-    expect(answer).toMatchObject({
-      in_reply_to: asking.id,
-      request_id: "r1",
-      error: { code: "protocol.unknown_type" },
-    });
-    expect(Object.keys(answer.error).sort()).toEqual(["code", "message", "where"]);
-    agent.send("agent.future", {});
-    agent.send("core.tool.call", {});
-    agent.send("agent.future", {}, { request_id: "r2", in_reply_to: answer.id });
-    agent.send("__proto__", {});
-    await nextTurn(5);
-    expect(agent.ofType("core.error")).toHaveLength(1);
-    expect(agent.received.every(({ type }) => type.startsWith("core."))).toBe(true);
-    await core.close();
-  });
-
-  it("or says hello with another version, is refused", async () => {
-    const { core } = await setUp();
-    const agent = open(core);
-    agent.sendRaw({ ...agent.envelope("agent.hello", {}), v: 2 });
-    expect((await agent.next("core.welcome")).error.code).toBe("protocol.unsupported_version");
-    await agent.channel.closed;
-    await core.close();
   });
 });
 

@@ -14,23 +14,6 @@ const setUp = async (options: CoreOptions = {}) => {
 };
 
 describe("calls with one idempotency key", () => {
-  it("have one effect while the first one runs, and afterwards the same result", async () => {
-    const { core, agent, call } = await setUp();
-    const first = call("a");
-    const joined = call("a");
-    const message = await agent.next("core.tool.call");
-    agent.succeed(message, { n: 1 });
-    const expected = { status: "succeeded", output: { n: 1 } };
-    expect([await first.result, await joined.result, await call("a").result]).toEqual([
-      expected,
-      expected,
-      expected,
-    ]);
-    await nextTurn(5);
-    expect(agent.ofType("core.tool.call")).toHaveLength(1);
-    await core.close();
-  });
-
   it("and another input are a conflict; keys of other tools are other keys", async () => {
     const { core, agent, call } = await setUp();
     const first = call("a");

@@ -261,16 +261,6 @@ describe("a grant", () => {
     expect(() => createCore(both)).toThrow(InvalidArgumentError);
   });
 
-  it("that must be read first: an input that cannot be compared is refused, and the process goes on", async () => {
-    const clock = createManualClock();
-    const kept = createMemoryGrants(grants({}, clock));
-    const { core, sent } = await setUp({ clock, grants: { ...kept, list: async () => kept.list() } });
-    const result = core.call("demo.agent/echo", { text: "\ud800" }, { idempotencyKey: "k" }).result;
-    expect(await result).toMatchObject({ status: "failed", error: { code: "tool.invalid_input" } });
-    expect(sent()).toBe(0);
-    await core.close();
-  });
-
   it("cannot be read: nothing is granted, but reading", async () => {
     for (const list of [
       () => {

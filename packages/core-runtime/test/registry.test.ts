@@ -1,5 +1,4 @@
 import { createMemoryAuditSink } from "@harnesskit/audit";
-import { CoreToolsRegisteredSchema } from "@harnesskit/protocol/runtime";
 import { describe, expect, it } from "vitest";
 import { cpuTimer, nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CoreOptions } from "../src/index.ts";
@@ -28,37 +27,6 @@ const codesOf = (answer: Message): Record<string, string> =>
   Object.fromEntries((answer.payload.rejected ?? []).map(({ tool_id, error }: any) => [tool_id, error.code]));
 
 describe("a registration", () => {
-  it("takes tools with what they need only, and with everything", async () => {
-    const { core, agent, toolIds } = await agentOf();
-    const whole = echoTool("demo.agent", "whole", {
-      output_schema: { type: "object" },
-      capabilities: ["streaming"],
-      side_effects: true,
-      requires_directive: false,
-      tags: ["x"],
-      future_field: 1,
-    });
-    const sent = agent.send("agent.tools.register", { tools: [echoTool(), whole] }, { request_id: "r1" });
-    const answer = await agent.next("core.tools.registered");
-    expect(CoreToolsRegisteredSchema.safeParse(answer).success).toBe(true);
-    expect(answer).toMatchObject({
-      in_reply_to: sent.id,
-      request_id: "r1",
-      payload: { registered: ["demo.agent/echo", "demo.agent/whole"] },
-    });
-    expect(answer.payload.rejected).toBeUndefined();
-    expect(toolIds()).toEqual(["demo.agent/echo", "demo.agent/whole"]);
-    const { future_field: _, ...declared } = whole;
-    expect(core.tools()[1]).toEqual({
-      ...declared,
-      agent_id: "demo.agent",
-      schema_digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
-      declaration_digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
-      unchecked_patterns: 0,
-    });
-    await core.close();
-  });
-
   it("rejects each wrong tool with its reason, and takes the others", async () => {
     const { core, agent, toolIds, entries } = await agentOf({ limits: { maxToolBytes: 2000, maxTools: 3 } });
     const wrong: [string, Message][] = [
@@ -124,19 +92,6 @@ describe("a registration", () => {
     expect(await errorOf()).toMatchObject({ code: "agent.unavailable", retryable: true });
     await agent.register([{ tool_id: "demo.agent/a" }]);
     expect(await errorOf()).toMatchObject({ code: "tool.not_found" });
-    await core.close();
-  });
-
-  it("can be taken back", async () => {
-    const { core, agent, toolIds } = await agentOf();
-    await agent.register([echoTool("demo.agent", "a"), echoTool("demo.agent", "b")]);
-    const sent = agent.send("agent.tools.unregister", { tool_ids: ["demo.agent/a", "demo.agent/none"] });
-    const answer = await agent.next("core.tools.unregistered");
-    expect(answer).toMatchObject({ in_reply_to: sent.id, payload: { tool_ids: ["demo.agent/a"] } });
-    expect(toolIds()).toEqual(["demo.agent/b"]);
-    expect(await core.call("demo.agent/a", { text: "" }).result).toMatchObject({
-      error: { code: "tool.not_found" },
-    });
     await core.close();
   });
 

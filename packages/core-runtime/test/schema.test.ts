@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
@@ -28,8 +27,6 @@ const validatorOf = (schema: object) => {
   const judged = { safe };
   return (value: unknown) => checkValue(judged, value, coreLimits.defaults);
 };
-
-const check = (schema: object, value: unknown) => validatorOf(schema)(value);
 
 const timed = (act: () => unknown) => {
   const spentMs = cpuTimer();
@@ -117,65 +114,6 @@ describe("a schema of unknown origin", () => {
       undefined,
       undefined,
     ]);
-  });
-
-  it("is judged like any other where it is usual: the published schema of manifests is taken", () => {
-    const url = new URL("../../protocol/schema/", import.meta.url);
-    const document = JSON.parse(readFileSync(new URL("agent-manifest.json", url), "utf8"));
-    expect(toSafeSchema(document, { ...coreLimits.defaults, maxSchemaNodes: 10_000 })).toMatchObject({
-      ok: true,
-    });
-  });
-
-  it("validates as the specification says", () => {
-    const cases: [object, unknown, unknown][] = [
-      [{ type: "object", required: ["constructor"] }, {}, ["/constructor", "required"]],
-      [{ type: "object", additionalProperties: false }, { x: 1 }, ["/x", "additionalProperties"]],
-      [{ items: [{ type: "string" }], additionalItems: false }, ["a", "b"], ["", "items"]],
-      [{ prefixItems: [{ type: "string" }], items: { type: "number" } }, ["a", "b"], ["/1", "type"]],
-      [
-        { $defs: { a: { type: "string" } }, properties: { x: { $ref: "#/$defs/a" } } },
-        { x: 1 },
-        ["/x", "type"],
-      ],
-      [
-        { properties: { "a/b": { $ref: "#/$defs/c~1d" } }, $defs: { "c/d": { const: 1 } } },
-        { "a/b": 2 },
-        ["/a~1b", "const"],
-      ],
-      [
-        { properties: { next: { $ref: "#" }, n: { type: "number" } } },
-        { next: { next: { n: "x" } } },
-        ["/next/next/n", "type"],
-      ],
-      [{ patternProperties: { "^x-": { type: "string" } } }, { "x-a": 1 }, ["/x-a", "type"]],
-      [{ pattern: "^\\d{4}-\\u00e9[\\w-]+$" }, "2020-\u00e9a-b!", ["", "pattern"]],
-      [
-        { uniqueItems: true },
-        [
-          { a: 1, b: 2 },
-          { b: 2, a: 1 },
-        ],
-        ["", "uniqueItems"],
-      ],
-      [{ uniqueItems: true }, ["1", 1], undefined],
-      [{ oneOf: [{ type: "string" }, { const: "a" }] }, "a", ["", "oneOf"]],
-      [{ properties: { a: { pattern: "^(?!x).*$" } } }, { a: "x" }, undefined],
-      [JSON.parse('{"if":{"required":["a"]},"then":{"required":["b"]}}'), { a: 1 }, ["/b", "required"]],
-      [
-        { unevaluatedProperties: false, allOf: [{ properties: { a: true } }] },
-        { a: 1, b: 2 },
-        ["", "unevaluatedProperties"],
-      ],
-      [{ format: "email", title: 7, "x-unknown": 1 }, "no", undefined],
-      [{ pattern: "^(?!x).*$" }, "x", undefined],
-      [{ type: "integer", minimum: 0 }, -1, ["", "minimum"]],
-    ];
-    for (const [schema, value, expected] of cases) {
-      const problem = check(schema, value);
-      expect(problem && [problem.path, problem.keyword], JSON.stringify(schema)).toEqual(expected);
-    }
-    expect(toSafeSchema({ pattern: "^(?!x)a" }, limits)).toMatchObject({ ok: true, uncheckedPatterns: 1 });
   });
 
   it("cannot hold the process up: not by a pattern, not by references, not by a large value", () => {

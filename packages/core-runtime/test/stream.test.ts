@@ -18,29 +18,6 @@ const all = async (stream: AsyncIterable<StreamChunk>): Promise<StreamChunk[]> =
 };
 
 describe("what a call streams", () => {
-  it("reaches its reader as it arrives, in order, and ends with the call", async () => {
-    const { core, agent, call, message } = await running();
-    const reader = call.stream[Symbol.asyncIterator]();
-    agent.stream(message, 1, "one");
-    expect(await reader.next()).toEqual({
-      done: false,
-      value: { seq: 1, channel: "stdout", data: { text: "one" } },
-    });
-    for (const [index, channel] of ["stderr", "log", "status"].entries()) {
-      agent.stream(message, index + 2, channel, { channel });
-    }
-    agent.stream(message, 5, "", { channel: "partial_result", data: { json: { n: [1] } }, done: true });
-    agent.succeed(message);
-    expect(await all({ [Symbol.asyncIterator]: () => reader })).toEqual([
-      { seq: 2, channel: "stderr", data: { text: "stderr" } },
-      { seq: 3, channel: "log", data: { text: "log" } },
-      { seq: 4, channel: "status", data: { text: "status" } },
-      { seq: 5, channel: "partial_result", data: { json: { n: [1] } }, done: true },
-    ]);
-    expect((await call.result).status).toBe("succeeded");
-    await core.close();
-  });
-
   it("loses what looks like a secret", async () => {
     const core = openCore();
     const { agent, admission } = await connected(core);
@@ -126,22 +103,6 @@ describe("what a call streams", () => {
       { seq: 2, channel: "stdout", data: { text: "b" }, missing: 1 },
       { seq: 5, channel: "stdout", data: { text: "e" }, missing: 2, done: true },
     ]);
-    await core.close();
-  });
-
-  it("is empty for a call that was never made, and for one that joined another", async () => {
-    const core = openCore();
-    const { agent } = await connected(core);
-    expect(await all(core.call("demo.agent/none", {}).stream)).toEqual([]);
-    const options = { idempotencyKey: "k" };
-    const first = core.call("demo.agent/echo", { text: "" }, options);
-    const joined = core.call("demo.agent/echo", { text: "" }, options);
-    const message = await agent.next("core.tool.call");
-    agent.stream(message, 1, "one");
-    agent.succeed(message);
-    await joined.result;
-    expect(await all(first.stream)).toHaveLength(1);
-    expect(await all(joined.stream)).toEqual([]);
     await core.close();
   });
 });

@@ -103,11 +103,6 @@ describe("a session of an agent that does not ask", () => {
     });
     expect((await run({ changes: {} }))[0]).toHaveLength(2);
   });
-
-  it("has advice for an agent that has no such mode", async () => {
-    const { notes } = await guardAgent(allow, { agent: opencode });
-    expect(notes).toEqual([expect.stringContaining("OPENCODE_PERMISSION")]);
-  });
 });
 
 describe("a mode or an option that the editor sets", () => {

@@ -3,7 +3,6 @@ import { sha256Digest } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { describe, expect, it, vi } from "vitest";
 import { guardAgent } from "./support/acp.ts";
-import { testHub } from "./support/hub.ts";
 
 const allow = () => ({ decision: "allow" });
 const block = () => ({ decision: "block", reason: "not here" });
@@ -143,16 +142,6 @@ describe("an ACP agent behind the proxy", () => {
     expect(await refusing.outcome()).toMatchObject({ outcome: "refused" });
     const [written] = await refusing.run({ write: { path: "/work/app/a.txt", content: "x" } });
     expect(written.message).toContain("a human has to decide, and cannot be asked here");
-  });
-
-  it("is not permitted what the harness changes", async () => {
-    const { run } = await guardAgent(() => ({
-      decision: "modify",
-      modified_payload: { arguments: { command: "b" } },
-    }));
-    expect(await run(permission("c"))).toMatchObject([
-      { ...selected("no"), _meta: { harnesskit: { reason: expect.stringContaining("cannot change it") } } },
-    ]);
   });
 
   it("is refused before a human is asked where no answer allows one call only, with the answer that it offers", async () => {
@@ -324,25 +313,6 @@ describe("a prompt", () => {
     await editor.notify(methods.agent.session.cancel, { sessionId: session });
     expect(await end).toEqual({ stopReason: "cancelled" });
     expect(await outcome()).toMatchObject({ outcome: "cancelled", tool_call_id: call_id });
-  });
-
-  it("that waits in the hub's inbox is withdrawn from it when the turn is cancelled", async () => {
-    const policyText =
-      "version: 1\nname: prompts\ndefaults:\n  pre_prompt: { decision: escalate, reason: it is a prompt }\nrules: []\n";
-    const { ahp, approvals, timeline } = await testHub(policyText);
-    const { editor, session } = await guardAgent(undefined, { ahp });
-    const prompt = [text("publish it")] as never;
-    const end = editor.request(methods.agent.session.prompt, { sessionId: session, prompt });
-    const record = async () => (await approvals.page()).records[0];
-    await vi.waitFor(async () => expect(await record()).toMatchObject({ status: "pending" }));
-    await editor.notify(methods.agent.session.cancel, { sessionId: session });
-    expect(await end).toEqual({ stopReason: "cancelled" });
-    await vi.waitFor(async () => expect(await record()).toMatchObject({ status: "withdrawn" }));
-    await vi.waitFor(async () =>
-      expect((await timeline.page()).rows.filter(({ type }) => type !== "session_start")).toMatchObject([
-        { type: "pre_prompt", state: "refused", approval: { status: "withdrawn" } },
-      ]),
-    );
   });
 });
 

@@ -33,18 +33,6 @@ describe("a guard", () => {
     expect(passed).toMatchObject({ exitCode: 0, stdout: "{}", stderr: "", effect: "none" });
   });
 
-  it("hands a modification over whole, in the host's own names", async () => {
-    const guard = guardOf({
-      pre_action: () => ({
-        decision: "modify",
-        modified_payload: { arguments: { command: "git push --dry-run", cwd: "/work/app" } },
-      }),
-    });
-    const { stdout, effect } = await ask(guard, codexInput("git push"));
-    expect(effect).toBe("modify");
-    expect(JSON.parse(stdout).hookSpecificOutput.updatedInput).toEqual({ command: "git push --dry-run" });
-  });
-
   it("reports the outcome of a changed call as that of the call that was asked about, for hosts without ids of calls", async () => {
     const outcomes = vi.fn();
     const guard = guardOf({
@@ -281,19 +269,6 @@ describe("a call that two hosts' settings have hooks for", () => {
       stdout: "{}",
     });
     expect(asked).toHaveBeenCalledTimes(1);
-  });
-
-  it("is judged as that host's where it has no hooks of its own", async () => {
-    const agents: unknown[] = [];
-    const guard = guardOf({
-      pre_action({ agent_id }) {
-        agents.push(agent_id);
-        return { decision: "block", reason: "no" };
-      },
-    });
-    const { stdout } = await ask(guard, borrowed, { host: "claude-code" });
-    expect(JSON.parse(stdout)).toEqual({ permissionDecision: "deny", permissionDecisionReason: "no" });
-    expect(agents).toEqual(["copilot-cli"]);
   });
 });
 

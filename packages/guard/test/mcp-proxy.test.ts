@@ -59,24 +59,6 @@ describe("server-everything behind the proxy", () => {
     await client.ping();
   });
 
-  it("gets no call that the harness blocks, and the arguments that it modifies", async () => {
-    const decide = ({ payload }: { payload: { tool_name: string; arguments: { a: number } } }) =>
-      payload.tool_name === "mcp__srv__get-sum"
-        ? { decision: "modify", modified_payload: { arguments: { a: 40, b: 2 } } }
-        : { decision: "block", reason: "not here" };
-    const { client, outcome } = await guardServer(everything, decide as never);
-    expect(await client.callTool(call("echo", { message: "hi" }))).toEqual({
-      content: [{ type: "text", text: "Not called: not here" }],
-      isError: true,
-    });
-    expect(textOf(await client.callTool(call("get-sum", { a: 1, b: 1 })))).toContain("42");
-    expect(await outcome()).toMatchObject({
-      arguments: { a: 1, b: 1 },
-      modified_arguments: { a: 40, b: 2 },
-      outcome: "success",
-    });
-  });
-
   it("is not called for a change that cannot be applied, for an escalation, and without a harness", async () => {
     const decisions = [
       { decision: "modify", modified_payload: { tool_name: "other" } },
@@ -355,11 +337,6 @@ describe("a server that misbehaves", () => {
       message: expect.stringContaining("the answer of the MCP server cannot be read: a message"),
     });
     expect(await outcome()).toMatchObject({ outcome: "unknown", mcp_tool: name });
-  });
-
-  it("may begin an answer with a byte order mark", async () => {
-    const { client } = await guardServer(hostile("unreadable"), allow);
-    expect(textOf(await client.callTool(call("mark")))).toBe("marked");
   });
 
   it("cannot answer a call that waits for a decision", async () => {

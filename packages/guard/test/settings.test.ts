@@ -94,22 +94,6 @@ describe("settings of a host", () => {
     },
   );
 
-  it("keep their text, comments and rights, and are restored to the byte", async () => {
-    const machine = await makeMachine();
-    const text =
-      '// mine\r\n{\r\n\t"theme": "dark", /* a */ "hooks": { "BeforeTool": [] },\r\n\t"z": [1,2]\r\n}';
-    const path = await put(machine, "gemini-cli", text);
-    await chmod(path, 0o640);
-    const change = await install(machine, "gemini-cli");
-    const written = await readFile(path, "utf8");
-    expect(written).toBe(change?.after);
-    for (const part of ["// mine", '"theme": "dark", /* a */', '"z": [1,2]']) expect(written).toContain(part);
-    expect((await stat(path)).mode & 0o777).toBe(0o640);
-    await remove(machine, "gemini-cli");
-    expect(await readFile(path, "utf8")).toBe(text);
-    expect((await stat(path)).mode & 0o777).toBe(0o640);
-  });
-
   it("are restored to the byte, whatever was in them", async () => {
     const machine = await makeMachine();
     const json = fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 });

@@ -55,17 +55,6 @@ describe("activity", () => {
     ).toEqual([]);
   });
 
-  it("knows the model of a wrapped model's report, which is an object with its id", async () => {
-    await using hub = await openHub({ costOf: ({ model }) => (model === "claude-opus-4-5" ? 3 : undefined) });
-    const [agent, client] = [await hub.agent("ai-app"), await hub.client()];
-    const model = { provider: "anthropic", id: "claude-opus-4-5" };
-    agent.notify("post_response", { outcome: "success", model, usage: { input_tokens: 5 } } as never);
-    await answered(client, 1);
-    expect((await client.call("activity.list", { by: ["agent"] })).groups).toMatchObject([
-      { cost: 3, unpriced: 0 },
-    ]);
-  });
-
   it("keeps the tokens of a run's last snapshot, and has a subagent under its parent", async () => {
     await using hub = await openHub();
     const [agent, client] = [await hub.agent("codex"), await hub.client()];

@@ -56,17 +56,6 @@ describe("a link in a notice", () => {
     );
   });
 
-  it("of a hundred answers at once one counts", async () => {
-    const { hub, token, url } = await openAsked();
-    await using _ = hub;
-    const all = await Promise.all(
-      Array.from({ length: 100 }, () => post(url, hubPaths.answer, { token, decision: "approve" })),
-    );
-    const statuses = all.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
-    expect(statuses.every((status) => [200, 409, 429].includes(status))).toBe(true);
-  });
-
   it("does nothing when a program looks at it, for another page, and with more than an answer", async () => {
     const { hub, record, token, url } = await openAsked();
     await using _ = hub;

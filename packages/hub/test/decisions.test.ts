@@ -41,20 +41,6 @@ describe("a decision by policy", () => {
     expect(hub.errors).toEqual([]);
   });
 
-  it.each([1e300, 2 ** 53, -1, "long"])(
-    "keeps the timeline readable after a duration of %s ms",
-    async (said) => {
-      await using hub = await openHub();
-      const [agent, client] = [await hub.agent("codex"), await hub.client()];
-      await agent.decide("pre_action", call("ls", "c1", "read"));
-      agent.notify("post_action", { ...call("ls", "c1", "read"), outcome: "success", duration_ms: said });
-      await until(async () => (await client.call("timeline.page")).rows[0]?.state === "done");
-      const [row] = (await client.call("timeline.page")).rows;
-      // The hub's own measure takes the place of what cannot be a duration.
-      expect(row?.durationMs).toBeLessThan(60_000);
-    },
-  );
-
   it("that blocks is a refused row with its rule and reason", async () => {
     await using hub = await openHub();
     const agent = await hub.agent("codex");

@@ -89,18 +89,6 @@ describe("names that are too long for a store", () => {
     expect((await client.call("inbox.list")).records).toEqual([]);
     expect((await client.call("timeline.page")).rows).toHaveLength(2);
   });
-
-  it("long ids of agents, sessions and calls stay different", async () => {
-    await using hub = await openHub();
-    const long = "x".repeat(256);
-    const client = await hub.client();
-    for (const sessionId of [`${long}one`, `${long}two`]) {
-      const agent = await hub.agent("codex", { sessionId });
-      await agent.decide("pre_action", call("deploy", `${long}${sessionId.length}`), doing);
-    }
-    const { records } = await client.call("inbox.list", { status: "pending" });
-    expect(new Set(records.map(({ origin }) => origin.session)).size).toBe(2);
-  });
 });
 
 describe("a client that invents sessions", () => {

@@ -81,16 +81,6 @@ describe("an approved call", () => {
   });
 });
 
-it("the inbox and the timeline tell subagents apart", async () => {
-  await using hub = await openHub();
-  const { agent, wait, rows } = await opened(hub);
-  const metadata = { subagent: "explorer a1b2" };
-  void agent.decide("pre_action", call("make", "c1"), { metadata }).catch(() => {});
-  expect(await wait(1)).toMatchObject([{ origin: { subagent: "explorer a1b2" } }]);
-  await until(async () => (await rows()).length === 1);
-  expect(await rows()).toMatchObject([{ subagent: "explorer a1b2" }]);
-});
-
 it("tools of a hooked agent that no table has are counted", async () => {
   await using hub = await openHub();
   const { agent, client } = await opened(hub);

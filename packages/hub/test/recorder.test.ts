@@ -30,12 +30,6 @@ const openRecorder = (maxWaiting = 10) => {
 };
 const add = (summary: string) => addRow({ summary });
 
-it("writes a change that comes as soon as the one before is kept", async () => {
-  const { recorder, summaries } = openRecorder();
-  for (let count = 1; count <= 5; count++) await recorder.write(add("x"));
-  expect(await summaries()).toHaveLength(5);
-});
-
 it("keeps rows while the disk is full, in their order; beyond maxUnwritten one row says how many are missing", async () => {
   const { recorder, disk, errors, summaries } = openRecorder(3);
   disk.isFull = true;

@@ -66,13 +66,6 @@ describe("an MCP server as an agent", () => {
     expect(await call(core, "ok")).toMatchObject({ status: "succeeded" });
   });
 
-  it("serves a core before its server is there, and registers the tools when it is", async () => {
-    await using served = await serve({ server: hostile("slow"), startWaitMs: 0 });
-    expect(served.core.tools()).toEqual([]);
-    await vi.waitFor(() => expect(served.tool("ok")).toBeDefined());
-    expect(await call(served.core, "ok")).toMatchObject({ status: "succeeded" });
-  });
-
   it("refuses calls while the server is away", async () => {
     await using served = await serve({ server: hostile(), initialBackoffMs: 60_000, maxBackoffMs: 60_000 });
     await call(served.core, "die");

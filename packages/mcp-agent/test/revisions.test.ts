@@ -43,18 +43,23 @@ const patient = { discoverTimeoutMs: 20_000 };
 
 const revisions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
-describe.each(revisions)("a server of the official SDK that speaks %s", (revision) => {
-  it("on standard streams: calls, changes of the tools, cancelling", async () => {
+it.each(revisions)(
+  "a server of the official SDK that speaks %s: calls, changes of the tools, cancelling",
+  async (revision) => {
     await using served = await serve({ server: onStreams(revision), ...patient });
     await usesAll(served, revision, () => served.output);
-  });
+  },
+);
 
-  it("behind a URL: calls, changes of the tools, cancelling", async () => {
+// What differs behind a URL is how the newest revision is asked for, and all before it.
+it.each(revisions.slice(-2))(
+  "a server behind a URL that speaks %s: calls, changes of the tools, cancelling",
+  async (revision) => {
     const { server, lines } = await behindUrl(revision);
     await using served = await serve({ server });
     await usesAll(served, revision, () => lines);
-  });
-});
+  },
+);
 
 const usesAll = async (
   { core, tool, reports }: Awaited<ReturnType<typeof serve>>,
@@ -121,12 +126,8 @@ describe("the question which revision a server speaks", () => {
   });
 });
 
-describe.each(["on standard streams", "behind a URL"])("a server of 2026-07-28 %s", (where) => {
+describe("a server of 2026-07-28 behind a URL", () => {
   const start = async (options: Partial<McpAgentOptions> = {}) => {
-    if (where === "on standard streams") {
-      const served = await serve({ server: onStreams("2026-07-28"), ...patient, ...options });
-      return { served, lines: () => served.output };
-    }
     const { server, lines } = await behindUrl("2026-07-28");
     return { served: await serve({ server, ...options }), lines: () => lines };
   };

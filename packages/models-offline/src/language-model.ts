@@ -140,7 +140,7 @@ function* streamParts({
 }
 
 /** Cuts a string between words into pieces; joined, they are the string again. */
-export function toDeltas(text: string): string[] {
+function toDeltas(text: string): string[] {
   const deltas: string[] = [];
   let delta = "";
   for (const word of text.match(/\s*\S+|\s+$/g) ?? []) {

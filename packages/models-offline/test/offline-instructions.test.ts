@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
-import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { maxInstructions, maxRequestChars } from "../src/limits.ts";
 import { type Instruction, parseRequest } from "../src/parse-request.ts";
 
@@ -126,69 +125,4 @@ describe("any text", () => {
       { numRuns: runs(60) },
     );
   }, 30_000);
-
-  it.each([
-    ["backticks", "`", "`"],
-    ["quotation marks", '"', '"'],
-  ])("is kept verbatim in %s", (_, open, close) => {
-    const quoted = fc
-      .oneof(sentence, fc.string({ unit: "grapheme" }))
-      .map((text) => text.replaceAll(open, "").replaceAll("\n", "").replaceAll("`", ""));
-    fc.assert(
-      fc.property(quoted, quoted, (first, second) => {
-        const q = (text: string) => `${open}${text}${close}`;
-        expect(parse(`write f.txt: ${q(first)}`)).toEqual([{ kind: "write", path: "f.txt", content: first }]);
-        if (first === "") return;
-        expect(parse(`edit f.txt: replace ${q(first)} with ${q(second)}, then run the tests`)).toEqual([
-          { kind: "edit", path: "f.txt", oldText: first, newText: second },
-          { kind: "test" },
-        ]);
-        if (first.trim() === "") return;
-        expect(parse(`run the command: ${q(first)} then list files`)).toEqual([
-          { kind: "run", command: first },
-          { kind: "list" },
-        ]);
-        expect(parse(`search for ${q(first.slice(0, 900))} in src`)).toEqual([
-          { kind: "search", text: first.slice(0, 900), directory: "src" },
-        ]);
-      }),
-    );
-  });
-
-  it("is kept verbatim in a fenced block", () => {
-    fc.assert(
-      fc.property(
-        sentence.map((text) => text.replaceAll("`", "")),
-        (content) => {
-          const text = `write f.txt:\n\`\`\`text\n${content}\n\`\`\`\nthen run the tests`;
-          expect(parse(text)).toEqual([{ kind: "write", path: "f.txt", content }, { kind: "test" }]);
-        },
-      ),
-    );
-  });
-
-  it.each([
-    "\n",
-    " ",
-    "'",
-    " '",
-    " `",
-    "a,",
-    "read ",
-    "then ",
-    "search in in ",
-    "1. ",
-    "\u201c",
-    " and",
-    "with ",
-  ])(
-    "of the longest length made of %j is parsed in reasonable time",
-    (piece) => {
-      const text = `edit a: replace ${piece.repeat(Math.floor((maxRequestChars - 20) / piece.length))}`;
-      const spentMs = cpuTimer();
-      expect(parseRequest(text).instructions.length).toBeGreaterThan(0);
-      expect(spentMs()).toBeLessThan(5_000);
-    },
-    30_000,
-  );
 });

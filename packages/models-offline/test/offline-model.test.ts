@@ -1,9 +1,7 @@
 import type { LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, streamText, tool } from "ai";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createOfflineModel } from "../src/index.ts";
-import { toDeltas } from "../src/language-model.ts";
 import { functionTools, userMessage } from "./prompts.ts";
 
 const anyInput = jsonSchema<Record<string, string>>({ type: "object" });
@@ -115,27 +113,6 @@ describe("the model's own interface", () => {
     expect(await collect((await model.doStream(call)).stream)).toEqual(parts);
   });
 
-  it("does not use an id that is in the prompt already", async () => {
-    const taken = { type: "tool-call" as const, toolCallId: "offline_2_0", toolName: "x", input: {} };
-    const { content } = await createOfflineModel().doGenerate({
-      prompt: [{ role: "assistant", content: [taken] }, userMessage("list files")],
-      tools: functionTools(),
-    });
-    expect(content.find((part) => part.type === "tool-call")).toMatchObject({ toolCallId: "offline_2_0_1" });
-  });
-
-  it("warns of what it cannot keep", async () => {
-    const { warnings } = await createOfflineModel().doGenerate({
-      ...call,
-      responseFormat: { type: "json" },
-      toolChoice: { type: "required" },
-    });
-    expect(warnings).toEqual([
-      { type: "unsupported", feature: "responseFormat" },
-      { type: "unsupported", feature: "toolChoice" },
-    ]);
-  });
-
   it("introduces itself where there is no request, and declines one that is too long", async () => {
     const say = async (
       prompt: Parameters<ReturnType<typeof createOfflineModel>["doGenerate"]>[0]["prompt"],
@@ -181,14 +158,6 @@ describe("the model's own interface", () => {
     expect(notes).toEqual([1, 0, 1]);
   });
 
-  it("mentions files that it did not look at", async () => {
-    const message = userMessage("run the command: ls");
-    if (message.role === "user")
-      message.content.push({ type: "file", data: "eA==", mediaType: "text/plain" });
-    const { content } = await createOfflineModel().doGenerate({ prompt: [message], tools: [] });
-    expect(JSON.stringify(content)).toContain("I did not look at the attached files.");
-  });
-
   it("fails with the reason of an aborted signal", async () => {
     const reason = new DOMException("enough", "AbortError");
     const abortSignal = AbortSignal.abort(reason);
@@ -214,14 +183,5 @@ describe("the model's own interface", () => {
     });
     await expect(collect(stream)).rejects.toBe(reason);
     expect(deltas).toBe(2);
-  });
-
-  it("cuts text into deltas that give it again", () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.lorem({ maxCount: 60 })), (text) => {
-        expect(toDeltas(text).join("")).toBe(text);
-      }),
-    );
-    expect(toDeltas("word ".repeat(100)).length).toBeGreaterThan(10);
   });
 });

@@ -1,9 +1,7 @@
 import type { LanguageModelV3ToolResultOutput } from "@ai-sdk/provider";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
 import { maxInstructions, maxReplyChars } from "../src/limits.ts";
-import { json, runLoop, toolNames, workspace } from "./prompts.ts";
+import { json, runLoop, workspace } from "./prompts.ts";
 
 const bash = async (output: LanguageModelV3ToolResultOutput | undefined) =>
   (await runLoop("run the command: make", () => output)).answer;
@@ -83,15 +81,6 @@ describe("a call that did not succeed", () => {
       output: { exitCode: null, stdout: "half\n", stderr: "" },
     };
     expect(await bash({ type: "error-json", value })).toContain("The end of its output:\n```\nhalf\n```");
-  });
-
-  it("is not misread from the name of a file", async () => {
-    const { answer } = await runLoop("read policy-cancelled.md", (call) =>
-      call.tool === "glob"
-        ? json({ paths: [] })
-        : { type: "error-text", value: "no such file: policy-cancelled.md" },
-    );
-    expect(answer).toContain("reading `policy-cancelled.md` failed");
   });
 });
 
@@ -174,55 +163,6 @@ describe("hostile results", () => {
     expect(second.calls[0]?.id).not.toBe(first.calls[0]?.id);
   });
 
-  it("are read in any shape, to an end and within bounds", async () => {
-    const request =
-      "list files then read a.md then search for x then describe this repository then run the tests then edit a: replace `x` with `y` then write b: `c`";
-    const field = fc.oneof(fc.jsonValue(), fc.string({ unit: "binary" }), fc.array(fc.string()), fc.nat());
-    const shaped = fc.record(
-      Object.fromEntries(
-        "paths,matches,text,lines,exitCode,stdout,stderr,truncated,error,isError,message,code"
-          .split(",")
-          .map((key) => [key, field]),
-      ),
-      { requiredKeys: [] },
-    );
-    const manifest = fc.constant({
-      paths: ["package.json", "README.md", "Makefile", "Cargo.toml"],
-    });
-    const value = fc.oneof(field, shaped, manifest);
-    const output = fc.oneof(
-      fc.record({
-        type: fc.constantFrom("json", "text", "error-text", "error-json", "content", "zzz"),
-        value,
-      }),
-      fc.record({
-        type: fc.constant("execution-denied"),
-        reason: fc.option(fc.string(), { nil: undefined }),
-      }),
-      fc.anything(),
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.option(output, { nil: undefined }), { minLength: 1, maxLength: 12 }),
-        async (outputs) => {
-          let count = 0;
-          const { calls, answer } = await runLoop(request, () => outputs[count++ % outputs.length] as never);
-          expect(calls.length).toBeLessThanOrEqual(3 * 7);
-          expect(answer.length).toBeLessThanOrEqual(maxReplyChars);
-          expect(answer).toContain("not a language model");
-          expect(answer).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Co}]/u);
-          for (const { tool, input } of calls) {
-            expect(toolNames).toContain(tool);
-            // The only commands are those of the test recipes.
-            if (tool === "bash") expect(input.command).toMatch(/^[\w./ -]+$/);
-          }
-          expect(new Set(calls.map(({ id }) => id)).size).toBe(calls.length);
-        },
-      ),
-      { numRuns: runs(40) },
-    );
-  }, 30_000);
-
   it("leave no code block open where a long report is cut", async () => {
     const text = `\`\`\`\n${"wide line ".repeat(19)}\n`.repeat(20);
     const request = Array(20).fill("read a.md").join("\n");
@@ -231,19 +171,4 @@ describe("hostile results", () => {
     // The content's own fences are shorter: every block is opened and closed with four.
     expect(answer.match(/^````$/gm)).toHaveLength(40);
   });
-
-  it("may be huge", async () => {
-    const huge = "y".repeat(5_000_000);
-    const paths = Array.from({ length: 100_000 }, (_, index) => `d${index % 7}/f${index}.ts`);
-    const { answer } = await runLoop("describe this repository then read a.md then search for y", (call) =>
-      call.tool === "glob"
-        ? json({ paths: ["README.md", ...paths] })
-        : call.tool === "grep"
-          ? json({ matches: Array(50_000).fill({ path: huge, line: 1, text: huge }) })
-          : json({ text: huge }),
-    );
-    expect(answer.length).toBeLessThanOrEqual(maxReplyChars);
-    expect(answer).toContain("At least 20000 files");
-    expect(answer).toContain("at least 20000 matches");
-  }, 30_000);
 });

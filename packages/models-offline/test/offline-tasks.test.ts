@@ -50,14 +50,6 @@ describe("single requests", () => {
     expect(none.answer).toContain("`venus` is not found in `src`.");
   });
 
-  it("shows the first matches of many", async () => {
-    const files = { "a.txt": Array.from({ length: 25 }, (_, index) => `moon ${index}`).join("\n") };
-    const { answer } = await runLoop("search for moon", workspace(files));
-    expect(answer).toContain("25 matches in 1 file, the first 10:");
-    expect(answer).toContain("a.txt:10: moon 9");
-    expect(answer).not.toContain("moon 10");
-  });
-
   it("runs a command and reports exit code and output", async () => {
     const commands = { "make all": { exitCode: 2, stdout: "one\ntwo\n", stderr: "broken\n" } };
     const { calls, answer } = await runLoop("run the command: make all", workspace({}, commands));

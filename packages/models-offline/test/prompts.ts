@@ -7,7 +7,7 @@ import type {
 } from "@ai-sdk/provider";
 import { createOfflineModel } from "../src/index.ts";
 
-export const toolNames = ["bash", "read", "write", "edit", "glob", "grep"] as const;
+const toolNames = ["bash", "read", "write", "edit", "glob", "grep"] as const;
 
 export const functionTools = (names: readonly string[] = toolNames): LanguageModelV3FunctionTool[] =>
   names.map((name) => ({ type: "function", name, inputSchema: { type: "object" } }));

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { acquireFileLock, JournalError, JournalFile, readLines, UnsafeFileError } from "../src/index.ts";
+import { JournalError, JournalFile, readLines, UnsafeFileError } from "../src/index.ts";
 
 const maxBytes = 10_000;
 
@@ -191,19 +191,6 @@ describe("a journal", () => {
     expect(await readFile(`${path}.2`, "utf8")).toBe("one\n");
     expect(await readFile(path, "utf8")).toBe("two\n");
     await journal.close();
-  });
-
-  it("gives its lock back when it is closed", async () => {
-    await using directory = await temporaryDirectory();
-    const lockPath = join(directory.path, "lock");
-    const lock = await acquireFileLock(lockPath);
-    const journal = new JournalFile({ path: join(directory.path, "log"), maxBytes, lock });
-    await expect(acquireFileLock(lockPath)).rejects.toMatchObject({
-      name: "FileLockError",
-      code: "file_locked",
-    });
-    await journal.close();
-    await (await acquireFileLock(lockPath)).release();
   });
 });
 

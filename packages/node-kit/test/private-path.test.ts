@@ -12,19 +12,6 @@ import {
 } from "../src/index.ts";
 
 describe("privatePathProblem", () => {
-  it("accepts a file and a directory of this user", async () => {
-    await using directory = await temporaryDirectory();
-    const file = join(directory.path, "file");
-    await writeFile(file, "", { mode: 0o600 });
-    expect(privatePathProblem(await lstat(file), { kind: "file", othersMay: "nothing" })).toBeUndefined();
-    expect(
-      privatePathProblem(await lstat(directory.path, { bigint: true }), {
-        kind: "directory",
-        othersMay: "nothing",
-      }),
-    ).toBeUndefined();
-  });
-
   it("names what is wrong and what to do", async () => {
     await using directory = await temporaryDirectory();
     const at = (name: string) => join(directory.path, name);

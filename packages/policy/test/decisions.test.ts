@@ -235,24 +235,6 @@ describe("what is the same for every event", () => {
 });
 
 describe("shadow", () => {
-  it("of a rule tells what it would decide, and goes on", () => {
-    const policy = policyOf(`
-rules:
-  - { name: strict, mode: shadow, when: { tool: bash }, then: block }
-  - { name: broken, mode: shadow, when: { cel: args.missing == 1 }, then: block }
-  - { name: open, then: allow }
-`);
-    const { decision, rule, shadowed } = checkPolicy(policy, toolEvent("bash"));
-    expect([decision?.decision, rule]).toEqual(["allow", "open"]);
-    expect(shadowed.map((one) => [one.rule, one.decision])).toEqual([
-      ["strict", "block"],
-      ["broken", "block"],
-    ]);
-    expect(decision).toMatchObject({
-      metadata: { policy: { shadowed: ["strict: block", "broken: block"] } },
-    });
-  });
-
   it("of a policy lets everything pass, and tells what it would decide", () => {
     const policy = policyOf(
       "mode: shadow\nrules:\n  - { name: strict, when: { tool: bash }, then: block }\n",

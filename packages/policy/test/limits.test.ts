@@ -122,13 +122,6 @@ describe("a call that is judged again, after a change or a human's answer", () =
     ends("a", {}, call("unknown"));
     expect(word("a", {}, call("1"))).toBe("allow");
   });
-
-  it("is another call after its end", () => {
-    const { word, ends } = harnessOf("rate: { max: 1, window_ms: 1000 }");
-    expect(word("a", {}, call("1"))).toBe("allow");
-    ends("a", {}, call("1"));
-    expect(word("a", {}, call("1"))).toBe("defer");
-  });
 });
 
 describe("actions at a time", () => {
@@ -159,23 +152,6 @@ describe("actions at a time", () => {
     ends("a", {}, call("2"));
     ends("a", {}, call("2"));
     expect([word("a", {}, call("3")), word("a", {}, call("4"))]).toEqual(["allow", "defer"]);
-  });
-
-  it("hold for many requests and batches at once", async () => {
-    const harness = createPolicyHarness({ policy: limited("concurrent: { max: 7 }") });
-    const { server, ask } = await startServer(harness.handlers, { capabilities: harness.capabilities });
-    const event = { ...toolEvent("a"), session_id: "sess-abc", agent_id: "agent-xyz" };
-    const singles = Array.from({ length: 20 }, () => ask("ahp/event", event));
-    const batches = Array.from({ length: 4 }, () => ask("ahp/batch", { events: Array(5).fill(event) }));
-    const words = [
-      ...(await Promise.all(singles)).map(({ result }) => result.decision),
-      ...(await Promise.all(batches)).flatMap(({ result }) =>
-        result.decisions.map((one: { decision: string }) => one.decision),
-      ),
-    ];
-    expect(words.filter((word) => word === "allow")).toHaveLength(7);
-    expect(words.filter((word) => word === "defer")).toHaveLength(33);
-    await server.close();
   });
 });
 

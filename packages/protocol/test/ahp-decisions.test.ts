@@ -69,18 +69,6 @@ describe("the decisions", () => {
     },
   );
 
-  it("of the generic kind may carry metadata and a changed payload, and say why", () => {
-    for (const decision of [
-      { decision: "allow", modified_payload: [null], metadata: { a: 1 } },
-      { decision: "block", reason: "", metadata: {} },
-      { decision: "modify", modified_payload: "x", metadata: {} },
-      { decision: "defer", retry_after_ms: 0, reason: "busy" },
-      { decision: "escalate", reason: "", escalation_target: "ada" },
-    ]) {
-      expect(ahp.DecisionSchema.parse(decision)).toEqual(decision);
-    }
-  });
-
   it("keep no field that they do not know, and are refused for none", () => {
     const unknown = { severity: "high", modified_payload: { a: 1 } };
     expect(ahp.DecisionSchema.parse({ decision: "block", reason: "no", ...unknown })).toEqual({

@@ -110,29 +110,6 @@ describe("the JSON Schema files", () => {
     }
   });
 
-  it("list every message of the runtime protocol by its type", () => {
-    const at = (name: string) => ({ $ref: `https://harnesskit.dev/schema/runtime.json#/$defs/${name}` });
-    expect(files.runtime["x-messages"]).toEqual({
-      "agent.hello": { anyOf: [at("AgentHello")] },
-      "agent.tools.register": { anyOf: [at("AgentToolsRegister")] },
-      "agent.tools.unregister": { anyOf: [at("AgentToolsUnregister")] },
-      "agent.tool.stream": { anyOf: [at("AgentToolStream")] },
-      "agent.tool.result": { anyOf: [at("AgentToolResult")] },
-      "agent.tool.cancel_ack": { anyOf: [at("AgentToolCancelAck")] },
-      "agent.heartbeat": { anyOf: [at("AgentHeartbeat")] },
-      "agent.pong": { anyOf: [at("AgentPong")] },
-      "agent.error": { anyOf: [at("AgentError")] },
-      "core.welcome": { anyOf: [at("CoreWelcome"), at("CoreRefusal")] },
-      "core.goodbye": { anyOf: [at("CoreGoodbye")] },
-      "core.tools.registered": { anyOf: [at("CoreToolsRegistered")] },
-      "core.tools.unregistered": { anyOf: [at("CoreToolsUnregistered")] },
-      "core.tool.call": { anyOf: [at("CoreToolCall")] },
-      "core.tool.cancel": { anyOf: [at("CoreToolCancel")] },
-      "core.ping": { anyOf: [at("CorePing")] },
-      "core.error": { anyOf: [at("CoreError")] },
-    });
-  });
-
   it("list every event of the supervision protocol by its type, with what it is", () => {
     const at = (name: string, file = "ahp") => ({
       $ref: `https://harnesskit.dev/schema/${file}.json#/$defs/${name}`,

@@ -40,20 +40,6 @@ describe("the runtime schemas", () => {
     }
   });
 
-  it("accept the published examples as they are", () => {
-    for (const [type, example] of Object.entries(publishedExamples)) {
-      expect(messages[type]?.parse(example)).toEqual(example);
-      expect(runtime.RuntimeEnvelopeSchema.parse(example)).toEqual(example);
-    }
-  });
-
-  it.each(Object.keys(messages))("ignore unknown fields in the payload of %s", (type) => {
-    const document = documentsOf(type).find((one) => !("error" in one) || type.endsWith(".error"));
-    expect(document).toBeDefined();
-    const extended = { ...document, payload: { ...document?.payload, unknown: { deep: [1] } } };
-    expect(messages[type]?.parse(extended)).toEqual(document);
-  });
-
   it.each(Object.keys(messages))(
     "take %s only with the fields of the envelope, and only in version 1",
     (type) => {
@@ -75,36 +61,6 @@ describe("the runtime schemas", () => {
       expect(messages[type]?.safeParse({ ...document, type: `${type}.other` }).success).toBe(false);
     },
   );
-
-  it.each([
-    "2026-01-16T12:00:00Z",
-    "2026-01-16t12:00:00z",
-    "2026-01-16 12:00:00Z",
-    "2026-12-31T23:59:60Z",
-    "2026-01-16T12:00:00.1Z",
-    "2026-01-16T12:00:00.123456789-23:59",
-  ])("take the time %s", (ts) => {
-    expect(accepts(runtime.CorePingSchema, { ...ping, ts })).toBe(true);
-  });
-
-  it.each([
-    "",
-    "2026-01-16",
-    "2026-01-16T12:00Z",
-    "2026-01-16T12:00:00",
-    "2026-13-16T12:00:00Z",
-    "2026-01-32T12:00:00Z",
-    "2026-01-16T24:00:00Z",
-    "2026-01-16T12:60:00Z",
-    "2026-01-16T12:00:61Z",
-    "2026-01-16T12:00:00+24:00",
-    "2026-01-16T12:00:00.Z",
-    "2026-01-16T12:00:00Z\n",
-    " 2026-01-16T12:00:00Z",
-    `2026-01-16T12:00:00.${"0".repeat(64)}Z`,
-  ])("refuse the time %j", (ts) => {
-    expect(accepts(runtime.CorePingSchema, { ...ping, ts })).toBe(false);
-  });
 
   it("take a call only with a request_id", () => {
     const { request_id: _left, ...call } = publishedExamples["core.tool.call"];

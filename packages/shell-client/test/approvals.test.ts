@@ -1,7 +1,6 @@
 import { approvalSubject, requestExtensionOf } from "@harnesskit/protocol/openharness";
 import { digest, TransportError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import type { ApprovalAsk, PendingApproval, ShellClientOptions } from "../src/index.ts";
 import {
@@ -67,12 +66,6 @@ describe("a request_approval", () => {
       sent[0]?.request_id,
       sent[1]?.request_id,
     ]);
-  });
-
-  it("that is refused is answered so, and ends no work", async () => {
-    const { shell, shown } = asking({ approve: () => "refused", afterRefusal: "stop" });
-    expect(outcomesOf(await shell.send({}))).toEqual(["answered", "done", "done"]);
-    expect(shown).toEqual(["beside it", "refused"]);
   });
 
   it.each<[string, Partial<ShellClientOptions>]>([
@@ -182,24 +175,6 @@ describe("a request_approval", () => {
     });
     const outcome = await shell.send({});
     expect([codesOf(outcome), outcome.pendingApprovals]).toEqual([["approval_failed"], []]);
-  });
-
-  it("goes to an executor of one's own, with a payload of one's own, and is answered later", async () => {
-    const schema = z.object({ question: z.string() });
-    const own = {
-      action_type: "request_approval",
-      payload: { question: "Sure?", continuation: { continuation_token: "t" } },
-    };
-    const asked: unknown[] = [];
-    const { shell, sent } = scripted((request) => respond(request, isAnswer(request) ? [] : [own]), {
-      actionTypes: [{ type: "request_approval", payload: schema, defaultRisk: "safe" }],
-      executors: { request_approval: ({ payload }) => void asked.push(payload?.question) },
-    });
-    const outcome = await shell.send({});
-    expect([asked, outcomesOf(outcome)]).toEqual([["Sure?"], ["done"]]);
-    expect(sent[0]?.capabilities).toMatchObject({ "openharness.ui.approval": true });
-    await shell.answer(outcome.pendingApproval as PendingApproval, "approved");
-    expect(approvalIn(sent[1] as Sent)).toMatchObject({ approval: { decision: "approved" } });
   });
 
   it("may have its continuation in the response, which is then no one else's", async () => {

@@ -7,7 +7,6 @@ import {
   carry,
   codesOf,
   diagnosed,
-  fail,
   failureOf,
   manualClock,
   never,
@@ -35,33 +34,6 @@ const doing = (more: Partial<ShellClientOptions> = {}) => {
 };
 
 describe("directives", () => {
-  it("are carried out in their order, whatever their priority, each with its result", async () => {
-    const order: string[] = [];
-    const { outcome, told } = await carry(
-      [act("a", { priority: "low" }), act("b", { priority: "critical" }), { action_type: "noop" }, act("c")],
-      {
-        approvalPolicy: { caution: "run" },
-        executors: {
-          "com.example.act": async ({ payload }, { index }) => {
-            order.push(`${payload?.name} begins`);
-            await nextTurn();
-            order.push(`${payload?.name} ends`);
-            return index;
-          },
-        },
-      },
-    );
-    expect(order).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
-    expect(outcomesOf(outcome)).toEqual(["done", "done", "done", "done"]);
-    expect(outcome.results.map(({ value, index }) => [index, value])).toEqual([
-      [0, 0],
-      [1, 1],
-      [2, undefined],
-      [3, 3],
-    ]);
-    expect(told).toEqual(outcome.results);
-  });
-
   it("that throw, reject or hang harm no other, and what hangs is told", async () => {
     const clock = manualClock();
     let told: AbortSignal | undefined;
@@ -134,22 +106,6 @@ describe("directives", () => {
     expect(JSON.stringify(diagnostics)).not.toContain("long");
   });
 
-  it("of a type without a schema have their payload as it came", async () => {
-    let payload: unknown;
-    await carry(
-      [act("x", { payload: { any: [1, null], __proto__: null, nested: { toString: 1 } } as never })],
-      {
-        executors: {
-          "com.example.act": (directive) => {
-            payload = directive.payload;
-          },
-        },
-        approvalPolicy: { caution: "run" },
-      },
-    );
-    expect(payload).toEqual({ any: [1, null], nested: { toString: 1 } });
-  });
-
   it("are not begun when the caller has given up", async () => {
     const abort = new AbortController();
     const { done, options } = doing();
@@ -176,37 +132,6 @@ describe("directives", () => {
 describe("types that the shell does not know", () => {
   const effects: string[] = [];
   const spied = (name: string) => () => void effects.push(name);
-
-  it("have no effect but their message, and a diagnostic", async () => {
-    effects.length = 0;
-    const unknown = (action_type: string, payload?: object) => ({ action_type, ...(payload && { payload }) });
-    const { outcome, shown, diagnostics } = await carry(
-      [
-        unknown("com.example.pay", { amount: 5, fallback_message: "Please pay at the desk." }),
-        unknown("delete_files", { message: "Nothing was deleted.", fallback_message: "no" }),
-        unknown("com.example.silent"),
-        unknown("com.example.odd", { message: { html: "x" }, fallback_message: 7 }),
-        say("and on"),
-        { ...unknown("simulate_action", { macro: "cmd+q", message: "m" }), requires_user_approval: true },
-      ],
-      { approve: spied("asked") as never },
-    );
-    expect(shown).toEqual(["Please pay at the desk.", "Nothing was deleted.", "and on", "m"]);
-    expect(effects).toEqual([]);
-    expect(outcomesOf(outcome)).toEqual([
-      "skipped_unknown",
-      "skipped_unknown",
-      "skipped_unknown",
-      "skipped_unknown",
-      "done",
-      "skipped_unknown",
-    ]);
-    expect(diagnostics.map(({ code, actionType }) => [code, actionType])).toEqual(
-      ["com.example.pay", "delete_files", "com.example.silent", "com.example.odd", "simulate_action"].map(
-        (type) => ["unknown_action_type", type],
-      ),
-    );
-  });
 
   it("are those too that every object has by inheritance", async () => {
     effects.length = 0;
@@ -423,37 +348,6 @@ describe("approval", () => {
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
 
-  it("that is refused ends the work or not, as configured", async () => {
-    const directives = [
-      say("first"),
-      act("no", { requires_user_approval: true }),
-      say("second"),
-      say("third"),
-    ];
-    const { done, options } = doing({ approve: () => "refused" });
-    const on = await carry(directives, options);
-    expect(outcomesOf(on.outcome)).toEqual(["done", "refused", "done", "done"]);
-    expect(done.splice(0)).toEqual(["first", "second", "third"]);
-    const stopped = await carry(directives, { ...options, afterRefusal: "stop" });
-    expect(outcomesOf(stopped.outcome)).toEqual(["done", "refused", "not_reached", "not_reached"]);
-    expect(codesOf(stopped.outcome)).toEqual([undefined, "refused_by_user", "stopped", "stopped"]);
-    expect([done, stopped.outcome.status]).toEqual([["first"], "success"]);
-  });
-
-  it("is not asked for any more once a refusal in the same group ended the work", async () => {
-    const together = { execution: "parallel", requires_user_approval: true } as const;
-    const asked: unknown[] = [];
-    const { done, options } = doing({
-      afterRefusal: "stop",
-      approve: ({ directive }) => {
-        asked.push(directive.payload?.name);
-        return "refused";
-      },
-    });
-    const { outcome } = await carry([act("a", together), act("b", together)], options);
-    expect([asked, done, outcomesOf(outcome)]).toEqual([["a"], [], ["refused", "not_reached"]]);
-  });
-
   it("that comes when the caller has given up, or the time is over, is too late", async () => {
     const abort = new AbortController();
     const clock = manualClock();
@@ -477,58 +371,5 @@ describe("approval", () => {
       ["deadline_exceeded", "cancelled"],
     ]);
     expect([done, clock.pending]).toEqual([[], 0]);
-  });
-
-  it("comes to nothing where its text cannot be bound to", async () => {
-    const run = await carryWith(() => expect.unreachable());
-    const { outcome, done } = await run(act("\ud800", { requires_user_approval: true }));
-    expect([codesOf(outcome), done]).toEqual([["approval_failed"], []]);
-  });
-});
-
-describe("denials and errors", () => {
-  it("tell denials before anything is carried out, so that the caller may end it", async () => {
-    const capability_denials = [
-      { capability: "openharness.ui.rich_cards", code: "not_supported", message: "no" },
-    ];
-    const events: string[] = [];
-    const abort = new AbortController();
-    const { shell } = scripted(
-      (request) => respond(request, [say("hi"), say("ho")], { capability_denials }),
-      {
-        executors: { render_message: () => void events.push("shown") },
-        onDenials: (denials) => {
-          events.push(`denied ${denials.map(({ code }) => code)}`);
-          if (events.length > 3) abort.abort();
-          throw new TypeError("ignored");
-        },
-      },
-    );
-    const outcome = await shell.send({});
-    expect(events).toEqual(["denied not_supported", "shown", "shown"]);
-    expect(outcome.denials).toEqual(capability_denials);
-    const ended = await shell.send({ signal: abort.signal });
-    expect([events.slice(3), outcomesOf(ended)]).toEqual([
-      ["denied not_supported"],
-      ["not_reached", "not_reached"],
-    ]);
-    expect(failureOf(ended).code).toBe("cancelled");
-  });
-
-  it("carry nothing out of an error, and give it as it came", async () => {
-    const error = {
-      code: "unknown_sop",
-      message: "No such procedure.",
-      retryable: false,
-      details: { sop: 1 },
-    };
-    const { shell, shown, diagnostics } = scripted((request) => fail(request, error, [say("hi")]));
-    const outcome = await shell.send({});
-    expect(outcome).toMatchObject({ status: "error", error, response: { response: { status: "error" } } });
-    expect(outcome.failure).toBeUndefined();
-    expect([shown, outcomesOf(outcome), codesOf(outcome)]).toEqual([[], ["not_reached"], ["engine_error"]]);
-    expect(diagnosed(diagnostics)).toEqual(["directives_with_error"]);
-    const { shell: mute } = scripted((request) => respond(request, [], {}, { status: "error" }));
-    expect((await mute.send({})).error?.code).toBe("internal_error");
   });
 });

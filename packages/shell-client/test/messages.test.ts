@@ -26,42 +26,6 @@ describe("a render_message", () => {
 });
 
 describe("a payload that does not fit its type", () => {
-  const own = {
-    type: "order",
-    payload: z.object({ count: z.int() }),
-    defaultRisk: "safe",
-  } as const;
-
-  it("shows its fallback_message, else its message or text, and nothing else happens", async () => {
-    const ordered: unknown[] = [];
-    const shown: unknown[] = [];
-    const { outcome, diagnostics } = await carry(
-      [
-        message({ message: { html: "x" }, fallback_message: "A message." }),
-        { action_type: "render_ui", payload: { component: 5, fallback_message: "A card.", message: "no" } },
-        { action_type: "order", payload: { count: "2", text: "Two." } },
-        { action_type: "request_approval", payload: { title: 5, fallback_message: "A question." } },
-        message({ html: "x" }),
-        message({ text: "and on" }),
-      ],
-      {
-        actionTypes: [own],
-        approve: () => "approved",
-        executors: {
-          render_message: ({ payload }) => void shown.push(payload?.message),
-          render_ui: () => void ordered.push("card"),
-          order: () => void ordered.push("order"),
-        },
-      },
-    );
-    expect(shown).toEqual(["A message.", "A card.", "Two.", "A question.", "and on"]);
-    expect(ordered).toEqual([]);
-    expect(outcomesOf(outcome)).toEqual([...Array.from({ length: 5 }, () => "failed"), "done"]);
-    expect(codesOf(outcome).slice(0, 5)).toEqual(Array.from({ length: 5 }, () => "invalid_payload"));
-    expect(insteadOf(outcome)).toEqual([...shown.slice(0, 4), undefined, undefined]);
-    expect(new Set(diagnosed(diagnostics))).toEqual(new Set(["invalid_payload"]));
-  });
-
   it("shows nothing where messages are not shown without a question, or cannot be shown", async () => {
     const misfit = message({ message: 5, fallback_message: "A message." });
     const asks = await carry([misfit], { approvalPolicy: { safe: "ask" }, approve: () => "approved" });

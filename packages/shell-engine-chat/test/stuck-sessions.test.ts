@@ -70,27 +70,6 @@ describe("a session whose response would not fit", () => {
     expect(shown(response).at(-1)).toMatch(/^Hm\.\n.*I cannot\.$/s);
     expect([chat.errors, chat.done.length]).toEqual([[], 9]);
   });
-
-  it("hears how a turn has ended where `render` gives what cannot be sent", async () => {
-    const render = () => ({ action_type: "render_ui", payload: {} });
-    await using chat = await start([askBob, says("Sent.")], { render });
-    const asked = askedIn(await chat.say("mail bob"));
-    expect(shown(await chat.answer(asked, "approved"))).toEqual(["Sent."]);
-    expect(chat.errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "payload_invalid" })]);
-  });
-
-  it("hears how a turn has ended where `render` throws", async () => {
-    const render = () => expect.fail("of the test");
-    await using chat = await start([askBob, says("Sent."), says("Hello.")], { render });
-    const asked = askedIn(await chat.say("mail bob"));
-    expect(codeOf(await chat.answer(asked, "approved"))).toBe("internal_error");
-    expect(shown(await chat.say("hello"))).toEqual([
-      '[tool, 1 line ▸: {"text":"sent to bob"}]',
-      "Sent.",
-      "Hello.",
-    ]);
-    await expect.poll(async () => (await chat.harness.pending()).undelivered).toEqual([]);
-  });
 });
 
 describe("an engine that closes in the middle of a turn", () => {

@@ -37,24 +37,6 @@ const codes = (received: Awaited<ReturnType<ReturnType<typeof connect>["count"]>
   received.map(({ response }) => response.error?.code ?? response.status);
 
 describe("a shell on a channel", () => {
-  it("gets the response to each of its requests, as soon as it is there", async () => {
-    const slow = createDeferred<void>();
-    const { shell, count, engine } = connect({
-      handlers: {
-        intent: async ({ intent }) => {
-          if (intent === "slow") await slow.promise;
-          return [say(intent ?? "")];
-        },
-      },
-    });
-    await shell.send(request({ user_intent: "slow" }, { request_id: "r1" }));
-    await shell.send(request({ user_intent: "quick" }, { request_id: "r2" }));
-    expect((await count(1)).map(({ request_id: id }) => id)).toEqual(["r2"]);
-    slow.resolve();
-    expect((await count(2)).map(({ request_id: id }) => id)).toEqual(["r2", "r1"]);
-    await engine.close();
-  });
-
   it("is who its channel says, and its handlers get the channel's context", async () => {
     const calls: ShellCall<{ principal: string }>[] = [];
     const engine = createShellEngine<{ principal: string }>({

@@ -1,4 +1,4 @@
-import { type ActionDirective, approvalSubject, responseExtensionOf } from "@harnesskit/protocol/openharness";
+import { type ActionDirective, approvalSubject } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { createShellEngine, type ShellCall, type ShellEngine, ShellEngineError } from "../src/index.ts";
@@ -59,37 +59,12 @@ const asked = async (engine: ShellEngine) => {
 };
 
 describe("a run of a SOP", () => {
-  it("goes on step by step, with what the step before left, and ends with the approval that was asked for", async () => {
-    const { engine } = paying();
-    const first = await start(engine);
-    expect(messagesOf(first)).toEqual(["How much?"]);
-    const continuation = continuationOf(first);
-    expect(continuation).toMatchObject({ run_id: expect.stringMatching(/^run_/), sop_id: "pay" });
-    const second = await send(engine, request({ continuation, user_intent: "5" }));
-    const next = continuationOf(second);
-    expect(next.run_id).toBe(continuation.run_id);
-    expect(questionIn(second)?.payload?.continuation).toEqual(next);
-    const extensions = await answer("approved", questionIn(second));
-    const third = await send(engine, request({ continuation: next, extensions }));
-    expect(messagesOf(third)).toEqual(['approved {"amount":5,"before":{"asked":true}}']);
-    expect(third.response.extensions).toBeUndefined();
-  });
-
   it("can be refused by the user, in words or by a digest", async () => {
     const { engine } = paying();
     const second = await asked(engine);
     const extensions = { "dev.harnesskit": { approval: { decision: "refused", reason: "too much" } } };
     const third = await send(engine, request({ continuation: continuationOf(second), extensions }));
     expect(messagesOf(third)[0]).toContain("refused");
-  });
-
-  it("without a token is not resumed by its names", async () => {
-    const { engine } = paying();
-    const { run_id, sop_id } = continuationOf(await start(engine));
-    for (const continuation of [{ run_id }, { sop_id }, { run_id, sop_id }]) {
-      expect(codeOf(await send(engine, request({ continuation })))).toBe("invalid_continuation");
-    }
-    expect(messagesOf(await send(engine, request({ continuation: {} })))).toEqual(["known no run"]);
   });
 
   it("goes on after an error that is retryable, and is over after another one", async () => {
@@ -259,45 +234,5 @@ describe("an answer to an approval", () => {
       "approval_mismatch",
     );
     expect(await go(await answer("approved", questionIn(second)))).toBe("success");
-  });
-});
-
-describe("a conversation", () => {
-  it("is a session and a thread of it, of one credential", async () => {
-    const { engine, calls } = paying();
-    for (const [context, principal] of [
-      [{}, "me"],
-      [{ user_intent: "again" }, "me"],
-      [{ conversation_id: "c" }, "me"],
-      [{ conversation_id: "" }, "me"],
-      [{ session_id: "s" }, "me"],
-      [{}, "you"],
-      [{ session_id: "", conversation_id: "s1" }, "me"],
-    ] as const) {
-      await send(engine, request(context), { principal });
-    }
-    const keys = calls.map(({ conversation }) => conversation.key);
-    expect(keys[1]).toBe(keys[0]);
-    expect(new Set(keys).size).toBe(6);
-    expect(calls.every(({ conversation }) => !conversation.isNew)).toBe(true);
-  });
-
-  it("without a session_id is new, and its continuation leads back to it, again and again", async () => {
-    const { engine, calls } = paying();
-    const unnamed = (context: object = {}) => request({ session_id: undefined, ...context });
-    let response = await send(engine, unnamed({ conversation_id: "c" }));
-    expect(messagesOf(response)).toEqual(["new no run"]);
-    const { session_id } = responseExtensionOf(response.response.extensions) ?? {};
-    expect(session_id).toMatch(/^sess_[0-9a-f]{32}$/);
-    for (let turn = 0; turn < 3; turn++) {
-      const continuation = continuationOf(response);
-      expect(continuation.run_id).toBeUndefined();
-      response = await send(engine, unnamed({ continuation }));
-      expect(messagesOf(response)).toEqual(["known no run"]);
-      expect(codeOf(await send(engine, unnamed({ continuation })))).toBe("continuation_used");
-    }
-    expect(new Set(calls.map(({ conversation }) => conversation.key)).size).toBe(1);
-    expect(messagesOf(await send(engine, unnamed()))).toEqual(["new no run"]);
-    expect(calls.at(-1)?.conversation.sessionId).not.toBe(session_id);
   });
 });

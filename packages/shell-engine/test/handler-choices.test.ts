@@ -1,55 +1,13 @@
-import { approvalSubject, hasCapability } from "@harnesskit/protocol/openharness";
+import { approvalSubject } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { createShellEngine, type ShellCall, type ShellHandlers, type ShellReply } from "../src/index.ts";
+import { createShellEngine, type ShellHandlers, type ShellReply } from "../src/index.ts";
 import { codeOf, continuationOf, messagesOf, request, say, send } from "./support.ts";
 
 const engineOf = (handlers: ShellHandlers) => {
   const errors: unknown[] = [];
   return { engine: createShellEngine({ handlers, onError: (error) => errors.push(error) }), errors };
 };
-
-describe("what a shell declares", () => {
-  const seen = async (capabilities: object | undefined) => {
-    let call: ShellCall | undefined;
-    const { engine } = engineOf({
-      intent: (given) => {
-        call = given;
-      },
-    });
-    await send(engine, request({}, { capabilities }));
-    return { held: [...(call?.capabilities ?? [])], declared: call?.shellCapabilities };
-  };
-
-  it("reaches handlers with its values: vendor keys and what is not offered, too", async () => {
-    const capabilities = {
-      "openharness.ui.rich_cards": { columns: 80, themes: ["dark"] },
-      "openharness.ui.approval": "touch",
-      "openharness.streaming": true,
-      "openharness.actions.parallel": false,
-      "com.example.haptics": { motors: 2 },
-    };
-    const { held, declared } = await seen(capabilities);
-    expect(declared).toEqual(capabilities);
-    expect(held.sort()).toEqual(["openharness.ui.approval", "openharness.ui.rich_cards"]);
-    expect(hasCapability(declared, "com.example.haptics")).toBe(true);
-    expect(hasCapability(declared, "openharness.actions.parallel")).toBe(false);
-  });
-
-  it("is empty where it declares nothing, and what a handler changes in it stays with that handler", async () => {
-    expect(await seen(undefined)).toEqual({ held: [], declared: {} });
-    const { engine } = engineOf({
-      intent: ({ shellCapabilities }) => {
-        (shellCapabilities["com.example.a"] as { b: number }).b++;
-        return [say(JSON.stringify(shellCapabilities))];
-      },
-    });
-    const message = request({}, { capabilities: { "com.example.a": { b: 1 } }, request_id: "r1" });
-    const first = await send(engine, message);
-    expect(messagesOf(first)).toEqual(['{"com.example.a":{"b":2}}']);
-    expect(await send(engine, message)).toEqual(first);
-  });
-});
 
 describe("extensions of a response", () => {
   it("are a handler's own, beside the engine's", async () => {
@@ -92,26 +50,6 @@ describe("a continuation in a handler's own scheme", () => {
     };
     return { ...engineOf(handlers), seen };
   };
-
-  it("goes out in the response, and comes back to its handler", async () => {
-    const { engine, seen } = counting();
-    const first = await send(engine, request({ user_intent: "go" }));
-    expect(first.response.extensions).toEqual({
-      "dev.harnesskit": {
-        session_id: "s1",
-        continuation: { run_id: "run_7d2", continuation_token: "step-1" },
-      },
-    });
-    const second = await send(engine, request({ continuation: continuationOf(first) }));
-    expect(messagesOf(second)).toEqual(["run_7d2 1"]);
-    expect(seen).toEqual([
-      {
-        continuation: { run_id: "run_7d2", continuation_token: "step-1" },
-        run: undefined,
-        approval: undefined,
-      },
-    ]);
-  });
 
   it.each([
     { run_id: "run_7d2" },

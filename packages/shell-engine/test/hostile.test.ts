@@ -1,4 +1,3 @@
-import { getEventListeners } from "node:events";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import type { ContinuationClaim, ContinuationStore } from "../src/continuation-store.ts";
@@ -9,7 +8,7 @@ import {
   type ShellEngineOptions,
 } from "../src/index.ts";
 import type { ShellAuthenticate } from "../src/shell-engine-options.ts";
-import { codeOf, continuationOf, keptLog, messagesOf, request, say, send, TestClock } from "./support.ts";
+import { codeOf, continuationOf, keptLog, request, say, send, TestClock } from "./support.ts";
 
 const thrower = () => {
   throw new TypeError("no");
@@ -52,36 +51,6 @@ describe("a handler", () => {
     expect(errors[0] === thrown).toBe(true);
   });
 
-  it("whose error has more details than a response may have says nothing of them", async () => {
-    const details = { rows: "x".repeat(1000) };
-    const { engine, errors } = engineOf(
-      () => {
-        throw new ShellEngineError("too_many", "Too many.", { details });
-      },
-      { limits: { maxResponseLength: 1000 } },
-    );
-    expect(codeOf(await send(engine, request()))).toBe("internal_error");
-    expect(errors).toEqual([expect.objectContaining({ code: "too_many" })]);
-  });
-
-  it("that leaves gaps between its directives sent the others", async () => {
-    const { engine, errors } = engineOf(() => {
-      const directives = [];
-      directives[1] = say("second");
-      return directives;
-    });
-    expect(messagesOf(await send(engine, request()))).toEqual(["second"]);
-    expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "invalid_directive" })]);
-  });
-
-  it("that goes on changing what it returned changes no response that is remembered", async () => {
-    const payload = { message: "one" };
-    const { engine } = engineOf(() => [{ action_type: "render_message", payload }]);
-    await send(engine, request({}, { request_id: "r" }));
-    payload.message = "two";
-    expect(messagesOf(await send(engine, request({}, { request_id: "r" })))).toEqual(["one"]);
-  });
-
   it.each([
     { runId: 5 },
     { runId: "" },
@@ -94,70 +63,6 @@ describe("a handler", () => {
     const { engine, errors } = engineOf(() => ({ continueWith }));
     expect(codeOf(await send(engine, request()))).toBe("internal_error");
     expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "invalid_reply" })]);
-  });
-
-  it("gets a run's data as they were left, whatever its last attempt and the step before did with them", async () => {
-    const left = { items: 5 };
-    let attempts = 0;
-    const { engine } = engineOf(({ run }) => {
-      if (!run) return { continueWith: { data: left } };
-      const data = run.data as { items: number };
-      data.items--;
-      if (attempts++ === 0) throw new ShellEngineError("busy", "Again.", { retryable: true });
-      return [say(String(data.items))];
-    });
-    const continuation = continuationOf(await send(engine, request()));
-    left.items = 100;
-    expect(codeOf(await send(engine, request({ continuation })))).toBe("busy");
-    expect(messagesOf(await send(engine, request({ continuation })))).toEqual(["4"]);
-  });
-
-  it("that adds to its capabilities adds to those of nobody else", async () => {
-    const { engine } = engineOf((call) => {
-      const seen = [...call.capabilities];
-      (call.capabilities as Set<string>).add("openharness.ui.rich_cards");
-      return [say(seen.join())];
-    });
-    const bare = request({}, { capabilities: undefined });
-    await send(engine, bare);
-    expect(messagesOf(await send(engine, bare))).toEqual([""]);
-  });
-
-  it("may log what cannot be read: the line says so much less, and the request goes on", async () => {
-    const { lines, log } = keptLog();
-    const endless: Record<string, unknown> = {};
-    endless.own = endless;
-    const { engine } = engineOf(
-      (call) => {
-        for (const details of [
-          endless,
-          {
-            get a() {
-              return thrower();
-            },
-          },
-        ])
-          call.log("read", details as never);
-        call.log(Symbol("read") as never);
-        return [say("done")];
-      },
-      { log },
-    );
-    const environment_state = { os: "macOS" };
-    expect(messagesOf(await send(engine, request({ environment_state })))).toEqual(["done"]);
-    expect(lines.map(({ event, details }) => [event, details])).toEqual([
-      ["read", undefined],
-      ["read", undefined],
-      ["handler", undefined],
-      ["request", undefined],
-    ]);
-  });
-
-  it("that has looked at its signal leaves no listener at one that outlives it", async () => {
-    const { signal } = new AbortController();
-    const { engine } = engineOf((call) => [say(String(call.signal.aborted))]);
-    for (let i = 0; i < 3; i++) await send(engine, request(), { principal: "me", signal });
-    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 });
 
@@ -261,24 +166,6 @@ describe("a message or a context that is no plain data", () => {
   ])("is a response too: %s", async (_what, message, context) => {
     const { engine } = engineOf(() => []);
     expect(codeOf(await engine.handle(message, context))).toBe("internal_error");
-  });
-});
-
-describe("a store of continuations", () => {
-  it.each([{ status: "expired" }, {}, true])("that answers %j has claimed nothing", async (claim) => {
-    const continuations = {
-      keep: () => {},
-      claim: () => claim,
-      release: () => {},
-    } as unknown as ContinuationStore;
-    let calls = 0;
-    const { engine, errors } = engineOf(() => ({ continueWith: { runId: `run${++calls}` } }), {
-      continuations,
-    });
-    const continuation = continuationOf(await send(engine, request()));
-    expect(codeOf(await send(engine, request({ continuation })))).toBe("internal_error");
-    expect(calls).toBe(1);
-    expect(errors).toEqual([expect.objectContaining({ name: "HandlerFault", code: "invalid_claim" })]);
   });
 });
 

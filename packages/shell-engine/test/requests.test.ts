@@ -1,7 +1,7 @@
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createShellEngine, type ShellCall, ShellEngineError } from "../src/index.ts";
+import { createShellEngine, type ShellCall } from "../src/index.ts";
 import { codeOf, messagesOf, request, say, send, TestClock } from "./support.ts";
 
 /** An engine that counts. */
@@ -23,37 +23,6 @@ const named = (request_id: string, intent = "hi", more: object = {}) =>
   request({ user_intent: intent, ...more }, { request_id });
 
 describe("a request_id", () => {
-  it("is echoed, and so is the correlation_id, which may differ each time", async () => {
-    const { engine } = counting();
-    for (const correlation_id of ["c1", "c2"]) {
-      const response = await send(engine, { ...named("r1"), correlation_id });
-      expect(response).toMatchObject({ request_id: "r1", correlation_id });
-      expect(messagesOf(response)).toEqual(["hi 1"]);
-    }
-    const bare = await send(engine, request());
-    expect(Object.keys(bare)).not.toContain("request_id");
-    expect(Object.keys(bare)).not.toContain("correlation_id");
-  });
-
-  it("of a request that is refused is echoed where it can be read", async () => {
-    const { engine } = counting();
-    const wrong = { request_id: "r1", correlation_id: "c1", protocol_version: "1.0.0", request: 5 };
-    expect(await send(engine, wrong)).toMatchObject({ request_id: "r1", correlation_id: "c1" });
-    const none = await send(engine, { ...wrong, request_id: 7, correlation_id: "" });
-    expect([none.request_id, none.correlation_id]).toEqual([undefined, undefined]);
-  });
-
-  it("that is used again for the same request gets the same response, and no handler is asked", async () => {
-    const { engine, calls, clock } = counting();
-    const first = await send(engine, named("r1"));
-    clock.move(5000);
-    const { protocol_version, capabilities, request: payload } = named("r1");
-    const context = Object.fromEntries(Object.entries(payload.context).reverse());
-    const reordered = { request: { context }, capabilities, request_id: "r1", protocol_version };
-    expect((await send(engine, reordered)).response).toEqual(first.response);
-    expect(calls.length).toBe(1);
-  });
-
   it("means another request in another session and of somebody else", async () => {
     const { engine } = counting();
     const answers = [];
@@ -90,27 +59,6 @@ describe("a request_id", () => {
     expect(calls).toBe(1);
   });
 
-  it("is handled again after an error that is retryable, and not after another one", async () => {
-    let calls = 0;
-    const engine = createShellEngine({
-      handlers: {
-        intent: ({ intent }) => {
-          throw new ShellEngineError(`failed_${++calls}`, "no", { retryable: intent === "again" });
-        },
-      },
-    });
-    const codes = [];
-    for (const message of [
-      named("a", "again"),
-      named("a", "again"),
-      named("b", "never"),
-      named("b", "never"),
-    ]) {
-      codes.push(codeOf(await send(engine, message)));
-    }
-    expect(codes).toEqual(["failed_1", "failed_2", "failed_3", "failed_3"]);
-  });
-
   it("is forgotten after its time", async () => {
     const { engine, calls, clock } = counting({ rememberMs: 1000 });
     await send(engine, named("r1"));
@@ -122,20 +70,15 @@ describe("a request_id", () => {
     expect(calls.length).toBe(2);
   });
 
-  it("100,000 times and more holds the bound, and costs whoever uses so many", async () => {
-    const { engine } = counting();
+  it("more often than the bound holds it, and costs whoever uses so many", async () => {
+    const { engine } = counting({ maxRememberedRequests: 100 });
     await engine.handle(named("mine"), { principal: "careful" });
-    for (let index = 0; index < 100_000; index++)
-      await engine.handle(named(`r${index}`), { principal: "me" });
-    expect(engine.stats()).toEqual({ inFlight: 0, rememberedRequests: 100_000 });
-    for (let index = 100_000; index < 101_000; index++) {
-      await engine.handle(named(`r${index}`), { principal: "me" });
-    }
-    expect(engine.stats().rememberedRequests).toBe(100_000);
+    for (let index = 0; index < 150; index++) await engine.handle(named(`r${index}`), { principal: "me" });
+    expect(engine.stats()).toEqual({ inFlight: 0, rememberedRequests: 100 });
     expect(messagesOf(await engine.handle(named("mine"), { principal: "careful" }))).toEqual(["hi 1"]);
-    expect(messagesOf(await engine.handle(named("r100999"), { principal: "me" }))).toEqual(["hi 101001"]);
-    expect(messagesOf(await engine.handle(named("r0"), { principal: "me" }))).toEqual(["hi 101002"]);
-  }, 60_000);
+    expect(messagesOf(await engine.handle(named("r149"), { principal: "me" }))).toEqual(["hi 151"]);
+    expect(messagesOf(await engine.handle(named("r0"), { principal: "me" }))).toEqual(["hi 152"]);
+  });
 
   it("of large responses holds the bound of their size", async () => {
     const engine = createShellEngine({
@@ -260,19 +203,5 @@ describe("time", () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
     gate.resolve();
     await Promise.all(both);
-  });
-
-  it("is told as latency", async () => {
-    const clock = new TestClock();
-    const engine = createShellEngine({
-      handlers: {
-        intent: () => {
-          clock.move(42);
-          return [];
-        },
-      },
-      clock,
-    });
-    expect((await send(engine, request())).response.engine_latency_ms).toBe(42);
   });
 });

@@ -303,16 +303,6 @@ describe("an approval that is settled otherwise", () => {
     await client.close();
   });
 
-  it("aborts when the connection closes", async () => {
-    const { onApproval, asked } = undecided();
-    const { client, server, errors } = await setUp({ onApproval });
-    server.send(await turn.approvalRequested("req_1"));
-    const [, { signal }] = await asked;
-    await client.close();
-    expect(await aborted(signal)).toMatchObject({ code: "approval_settled" });
-    expect(errors).toEqual([]);
-  });
-
   it("is no error when the server says that the answer came too late", async () => {
     const { client, server, errors } = await setUp({ onApproval: () => "once" }, () => {
       throw new ProtocolError(-32004, "Too late", { data: { reason: "already_resolved", by: "client-2" } });

@@ -50,11 +50,6 @@ describe("EventBuffer", () => {
     ]);
   });
 
-  it("ends somewhere even for approvals", () => {
-    const buffer = fill({ maxBufferedEvents: 2 }, Array(9).fill(approval));
-    expect([buffer.size, buffer.droppedItems]).toEqual([4, 5]);
-  });
-
   it("bounds the text that waits, and takes more when it was read", () => {
     const buffer = fill({ maxBufferedEvents: 100, maxBufferedDeltaChars: 5 }, [
       turn.delta("a", "123"),

@@ -179,15 +179,4 @@ describe("with a server that does not announce an extension", () => {
       expect(scripted.server.calls.map(({ method }) => method)).toEqual(["initialize"]);
     }
   });
-
-  it("a turn is started and cancelled as before", async () => {
-    await using scripted = await setUp({ "turn.cancel": () => ({ ok: true }) });
-    const turn = await scripted.client.startTurn({ threadId: "ses_1", input: "x" });
-    await turn.cancel();
-    expect(scripted.server.calls.slice(1)).toEqual([
-      { method: "turn.start", params: { threadId: "ses_1", input: [{ type: "text", text: "x" }] } },
-      { method: "turn.cancel", params: { threadId: "ses_1" } },
-    ]);
-    expect(turn.position).toBeUndefined();
-  });
 });

@@ -14,50 +14,6 @@ const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
 };
 
 describe("thread.subscribe", () => {
-  it("joins without a gap: the past from the log, then what comes, each once", async () => {
-    const { server, client, threadId } = await setUp({ runner: sayingRunner("a", "b") });
-    const first = await client.startTurn(threadId);
-    await client.turnEnd(first.result.turnId);
-    for (const afterSeq of [0, 1, 4]) {
-      const joining = RawClient.connect(server);
-      const second = client.startTurn(threadId);
-      const { result } = await joining.call("thread.subscribe", { threadId, afterSeq });
-      expect(result).toMatchObject({ thread: { threadId }, lastSeq: expect.any(Number) });
-      const { turnId } = (await second).result;
-      await joining.turnEnd(turnId);
-      await client.turnEnd(turnId);
-      const numbers = joining.received.flatMap(({ params }) => (params ? [params.seq] : []));
-      const events = await client.events(threadId);
-      const last = events.findLast(({ type }) => type === "turn.completed")?.seq ?? 0;
-      // Deltas of a completed item are left out of the past; everything else is there, in order.
-      const expected = events.filter(
-        ({ seq, type }) => seq > afterSeq && seq <= last && type !== "item.delta",
-      );
-      expect(numbers.filter((seq) => expected.some((event) => event.seq === seq))).toEqual(
-        expected.map(({ seq }) => seq),
-      );
-      expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
-    }
-  });
-
-  it("ends the hearing of all other threads", async () => {
-    const { server, client, threadId } = await setUp({ runner: sayingRunner("x") });
-    const other = RawClient.connect(server);
-    await other.call("thread.subscribe", { threadId });
-    const elsewhere = await client.createThread();
-    const { result } = await client.startTurn(elsewhere);
-    await client.turnEnd(result.turnId);
-    const here = await client.startTurn(threadId);
-    await other.turnEnd(here.result.turnId);
-    expect(other.told.every(({ data }) => data.threadId === threadId)).toBe(true);
-    await other.call("thread.unsubscribe", { threadId });
-    const count = other.received.length;
-    const more = await client.startTurn(threadId);
-    await client.turnEnd(more.result.turnId);
-    await other.call("thread.list");
-    expect(other.received.slice(count).filter(({ method }) => method)).toEqual([]);
-  });
-
   it("tells again what waits for an answer", async () => {
     const { server, client, threadId, tool } = await setUp();
     const { result } = await client.startTurn(threadId);
@@ -74,28 +30,9 @@ describe("thread.subscribe", () => {
     await client.turnEnd(result.turnId);
     expect(tool.runs).toHaveLength(1);
   });
-
-  it("is -32001 for an unknown thread", async () => {
-    const { client } = await setUp();
-    expect((await client.call("thread.subscribe", { threadId: "nope" })).error?.code).toBe(-32001);
-  });
 });
 
 describe("clientRequestId", () => {
-  it("thread.create: the same id and payload give the same thread, another payload a conflict", async () => {
-    const store = createMemoryThreadStore();
-    const { client } = await setUp({ store });
-    const params = { title: "t", clientRequestId: "r1" };
-    const answers = await Promise.all([1, 2, 3].map(() => client.call("thread.create", params)));
-    const [first] = answers;
-    for (const { result } of answers) expect(result).toEqual(first?.result);
-    const other = await client.call("thread.create", { title: "u", clientRequestId: "r1" });
-    expect(other.error).toMatchObject({ code: -32005, data: { reason: "request_conflict" } });
-    expect(client.all("thread.created").filter(({ thread }) => thread.title === "t")).toHaveLength(1);
-    const later = await setUp({ store });
-    expect((await later.client.call("thread.create", params)).result).toEqual(first?.result);
-  });
-
   it("turn.start: starts once, however often and from wherever it is sent", async () => {
     const store = createMemoryThreadStore();
     const { server, client, threadId } = await setUp({ store, runner: sayingRunner("x") });
@@ -115,48 +52,6 @@ describe("clientRequestId", () => {
     const later = createThreadServer({ store, runner: sayingRunner("y") });
     expect((await RawClient.connect(later).call("turn.start", params)).result).toEqual({ turnId });
     expect(client.all("turn.started")).toHaveLength(1);
-  });
-
-  it("approval.respond: the same answer again is ok, another one a conflict", async () => {
-    const { client, threadId, tool } = await setUp();
-    const { result } = await client.startTurn(threadId);
-    const { requestId } = (await client.notification("approval.requested")).params;
-    const params = { requestId, decision: "once", clientRequestId: "r" };
-    const answers = await Promise.all([1, 2, 3].map(() => client.call("approval.respond", params)));
-    expect(answers.map((answer) => answer.result)).toEqual([{ ok: true }, { ok: true }, { ok: true }]);
-    await client.turnEnd(result.turnId);
-    expect((await client.call("approval.respond", params)).result).toEqual({ ok: true });
-    expect((await client.call("approval.respond", { ...params, decision: "reject" })).error?.code).toBe(
-      -32005,
-    );
-    const without = await client.call("approval.respond", { requestId, decision: "once" });
-    expect(without.error).toMatchObject({
-      code: -32004,
-      data: { reason: "already_resolved", decision: "once" },
-    });
-    expect(tool.runs).toHaveLength(1);
-  });
-});
-
-describe("an answer bound to a digest", () => {
-  it("is refused for another digest, and the question still stands", async () => {
-    const { client, threadId, tool } = await setUp();
-    const { result } = await client.startTurn(threadId);
-    const { requestId, metadata } = (await client.notification("approval.requested")).params;
-    const wrong = await client.call("approval.respond", { requestId, decision: "once", digest: "sha256:00" });
-    expect(wrong.error).toMatchObject({
-      code: -32004,
-      data: { reason: "digest_mismatch", digest: metadata.digest },
-    });
-    expect(tool.runs).toEqual([]);
-    const right = await client.call("approval.respond", {
-      requestId,
-      decision: "once",
-      digest: metadata.digest,
-    });
-    expect(right.result).toEqual({ ok: true });
-    await client.turnEnd(result.turnId);
-    expect(tool.runs).toHaveLength(1);
   });
 });
 
@@ -325,55 +220,6 @@ describe("nobody there", () => {
     await last.call("thread.subscribe", { threadId, afterSeq: 0 });
     await last.turnEnd(result.turnId);
     expect(last.items("tool_exec")).toMatchObject([{ code: "approval.unattended" }]);
-  });
-});
-
-describe("thread.list", () => {
-  it("gives pages that never overlap, and filters", async () => {
-    const clock = createManualClock();
-    const { client } = await setUp({ clock, resolveDirectory: (directory) => directory ?? "/a" });
-    for (let index = 0; index < 7; index++) {
-      if (index % 3 === 0) clock.advance(10);
-      await client.call("thread.create", {
-        title: `Number ${index}`,
-        directory: index % 2 ? "/odd" : "/even",
-      });
-    }
-    const all = (await client.call("thread.list")).result.threads;
-    expect(all).toHaveLength(8);
-    const pages = [];
-    for (let cursor: string | undefined; ; ) {
-      const { threads, nextCursor } = (
-        await client.call("thread.list", { limit: 3, ...(cursor && { cursor }) })
-      ).result;
-      pages.push(...threads);
-      if (nextCursor === undefined) break;
-      cursor = nextCursor;
-    }
-    expect(pages).toEqual(all);
-    expect((await client.call("thread.list", { directory: "/odd" })).result.threads).toHaveLength(3);
-    expect((await client.call("thread.list", { title: "number 4" })).result.threads).toMatchObject([
-      { title: "Number 4" },
-    ]);
-    expect((await client.call("thread.list", { updatedAfter: clock.now() })).result.threads).toEqual([]);
-    expect((await client.call("thread.list", { cursor: "x" })).error?.code).toBe(-32602);
-  });
-});
-
-describe("thread.delete", () => {
-  it("removes a thread for everybody, but none with an active turn", async () => {
-    const { server, client, threadId } = await setUp();
-    const other = RawClient.connect(server);
-    const { result } = await client.startTurn(threadId);
-    await client.notification("approval.requested");
-    expect((await client.call("thread.delete", { threadId })).error?.code).toBe(-32002);
-    await client.call("turn.cancel", { threadId });
-    await client.turnEnd(result.turnId);
-    expect((await client.call("thread.delete", { threadId })).result).toEqual({ ok: true });
-    await other.until(({ method, params }) => method === "thread.deleted" && params.threadId === threadId);
-    expect((await client.call("thread.get", { threadId })).error?.code).toBe(-32001);
-    expect((await client.call("thread.delete", { threadId })).error?.code).toBe(-32001);
-    expect((await client.call("thread.list")).result.threads).toEqual([]);
   });
 });
 

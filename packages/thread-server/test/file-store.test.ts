@@ -348,17 +348,6 @@ describe("the lock", () => {
     await lease.release();
     expect((await readdir(join(dir.path, "threads/ses_1"))).sort()).toEqual(["events.jsonl", "meta.json"]);
   });
-
-  it("has one owner, however many ask at once for that of a dead process", async () => {
-    await using dir = await temporaryDirectory();
-    await createFileThreadStore({ root: dir.path }).create(thread("ses_1"));
-    const dead = { pid: await deadPid(), host: hostname(), nonce: "n" };
-    await writeFile(join(dir.path, "threads/ses_1/lock.json"), JSON.stringify(dead));
-    const stores = Array.from({ length: 20 }, () => createFileThreadStore({ root: dir.path }));
-    const leases = await Promise.allSettled(stores.map((store) => store.lease("ses_1")));
-    expect(leases.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    await Promise.all(stores.map((store) => store.close()));
-  });
 });
 
 describe("directories", () => {

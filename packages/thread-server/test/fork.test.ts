@@ -31,62 +31,6 @@ const inThread = (events: readonly Event[], from: string, to: string): unknown =
   JSON.parse(JSON.stringify(events).replaceAll(from, to));
 
 describe("thread.fork", () => {
-  it("begins a thread with the history up to an event, and leaves the source alone", async () => {
-    const { server, client, threadId, turn, fork } = await setUp();
-    const other = RawClient.connect(server);
-    await turn("one", threadId, { clientRequestId: "r1" });
-    const seq = (await client.events(threadId)).length;
-    await turn("two");
-    const before = await client.events(threadId);
-    const { thread } = (await fork({ seq, title: "Fork" })).result;
-    expect(thread).toMatchObject({ title: "Fork", directory: "", forkedFrom: { threadId, seq } });
-    expect(await client.events(threadId)).toEqual(before);
-    const { result } = await client.call("thread.get", { threadId: thread.threadId });
-    expect(result.thread).toEqual(thread);
-    const copied = result.events.slice(1, seq);
-    const expected = inThread(before.slice(1, seq), threadId, thread.threadId) as Event[];
-    for (const { data } of ofType(expected, "turn.started")) {
-      delete data.turn.clientRequestId;
-      delete data.turn.requestDigest;
-    }
-    for (const { data } of ofType(expected, "turn.completed")) {
-      delete data.turn.clientRequestId;
-      delete data.turn.requestDigest;
-    }
-    expect(copied).toEqual(expected);
-    expect(result.events.slice(seq)).toMatchObject([
-      { seq: seq + 1, type: "thread.forked", data: { from: { threadId, seq } } },
-    ]);
-    // Clients hear that there is a thread, and none of its copies.
-    const heard = other.told.filter(({ data }) => data.threadId === thread.threadId).map(({ type }) => type);
-    expect(heard).toEqual(["thread.created", "thread.forked"]);
-    expect((await client.call("thread.list")).result.threads).toContainEqual(thread);
-  });
-
-  it("goes on from there: its next turn has the history, and the request ids of the source are free", async () => {
-    const histories: string[][] = [];
-    const { client, threadId, turn, fork } = await setUp({
-      runner: {
-        async run(turn) {
-          histories.push(
-            turn.history.flatMap(({ type, data }) =>
-              type === "user_message" ? [JSON.stringify(data?.content)] : [],
-            ),
-          );
-        },
-      },
-    });
-    await turn("one", threadId, { clientRequestId: "r1" });
-    await turn("two");
-    const { thread } = (await fork()).result;
-    await turn("three", thread.threadId, { clientRequestId: "r1" });
-    expect(histories.at(-1)?.map((json) => JSON.parse(json)[0].text)).toEqual(["one", "two", "three"]);
-    const again = (await client.call("thread.fork", { threadId: thread.threadId })).result.thread;
-    await turn("four", again.threadId);
-    expect(histories.at(-1)).toHaveLength(4);
-    expect(again.title).toBe("Source");
-  });
-
   it("closes in the fork what was open there: the turn ends as forked, its question and its queue with it", async () => {
     const tool = recordingTool("bash", "execute");
     const runner = callingRunner({ tool: "bash", input: { command: "ls" } });

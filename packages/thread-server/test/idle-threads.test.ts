@@ -116,16 +116,6 @@ describe("a thread that nobody uses", () => {
     await released(dir.path, threadId);
     await server.close();
   });
-
-  it("that is deleted leaves no timer", async () => {
-    await using dir = await temporaryDirectory();
-    const { server, idle, client } = serve(dir.path);
-    const threadId = await client.createThread();
-    expect(idle.size).toBe(1);
-    await client.call("thread.delete", { threadId });
-    expect(idle.size).toBe(0);
-    await server.close();
-  });
 });
 
 describe("a lock that cannot be removed", () => {
@@ -170,26 +160,6 @@ describe("a lock that cannot be removed", () => {
     await expect(lease.release()).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
     fileSystem.plan = () => undefined;
     await (await other.lease("ses_1")).release();
-  });
-
-  it("of another server, that took it meanwhile, is left alone", async () => {
-    const { fileSystem, store } = await open();
-    const lease = await store.lease("ses_1");
-    fileSystem.plan = failing("rm");
-    await expect(lease.release()).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
-    fileSystem.plan = () => undefined;
-    const takes = createFileThreadStore({
-      root: "/harness",
-      fileSystem: fileSystem.calls,
-      isOwnerDead: () => true,
-    });
-    const taken = await takes.lease("ses_1");
-    await expect(store.lease("ses_1")).rejects.toMatchObject({
-      name: "ThreadStoreError",
-      code: "thread_locked",
-    });
-    await store.close();
-    await taken.release();
   });
 
   it("does not keep a server from closing", async () => {

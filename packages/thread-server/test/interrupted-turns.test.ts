@@ -6,6 +6,7 @@ import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
+import { isNightly } from "../../../scripts/lib/nightly.ts";
 import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
@@ -219,9 +220,9 @@ const tenSteps = (asked: number[]): LanguageModelV3 =>
 
 describe("a turn of ten steps on the AI SDK whose server dies at its writes", () => {
   it("is paid once for each recorded step, does each thing at most once, and ends once, wherever it dies", async () => {
-    // At each fifth write, which is another one in each step; the crash campaign dies at all of them.
+    // At each eighth write, which is another one in each step; the crash campaign dies at all of them.
     let deaths = 0;
-    for (let at = 1, hasDied = true; hasDied; at += 5) {
+    for (let at = 1, hasDied = true; hasDied; at += isNightly ? 5 : 8) {
       await using dir = await temporaryDirectory();
       const asked: number[] = [];
       const act = recordingTool("act", "execute");
@@ -257,7 +258,7 @@ describe("a turn of ten steps on the AI SDK whose server dies at its writes", ()
       const calls = ofType(events, "item.completed").filter(({ data }) => data.type === "tool_exec");
       expect(calls).toHaveLength(2 * (steps - 1));
     }
-    expect(deaths).toBeGreaterThan(steps);
+    expect(deaths).toBeGreaterThan(steps / 2);
   }, 120_000);
 });
 

@@ -4,7 +4,7 @@ import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { heldUpdates } from "./support/failing-stores.ts";
-import { ofType, RawClient } from "./support/raw-client.ts";
+import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
 const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
@@ -36,24 +36,6 @@ describe("initialize", () => {
 });
 
 describe("thread.rename", () => {
-  it("changes the title for all clients, in the log, the list and after a restart", async () => {
-    const { server, store, client, threadId } = await setUp();
-    const other = RawClient.connect(server);
-    await other.call("thread.subscribe", { threadId });
-    const { result } = await client.call("thread.rename", { threadId, title: "Ünïcode 👍 title" });
-    expect(result.thread).toMatchObject({ threadId, title: "Ünïcode 👍 title" });
-    for (const each of [client, other]) {
-      const { params } = await each.notification("thread.updated");
-      expect(params).toMatchObject({ threadId, seq: 2, thread: result.thread });
-    }
-    await client.call("thread.rename", { threadId, title: "Ünïcode 👍 title" });
-    expect(ofType(await client.events(threadId), "thread.updated")).toHaveLength(1);
-    await server.close();
-    const later = RawClient.connect(createThreadServer({ runner: sayingRunner(), store }));
-    expect((await later.call("thread.get", { threadId })).result.thread.title).toBe("Ünïcode 👍 title");
-    expect(await listed(later, { title: "ünïcode" })).toEqual([threadId]);
-  });
-
   it("is written while a turn runs, and the turn goes on", async () => {
     const { client, threadId } = await setUp(asking());
     const { result } = await client.startTurn(threadId);
@@ -153,60 +135,6 @@ describe("thread.archive", () => {
 describe("thread.search", () => {
   const said = async (client: RawClient, threadId: string, text: string) =>
     client.turnEnd((await client.startTurn(threadId, text)).result.turnId);
-
-  it("finds titles, prompts and answers by all their words in any case, with what is around them", async () => {
-    const { client, threadId } = await setUp({ runner: sayingRunner("The Parser ", "is slow") });
-    const other = (await client.call("thread.create", { title: "Parser notes" })).result.thread.threadId;
-    const long = `${"lorem ".repeat(100)}the  SLOW\nparser${" ipsum".repeat(100)}`;
-    await said(client, threadId, long);
-    const { result } = await client.call("thread.search", { query: "parser  Slow" });
-    expect(result.hits.map((hit: any) => [hit.thread.threadId, hit.in])).toEqual([
-      [threadId, "user_message"],
-      [threadId, "assistant_message"],
-    ]);
-    expect(result.hits[0].snippet).toMatch(/^….*the SLOW parser ipsum.*…$/);
-    expect(result.hits[1].snippet).toBe("The Parser is slow");
-    const events = await client.events(threadId);
-    for (const hit of result.hits) {
-      expect(events.find(({ seq }) => seq === hit.seq)).toMatchObject({
-        time: hit.time,
-        data: { itemId: hit.itemId },
-      });
-    }
-    const titles = (await client.call("thread.search", { query: "PARSER", limit: 10 })).result.hits;
-    expect(titles.map((hit: any) => [hit.thread.threadId, hit.in])).toContainEqual([other, "title"]);
-    const inOne = (await client.call("thread.search", { query: "parser", threadId: other })).result;
-    expect(inOne.hits).toHaveLength(1);
-    expect((await client.call("thread.search", { query: "parser fast" })).result).toEqual({ hits: [] });
-    expect((await client.call("thread.search", { query: "parser", directory: "/x" })).result).toEqual({
-      hits: [],
-    });
-    expect((await client.call("thread.search", { query: "x", threadId: "nope" })).error?.code).toBe(-32001);
-  });
-
-  it("gives each hit once over its pages, however little one request may read", async () => {
-    const clock = createManualClock();
-    const limits = { maxSearchThreads: 1, maxSearchLength: 1, searchTimeoutMs: 1 };
-    const { client } = await setUp({ limits, runner: sayingRunner("needle one"), clock });
-    const expected: string[] = [];
-    for (let index = 0; index < 3; index++) {
-      const title = `needle ${index}`;
-      const { threadId } = (await client.call("thread.create", { title })).result.thread;
-      await said(client, threadId, "a needle in a prompt");
-      expected.push(`${threadId} title`, `${threadId} user_message`, `${threadId} assistant_message`);
-    }
-    const found: string[] = [];
-    let cursor: string | undefined;
-    for (let requests = 0; requests < 100; requests++) {
-      const params = { query: "NEEDLE", limit: 2, ...(cursor && { cursor }) };
-      const { result } = await client.call("thread.search", params);
-      for (const hit of result.hits) found.push(`${hit.thread.threadId} ${hit.in}`);
-      cursor = result.nextCursor;
-      if (!cursor) break;
-    }
-    expect(cursor).toBeUndefined();
-    expect(found.sort()).toEqual(expected.sort());
-  });
 
   it("finds over its pages what was used meanwhile", async () => {
     const clock = createManualClock();

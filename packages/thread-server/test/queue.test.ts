@@ -11,7 +11,7 @@ import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { fullForStarts, heldUpdates } from "./support/failing-stores.ts";
 import { heldRunner } from "./support/held-runner.ts";
 import { overriding } from "./support/overriding.ts";
-import { ofType, RawClient } from "./support/raw-client.ts";
+import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
 const serve = (options: Partial<ThreadServerOptions> = {}) => {
@@ -41,56 +41,6 @@ const texts = (queued: { input: { text: string }[] }[]): string[] =>
   queued.map(({ input }) => input[0]?.text ?? "");
 
 describe("turn.start while a turn is active", () => {
-  it("rejects by default, as without the extension", async () => {
-    const { client, threadId, first } = await setUp();
-    for (const more of [{}, { whenBusy: "reject" }]) {
-      const { error } = await client.startTurn(threadId, "second", more);
-      expect(error).toMatchObject({ code: -32002, data: { turnId: first } });
-    }
-    expect((await client.startTurn(threadId, "x", { whenBusy: "later" })).error?.code).toBe(-32602);
-    expect((await client.call("queue.list", { threadId })).result).toEqual({ queued: [] });
-  });
-
-  it("queues in order, tells the place, and each turn starts by itself when the one before ends", async () => {
-    const { server, client, threadId, first, queue, listed, finish, runs, isRunning } = await setUp();
-    const other = RawClient.connect(server);
-    const second = await queue("second");
-    const third = await queue("third", { agent: "code" });
-    expect([second.queued, third.queued]).toEqual([{ position: 1 }, { position: 2 }]);
-    expect(await listed()).toMatchObject([
-      {
-        turnId: second.turnId,
-        threadId,
-        input: [{ type: "text", text: "second" }],
-        time: { queued: expect.any(Number) },
-      },
-      { turnId: third.turnId, agent: "code" },
-    ]);
-    expect((await client.call("thread.get", { threadId })).result.thread.queued).toBe(2);
-    expect((await client.call("thread.list")).result.threads[0].queued).toBe(2);
-    for (const { turnId } of [{ turnId: first }, second, third]) {
-      await until(() => isRunning(turnId));
-      finish(turnId);
-      await client.turnEnd(turnId);
-    }
-    expect(runs).toEqual(["first", "second", "third"]);
-    expect(await listed()).toEqual([]);
-    const events = await client.events(threadId);
-    expect(ofType(events, "turn.started").map(({ data }) => data.turnId)).toEqual([
-      first,
-      second.turnId,
-      third.turnId,
-    ]);
-    expect(ofType(events, "turn.started").map(({ data }) => data.queuedSince !== undefined)).toEqual([
-      false,
-      true,
-      false,
-    ]);
-    for (const each of [client, other])
-      expect(each.all("turn.queued").map(({ turnId }) => turnId)).toEqual([second.turnId, third.turnId]);
-    await until(async () => (await client.call("thread.list")).result.threads[0].queued === undefined);
-  });
-
   it("queues for every client where the server says so", async () => {
     const { client, threadId, first, finish } = await setUp({ whenBusy: "queue" });
     const { result } = await client.startTurn(threadId, "second");
@@ -179,23 +129,6 @@ describe("turn.start while a turn is active", () => {
       expect(runs).toEqual(["pay"]);
     },
   );
-
-  it("interrupts: the active turn ends as cancelled, then this one runs, then what waited", async () => {
-    const { client, first, queue, isRunning, finish, runs } = await setUp();
-    const waiting = await queue("waiting");
-    await until(() => isRunning(first));
-    const [one, two] = await Promise.all([
-      queue("urgent 1", { whenBusy: "interrupt" }),
-      queue("urgent 2", { whenBusy: "interrupt" }),
-    ]);
-    expect((await client.turnEnd(first)).params.status).toBe("cancelled");
-    for (const { turnId } of [one, two, waiting]) {
-      await until(() => isRunning(turnId));
-      finish(turnId);
-      expect((await client.turnEnd(turnId)).params.status).toBe("completed");
-    }
-    expect(runs).toEqual(["first", "urgent 1", "urgent 2", "waiting"]);
-  });
 
   it("interrupts a turn that waits for an approval: the question is resolved, and nothing of it runs", async () => {
     const tool = recordingTool("bash", "execute");

@@ -2,10 +2,9 @@ import { appendFile, cp, mkdir, readFile, rm, stat, symlink, writeFile } from "n
 import { join } from "node:path";
 import type { Thread } from "@harnesskit/protocol/threads";
 import { expect, it } from "vitest";
-import { cpuTimer, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { ThreadStore } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
-import { toThreadPage } from "../src/thread-list.ts";
 
 const threadOf = (number: number, updated = number): Thread => ({
   threadId: `ses_${number}`,
@@ -102,31 +101,3 @@ it("stays small, however often a thread is updated", async () => {
   expect(await readFile(join(at.root, "index.jsonl"), "utf8")).toContain('"updated":599');
   expect(await ids(at.other)).toBe("1 3 2");
 });
-
-it("gives a page of many threads about as fast as one of few", async () => {
-  const spent = async (count: number): Promise<number> => {
-    await using directory = await temporaryDirectory();
-    const root = join(directory.path, ".harness");
-    for (let number = 0; number < count; number++) {
-      const path = join(root, "threads", `ses_${number}`);
-      await mkdir(path, { recursive: true, mode: 0o700 });
-      await writeFile(join(path, "meta.json"), JSON.stringify(threadOf(number)));
-    }
-    const store = createFileThreadStore({ root });
-    expect(await store.list()).toHaveLength(count);
-    // The directory counts as settled some time after its last change.
-    await expect
-      .poll(async () => Date.now() - (await stat(join(root, "threads"))).mtimeMs)
-      .toBeGreaterThan(200);
-    await store.list();
-    const spentMs = cpuTimer();
-    for (let round = 0; round < 200; round++) {
-      await store.update(threadOf(round % count, 20_000 + round));
-      const { threads } = toThreadPage(await store.list(), { limit: 50 }, 1_000_000);
-      expect(threads[0]?.threadId).toBe(`ses_${round % count}`);
-    }
-    return spentMs();
-  };
-  const few = await spent(100);
-  expect(await spent(2000)).toBeLessThan(3 * few + 200);
-}, 60_000);

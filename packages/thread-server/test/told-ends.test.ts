@@ -5,7 +5,7 @@ import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/i
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+import { callingRunner, recordingTool } from "./support/tools.ts";
 
 /** A store that is full while `full` is set. */
 const fillable = () => {
@@ -85,44 +85,6 @@ describe("the end of a turn that cannot be stored", () => {
     await server.close();
     const [last] = await inner.lastEvents(threadId, 1);
     expect(last).toMatchObject({ type: "turn.error", data: storeFull });
-  });
-});
-
-describe("the end of a turn", () => {
-  const setUp = (runner = sayingRunner("x")) => {
-    const clock = createManualClock();
-    const errors: unknown[] = [];
-    const tools = [recordingTool("bash", "execute")];
-    const onError = (error: unknown) => void errors.push(error);
-    const server = createThreadServer({ runner, tools, clock, onError, limits: { idleTimeoutMs: 1e9 } });
-    return { clock, errors, server, client: RawClient.connect(server) };
-  };
-
-  it("leaves no timer, and no error for later", async () => {
-    const { clock, errors, server, client } = setUp();
-    const threadId = await client.createThread();
-    const { result } = await client.startTurn(threadId);
-    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
-    await client.call("thread.list");
-    // Of the thread only: it is given back when nobody uses it.
-    expect(clock.pending).toBe(1);
-    clock.advance(60_000);
-    expect(errors).toEqual([]);
-    await server.close();
-  });
-
-  it("leaves none either when it was cancelled and its runner stopped in time", async () => {
-    const { clock, errors, server, client } = setUp(callingRunner({ tool: "bash", input: {} }));
-    const threadId = await client.createThread();
-    const { result } = await client.startTurn(threadId);
-    await client.notification("approval.requested");
-    await client.call("turn.cancel", { threadId });
-    expect((await client.turnEnd(result.turnId)).params.status).toBe("cancelled");
-    await client.call("thread.list");
-    expect(clock.pending).toBe(1);
-    clock.advance(60_000);
-    expect(errors).toEqual([]);
-    await server.close();
   });
 });
 

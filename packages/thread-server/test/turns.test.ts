@@ -1,5 +1,3 @@
-import { createDeferred } from "@harnesskit/wire";
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { createThreadServer, type ThreadServerOptions, ToolError, TurnError } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
@@ -41,73 +39,6 @@ describe("one turn at a time", () => {
 });
 
 describe("turn.cancel", () => {
-  it("answers ok before the turn ends as cancelled, once", async () => {
-    const { client, threadId } = await setUp({
-      runner: {
-        async run(turn) {
-          turn.message().append("partly");
-          await untilAborted(turn.signal);
-        },
-      },
-    });
-    const { result } = await client.startTurn(threadId);
-    await client.notification("item.delta");
-    const reply = await client.call("turn.cancel", { threadId });
-    expect(reply.result).toEqual({ ok: true });
-    const end = await client.turnEnd(result.turnId);
-    expect(end).toMatchObject({
-      method: "turn.completed",
-      params: { status: "cancelled", turn: { status: "cancelled" } },
-    });
-    expect(client.received.indexOf(reply)).toBeLessThan(client.received.indexOf(end));
-    expect(client.items("assistant_message")).toEqual([{ text: "partly" }]);
-    expect(terminals(client)).toHaveLength(1);
-  });
-
-  it("ends a turn whose runner ignores it, at the deadline, and refuses what the runner still writes", async () => {
-    const clock = createManualClock();
-    const late: unknown[] = [];
-    const released = createDeferred<void>();
-    const unwound = createDeferred<void>();
-    const tool = recordingTool("bash", "read", () => new Promise(() => {}));
-    const { client, threadId } = await setUp({
-      clock,
-      limits: { cancelTimeoutMs: 5000 },
-      tools: [tool],
-      runner: {
-        async run(turn) {
-          void turn.callTool({ tool: "bash", input: {}, callId: "c" }).catch(() => {});
-          await released.promise;
-          await turn
-            .message()
-            .complete()
-            .catch((error: unknown) => late.push(error));
-          await turn
-            .callTool({ tool: "bash", input: {}, callId: "d" })
-            .catch((error: unknown) => late.push(error));
-          unwound.resolve();
-        },
-      },
-    });
-    const { result } = await client.startTurn(threadId);
-    await client.notification("item.started", ({ type }) => type === "tool_exec");
-    await client.call("turn.cancel", { threadId });
-    clock.advance(4999);
-    expect((await client.call("turn.cancel", { threadId })).result).toEqual({ ok: true });
-    expect(terminals(client)).toEqual([]);
-    clock.advance(1);
-    const end = await client.turnEnd(result.turnId);
-    expect(end).toMatchObject({ method: "turn.completed", params: { status: "cancelled" } });
-    expect(client.items("tool_exec")).toMatchObject([{ status: "unknown" }]);
-    released.resolve();
-    await unwound.promise;
-    expect(late).toMatchObject([{ code: "turn_ended" }, { code: "turn_ended" }]);
-    expect(tool.runs).toHaveLength(1);
-    expect(terminals(client)).toHaveLength(1);
-    const events = await client.events(threadId);
-    expect(events.at(-1)?.type).toBe("turn.completed");
-  });
-
   it("wins over a runner that ends well after it", async () => {
     const { client, threadId } = await setUp({
       runner: { run: ({ signal }) => untilAborted(signal).catch(() => {}) },
@@ -162,24 +93,6 @@ describe("tools", () => {
     await tested.client.turnEnd(result.turnId);
     return tested.client;
   };
-
-  it("streams what a tool prints as tool_log items, bounded", async () => {
-    const tool = recordingTool("t", "read", async (_input, { stdout, stderr }) => {
-      void stdout("one ");
-      void stderr("bad");
-      void stdout("two");
-      void stdout("");
-      return "done";
-    });
-    const client = await oneCall({ tools: [tool], limits: { maxLogLength: 6 } });
-    const [exec] = client.all("item.completed").filter(({ type }) => type === "tool_exec");
-    expect(exec.item.data).toMatchObject({ tool: "t", status: "succeeded", output: "done" });
-    const toolItemId = exec.itemId;
-    expect(client.items("tool_log")).toEqual([
-      { toolItemId, stream: "stdout", text: "one tw", truncated: true, artifactItemId: expect.any(String) },
-      { toolItemId, stream: "stderr", text: "bad" },
-    ]);
-  });
 
   it.each([
     [

@@ -203,35 +203,6 @@ describe("a route that answers with events", () => {
     await expect.poll(() => socket.destroyed).toBe(true);
   });
 
-  it("keeps the client of a silent stream, however short the time for one that takes nothing", async () => {
-    const { stream, give, end } = given();
-    const { post } = await serve(async () => stream, { limits: { streamPingMs: 5 } });
-    let text = "";
-    for await (const piece of (await post()).body ?? []) {
-      text += Buffer.from(piece).toString();
-      if (text.length < 60) continue;
-      give("late");
-      end();
-    }
-    expect(text).toMatch(/^(:\n\n){20,}data: "late"\n\n$/);
-  });
-
-  it("counts a stream that is left while it is silent once, whatever its messages do then", async () => {
-    const { server, post } = await serve(async () => given().stream, {
-      limits: { maxInFlight: 2, graceMs: 1 },
-    });
-    for (let index = 0; index < 4; index++) {
-      const leave = new AbortController();
-      const response = await post({}, "/s", leave.signal);
-      expect([response.status, server.inFlight]).toEqual([200, 1]);
-      leave.abort();
-      await expect.poll(() => server.inFlight).toBeLessThan(1);
-    }
-    expect(server.inFlight).toBe(0);
-    const [kept] = await Promise.all([post(), post()]);
-    expect([kept.status, (await post({}, "/plain")).status]).toEqual([200, 503]);
-  });
-
   it("puts something in the place of a message that cannot be sent", async () => {
     const { stream, give, end } = given();
     const { post } = await serve(async () => stream, { limits: { maxBodyBytes: 1_000 } });

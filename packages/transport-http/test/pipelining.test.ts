@@ -230,26 +230,6 @@ describe("a client that goes away", () => {
     await until(() => server.server.connections === 0);
     expect(server.server.inFlight).toBe(0);
   });
-
-  it("gets large answers in their order, however many wait", async () => {
-    const { promise, resolve: release } = createDeferred<void>();
-    const handle = async (message: unknown) => {
-      const { id, waits } = message as { id: number; waits?: true };
-      if (waits) await promise;
-      return { id, pad: "x".repeat(20_000) };
-    };
-    await using server = await startServer({ routes: { "/ahp": { handle } } });
-    const { port } = server;
-    using client = await rawClient(port);
-    client.write(post(port, slow));
-    for (let id = 2; id <= 9; id++) client.write(post(port, `{"id":${id}}`));
-    await until(() => server.server.inFlight === 1);
-    release();
-    await until(() => client.text().split('"id"').length === 10);
-    expect(answersIn(client.text())).toBe(
-      Array.from({ length: 9 }, (_, index) => `200 #${index + 1}`).join(" "),
-    );
-  });
 });
 
 describe("a server that closes", () => {
@@ -288,17 +268,5 @@ describe("a client that ends its side behind its requests", () => {
       expect(text.split("HTTP/1.1 200")).toHaveLength(count + 1);
       socket.destroy();
     }
-  });
-
-  it("gets the answer of a request of just as many bytes as are read at once", async () => {
-    await using server = await startSlow();
-    const { port } = server;
-    using client = await rawClient(port);
-    const bodyLength = 65_536 - postHead(port, "Content-Length: 65000").length;
-    const request = post(port, '{"id":1}'.padEnd(bodyLength));
-    expect(request).toHaveLength(65_536);
-    client.socket.end(request);
-    await client.untilGone();
-    expect(answersIn(client.text())).toBe("200 #1");
   });
 });

@@ -143,24 +143,6 @@ describe("a child that ends by itself", () => {
     });
   });
 
-  it("keeps its output for a channel that is started later", async () => {
-    const channel = await startFixture("dying");
-    await channel.context.exit;
-    const { log } = record(channel);
-    await channel.closed;
-    expect(log.messages).toEqual([{ n: 1 }, { n: 2 }]);
-    expect(log.closed?.error).toMatchObject({ code: "child_exited", exitCode: 3 });
-  });
-
-  it("leaves nothing of its group behind", async () => {
-    const channel = await startFixture("grandchild", ["exit"]);
-    const { log } = record(channel);
-    await channel.closed;
-    const [{ pid }] = log.messages as [{ pid: number }];
-    await untilGone(pid);
-    expect(log.closed).toEqual({});
-  });
-
   it("closes its channel although a process outside of its group holds the pipes", async () => {
     const channel = await startFixture("grandchild", ["exit", "escape"], { closeTimeoutMs: 100 });
     const { log } = record(channel);

@@ -129,23 +129,4 @@ describe("the watch on the parent", () => {
     expect((await channel.closed).error).toMatchObject({ code: "parent_gone" });
     expect(["connection_closed", "transport_failed"]).toContain(((await sent) as TransportError).code);
   });
-
-  it("is the reason when the output breaks because of it", async () => {
-    const { state, channel } = watched({ output: brokenOutput() });
-    state.parentId = 1;
-    await expect(channel.send(1)).rejects.toMatchObject({ code: "transport_failed" });
-    expect((await channel.closed).error).toMatchObject({
-      code: "parent_gone",
-      cause: { code: "transport_failed", cause: brokenPipe },
-    });
-  });
-
-  it("can be left out", async () => {
-    const { clock, state, channel, log } = watched({ watchParent: false });
-    state.parentId = 1;
-    clock.advance(10_000);
-    expect(log.closed).toBeUndefined();
-    await channel.close();
-    expect(log.closed).toEqual({});
-  });
 });

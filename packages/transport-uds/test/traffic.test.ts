@@ -9,7 +9,7 @@ import {
   TransportError,
 } from "@harnesskit/wire";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
@@ -70,31 +70,6 @@ describe("clients", () => {
     expect(server.listener.refusedConnections).toBe(0);
   });
 
-  it("exchange messages of a megabyte", async () => {
-    await using server = await serve();
-    const transport = createUnixTransport({ path: server.path });
-    const channel = await transport.connect();
-    const log = record(channel);
-    echo(await server.first);
-    const large = Array.from({ length: 8 }, (_, index) => ({ index, fill: "é".repeat(512 * 1024) }));
-    await Promise.all(large.map((message) => channel.send(message)));
-    await log.untilMessages(large.length);
-    expect(log.messages).toEqual(large);
-    await channel.close();
-  });
-
-  it("may write in very many chunks", async () => {
-    await using server = await serve();
-    const socket = await rawSocket(server.path);
-    const log = record(await server.first);
-    const message = { fill: "x".repeat(64 * 1024) };
-    const bytes = frames("length-prefix", [message]);
-    for (let at = 0; at < bytes.length; at += 64) await writeChunk(socket, bytes.subarray(at, at + 64));
-    await log.untilMessages(1);
-    expect(log.messages).toEqual([message]);
-    socket.destroy();
-  });
-
   it.each(["length-prefix", "newline"] as const)("may cut their frames anywhere: %s", async (framing) => {
     await using server = await serve({ framing });
     const socket = await rawSocket(server.path);
@@ -120,19 +95,6 @@ describe("clients", () => {
     );
     expect(log.errors).toEqual([]);
     socket.destroy();
-  });
-
-  it("have what they send in one tick written together", async () => {
-    await using server = await serve();
-    const { channel, socket } = await connectWithSocket(createUnixTransport({ path: server.path }));
-    record(channel);
-    const log = record(await server.first);
-    const write = vi.spyOn(socket, "write");
-    await Promise.all(Array.from({ length: 100 }, (_, index) => channel.send(index)));
-    expect(write).toHaveBeenCalledTimes(Math.ceil(100 / 16));
-    await log.untilMessages(100);
-    expect(log.messages).toEqual(Array.from({ length: 100 }, (_, index) => index));
-    await channel.close();
   });
 });
 

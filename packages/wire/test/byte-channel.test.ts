@@ -1,27 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createByteChannel, lengthPrefixCodec, newlineCodec } from "../src/index.ts";
-import { createManualClock, createMemoryPair, createMemoryPipes } from "../src/testing/index.ts";
-import { outcomeOf } from "./rpc/support.ts";
+import { createManualClock, createMemoryPair } from "../src/testing/index.ts";
 
 describe("what createByteChannel makes of a pipe", () => {
-  it("reports what follows a handler that closed, nothing more", async () => {
-    const { client, server } = createMemoryPair();
-    const log: unknown[] = [];
-    server.start({
-      message: (message) => {
-        log.push(message);
-        void server.close();
-      },
-      error: () => log.push("error"),
-      close: () => log.push("close"),
-    });
-    client.start({ message() {}, error() {}, close() {} });
-    await Promise.all([1, 2, 3].map((message) => outcomeOf(client.send(message))));
-    await server.closed;
-    expect(log).toEqual([1, "close"]);
-  });
-
   it("lets others have their turn while it is flooded, and loses nothing of the flood", async () => {
     const { client, server } = createMemoryPair();
     const handled: unknown[] = [];
@@ -118,53 +100,6 @@ describe("what createByteChannel makes of a pipe", () => {
     expect(log).toEqual(["from end", "close"]);
   });
 
-  it("lets later sends fail by themselves when the pipe cannot write, and still closes", async () => {
-    let closed = () => {};
-    const channel = createByteChannel(
-      {
-        start: (receiver) => {
-          closed = () => receiver.closed();
-        },
-        pause() {},
-        resume() {},
-        write: (_data, done) => setImmediate(() => done(new TypeError("EPIPE"))),
-        end: () => closed(),
-        destroy: () => closed(),
-      },
-      { codec: newlineCodec(), context: undefined },
-    );
-    channel.start({ message() {}, error() {}, close() {} });
-    const first = outcomeOf(channel.send(1));
-    await Promise.resolve();
-    const second = outcomeOf(channel.send(2));
-    for (const outcome of [await first, await second]) {
-      expect(outcome).toMatchObject({ error: { code: "transport_failed", cause: { message: "EPIPE" } } });
-    }
-    const third = outcomeOf(channel.send(3));
-    await channel.close();
-    await expect(third).resolves.toMatchObject({ error: { code: "transport_failed" } });
-  });
-
-  it("starts a pipe once, though it was closed before its start", async () => {
-    const [pipe] = createMemoryPipes();
-    let starts = 0;
-    const channel = createByteChannel(
-      {
-        ...bound(pipe),
-        start: (receiver) => {
-          starts++;
-          pipe.start(receiver);
-        },
-      },
-      { codec: newlineCodec(), context: undefined, closeTimeoutMs: 5 },
-    );
-    void channel.close();
-    const closes: unknown[] = [];
-    channel.start({ message() {}, error() {}, close: (reason) => closes.push(reason) });
-    await channel.closed;
-    expect([starts, closes]).toEqual([1, [{}]]);
-  });
-
   /** A channel whose pipe writes nothing until it is told to. */
   const heldChannel = (options: { readonly maxBufferedBytes?: number } = {}) => {
     const writes: { readonly bytes: number; readonly done: (error?: Error) => void }[] = [];
@@ -211,38 +146,6 @@ describe("what createByteChannel makes of a pipe", () => {
     await expect(Promise.all(large)).resolves.toHaveLength(20);
   });
 
-  it("writes 16 small messages before the tick is over, up to 8 times while nothing is taken", async () => {
-    const { channel, writes, sent } = heldChannel();
-    const messages = Array.from({ length: 200 }, () => channel.send("x"));
-    const pieces = Array.from({ length: 8 }, () => 16 * 4);
-    expect(sent()).toEqual(pieces);
-    await nextTurn();
-    expect(sent()).toEqual(pieces);
-    // In whatever order the pipe tells of them: what waits leaves behind all of them, in one piece.
-    for (const { done } of [...writes].reverse()) {
-      expect(sent()).toEqual(pieces);
-      done();
-    }
-    expect(sent()).toEqual([...pieces, 72 * 4]);
-    writes[8]?.done();
-    await expect(Promise.all(messages)).resolves.toHaveLength(200);
-  });
-
-  it("rejects the piece that could not be written, and all that are under way once the pipe is gone", async () => {
-    const { channel, writes, cut } = heldChannel();
-    channel.start({ message() {}, error() {}, close() {} });
-    const messages = Array.from({ length: 50 }, () => channel.send("x"));
-    writes[1]?.done(new Error("refused"));
-    await expect(messages[16]).rejects.toMatchObject({ name: "TransportError", code: "transport_failed" });
-    cut();
-    const lost = { name: "ConnectionClosedError", code: "connection_closed" };
-    await expect(messages[15]).rejects.toMatchObject(lost);
-    await expect(messages[32]).rejects.toMatchObject(lost);
-    await expect(messages[49]).rejects.toMatchObject(lost);
-    writes[0]?.done();
-    expect(writes).toHaveLength(3);
-  });
-
   it("ends the pipe once everything that was under way and waited is written", async () => {
     const { channel, writes, ends } = heldChannel();
     channel.start({ message() {}, error() {}, close() {} });
@@ -270,12 +173,4 @@ describe("what createByteChannel makes of a pipe", () => {
     writes[3]?.done();
     await expect(Promise.all(messages)).resolves.toHaveLength(50);
   });
-});
-
-const bound = (pipe: ReturnType<typeof createMemoryPipes>[0]) => ({
-  pause: () => pipe.pause(),
-  resume: () => pipe.resume(),
-  write: pipe.write.bind(pipe),
-  end: () => pipe.end(),
-  destroy: () => pipe.destroy(),
 });

@@ -1,5 +1,3 @@
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { describe, expect, expectTypeOf, it, vi } from "vitest";
 import {
   BufferFullError,
@@ -85,30 +83,6 @@ describe("local errors", () => {
     else if (BufferFullError.isInstance(error)) expect(error.limit).toBe(7);
     else expectTypeOf(error).toEqualTypeOf<HarnessError>();
     expect.assertions(1);
-  });
-
-  it("are recognised in minified bundles, where their classes have other names", async () => {
-    const bundle = async () => {
-      const { outputFiles } = await build({
-        entryPoints: [fileURLToPath(new URL("../src/errors.ts", import.meta.url))],
-        bundle: true,
-        minify: true,
-        write: false,
-        format: "esm",
-        banner: { js: `/* ${++copies} */` },
-      });
-      const code = Buffer.from(outputFiles[0]?.contents ?? []).toString("base64");
-      return (await import(`data:text/javascript;base64,${code}`)) as typeof import("../src/errors.ts");
-    };
-    let copies = 0;
-    const [one, other] = [await bundle(), await bundle()];
-    const error = new one.BufferFullError("limit", 1);
-    expect(one.BufferFullError.name).not.toBe("BufferFullError");
-    expect(error).not.toBeInstanceOf(other.BufferFullError);
-    expect(error.name).toBe("BufferFullError");
-    expect(Object.values(other).filter((type) => type.isInstance(error))).toHaveLength(2);
-    expect(other.BufferFullError.isInstance(error)).toBe(true);
-    expect(BufferFullError.isInstance(error)).toBe(true);
   });
 });
 

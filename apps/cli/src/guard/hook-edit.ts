@@ -1,5 +1,5 @@
 /** The tools of hosts that change files, by the names of the hosts. */
-export const editingTools: readonly string[] = [
+const editingTools: readonly string[] = [
   ...["Edit", "MultiEdit", "Write"],
   ...["apply_patch", "patch"],
   ...["edit", "write", "create", "replace", "write_file", "str_replace_editor"],

@@ -4,7 +4,7 @@ import { isNightly } from "../../../../scripts/lib/nightly.ts";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
 import { makeWorkspace, startProgram } from "../support/harness.ts";
 
-const count = isNightly ? 200 : 3;
+const count = isNightly ? 200 : 2;
 const timeoutMs = isNightly ? 1_800_000 : 240_000;
 
 const script = fileURLToPath(new URL("../../../../scripts/crash/crash.mjs", import.meta.url));

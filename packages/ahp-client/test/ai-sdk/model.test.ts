@@ -377,23 +377,4 @@ describe("the report of a response", () => {
     expect(types()).toEqual(["pre_prompt"]);
     expect(calls).toEqual([]);
   });
-
-  it("is left out too when the abort came together with the decision", async () => {
-    const abort = new AbortController();
-    const told: unknown[] = [];
-    const client = {
-      sessionId: "s",
-      supports: () => true,
-      notify: (type: string) => told.push(type),
-      decide: async () => {
-        abort.abort();
-        return { origin: "harness", decision: { decision: "allow" } };
-      },
-    };
-    const { model, calls } = scripted();
-    const supervised = superviseModel(model, client as never);
-    const error = await rejection(supervised.doGenerate({ prompt: [], abortSignal: abort.signal }));
-    expect(error).toBe(abort.signal.reason);
-    expect([calls, told]).toEqual([[], []]);
-  });
 });

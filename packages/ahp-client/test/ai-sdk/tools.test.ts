@@ -174,18 +174,6 @@ describe("the decision about a tool call", () => {
     expect(other.runs).toEqual([{ command: "pwd", times: 1 }]);
   });
 
-  it("allow with a modified payload is a modification", async () => {
-    const { run, runs, of } = await start({
-      pre_action: () => ({
-        decision: "allow",
-        modified_payload: { arguments: { command: "pwd", times: 2 } },
-      }),
-    });
-    await run();
-    expect(of("pre_action")).toHaveLength(2);
-    expect(runs).toEqual([{ command: "pwd", times: 2 }]);
-  });
-
   it("a modification that does not fit refuses the call", async () => {
     for (const modified of [
       { arguments: { command: 5 } },
@@ -501,27 +489,6 @@ describe("what is not wrapped", () => {
     const { toolCalls } = await generateText({ model, prompt: "go", tools: { ask: tools.ask } });
     expect(toolCalls).toMatchObject([{ toolName: "ask", input: { question: "why?" } }]);
     expect(seen).toEqual([]);
-  });
-
-  it("the other properties and methods of a tool, and the tool itself, stay as they are", async () => {
-    const { client } = await startHarness();
-    class Own {
-      inputSchema = z.object({});
-      description = "mine";
-      ran = 0;
-      execute() {
-        return ++this.ran;
-      }
-      toModelOutput() {
-        return { type: "text" as const, value: this.description };
-      }
-    }
-    const own = new Own();
-    const { mine } = superviseTools({ mine: own as any }, client);
-    await expect(mine.execute({}, callOptions)).resolves.toBe(1);
-    expect(own.ran).toBe(1);
-    expect(mine.toModelOutput()).toEqual({ type: "text", value: "mine" });
-    expect(Object.hasOwn(own, "execute")).toBe(false);
   });
 
   it("options that cannot be used are refused at once", async () => {

@@ -25,11 +25,6 @@ const resultOf = ({ method, params }: any): unknown => {
   return agreements[params.event_type as keyof typeof agreements];
 };
 
-const otherResultOf = ({ method, params }: any): unknown => {
-  if (method === "ahp/batch") return { decisions: params.events.map(() => ({ decision: "approve" })) };
-  return params.event_type === "confirmation" ? { decision: "allow" } : { decision: "approve" };
-};
-
 const whole = (message: any) => ({ jsonrpc: "2.0", id: message.id, result: resultOf(message) });
 
 const agree: Respond = (message, response) => {
@@ -41,8 +36,6 @@ const answer =
   (change: (message: any) => unknown): Respond =>
   (message, response) =>
     json(response, change(message));
-
-const other = answer((message) => ({ jsonrpc: "2.0", id: message.id, result: otherResultOf(message) }));
 
 const faults = {
   break_off: (_message, response) => void response.destroy(),
@@ -74,19 +67,6 @@ const faults = {
   status_500: status(500),
   status_503: status(503),
   redirect: status(307, { location: "/elsewhere" }),
-  error: answer(({ id }) => ({ jsonrpc: "2.0", id, error: { code: -32603, message: "no" } })),
-  wrong_id: answer((message) => ({ ...whole(message), id: `${message.id}x` })),
-  no_id: answer((message) => ({ ...whole(message), id: undefined })),
-  wrong_jsonrpc: answer((message) => ({ ...whole(message), jsonrpc: "1.0" })),
-  no_result: answer(({ id }) => ({ jsonrpc: "2.0", id })),
-  null_result: answer(({ id }) => ({ jsonrpc: "2.0", id, result: null })),
-  result_and_error: answer((message) => ({ ...whole(message), error: { code: 1, message: "no" } })),
-  array: answer((message) => [whole(message)]),
-  other_decision: other,
-  wrong_count: (message, response) => {
-    if (message.method !== "ahp/batch") return other(message, response);
-    json(response, { ...whole(message), result: { decisions: [{ decision: "allow" }] } });
-  },
 } satisfies Record<string, Respond>;
 
 export type HttpFault = keyof typeof faults;

@@ -1,10 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chmodSync, linkSync, mkdirSync, symlinkSync, truncateSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { cpuTimer } from "../../../../scripts/lib/test-kit.ts";
 import { type StateRecord, StateStoreError } from "../../src/index.ts";
 import { openStateFile } from "../../src/node/file-state-store.ts";
 import { openFileStateStore } from "../../src/node/index.ts";
@@ -44,26 +42,6 @@ const refusal = (path: string, maxBytes?: number): unknown => {
 };
 
 describe("the state's file", () => {
-  it("is for its user alone, as is the directory that is made for it", async () => {
-    const path = join(await makePath(), "..", "made", "runs.jsonl");
-    open(path).store.append(record(1));
-    expect([(await stat(path)).mode & 0o777, (await stat(join(path, ".."))).mode & 0o777]).toEqual([
-      0o600, 0o700,
-    ]);
-    chmodSync(path, 0o644);
-    open(path);
-    expect((await stat(path)).mode & 0o777).toBe(0o600);
-  });
-
-  it("that ends in the middle of a line goes on behind the last whole one", async () => {
-    const path = await withThree();
-    truncateSync(path, (await stat(path)).size - 5);
-    const { store } = open(path);
-    store.append(record(4));
-    expect([...store.load()]).toEqual([record(1), record(2), record(4)]);
-    expect([...open(path).store.load()]).toHaveLength(3);
-  });
-
   it.each<[string, (line: string) => string]>([
     ["no JSON", () => "{"],
     ["JSON that is no record", () => '{"kind":"run_lifecycle","owner":"","agent_id":"a","payload":{}}'],
@@ -84,43 +62,10 @@ describe("the state's file", () => {
     expect(await readdir(join(path, ".."))).toEqual(["runs.jsonl"]);
   });
 
-  it("ends where a power loss left room that was never written", async () => {
-    const path = await withThree();
-    const lines = (await readFile(path, "utf8")).split("\n");
-    await writeFile(path, [lines[0], "\0".repeat(50), lines[2], ""].join("\n"));
-    expect([...open(path).store.load()]).toEqual([record(1)]);
-  });
-
   it("that is too large is left as it is", async () => {
     const path = await withThree();
     expect(refusal(path, 100)).toMatchObject({ code: "state_unreadable" });
     expect((await stat(path)).size).toBeGreaterThan(100);
-  });
-
-  it("without a line end in many megabytes is read in the time that it takes", async () => {
-    const path = await makePath();
-    await writeFile(path, "x".repeat(64_000_000));
-    const spentMs = cpuTimer();
-    const { store } = open(path);
-    expect([...store.load()]).toEqual([]);
-    expect(spentMs()).toBeLessThan(5_000);
-  });
-
-  it.each<[string, (path: string) => void]>([
-    ["a symbolic link", (path) => symlinkSync("/dev/zero", path)],
-    ["a pipe", (path) => execFileSync("mkfifo", [path])],
-    ["a directory", (path) => mkdirSync(path)],
-    [
-      "a file with a second name",
-      (path) => {
-        appendFileSync(`${path}.other`, "");
-        linkSync(`${path}.other`, path);
-      },
-    ],
-  ])("is refused where it is %s", async (_what, make) => {
-    const path = await makePath();
-    make(path);
-    expect(refusal(path)).toMatchObject({ name: "StateStoreError", code: "state_unreadable" });
   });
 
   it.skipIf(process.platform !== "linux")("on a full disk keeps what it had, and says so", async () => {

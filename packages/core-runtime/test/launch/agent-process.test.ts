@@ -184,16 +184,6 @@ describe("an agent's process", () => {
     expect((await deaf.gone).exit).toEqual({ code: null, signal: "SIGKILL" });
   });
 
-  it("is killed when it is stopped, and when it never yields", async () => {
-    for (const script of ["process.kill(process.pid, 'SIGSTOP')", "console.log('up'); for (;;);"]) {
-      const { agent, launchId } = await start(node(script));
-      await until(() => stateOf(agent.pid) === "T" || lines.includes("stdout: up"), "the agent");
-      agent.kill();
-      expect((await agent.gone).exit).toEqual({ code: null, signal: "SIGKILL" });
-      await untilNothingOf(launchId);
-    }
-  });
-
   it("is killed with all it started when its guard is killed", async () => {
     const { agent, launchId } = await start(node(`${escapee} setInterval(() => {}, 1000);`));
     await until(() => lines.length > 0, "the child");

@@ -186,21 +186,6 @@ describe("an agent that fails while it serves", () => {
     },
   );
 
-  it("because it leaves its session and stays is killed and started again", async () => {
-    const agent = await cores.agents.make(["--stay"]);
-    const core = await cores.start({ agents: [agent.directory] });
-    await core.ready();
-    expect(await core.call(`${agent.id}/disconnect`, {}).result).toMatchObject(lost);
-    const unhealthy = await untilHealth(core, agent.id, ({ state }) => state === "unhealthy");
-    expect(unhealthy).toMatchObject({ reasonCode: "disconnected", toolIds: [] });
-    const after = await untilHealth(
-      core,
-      agent.id,
-      ({ state, restarts }) => restarts === 1 && state === "ready",
-    );
-    expect(after.lastExit).toEqual({ code: null, signal: "SIGKILL" });
-  });
-
   it("because its guard is killed is killed and started again with another", async () => {
     const agent = await cores.agents.make();
     const core = await cores.start({ agents: [agent.directory] });
@@ -231,14 +216,5 @@ describe("an agent that fails while it serves", () => {
     await rests(usual.id);
     expect(healthOf(core, once.id)).toMatchObject({ lastExit: { code: 3 }, reasonCode: "exited" });
     expect(healthOf(core, usual.id)).toMatchObject({ lastExit: { code: 0 }, reasonCode: "exited" });
-  });
-
-  it("is served on while it floods its standard error", async () => {
-    let lines = 0;
-    const agent = await cores.agents.make(["--stderr"]);
-    const core = await cores.start({ agents: [agent.directory], onOutput: () => lines++ });
-    await core.ready();
-    expect(await core.call(`${agent.id}/echo`, { ok: true }).result).toMatchObject({ status: "succeeded" });
-    await until(() => lines === 20_000, "every line");
   });
 });

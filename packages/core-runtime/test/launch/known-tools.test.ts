@@ -101,14 +101,6 @@ describe("an agent whose tools are known", () => {
     ]);
   });
 
-  it("is refused a call of a tool that it no longer has", async () => {
-    const directory = await makeAgent(`of("more", { effects: "read" })`);
-    const { list } = hostOf(directory, makeStore(await learn(greet)).store);
-    await go(directory);
-    const [tool] = await list();
-    await expect(tool?.prepare({}, scope)).rejects.toMatchObject({ code: "agent.unavailable" });
-  });
-
   it.each([
     [
       "a tool of another agent",

@@ -154,23 +154,6 @@ describe("a core with agents", () => {
     }
   });
 
-  it("lets calls that run come to their end before it stops an agent, and takes no new ones", async () => {
-    const agent = await cores.agents.make();
-    const core = await cores.start({ agents: [agent.directory] });
-    await core.ready();
-    const flag = join(agent.directory, "flag");
-    const slow = core.call(`${agent.id}/slow`, { until: flag });
-    await call(core, agent.id, "echo");
-    const stopped = core.stop(agent.id);
-    const late = await core.call(`${agent.id}/echo`, {}).result;
-    expect(late).toMatchObject({ status: "failed", error: { code: "agent.unavailable" } });
-    expect(healthOf(core, agent.id).state).toBe("stopping");
-    await writeFile(flag, "");
-    expect(await slow.result).toEqual({ status: "succeeded", output: { done: true } });
-    await stopped;
-    expect(healthOf(core, agent.id)).toMatchObject({ state: "stopped", lastExit: { code: 0 } });
-  });
-
   it("records, with all their ids, the calls that it refuses while an agent or itself ends", async () => {
     const audit = new KeptAudit();
     const agent = await cores.agents.make();
@@ -262,16 +245,6 @@ describe("a core with agents", () => {
     await expect(core.drain({ timeoutMs: -1 })).rejects.toMatchObject({ code: "invalid_argument" });
   });
 
-  it("ends calls with core.closed when it closes", async () => {
-    const agent = await cores.agents.make();
-    const core = await cores.start({ agents: [agent.directory] });
-    await core.ready();
-    const hanging = core.call(`${agent.id}/hang`, {});
-    await core.close();
-    expect(await hanging.result).toMatchObject({ status: "failed", error: { code: "core.closed" } });
-    expect(await core.call(`${agent.id}/echo`, {}).result).toMatchObject({ error: { code: "core.closed" } });
-  });
-
   it("bounds its agents and their watchers", async () => {
     const one = await cores.agents.make();
     const two = await cores.agents.make();
@@ -314,19 +287,6 @@ describe("a core with agents", () => {
       expect(processesWith(id)).toEqual([]);
     }
     expect(existsSync(dirname(core.socketPath))).toBe(false);
-  });
-
-  it("ends a watch of the agents when it closes", async () => {
-    const agent = await cores.agents.make();
-    const core = await cores.start({ agents: [agent.directory] });
-    const states: string[] = [];
-    const watched = (async () => {
-      for await (const { state } of core.health()) if (state !== states.at(-1)) states.push(state);
-    })();
-    await core.ready();
-    await core.close();
-    await watched;
-    expect(states).toEqual(["starting", "ready", "stopping", "stopped"]);
   });
 });
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../scripts/lib/nightly.ts";
-import { backoffMs, type RestartSettings, restartSettings } from "../../src/launch/restart-policy.ts";
+import { type RestartSettings, restartSettings } from "../../src/launch/restart-policy.ts";
 import { supervise } from "../../src/launch/supervise.ts";
 import {
   initialSupervision,
@@ -87,17 +87,6 @@ describe("the supervision of an agent", () => {
     expect(subject.actions).toEqual(["spawn", "drain", "goodbye", "terminate", "kill"]);
     subject.die(null, "SIGKILL");
     expect(subject.state).toMatchObject({ phase: "stopped", reason: undefined, restarts: 0 });
-  });
-
-  it("ends sooner when the calls are done and the process obeys", () => {
-    const subject = new Subject()
-      .tell({ type: "restart" })
-      .serve()
-      .tell({ type: "stop" }, { type: "drained" });
-    expect(subject.actions).toEqual(["spawn", "drain", "goodbye"]);
-    subject.die(0);
-    expect(subject.state.phase).toBe("stopped");
-    expect(subject.actions).toEqual(["spawn", "drain", "goodbye"]);
   });
 
   it("ends at once when asked to, and without a goodbye when it is not connected", () => {
@@ -221,13 +210,6 @@ describe("the supervision of an agent", () => {
     notRun.tell({ type: "exited", exit: exit(127) }, gone);
     expect(notRun.state).toMatchObject({ phase: "stopped", reason: failure });
   });
-
-  it("runs again after a restart by hand, whatever the policy is", () => {
-    const subject = new Subject({ policy: "never" }).tell({ type: "restart" }).serve();
-    subject.tell({ type: "restart" }, { type: "drained" }).die(0);
-    expect(subject.state.phase).toBe("starting");
-    expect(subject.actions).toEqual(["spawn", "drain", "goodbye", "spawn"]);
-  });
 });
 
 const events: fc.Arbitrary<SupervisionEvent> = fc.oneof(
@@ -336,24 +318,6 @@ describe("the supervision of an agent, in any order of events", () => {
 });
 
 describe("the wait before a restart", () => {
-  it("lies between a half and the whole of a doubled time, which has a limit", () => {
-    fc.assert(
-      fc.property(
-        policies,
-        fc.nat({ max: 5000 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        (policy, failures, random) => {
-          const settings = { ...policy, policy: "always" as const };
-          const whole = Math.min(policy.maxBackoffMs, policy.initialBackoffMs * 2 ** Math.min(failures, 52));
-          const waitMs = backoffMs(settings, failures, random);
-          expect(Number.isSafeInteger(waitMs)).toBe(true);
-          expect(waitMs).toBeGreaterThanOrEqual(Math.floor(whole / 2));
-          expect(waitMs).toBeLessThanOrEqual(Math.ceil(whole));
-        },
-      ),
-    );
-  });
-
   it("follows the core's owner before the manifest before the defaults", () => {
     expect(
       restartSettings({ policy: "never", max_burst: 2 }, { policy: "always", max_backoff_ms: 100 }),

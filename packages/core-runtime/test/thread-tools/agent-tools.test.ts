@@ -117,7 +117,12 @@ describe("tools of any agents", () => {
   it.each([
     ["tool.changed", "core", "tool.changed", undefined],
     ["tool.not_found", "core", "agent.unavailable", undefined],
+    ["tool.not_found", "agent.tool", "tool.not_found", undefined],
+    ["tool.timeout", "core", "tool.timeout", undefined],
+    ["tool.canceled", "core", "tool.cancelled", undefined],
     ["agent.lost", "core", "agent.lost", true],
+    ["core.closed", "core", "core.closed", true],
+    ["protocol.invalid_message", "core", "protocol.invalid_message", true],
     ["tool.changed", "agent.tool", "tool.changed", undefined],
     ["mcp.request_failed", "agent.tool", "mcp.request_failed", true, { may_have_run: true }],
   ] as const)("end with %s of %s as %s", async (code, where, told, mayHaveRun, details?: JsonObject) => {

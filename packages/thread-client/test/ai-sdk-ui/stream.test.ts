@@ -100,14 +100,6 @@ describe("a turn as chunks", () => {
     expect(callsOf((await transport.readMessages({ chatId: threadId }))[1])).toMatchObject([{ input }]);
   });
 
-  it("is what readUIMessageStream of the AI SDK puts together as well", async () => {
-    const { transport, threadId } = await setUp();
-    const stream = await transport.sendMessages(send(threadId, userMessage("m1", "read it")));
-    let last: unknown;
-    for await (const message of readUIMessageStream({ stream })) last = message;
-    expect(last).toMatchObject({ metadata: { status: "completed" } });
-  });
-
   it("ends with the error of a turn that failed, without its secret", async () => {
     const { transport, threadId } = await setUp();
     const chat = new Chat({ id: threadId, transport: watched(transport).transport });
@@ -329,20 +321,6 @@ describe("messages that are sent", () => {
       { ...send(threadId, userMessage("m2", "hello")), abortSignal: AbortSignal.abort() },
       "request_cancelled",
     );
-  });
-
-  it("are refused while a turn runs, also where the server would let them wait or interrupt", async () => {
-    for (const whenBusy of ["queue", "interrupt"] as const) {
-      const { transport, client, agent, threadId } = await setUp({}, { whenBusy });
-      const first = await transport.sendMessages(send(threadId, userMessage("m1", "hold")));
-      await agent.holding.promise;
-      await expect(transport.sendMessages(send(threadId, userMessage("m2", "hello")))).rejects.toMatchObject({
-        code: "turn_busy",
-      });
-      expect(await client.listQueue(threadId)).toEqual([]);
-      agent.release();
-      expect((await readAll(first)).at(-1)).toMatchObject({ type: "finish" });
-    }
   });
 
   it("choose the thread, the model and the agent by the application's functions", async () => {

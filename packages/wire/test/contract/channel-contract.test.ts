@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ChannelProfile } from "../../src/testing/channel-contract.ts";
-import { type ContractPair, channelContract } from "../../src/testing/index.ts";
+import { channelContract } from "../../src/testing/index.ts";
 import { type Broken, lengthPrefix, makePair, message, newline } from "./broken.ts";
 import { brokenDelivery } from "./broken-delivery.ts";
 import { brokenLifecycle } from "./broken-lifecycle.ts";
@@ -37,28 +37,5 @@ describe("channelContract", () => {
     );
     const caught = new Set(subjects.map((subject) => `x: ${subject.caught}`));
     expect([...names].filter((name) => !caught.has(name))).toEqual([]);
-  });
-
-  it("lists only what the profile allows", () => {
-    const names = listed({ ...newline, rawBytes: false, halfClose: false }).map(({ name }) => name);
-    expect(
-      names.filter((name) => /byte by byte|garbage|UTF-8|oversize (line|frame)|end of input/.test(name)),
-    ).toEqual([]);
-    expect(names.length).toBeGreaterThan(15);
-  });
-
-  it("disposes of the pair when the case fails", async () => {
-    let disposed = 0;
-    const pair = (own: ContractPair) => ({
-      dispose: async () => {
-        disposed++;
-        await own.dispose();
-      },
-    });
-    const [entry] = listed(newline, { server: () => ({ context: undefined }), pair }).filter(({ name }) =>
-      name.endsWith("each end has a context"),
-    );
-    await expect(entry?.run()).rejects.toMatchObject({ code: "contract_broken" });
-    expect(disposed).toBe(1);
   });
 });

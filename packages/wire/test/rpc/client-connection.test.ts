@@ -71,13 +71,6 @@ describe("a connection to another side that only answers", () => {
     expect(connection.lastFault).toBe(dropped.at(-1));
   });
 
-  it("rejects a request at once whose answer has neither a result nor an error", async () => {
-    const { connection, give } = open();
-    const answer = failureOf(connection.request("m", {}));
-    await give({ jsonrpc: "2.0", id });
-    expect(await answer).toMatchObject({ code: "invalid_message", reason: "not_json_rpc" });
-  });
-
   it("takes an error without an id as the answer to the one request that waits", async () => {
     const { connection, give, dropped } = open();
     const answer = failureOf(connection.request("m", {}));

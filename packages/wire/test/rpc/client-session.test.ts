@@ -192,16 +192,6 @@ describe("a lost connection", () => {
     expect(session.state).toBe("ready");
   });
 
-  it("is not tried again after an error that is final", async () => {
-    const finite = sessionOf(["ok", "not_introduced", "ok"]);
-    await finite.session.connect();
-    finite.connections[0]?.lose();
-    await settle();
-    finite.clock.advance(100);
-    await settle();
-    expect([finite.session.state, finite.attempts()]).toEqual(["lost", 2]);
-  });
-
   it("is waited for no longer than the call and waitMs allow, and by a limited number of calls", async () => {
     const { session, clock, connections } = sessionOf(
       ["ok", "hang"],

@@ -1,30 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import { invalidParams, ProtocolError } from "../../src/index.ts";
+import { ProtocolError } from "../../src/index.ts";
 import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
 import { gate, openRaw, outcomeOf, request, result } from "./support.ts";
 
 const echo: PeerHandlers = { request: (_method, params) => params };
 
 describe("requests of the other side", () => {
-  it.each([0, 1, -7, 1.5, 9007199254740991, "", "0", "a\u0000b", "__proto__", "constructor", null])(
-    "are answered under the id %j",
-    async (id) => {
-      const { give } = openRaw(echo);
-      expect(await give(request(id, "echo", [1]))).toEqual([result(id, [1])]);
-    },
-  );
-
-  it.each(["true", "{}", "[1]", "1e400", "12345678901234567890"])(
-    "with the illegal or inexact id %s are refused",
-    async (text) => {
-      const { giveText, unexpected } = openRaw(echo);
-      const sent = await giveText(`{"jsonrpc":"2.0","id":${text},"method":"echo"}\n`);
-      expect(sent).toMatchObject([{ id: null, error: { code: -32600 } }]);
-      expect(unexpected).toMatchObject([{ code: "invalid_message", reason: "not_json_rpc" }]);
-    },
-  );
-
   it("tell 1 and the text 1 apart", async () => {
     const first = gate<unknown>();
     const { give, sent } = openRaw({ request: (method) => (method === "slow" ? first.passed : "quick") });
@@ -47,13 +29,6 @@ describe("requests of the other side", () => {
     expect(sent[2]).toEqual(result(5, "done"));
   });
 
-  it("of an unserved method get -32601 with a bounded name", async () => {
-    const { give } = openRaw({});
-    const [answer] = await give(request(1, `x${"y".repeat(5000)}`));
-    expect(answer).toMatchObject({ id: 1, error: { code: -32601 } });
-    expect((answer as { error: { message: string } }).error.message.length).toBeLessThan(300);
-  });
-
   it.each(["__proto__", "constructor", "toString", "", "hasOwnProperty"])(
     "reach the handler by the name %j as it came",
     async (name) => {
@@ -66,11 +41,6 @@ describe("requests of the other side", () => {
       expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
     },
   );
-
-  it("become null when the handler returns nothing", async () => {
-    const { give } = openRaw({ request: () => undefined });
-    expect(await give(request(1, "x"))).toEqual([result(1, null)]);
-  });
 });
 
 describe("a handler that fails", () => {
@@ -101,39 +71,6 @@ describe("a handler that fails", () => {
     expect(unexpected).toHaveLength(1);
     expect(unexpected[0]).toMatchObject({ code: "handler_failed" });
     expect(unexpected[0]?.cause).toBe(cause);
-  });
-
-  it("with a wire error sends exactly that", async () => {
-    const { give, unexpected } = openRaw({
-      request: (method) => {
-        if (method === "a") throw new ProtocolError(-32001, "gone", { data: { id: "x" }, cause: secret });
-        throw invalidParams("wrong");
-      },
-    });
-    expect(await give(request(1, "a"), request(2, "b"))).toEqual([
-      { jsonrpc: "2.0", id: 1, error: { code: -32001, message: "gone", data: { id: "x" } } },
-      { jsonrpc: "2.0", id: 2, error: { code: -32602, message: "wrong" } },
-    ]);
-    expect(unexpected).toEqual([]);
-  });
-
-  it("harms nobody when the reporter throws as well", async () => {
-    const { give } = openRaw(
-      {
-        request: (method) => (method === "bad" ? Promise.reject(secret) : "good"),
-        onError: () => {
-          throw secret;
-        },
-      },
-      { maxConcurrentCalls: 1 },
-    );
-    expect(
-      await give(request(1, "bad"), request(2, "good"), result(99, "to nobody"), request(3, "good")),
-    ).toMatchObject([
-      { id: 1, error: { code: -32603 } },
-      { id: 2, result: "good" },
-      { id: 3, result: "good" },
-    ]);
   });
 
   it("whose result or error data is not JSON answers -32603", async () => {
@@ -192,18 +129,6 @@ describe("an answer over the message limit", () => {
     expect(await long.give(request(1, "x"))).toMatchObject([{ id: 1, error: { code: -32603 } }]);
   });
 
-  it("is cut down for an error as well", async () => {
-    const { give } = openRaw(
-      {
-        request: () => {
-          throw new ProtocolError(-32001, "gone", { data: "z".repeat(2000) });
-        },
-      },
-      { maxFrameBytes: 1000 },
-    );
-    expect(await give(request(1, "x"))).toMatchObject([{ id: 1, error: { code: -32603 } }]);
-  });
-
   it("closes the connection when not even its error fits beside the id", async () => {
     const { give, peer, unexpected } = openRaw({ request: () => "x".repeat(20) }, { maxFrameBytes: 1000 });
     await give(request("i".repeat(955), "x"));
@@ -227,20 +152,5 @@ describe("what is no message", () => {
       { jsonrpc: "2.0", id: null, error: { code, data: { reason } } },
     ]);
     expect((await give(request(1, "x", [])))[1]).toEqual(result(1, []));
-  });
-
-  it.each([1, "text", null, true, {}, { jsonrpc: "1.0", method: "x", id: 1 }, { jsonrpc: "2.0", method: 1 }])(
-    "%j is -32600",
-    async (message) => {
-      const { give } = openRaw(echo);
-      expect(await give(message)).toMatchObject([{ jsonrpc: "2.0", error: { code: -32600 } }]);
-    },
-  );
-
-  it.each([1, "text", true])("params %j are -32600 with the request's own id", async (params) => {
-    const { give } = openRaw(echo);
-    expect(await give({ jsonrpc: "2.0", id: 9, method: "x", params })).toMatchObject([
-      { id: 9, error: { code: -32600 } },
-    ]);
   });
 });

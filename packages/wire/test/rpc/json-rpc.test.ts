@@ -4,7 +4,7 @@ import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
 import { lengthPrefixCodec, methodNotFound, ProtocolError } from "../../src/index.ts";
 import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
 import { comparable, exampleServer, examples } from "./json-rpc-examples.ts";
-import { gate, notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
+import { notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
 
 describe("the published examples", () => {
   it.each(examples)("%s", async (_name, text, expected) => {
@@ -33,17 +33,6 @@ describe("the request object", () => {
     ]);
     // With `ID` it has no id, and so is a notification.
     expect(await give({ jsonrpc: "2.0", method: "sum", ID: 3 })).toHaveLength(2);
-  });
-
-  it("may come from either side of a connection", async () => {
-    const { client, server } = openPeers({
-      server: { request: () => "server" },
-      client: { request: () => "client" },
-    });
-    await expect(Promise.all([client.request("who"), server.request("who")])).resolves.toEqual([
-      "server",
-      "client",
-    ]);
   });
 
   it.each([undefined, "1.0", "2", 2, 2.0, null, "2.0 "])(
@@ -136,17 +125,6 @@ describe("params", () => {
     const { give } = openRaw(exampleServer);
     expect(await give({ jsonrpc: "2.0", method: "sum", params, id: 1 })).toMatchObject([
       { id: 1, error: { code: -32600 } },
-    ]);
-  });
-
-  it("arrive in their order and under their names", async () => {
-    const { client } = openPeers({ server: { request: (_method, params) => params } });
-    await expect(client.request("x", [3, "a", null, [1]])).resolves.toEqual([3, "a", null, [1]]);
-    const named = await client.request("x", { b: 1, B: 2, a: 3 });
-    expect(Object.entries(named as object)).toEqual([
-      ["b", 1],
-      ["B", 2],
-      ["a", 3],
     ]);
   });
 
@@ -272,26 +250,6 @@ describe("a batch", () => {
     const answers = [peer.request("a"), peer.request("b")].map(outcomeOf);
     await give([result(2, "of b"), result(1, "of a")]);
     await expect(Promise.all(answers)).resolves.toEqual([{ value: "of a" }, { value: "of b" }]);
-  });
-
-  it("is handled at the same time, and answered when all of it was", async () => {
-    const gates = { a: gate(), b: gate() };
-    const begun: string[] = [];
-    const { give, sent } = openRaw({
-      request: async (method) => {
-        begun.push(method);
-        await gates[method as "a" | "b"].passed;
-        return method;
-      },
-    });
-    await give([request(1, "a"), notification("n"), request(2, "b")]);
-    expect(begun).toEqual(["a", "b"]);
-    gates.b.open();
-    await nextTurn();
-    expect(sent).toEqual([]);
-    gates.a.open();
-    await nextTurn();
-    expect(sent).toEqual([[result(2, "b"), result(1, "a")]]);
   });
 
   it("without a value is answered with one answer", async () => {

@@ -99,18 +99,6 @@ describe("Deadlines", () => {
     expect(manual.pending).toBe(0);
   });
 
-  it("leaves alone what was removed, and what has a later time now", () => {
-    const { manual, deadlines, entries, expired, add } = startDeadlines();
-    const removed = add("removed", 1000);
-    const moved = add("moved", 1000);
-    entries.delete(removed);
-    moved.dueMs = deadlines.dueAfter(5000);
-    manual.advance(4999);
-    expect(expired).toEqual([]);
-    manual.advance(1);
-    expect(expired).toEqual(["moved 5000"]);
-  });
-
   it("counts the time of an entry that came after the machine slept from then on", () => {
     const { manual, expired, add, sleep } = startDeadlines();
     add("before", 60_000);
@@ -121,13 +109,5 @@ describe("Deadlines", () => {
     expect(expired).toEqual(["after 8000"]);
     manual.advance(60_000);
     expect(expired).toEqual(["after 8000", "before 65000"]);
-  });
-
-  it("stops", () => {
-    const { manual, deadlines, expired, add } = startDeadlines();
-    add("one", 1000);
-    deadlines.stop();
-    manual.advance(10_000);
-    expect([expired, manual.pending]).toEqual([[], 0]);
   });
 });
