@@ -120,3 +120,91 @@ export const nearDocument: fc.Arbitrary<unknown> = fc.oneof(
       .map(([document, changes]) => changes.reduce(changed, structuredClone(document))),
   },
 );
+
+const text = fc.string({ maxLength: 6 });
+const bag = fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 });
+const version = fc.tuple(fc.nat(), fc.nat(), fc.nat()).map((parts) => parts.join("."));
+const filled = fc.string({ minLength: 1, maxLength: 6 });
+const some = { requiredKeys: [] };
+
+const validRequest = fc.record(
+  {
+    protocol_version: version,
+    request_id: filled,
+    correlation_id: filled,
+    capabilities: bag,
+    request: fc.record(
+      {
+        auth: fc.record({ tenant_id: text, credential_ref: text, session_id: text }, some),
+        context: fc.record(
+          {
+            session_id: text,
+            conversation_id: text,
+            user_intent: text,
+            task_hint: fc.record({ sop_id: text, plugin_id: text, business_key: text }, some),
+            continuation: fc.record({ run_id: text, sop_id: text, continuation_token: text }, some),
+            environment_state: fc.record(
+              {
+                privacy_tier: fc.constantFrom("public", "restricted", "secret"),
+                os: text,
+                screen_hash: text,
+              },
+              some,
+            ),
+            attachments: fc.array(fc.record({ uri: text, size_bytes: fc.nat() }, some), { maxLength: 2 }),
+            shell: fc.record({ shell_kind: filled, locale: text, timezone: text }, some),
+            extensions: bag,
+          },
+          some,
+        ),
+        extensions: bag,
+      },
+      some,
+    ),
+  },
+  { requiredKeys: ["protocol_version", "request"] },
+);
+
+const directive = fc.record(
+  {
+    action_type: filled,
+    priority: fc.constantFrom("low", "normal", "high", "critical"),
+    execution: fc.constantFrom("sequential", "parallel"),
+    risk_tier: fc.constantFrom("safe", "caution", "dangerous"),
+    requires_user_approval: fc.boolean(),
+    deadline_ms: fc.nat(),
+    payload: bag,
+    extensions: bag,
+  },
+  { requiredKeys: ["action_type"] },
+);
+const validResponse = fc.record(
+  {
+    protocol_version: version,
+    request_id: filled,
+    supported_protocol_versions: fc.array(version, { maxLength: 2 }),
+    supported_capabilities: bag,
+    capability_denials: fc.array(
+      fc.record({ capability: filled, code: text, message: text }, { requiredKeys: ["capability"] }),
+      { maxLength: 2 },
+    ),
+    response: fc.record(
+      {
+        status: fc.constantFrom("success", "error"),
+        engine_latency_ms: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+        action_directives: fc.array(directive, { maxLength: 2 }),
+        error: fc.record(
+          { code: filled, message: text, retryable: fc.boolean(), details: bag },
+          { requiredKeys: ["code"] },
+        ),
+      },
+      { requiredKeys: ["status"] },
+    ),
+  },
+  { requiredKeys: ["protocol_version", "response"] },
+);
+
+/** Documents that were made from the rules, with up to two changes. */
+export const generatedDocument: fc.Arbitrary<unknown> = fc
+  .tuple(fc.oneof<fc.Arbitrary<unknown>[]>(validRequest, validResponse), fc.array(change, { maxLength: 2 }))
+  .map(([document, changes]) => changes.reduce(changed, structuredClone(document)));

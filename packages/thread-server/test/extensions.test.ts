@@ -104,19 +104,26 @@ describe("grants", () => {
     // Once for the grant that is looked for, once for the one that is given.
     await answer(client, threadId, { decision: "always", match: "start" });
     const { grants } = (await client.call("grant.list")).result;
-    expect(grants).toMatchObject([{ scope: "thread", tool: "bash", input: { command: "l" }, match: "start" }]);
+    expect(grants).toMatchObject([
+      { scope: "thread", tool: "bash", input: { command: "l" }, match: "start" },
+    ]);
     starts.unshift({ command: "l" });
     const free = await client.startTurn(threadId);
     await client.turnEnd(free.result.turnId);
     expect(tool.runs).toHaveLength(2);
     starts.length = 0;
     await client.startTurn(threadId);
-    const { params } = await client.notification("approval.requested", ({ requestId }) => requestId !== grants[0].requestId);
+    const { params } = await client.notification(
+      "approval.requested",
+      ({ requestId }) => requestId !== grants[0].requestId,
+    );
     const refused = await client.call("approval.respond", {
       ...{ requestId: params.requestId, decision: "always", match: "start" },
     });
     expect(refused.error).toMatchObject({ code: -32602, data: { field: "match" } });
-    expect((await client.call("approval.respond", { requestId: params.requestId, decision: "reject" })).result).toEqual({ ok: true });
+    expect(
+      (await client.call("approval.respond", { requestId: params.requestId, decision: "reject" })).result,
+    ).toEqual({ ok: true });
   });
 
   it("of a thread hold there alone, and go with it", async () => {

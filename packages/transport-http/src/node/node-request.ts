@@ -84,9 +84,7 @@ export class NodeRequest extends LazyAbort implements RequestView {
         if (length > maxBytes) settle({ problem: "too_large" });
         else chunks.push(chunk);
       };
-      const cancelTimer = isWhole
-        ? () => {}
-        : clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
+      const cancelTimer = isWhole ? () => {} : clock.after(timeoutMs, () => settle({ problem: "too_slow" }));
       request.on("data", onData);
       request.once("end", () => settle({ bytes: joinChunks(chunks, length) }));
       request.once("close", () => settle({ problem: "gone" }));
