@@ -122,7 +122,7 @@ describe("harness ahp check", () => {
       ahp(["check", "--policy", policy, ...files], cwd, "{}");
     const broken = await check("broken.yaml", "-");
     expect(broken).toMatchObject({ code: 2, stdout: "" });
-    expect(broken.stderr).toMatch(/broken\.yaml:6:22: .*expected one of/);
+    expect(broken.stderr).toMatch(/broken\.yaml:6:22: "then" cannot be "perhaps"; write allow, /);
     await replaceFile(join(cwd, "broken.yaml"), brokenPolicy.replace("perhaps", "block"));
     expect((await check("broken.yaml", "-")).stderr).toMatch(/^harness: broken\.yaml:4:\d+: /);
     const missing = await check("missing.yaml", "-");

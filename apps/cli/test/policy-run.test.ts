@@ -177,15 +177,17 @@ describe("harness run under a policy", () => {
 
 describe("harness run under a harness elsewhere", () => {
   it("does as it says", async () => {
-    const cwd = await makeWorkspace();
+    const cwd = await workspaceWith(
+      "{ name: shut, when: { event: pre_prompt }, then: { decision: block, reason: not today } }",
+    );
     const socket = join(cwd, "ahp.sock");
     const args = [
       "ahp",
       "serve",
       "--unix",
       socket,
-      "--default",
-      "block",
+      "--policy",
+      "policy.yaml",
       "--audit",
       join(cwd, "log", "a.jsonl"),
     ];
@@ -193,7 +195,7 @@ describe("harness run under a harness elsewhere", () => {
     await elsewhere.reports(/listening on unix:/);
     const { code, stderr } = await harness(["run", "--ahp", `unix:${socket}`, "read README.md"], { cwd });
     expect(code).toBe(3);
-    expect(stderr).toContain("✗ blocked by the policy: no policy decides this");
+    expect(stderr).toContain("✗ blocked by the policy: not today");
   });
 
   it("does nothing where there is none, and exits 4", async () => {

@@ -93,11 +93,11 @@ it("reports how far a backtest of many events has come, and stops it with its ca
   const { content, row } = (await timeline.get(1)) ?? { content: {}, row: undefined };
   if (row === undefined) throw new Error("the row was not kept");
   const { id: _id, seq: _seq, changedAtMs: _changed, ...copy } = row;
-  for (let written = 0; written < 4000; written += 1000)
+  for (let written = 0; written < 20_000; written += 1000)
     await timeline.write(Array.from({ length: 1000 }, () => ({ type: "add" as const, row: copy, content })));
   const seen: { events: number; share: number }[] = [];
   const result = await client.backtest({}, { onProgress: (progress) => seen.push(progress) });
-  expect(result).toMatchObject({ decided: 4001, same: 4001, isPartial: false });
+  expect(result).toMatchObject({ decided: 20_001, same: 20_001, isPartial: false });
   expect(seen.length).toBeGreaterThan(1);
   expect(seen.map(({ share }) => share)).toEqual([...seen.map(({ share }) => share)].sort((a, b) => a - b));
   const stop = new AbortController();
