@@ -1,5 +1,11 @@
-import { RowTally, type RuleTally, type SessionTally, type StoredContent, titleOf } from "@harnesskit/hub";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import {
+  RowTally,
+  type RuleTally,
+  type SessionTally,
+  type StoredContent,
+  titleOf,
+} from "@harnesskit/timeline";
 import { joinKey } from "@harnesskit/wire";
 import { keyOrNull, numberIn, type SqlValue, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
