@@ -5,5 +5,4 @@ export default library({
   client: "src/client/index.ts",
   node: "src/node/index.ts",
   place: "src/place.ts",
-  testing: "src/testing/index.ts",
 });

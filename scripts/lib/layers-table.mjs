@@ -10,6 +10,7 @@ const roles = [
   "shell-engine",
   "graph",
   "approvals",
+  "timeline",
 ];
 const below2 = [...layer0, ...layer1];
 const below3 = [
@@ -58,6 +59,7 @@ export const layers = {
   "shell-engine": { ...role, noNode: true, browser: ["."] },
   graph: { ...role, browser: ["."] },
   approvals: { ...role, noNode: true, browser: "*" },
+  timeline: { ...role, noNode: true, browser: "*" },
   otel: {
     layer: 2,
     imports: ["wire"],
@@ -72,8 +74,8 @@ export const layers = {
   guard: { layer: 3, imports: [...below3, "hub/place"] },
   notify: { layer: 3, imports: below3 },
   hub: { layer: 3, imports: below3, browser: ["./client"] },
-  "store-postgres": { layer: 3, imports: [...below3, "core-runtime", "chat-harness", "hub"] },
-  "store-sqlite": { layer: 3, imports: [...below3, "core-runtime", "chat-harness", "hub"] },
+  "store-postgres": { layer: 3, imports: below3 },
+  "store-sqlite": { layer: 3, imports: below3 },
 };
 
 /** A source file has at most this many lines. */

@@ -1,10 +1,11 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
-import { createHub, createMemoryTimelineStore } from "@harnesskit/hub";
+import { createHub } from "@harnesskit/hub";
 import { serveHub } from "@harnesskit/hub/node";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness } from "@harnesskit/policy";
+import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPolicy } from "../src/ahp/policy-file.ts";
 import { conversationEnd, RefusedCalls } from "../src/timeline/outcomes.ts";

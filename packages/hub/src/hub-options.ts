@@ -3,12 +3,12 @@ import type { ApprovalRecord, ApprovalRisk, ApprovalStore } from "@harnesskit/ap
 import type { AuditSink } from "@harnesskit/audit";
 import type { Explanation, PolicyHarness } from "@harnesskit/policy";
 import type { HubMethodParams, RowUsage } from "@harnesskit/protocol/hub";
+import type { TimelineStore } from "@harnesskit/timeline";
 import type { Channel, Clock, CreateId } from "@harnesskit/wire";
 import type { AgentLink } from "./agents/presence.ts";
 import type { HubUser } from "./api/handlers.ts";
 import type { AnyEvent } from "./desk/read-event.ts";
 import type { HubLimits } from "./limits.ts";
-import type { TimelineStore } from "./timeline/timeline-store.ts";
 
 export interface HubOptions {
   /** The policy in force. Its `escalate` becomes an approval. */

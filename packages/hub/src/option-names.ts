@@ -2,7 +2,6 @@ import { defineOptions } from "@harnesskit/wire";
 import type { HubClientOptions } from "./client/hub-client.ts";
 import type { HubOptions } from "./hub-options.ts";
 import type { ServeHubOptions } from "./node/serve-hub.ts";
-import type { TimelineStoreOptions } from "./timeline/memory-timeline-store.ts";
 
 export const checkHubClientOptions = defineOptions<HubClientOptions>("createHubClient", {
   transport: true,
@@ -35,11 +34,6 @@ export const checkHubOptions = defineOptions<HubOptions>("createHub", {
   clock: false,
   createId: false,
 });
-
-export const checkMemoryTimelineStoreOptions = defineOptions<TimelineStoreOptions>(
-  "createMemoryTimelineStore",
-  { limits: false, clock: false },
-);
 
 export const checkServeHubOptions = defineOptions<ServeHubOptions>("serveHub", {
   hub: true,

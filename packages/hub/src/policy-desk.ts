@@ -18,9 +18,9 @@ import type {
   RuleHits,
   TimelineRow,
 } from "@harnesskit/protocol/hub";
+import type { StoredRow, TimelineStore } from "@harnesskit/timeline";
 import type { Clock } from "@harnesskit/wire";
 import type { HubOptions } from "./hub-options.ts";
-import type { StoredRow, TimelineStore } from "./timeline/timeline-store.ts";
 
 export interface PolicyDeskOptions {
   readonly policy: PolicyHarness;

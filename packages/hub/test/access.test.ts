@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
 import { hubPaths } from "@harnesskit/protocol/hub";
+import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
 import { createHubClient } from "../src/client/index.ts";
-import { createMemoryTimelineStore } from "../src/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 
 type OpenedHub = Awaited<ReturnType<typeof openHub>>;

@@ -1,8 +1,8 @@
 import { createRunReporter } from "@harnesskit/ahp-client";
+import { createMemoryTimelineStore, type NewRow } from "@harnesskit/timeline";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import type { HubClient } from "../src/client/index.ts";
-import { createMemoryTimelineStore, type NewRow } from "../src/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 
 const usage = { input_tokens: 1000, output_tokens: 20, cache_read_tokens: 800, model: "claude-opus-4-5" };

@@ -1,9 +1,9 @@
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
+import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { HarnessError, systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import { HubError } from "../src/client/index.ts";
-import { createMemoryTimelineStore } from "../src/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 
 const pendingOf = async (client: Awaited<ReturnType<Awaited<ReturnType<typeof openHub>>["client"]>>) => {

@@ -1,8 +1,8 @@
 import { PolicyError, parsePolicyLike } from "@harnesskit/policy";
+import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import { HubError } from "../src/client/index.ts";
-import { createMemoryTimelineStore } from "../src/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 
 const codeOf = async (promise: Promise<unknown>): Promise<unknown> => {

@@ -1,7 +1,7 @@
+import { createMemoryTimelineStore } from "@harnesskit/timeline";
+import { sampleRow } from "@harnesskit/timeline/testing";
 import { describe, expect, it } from "vitest";
 import { saidText } from "../src/client/index.ts";
-import { createMemoryTimelineStore } from "../src/index.ts";
-import { addRow } from "../src/testing/samples.ts";
 import { call, openHub } from "./support/open-hub.ts";
 
 describe("a session that is read", () => {
@@ -29,10 +29,8 @@ describe("a session that is read", () => {
   it("comes in pages, each of which fits into a message", async () => {
     const timeline = createMemoryTimelineStore();
     await using hub = await openHub({ timeline });
-    const large = addRow();
-    if (large.type !== "add") throw new Error("not a row");
     const content = { output: { value: "x".repeat(300_000), isCut: false } };
-    await timeline.write(Array.from({ length: 10 }, () => ({ ...large, content })));
+    await timeline.write(Array.from({ length: 10 }, () => ({ type: "add", row: sampleRow(), content })));
     const client = await hub.client();
     const ids: number[] = [];
     let pages = 0;

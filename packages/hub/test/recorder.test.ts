@@ -1,7 +1,7 @@
+import { createMemoryTimelineStore, type TimelineChange, type TimelineStore } from "@harnesskit/timeline";
+import { sampleRow } from "@harnesskit/timeline/testing";
 import { type Clock, systemClock } from "@harnesskit/wire";
 import { expect, it, vi } from "vitest";
-import { createMemoryTimelineStore, type TimelineChange, type TimelineStore } from "../src/index.ts";
-import { addRow } from "../src/testing/samples.ts";
 import { Recorder } from "../src/timeline/recorder.ts";
 
 /** A recorder over a disk that is full while `isFull`, or whenever a row with this summary is written; its waits are short. */
@@ -28,7 +28,7 @@ const openRecorder = (maxWaiting = 10) => {
   const summaries = async () => (await rows.page()).rows.map(({ summary }) => summary).reverse();
   return { recorder, disk, errors, summaries };
 };
-const add = (summary: string) => addRow({ summary });
+const add = (summary: string) => ({ type: "add", row: sampleRow({ summary }), content: {} }) as const;
 
 it("keeps rows while the disk is full, in their order; beyond maxUnwritten one row says how many are missing", async () => {
   const { recorder, disk, errors, summaries } = openRecorder(3);

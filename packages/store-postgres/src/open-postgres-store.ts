@@ -1,8 +1,8 @@
 import type { StateStore } from "@harnesskit/ahp-server";
 import type { ApprovalStore } from "@harnesskit/approvals";
 import type { GraphStore } from "@harnesskit/graph";
-import type { TimelineStore } from "@harnesskit/hub";
 import type { ThreadStore } from "@harnesskit/thread-server";
+import type { TimelineStore } from "@harnesskit/timeline";
 import { createApprovals } from "./approval-store.ts";
 import { openContinuations, type PostgresContinuationStore } from "./continuation-store.ts";
 import { Database } from "./database.ts";

@@ -1,3 +1,4 @@
+import type { TimelineRow } from "@harnesskit/protocol/hub";
 import {
   changeRow,
   isOpenRow,
@@ -7,8 +8,7 @@ import {
   RowTally,
   type StoredContent,
   type TimelineChange,
-} from "@harnesskit/hub";
-import type { TimelineRow } from "@harnesskit/protocol/hub";
+} from "@harnesskit/timeline";
 import type { SqlRow, Transaction } from "./database.ts";
 import { readJson, safeNumber, textIn } from "./rows.ts";
 import { type Draft, keyDigest } from "./timeline-columns.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { isOpenRow, rowWords, type StoredContent, searchable } from "@harnesskit/hub";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { isOpenRow, rowWords, type StoredContent, searchable } from "@harnesskit/timeline";
 import { joinKey } from "@harnesskit/wire";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { SqlValue } from "./database.ts";

@@ -1,4 +1,4 @@
-import type { TimelineLimits } from "@harnesskit/hub";
+import type { TimelineLimits } from "@harnesskit/timeline";
 import type { Database, Transaction } from "./database.ts";
 import { nowSql, safeNumber } from "./rows.ts";
 import { lockTimeline } from "./timeline-write.ts";

@@ -1,4 +1,5 @@
 import { StoreError } from "@harnesskit/graph";
+import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import {
   type PageRequest,
   type RuleTally,
@@ -10,8 +11,7 @@ import {
   type TimelineLimits,
   type TimelineStore,
   timelineLimits,
-} from "@harnesskit/hub";
-import type { TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
+} from "@harnesskit/timeline";
 import { Conditions } from "./conditions.ts";
 import type { Database, SqlRow } from "./database.ts";
 import { keyIn, readJson, safeNumber } from "./rows.ts";

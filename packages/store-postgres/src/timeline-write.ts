@@ -1,5 +1,5 @@
-import type { RuleTally, SessionTally, TimelineChange } from "@harnesskit/hub";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import type { RuleTally, SessionTally, TimelineChange } from "@harnesskit/timeline";
 import { toTextKey } from "@harnesskit/wire/json";
 import type { SqlValue, Transaction } from "./database.ts";
 import { nowSql, safeNumber } from "./rows.ts";

@@ -1,4 +1,4 @@
-import { timelineStoreContract } from "@harnesskit/hub/testing";
+import { timelineStoreContract } from "@harnesskit/timeline/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openTimeline } from "../src/timeline-store.ts";
 import { contractStores } from "./support/contract-stores.ts";

@@ -1,5 +1,5 @@
-import { type SessionsRequest, searchable } from "@harnesskit/hub";
 import type { TimelineFilter } from "@harnesskit/protocol/hub";
+import { type SessionsRequest, searchable } from "@harnesskit/timeline";
 import { type SqlValue, toKey } from "./sql-values.ts";
 
 /** SQL with a `?` for each of its values. */

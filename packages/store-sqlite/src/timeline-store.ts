@@ -1,3 +1,4 @@
+import type { TimelineRow } from "@harnesskit/protocol/hub";
 import {
   type PageRequest,
   type RuleTally,
@@ -6,8 +7,7 @@ import {
   type TimelineLimits,
   type TimelineStore,
   timelineLimits,
-} from "@harnesskit/hub";
-import type { TimelineRow } from "@harnesskit/protocol/hub";
+} from "@harnesskit/timeline";
 import { checkTimelineStoreOptions } from "./option-names.ts";
 import { fromKey, fromKeyOrNull, numberIn, readJson, type SqlRow, toKey } from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";

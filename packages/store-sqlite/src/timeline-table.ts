@@ -1,3 +1,4 @@
+import type { TimelineRow } from "@harnesskit/protocol/hub";
 import {
   changeRow,
   isOpenRow,
@@ -9,8 +10,7 @@ import {
   type StoredRow,
   searchable,
   type TimelineChange,
-} from "@harnesskit/hub";
-import type { TimelineRow } from "@harnesskit/protocol/hub";
+} from "@harnesskit/timeline";
 import { keyOrNull, numberIn, readJson, type SqlRow, type SqlValue, textIn, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
 import type { CountedChange } from "./timeline-tally.ts";

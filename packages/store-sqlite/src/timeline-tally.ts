@@ -1,5 +1,6 @@
-import { RowTally, type RuleTally, type SessionTally, type StoredContent, titleOf } from "@harnesskit/hub";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import type { RuleTally, SessionTally, StoredContent } from "@harnesskit/timeline";
+import { RowTally, titleOf } from "@harnesskit/timeline";
 import { joinKey } from "@harnesskit/wire";
 import { keyOrNull, numberIn, type SqlValue, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
@@ -112,10 +113,8 @@ export class TimelineTally {
   /** Counts what a killed process has written and not counted. Within a transaction, before anything else. */
   recover(rowIn: (text: SqlValue | undefined) => TimelineRow): void {
     const counted = numberIn(this.#file.get("SELECT counted FROM timeline_totals")?.[0]);
-    this.#lastSeq = Math.max(
-      counted,
-      numberIn(this.#file.get("SELECT coalesce(max(seq), 0) FROM timeline")?.[0]),
-    );
+    const newest = numberIn(this.#file.get("SELECT coalesce(max(seq), 0) FROM timeline")?.[0]);
+    this.#lastSeq = Math.max(counted, newest);
     if (this.#lastSeq === counted) return;
     const rows = this.#file
       .all("SELECT row FROM timeline WHERE seq > ?", counted)

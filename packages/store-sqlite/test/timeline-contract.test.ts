@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { timelineStoreContract } from "@harnesskit/hub/testing";
+import { timelineStoreContract } from "@harnesskit/timeline/testing";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { openTimelineStore } from "../src/index.ts";

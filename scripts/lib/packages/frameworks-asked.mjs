@@ -3,10 +3,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
-import { createHub, createMemoryTimelineStore } from "@harnesskit/hub";
+import { createHub } from "@harnesskit/hub";
 import { serveHub } from "@harnesskit/hub/node";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
+import { createMemoryTimelineStore } from "@harnesskit/timeline";
 
 const policy = createPolicyHarness({
   policy: parsePolicy(`

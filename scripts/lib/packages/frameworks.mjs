@@ -91,7 +91,7 @@ async function typeProblems(dir, programs) {
 export async function checkFrameworks(dir, pnpm, tarballs) {
   const page = readFileSync(join(repositoryRoot, guide), "utf8");
   const [, names = ""] = /@harnesskit\/\{([^}]+)\}/.exec(page) ?? [];
-  const ours = [...names.split(","), "approvals", "policy"].map((name) => `@harnesskit/${name}`);
+  const ours = [...names.split(","), "approvals", "policy", "timeline"].map((name) => `@harnesskit/${name}`);
   const { devDependencies, dependencies } = JSON.parse(
     readFileSync(join(repositoryRoot, "packages/ahp-client/package.json"), "utf8"),
   );

@@ -26,11 +26,12 @@ const program = `
 import { existsSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
-import { createHub, createMemoryTimelineStore } from "@harnesskit/hub";
+import { createHub } from "@harnesskit/hub";
 import { createHubClient } from "@harnesskit/hub/client";
 import { serveHub } from "@harnesskit/hub/node";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
+import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { Agent } from "@mastra/core/agent";
 import { client } from "./client.mjs";
@@ -93,7 +94,7 @@ await served.close();
 await hub.close();
 `;
 
-const ours = ["ahp-client", "approvals", "hub", "policy", "transport-uds"].map(
+const ours = ["ahp-client", "approvals", "hub", "policy", "timeline", "transport-uds"].map(
   (name) => `@harnesskit/${name}`,
 );
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ApprovalStore } from "@harnesskit/approvals";
-import type { TimelineStore } from "@harnesskit/hub";
 import { openApprovalStore, openTimelineStore } from "@harnesskit/store-sqlite";
+import type { TimelineStore } from "@harnesskit/timeline";
 import { usageError } from "../cli-error.ts";
 import { describeLocation, toLocation } from "../store/location.ts";
 import { opening, openPostgres } from "../store/open.ts";

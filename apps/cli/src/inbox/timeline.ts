@@ -1,16 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import {
-  csvHeader,
-  csvRow,
-  happenings,
-  rowName,
-  rowSubject,
-  saysSomething,
-  shownAtMs,
-} from "@harnesskit/hub/client";
+import { csvHeader, csvRow, happenings, saysSomething, shownAtMs } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import type { HubMethodParams, TimelineFilter, TimelinePage, TimelineRow } from "@harnesskit/protocol/hub";
+import { rowName, rowSubject } from "@harnesskit/timeline";
 import { defined } from "@harnesskit/wire/json";
 import stringWidth from "fast-string-width";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";

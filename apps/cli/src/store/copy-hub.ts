@@ -1,5 +1,5 @@
 import type { ApprovalRecord, ApprovalStore } from "@harnesskit/approvals";
-import type { StoredRow, TimelineStore } from "@harnesskit/hub";
+import type { StoredRow, TimelineStore } from "@harnesskit/timeline";
 import { type CopyCount, conflict, sameJson } from "./copy-count.ts";
 
 const pageSize = 100;

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { toList } from "@harnesskit/graph";
-import { sampleRow } from "@harnesskit/hub/testing";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import {
   openApprovalStore,
@@ -10,6 +9,7 @@ import {
   openSqliteStore,
   openTimelineStore,
 } from "@harnesskit/store-sqlite";
+import { sampleRow } from "@harnesskit/timeline/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
 import { jsonLines, makeWorkspace, startHarness } from "../support/harness.ts";

@@ -1,5 +1,6 @@
-import { rowSubject, shownAtMs } from "@harnesskit/hub/client";
+import { shownAtMs } from "@harnesskit/hub/client";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { rowSubject } from "@harnesskit/timeline";
 import type { TimelineGroup } from "../state/timeline.ts";
 
 /** What the list shows at a place. */

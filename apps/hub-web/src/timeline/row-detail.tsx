@@ -1,6 +1,6 @@
 import { allowingRule } from "@harnesskit/approvals";
-import { rowName, rowSubject } from "@harnesskit/hub/client";
 import type { TimelineDetail } from "@harnesskit/protocol/hub";
+import { rowName, rowSubject } from "@harnesskit/timeline";
 import { displayName } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ComponentChildren } from "preact";

@@ -1,5 +1,6 @@
-import { happenings, rowName, rowSubject } from "@harnesskit/hub/client";
+import { happenings } from "@harnesskit/hub/client";
 import type { TimelineDetail } from "@harnesskit/protocol/hub";
+import { rowName, rowSubject } from "@harnesskit/timeline";
 import { useEffect, useRef } from "preact/hooks";
 import { block, formatClock, formatDay, formatMoment, line } from "../format.ts";
 import { useKey } from "../keys.ts";

@@ -1,5 +1,6 @@
-import { rowName, rowSubject, shownAtMs } from "@harnesskit/hub/client";
+import { shownAtMs } from "@harnesskit/hub/client";
 import type { HubSessionState, RowState, TimelineRow } from "@harnesskit/protocol/hub";
+import { rowName, rowSubject } from "@harnesskit/timeline";
 import { displayName } from "@harnesskit/wire";
 import { formatClock, formatDay, formatMoment, line, plural } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";

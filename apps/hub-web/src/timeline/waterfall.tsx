@@ -1,5 +1,5 @@
-import { rowName, rowSubject } from "@harnesskit/hub/client";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import { rowName, rowSubject } from "@harnesskit/timeline";
 import { formatDuration, line } from "../format.ts";
 
 const maxBars = 60;

@@ -1,10 +1,11 @@
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type ApprovalQuestion, type ApprovalStore, createMemoryApprovalStore } from "@harnesskit/approvals";
-import { createHub, createMemoryTimelineStore, type HubOptions, type TimelineStore } from "@harnesskit/hub";
+import { createHub, type HubOptions } from "@harnesskit/hub";
 import { type ServedHub, type ServeHubOptions, serveHub } from "@harnesskit/hub/node";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, parsePolicy, parsePolicyLike } from "@harnesskit/policy";
+import { createMemoryTimelineStore, type TimelineStore } from "@harnesskit/timeline";
 import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
 import { type Agent, connectAgent } from "./agent.ts";
 import { policyText } from "./policy-text.ts";

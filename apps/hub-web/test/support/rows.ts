@@ -1,4 +1,4 @@
-import type { NewRow, TimelineChange, TimelineStore } from "@harnesskit/hub";
+import type { NewRow, TimelineChange, TimelineStore } from "@harnesskit/timeline";
 
 const tools = ["read", "bash", "write"] as const;
 const states = ["done", "failed", "refused", "done", "done"] as const;

@@ -1,7 +1,8 @@
 import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
 import { type ApprovalStore, createMemoryApprovalStore } from "@harnesskit/approvals";
-import { createHub, createMemoryTimelineStore, type TimelineStore } from "@harnesskit/hub";
+import { createHub } from "@harnesskit/hub";
 import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
+import { createMemoryTimelineStore, type TimelineStore } from "@harnesskit/timeline";
 import { onTestFinished } from "vitest";
 
 export interface TestHub {

@@ -1,6 +1,6 @@
 import type { AgentState, Protection } from "@harnesskit/protocol/hub";
+import type { SessionTally, TimelineStore } from "@harnesskit/timeline";
 import { BoundedMap, type Clock, joinKey } from "@harnesskit/wire";
-import type { SessionTally, TimelineStore } from "../timeline/timeline-store.ts";
 
 /** A way on which agents are connected: a connection, or all exchanges. */
 export interface AgentLink {

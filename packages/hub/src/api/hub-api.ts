@@ -16,6 +16,7 @@ import {
   hubMethods,
   type RowUsage,
 } from "@harnesskit/protocol/hub";
+import type { TimelineStore } from "@harnesskit/timeline";
 import {
   type Channel,
   type Clock,
@@ -34,7 +35,6 @@ import type { HubLimits } from "../limits.ts";
 import type { PolicyDesk } from "../policy-desk.ts";
 import { readActivity } from "../timeline/activity.ts";
 import type { Recorder } from "../timeline/recorder.ts";
-import type { TimelineStore } from "../timeline/timeline-store.ts";
 import type { AnswerBudget } from "./answer-budget.ts";
 import { notFound, rateLimited, reasonOf, toApiError } from "./api-errors.ts";
 import { checkAnswer, checkCall, userOnly } from "./device-rules.ts";

@@ -1,7 +1,7 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { HubMethodParams, HubMethodResult, RowContent, TimelineDetail } from "@harnesskit/protocol/hub";
+import type { StoredRow, TimelineStore } from "@harnesskit/timeline";
 import { defined, isObject } from "@harnesskit/wire/json";
-import type { StoredRow, TimelineStore } from "../timeline/timeline-store.ts";
 
 const part = (event: RowContent | undefined, name: "payload" | "metadata"): RowContent | undefined => {
   const value = isObject(event?.value) ? event.value[name] : undefined;

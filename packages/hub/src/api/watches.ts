@@ -1,9 +1,8 @@
 import type { ApprovalStore } from "@harnesskit/approvals";
 import type { HubNotificationName, HubNotificationParams, TimelineFilter } from "@harnesskit/protocol/hub";
+import { rowMatches, type TimelineStore } from "@harnesskit/timeline";
 import { BufferFullError, type Clock, createDeferred, HarnessError } from "@harnesskit/wire";
 import type { Recorder } from "../timeline/recorder.ts";
-import { rowMatches } from "../timeline/row-rules.ts";
-import type { TimelineStore } from "../timeline/timeline-store.ts";
 
 export interface WatchesOptions {
   readonly approvals: ApprovalStore;

@@ -6,6 +6,5 @@ export {
   type HubIntroduction,
 } from "./hub-client.ts";
 export { HubError, type HubErrorReason } from "./hub-error.ts";
-export { rowName, rowSubject } from "./row-name.ts";
 export { saidText } from "./said-text.ts";
 export { csvHeader, csvRow } from "./timeline-csv.ts";

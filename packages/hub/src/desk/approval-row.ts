@@ -1,8 +1,8 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { RowApproval, RowState, TimelineRow } from "@harnesskit/protocol/hub";
+import type { NewRow } from "@harnesskit/timeline";
 import { jsonDifference } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import type { NewRow } from "../timeline/timeline-store.ts";
 
 /** An approval as its row shows it. */
 export const rowApprovalOf = ({ id, status, effect, risk, answer }: ApprovalRecord): RowApproval =>

@@ -2,12 +2,17 @@ import type { ApprovalRecord } from "@harnesskit/approvals";
 import type { Explanation } from "@harnesskit/policy";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import {
+  type NewRow,
+  type StoredContent,
+  type StoredRow,
+  type TimelineChange,
+  unjudged,
+} from "@harnesskit/timeline";
 import type { Clock } from "@harnesskit/wire";
 import { defined, isObject } from "@harnesskit/wire/json";
 import type { Recorder } from "../timeline/recorder.ts";
 import { type ContentRules, redactedLine, rowContent } from "../timeline/row-content.ts";
-import { unjudged } from "../timeline/row-rules.ts";
-import type { NewRow, StoredContent, StoredRow, TimelineChange } from "../timeline/timeline-store.ts";
 import { ActionKeys, areDifferent } from "./action-keys.ts";
 import { rowApprovalOf } from "./approval-row.ts";
 import { eventContent, rowDecisionOf, rowOf, type Word } from "./event-row.ts";

@@ -1,8 +1,8 @@
 import type { Explanation } from "@harnesskit/policy";
 import type { RowDecision, RowState } from "@harnesskit/protocol/hub";
+import type { NewRow, StoredContent } from "@harnesskit/timeline";
 import { type ContentRules, redactedLine, rowContent } from "../timeline/row-content.ts";
 import { usageIn } from "../timeline/row-usage.ts";
-import type { NewRow, StoredContent } from "../timeline/timeline-store.ts";
 import type { AnyEvent, EventFacts } from "./read-event.ts";
 
 /** A decision as a policy makes it. */

@@ -6,9 +6,9 @@ import type {
   RowUsage,
   TimelineRow,
 } from "@harnesskit/protocol/hub";
+import type { TimelineStore } from "@harnesskit/timeline";
 import type { Clock } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import type { TimelineStore } from "./timeline-store.ts";
 
 export interface ActivityOptions {
   readonly timeline: TimelineStore;

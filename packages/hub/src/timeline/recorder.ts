@@ -1,7 +1,7 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
+import type { TimelineChange, TimelineStore } from "@harnesskit/timeline";
 import { type Clock, createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
 import { backoffDelayMs, isoTime } from "@harnesskit/wire/time";
-import type { TimelineChange, TimelineStore } from "./timeline-store.ts";
 
 interface Waiting {
   readonly change: TimelineChange;

@@ -1,4 +1,4 @@
-import type { NewRow, StoredContent, TimelineChange } from "../timeline/timeline-store.ts";
+import type { NewRow, StoredContent, TimelineChange } from "../timeline-store.ts";
 
 /** A running action; `fields` replace its own. */
 export const sampleRow = (fields: Partial<NewRow> = {}): NewRow => ({

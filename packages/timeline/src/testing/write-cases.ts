@@ -1,7 +1,7 @@
 import { HarnessError } from "@harnesskit/wire";
 import { ContractError, checkEqual } from "@harnesskit/wire/testing";
+import type { Case } from "./case.ts";
 import { addRow, sampleContent, sampleRow } from "./samples.ts";
-import type { Case } from "./timeline-case.ts";
 
 /** How rows are added, found and changed. */
 export const writeCases: Readonly<Record<string, Case>> = {

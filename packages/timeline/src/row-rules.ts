@@ -1,7 +1,7 @@
 import type { RowDecision, RowState, TimelineFilter, TimelineRow } from "@harnesskit/protocol/hub";
 import { joinKey } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
-import { rowSubject } from "../client/row-name.ts";
+import { rowSubject } from "./row-name.ts";
 import type {
   NewRow,
   RuleTally,

@@ -1,8 +1,8 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { ContractError, checkEqual } from "@harnesskit/wire/testing";
-import type { TimelineChange, TimelineStore } from "../timeline/timeline-store.ts";
+import type { TimelineChange, TimelineStore } from "../timeline-store.ts";
+import { type Case, idsOf } from "./case.ts";
 import { addRow } from "./samples.ts";
-import { type Case, idsOf } from "./timeline-case.ts";
 
 /** Reads on until nothing is new, as a watch does. */
 const readOn = async (store: TimelineStore, seen: TimelineRow[]): Promise<void> => {

@@ -1,7 +1,7 @@
 import { HarnessError } from "@harnesskit/wire";
 import { ContractError, checkEqual } from "@harnesskit/wire/testing";
+import { type Case, idsOf } from "./case.ts";
 import { addRow, sampleRow } from "./samples.ts";
-import { type Case, idsOf } from "./timeline-case.ts";
 
 /** What is removed, and what is refused. */
 export const boundCases: Readonly<Record<string, Case>> = {

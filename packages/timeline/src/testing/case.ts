@@ -1,6 +1,6 @@
 import type { ManualClock, StoreContext } from "@harnesskit/wire/testing";
-import type { TimelineLimits } from "../timeline/limits.ts";
-import type { TimelineStore } from "../timeline/timeline-store.ts";
+import type { TimelineLimits } from "../limits.ts";
+import type { TimelineStore } from "../timeline-store.ts";
 
 /** What a case has. */
 export interface Context extends StoreContext<TimelineStore> {

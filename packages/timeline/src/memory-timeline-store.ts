@@ -1,7 +1,7 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { type Clock, HarnessError, systemClock } from "@harnesskit/wire";
-import { checkMemoryTimelineStoreOptions } from "../option-names.ts";
 import { type TimelineLimits, timelineLimits } from "./limits.ts";
+import { checkMemoryTimelineStoreOptions } from "./option-names.ts";
 import {
   bySeen,
   changeRow,

@@ -5,13 +5,13 @@ import {
   type OpenedStore,
   runWithStore,
 } from "@harnesskit/wire/testing";
-import type { TimelineLimits } from "../timeline/limits.ts";
-import type { TimelineStore } from "../timeline/timeline-store.ts";
-import { boundCases } from "./timeline-bound-cases.ts";
-import type { Case } from "./timeline-case.ts";
-import { readCases } from "./timeline-read-cases.ts";
-import { storesCases } from "./timeline-stores-cases.ts";
-import { writeCases } from "./timeline-write-cases.ts";
+import type { TimelineLimits } from "../limits.ts";
+import type { TimelineStore } from "../timeline-store.ts";
+import { boundCases } from "./bound-cases.ts";
+import type { Case } from "./case.ts";
+import { readCases } from "./read-cases.ts";
+import { storesCases } from "./stores-cases.ts";
+import { writeCases } from "./write-cases.ts";
 
 export interface TimelineSettings {
   readonly clock: Clock;

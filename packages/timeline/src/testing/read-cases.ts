@@ -1,7 +1,7 @@
 import { ContractError, checkEqual } from "@harnesskit/wire/testing";
-import type { SessionsRequest, TimelineStore } from "../timeline/timeline-store.ts";
+import type { SessionsRequest, TimelineStore } from "../timeline-store.ts";
+import { type Case, idsOf } from "./case.ts";
 import { addRow, sampleContent, sampleRow } from "./samples.ts";
-import { type Case, idsOf } from "./timeline-case.ts";
 
 /** How rows are listed and counted. */
 export const readCases: Readonly<Record<string, Case>> = {
