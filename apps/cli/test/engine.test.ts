@@ -142,7 +142,7 @@ describe("harness engine", () => {
     expect(await second.program.ended).toMatchObject({
       ...{ code: 130, signal: null },
       stderr: expect.stringContaining(
-        `harness engine: ended; conversations are kept in sqlite:${cwd}/.harness/chat.sqlite`,
+        `harness engine: ended; conversations are kept in sqlite:${cwd}/state/harnesskit/chats/`,
       ),
     });
   });

@@ -1,4 +1,4 @@
-import { chmod, mkdir, realpath } from "node:fs/promises";
+import { chmod, mkdir, realpath, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { makeWorkspace } from "./support/harness.ts";
@@ -18,13 +18,13 @@ describe("a command below a directory with threads", () => {
   it("uses these threads, as far as the root of the repository, and says which", async () => {
     const { cwd, below } = await withThread(".git");
     const listed = await harness(["threads"], { cwd: below });
-    expect(listed).toMatchObject({ code: 0, stderr: `harness: in ${cwd}, where the nearest .harness is\n` });
+    expect(listed).toMatchObject({ code: 0, stderr: `harness: in ${cwd}, the nearest with threads or chats\n` });
     expect(listed.stdout).toContain("read README.md");
     const run = (...args: string[]) =>
       harness(["run", "--no-policy", ...args, "read README.md"], { cwd: below });
     expect(await run("--continue")).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining(`in ${cwd}, where`),
+      stderr: expect.stringContaining(`in ${cwd}, the nearest`),
     });
     // A run that goes on with nothing begins where it is.
     expect(await run()).toMatchObject({ code: 0, stderr: expect.not.stringContaining("nearest") });
@@ -44,7 +44,11 @@ describe("a command below a directory with threads", () => {
   });
 
   it("goes on with the conversation of harness chat that was used last", async () => {
-    const { cwd, below } = await withThread(".git");
+    const cwd = await makeWorkspace();
+    const below = join(cwd, "src");
+    await mkdir(below);
+    await mkdir(join(cwd, ".git"));
+    // Nothing of a conversation lies in its directory.
     await harness(["chat", "--no-hub"], { cwd, input: "list files\n" });
     const { code, stdout, stderr } = await harness(["chat", "--no-hub", "--continue"], {
       cwd: below,
@@ -52,11 +56,33 @@ describe("a command below a directory with threads", () => {
     });
     expect(code).toBe(0);
     expect(stdout).toContain("going on with “list files”");
-    expect(stderr).toContain(`in ${cwd}, where the nearest .harness is`);
+    expect((await harness(["threads"], { cwd: below })).stdout).toContain("list files");
+    expect(stderr).toContain(`in ${cwd}, the nearest with threads or chats`);
   });
 });
 
-it.each([["run", "list files"], ["chat"], ["serve"], ["engine"]])(
+it("a link in the place of .harness of the nearest directory with chats is followed by no command", async () => {
+  const cwd = await makeWorkspace();
+  await mkdir(join(cwd, "src"));
+  await mkdir(join(cwd, ".git"));
+  await harness(["chat", "--no-hub"], { cwd, input: "list files\n" });
+  await symlink(join(cwd, "src"), join(cwd, ".harness"));
+  expect(await harness(["threads"], { cwd: join(cwd, "src") })).toMatchObject({
+    ...{ code: 2, stdout: "", stderr: expect.stringContaining(`${cwd}/.harness is a symbolic link`) },
+  });
+});
+
+it("a conversation is kept of a directory that cannot be written, and of one with the longest name", async () => {
+  const parent = await makeWorkspace();
+  const cwd = join(parent, "d".repeat(255));
+  await mkdir(cwd);
+  await chmod(cwd, 0o500);
+  const input = "list files\n";
+  expect(await harness(["chat", "--no-hub", "--session", "s1"], { cwd, input })).toMatchObject({ code: 0, stderr: "" });
+  expect((await harness(["threads"], { cwd })).stdout).toContain("list files");
+});
+
+it.each([["run", "list files"], ["serve"]])(
   "a directory that cannot be written is a usage error of %s, and its threads can be read",
   async (...args) => {
     const cwd = await makeWorkspace();
