@@ -18,7 +18,10 @@ describe("a command below a directory with threads", () => {
   it("uses these threads, as far as the root of the repository, and says which", async () => {
     const { cwd, below } = await withThread(".git");
     const listed = await harness(["threads"], { cwd: below });
-    expect(listed).toMatchObject({ code: 0, stderr: `harness: in ${cwd}, the nearest with threads or chats\n` });
+    expect(listed).toMatchObject({
+      code: 0,
+      stderr: `harness: in ${cwd}, the nearest with threads or chats\n`,
+    });
     expect(listed.stdout).toContain("read README.md");
     const run = (...args: string[]) =>
       harness(["run", "--no-policy", ...args, "read README.md"], { cwd: below });
@@ -78,7 +81,10 @@ it("a conversation is kept of a directory that cannot be written, and of one wit
   await mkdir(cwd);
   await chmod(cwd, 0o500);
   const input = "list files\n";
-  expect(await harness(["chat", "--no-hub", "--session", "s1"], { cwd, input })).toMatchObject({ code: 0, stderr: "" });
+  expect(await harness(["chat", "--no-hub", "--session", "s1"], { cwd, input })).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
   expect((await harness(["threads"], { cwd })).stdout).toContain("list files");
 });
 

@@ -59,7 +59,13 @@ it.each([
 });
 
 it.each([
-  ...["make test -C /tmp/x", "make test -C/tmp/x", "npm test --prefix=/tmp/x", "npm test -- a,/tmp/b", "npm test //host/x"],
+  ...[
+    "make test -C /tmp/x",
+    "make test -C/tmp/x",
+    "npm test --prefix=/tmp/x",
+    "npm test -- a,/tmp/b",
+    "npm test //host/x",
+  ],
   ...["cargo check https://example.org/x", "deno test npm:x", "deno test"],
 ])("allows %j for exactly this: what it runs may be another project", async (command) => {
   const record = await recordOf(command);
@@ -68,8 +74,24 @@ it.each([
 });
 
 it.each([
-  ...["npm test\r", "npm test\u0000", "npm\ttest", "npm  test", "npm testing", "npm test\u00a0x", "npm test\u2028x"],
-  ...["npm test &", "npm test < a", "npm test {a,b}", "npm test ~/x", "npm test *", "npm test \\x", "npm test # x"],
+  ...[
+    "npm test\r",
+    "npm test\u0000",
+    "npm\ttest",
+    "npm  test",
+    "npm testing",
+    "npm test\u00a0x",
+    "npm test\u2028x",
+  ],
+  ...[
+    "npm test &",
+    "npm test < a",
+    "npm test {a,b}",
+    "npm test ~/x",
+    "npm test *",
+    "npm test \\x",
+    "npm test # x",
+  ],
 ])("has no start for %j", (command) => {
   expect(startOfCall({ tool: "bash", input: { command } })).toBeUndefined();
 });

@@ -1,4 +1,5 @@
-import { addRow } from "@harnesskit/hub/testing";
+import type { TimelineChange } from "@harnesskit/hub";
+import { sampleRow } from "@harnesskit/hub/testing";
 import { describe, expect, it } from "vitest";
 import { Database } from "../src/database.ts";
 import { createGraphStore } from "../src/graph-store.ts";
@@ -23,6 +24,12 @@ const migrateTo = async (
     await database.close();
   }
 };
+
+const addRow = (summary: string): TimelineChange => ({
+  type: "add",
+  row: sampleRow({ summary }),
+  content: {},
+});
 
 const next = (worksWith: number): MigrationStep[] => {
   const version = migrationSteps.length + 1;
@@ -96,13 +103,13 @@ describe("migrations", () => {
     const old = new Database(resolveOptions({ url, schema: name, limits: { maxConnections: 2 } }));
     const wakes = new Wakes(old);
     const oldTimeline = await openTimeline(old, wakes, { nowMs: () => 1_700_000_000_000 });
-    const [before] = await oldTimeline.write([addRow({ summary: "bash before" }, "call")]);
+    const [before] = await oldTimeline.write([addRow("bash before")]);
     const store = await schema.open();
     const timeline = await store.openTimeline();
     const found = async (text: string) =>
       (await timeline.page({ filter: { text } })).rows.map(({ summary }) => summary);
     expect(await found("before")).toEqual(["bash before"]);
-    await oldTimeline.write([addRow({ summary: "bash beside" })]);
+    await oldTimeline.write([addRow("bash beside")]);
     expect(await found("beside")).toEqual(["bash beside"]);
     await schema.run("DELETE FROM store.timeline WHERE id = $1", before?.id);
     expect(await schema.run("SELECT words FROM store.timeline_words")).toEqual([

@@ -80,7 +80,13 @@ export class LineReader {
     // Before the interface, which ends a line at Enter.
     input.prependListener("keypress", this.#onKey);
     if (io().env.TERM !== "dumb") output.write(bracketedPaste.on);
+    // A second Ctrl-C ends the process at once.
+    process.once("exit", this.#endPaste);
   }
+
+  readonly #endPaste = (): void => {
+    if (io().env.TERM !== "dumb") io().stdout.write(bracketedPaste.off);
+  };
 
   readonly #onKey = (_: unknown, key: Key | undefined): void => {
     if (key?.name === "paste-start") this.#isPasting = true;
@@ -150,7 +156,8 @@ export class LineReader {
     this.#echo?.end();
     if (this.isTerminal) {
       io().stdin.off("keypress", this.#onKey);
-      if (io().env.TERM !== "dumb") io().stdout.write(bracketedPaste.off);
+      process.off("exit", this.#endPaste);
+      this.#endPaste();
     }
     if (this.#messages.length === 0) this.#waiting?.resolve(undefined);
   };

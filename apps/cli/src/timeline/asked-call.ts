@@ -27,7 +27,13 @@ export const alwaysChoices = (call: AskedCall, directory: string): readonly Alwa
     { reach: "exact", label: "Always", hint: `for exactly this, ${where}` },
     ...(start === undefined
       ? []
-      : [{ reach: "start" as const, label: `Always ${start}*`, hint: `${startHint}, no path outside, ${where}` }]),
+      : [
+          {
+            reach: "start" as const,
+            label: `Always ${start}*`,
+            hint: `${startHint}, no path outside, ${where}`,
+          },
+        ]),
   ];
 };
 
