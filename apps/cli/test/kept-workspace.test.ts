@@ -1,7 +1,7 @@
 import { chmod, mkdir, realpath, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 /** A workspace with a thread, and a directory two below it. */
@@ -52,8 +52,8 @@ describe("a command below a directory with threads", () => {
     await mkdir(below);
     await mkdir(join(cwd, ".git"));
     // Nothing of a conversation lies in its directory.
-    await harness(["chat", "--no-hub"], { cwd, input: "list files\n" });
-    const { code, stdout, stderr } = await harness(["chat", "--no-hub", "--continue"], {
+    await harness(["chat", "--no-policy"], { cwd, input: "list files\n" });
+    const { code, stdout, stderr } = await harness(["chat", "--no-policy", "--continue"], {
       cwd: below,
       input: "",
     });
@@ -68,27 +68,33 @@ it("a link in the place of .harness of the nearest directory with chats is follo
   const cwd = await makeWorkspace();
   await mkdir(join(cwd, "src"));
   await mkdir(join(cwd, ".git"));
-  await harness(["chat", "--no-hub"], { cwd, input: "list files\n" });
+  await harness(["chat", "--no-policy"], { cwd, input: "list files\n" });
   await symlink(join(cwd, "src"), join(cwd, ".harness"));
   expect(await harness(["threads"], { cwd: join(cwd, "src") })).toMatchObject({
     ...{ code: 2, stdout: "", stderr: expect.stringContaining(`${cwd}/.harness is a symbolic link`) },
   });
 });
 
-it("a conversation is kept of a directory that cannot be written, and of one with the longest name", async () => {
-  const parent = await makeWorkspace();
-  const cwd = join(parent, "d".repeat(255));
+it("a conversation is kept of a directory with the longest name that there is", async () => {
+  const cwd = join(await makeWorkspace(), "d".repeat(255));
   await mkdir(cwd);
-  await chmod(cwd, 0o500);
   const input = "list files\n";
-  expect(await harness(["chat", "--no-hub", "--session", "s1"], { cwd, input })).toMatchObject({
-    code: 0,
-    stderr: "",
-  });
+  expect(await harness(["chat", "--no-policy"], { cwd, input })).toMatchObject({ code: 0, stderr: "" });
   expect((await harness(["threads"], { cwd })).stdout).toContain("list files");
 });
 
-it.each([["run", "list files"], ["serve"]])(
+it("harness engine keeps nothing in its directory, which need not be writable", async () => {
+  const cwd = await makeWorkspace();
+  await chmod(cwd, 0o500);
+  onTestFinished(() => chmod(cwd, 0o700));
+  const state = await makeWorkspace();
+  const engine = startHarness(["engine"], { cwd, env: { XDG_STATE_HOME: state } });
+  await engine.reports(/listening on http/);
+  engine.child.kill("SIGTERM");
+  expect((await engine.ended).code).toBe(0);
+});
+
+it.each([["run", "list files"], ["chat"], ["serve"]])(
   "a directory that cannot be written is a usage error of %s, and its threads can be read",
   async (...args) => {
     const cwd = await makeWorkspace();

@@ -29,7 +29,7 @@ import { oneLine } from "../terminal/text.ts";
 import { useInHub } from "../timeline/judgements.ts";
 import type { View } from "../timeline/view.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { workspaceDirectory } from "../workspace-directory.ts";
+import { checkWritable, workspaceDirectory } from "../workspace-directory.ts";
 import { chatCommands } from "./chat-commands.ts";
 import { ChatEvents } from "./chat-events.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-parts.ts";
@@ -131,6 +131,7 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
     const choice = toPolicyChoice(options);
     const isKept = (options.session ?? options.continue ?? options.resume) !== undefined;
     const workspace = await (isKept ? keptWorkspace : workspaceDirectory)(options.cwd);
+    if (options.store === undefined) await checkWritable(workspace);
     const model = new SwitchedModel(await openModel(options.model));
     const opened = await openConversations(conversationsIn(options, workspace), "harness chat");
     defer(() => opened.close());

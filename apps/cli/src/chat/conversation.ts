@@ -2,7 +2,7 @@ import { type ChatHarness, ChatHarnessError } from "@harnesskit/chat-harness";
 import { type ChatEvent, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { attachedMessage, type ChatConversations } from "@harnesskit/shell-engine-chat";
-import { describeFailure, ExitCode } from "../cli-error.ts";
+import { ExitCode } from "../cli-error.ts";
 import { mentionedFiles, missingMention } from "../mentioned-files.ts";
 import { readWorkspaceFile } from "../serve/agent-loop.ts";
 import type { Session } from "../session/session.ts";
@@ -289,12 +289,7 @@ export class Conversation implements LineActions {
     if (typeof reply !== "object") view.note(answersText(call.id));
     else if (reply.decision === "approve") {
       const { grants } = this.#options;
-      if (reply.always) {
-        const kept = grants.add(request, reply.always, this.#sessionId, request.call_id);
-        await kept.catch((error: unknown) =>
-          view.warn(describeFailure("allowed once, because an answer for always cannot be kept", error)),
-        );
-      }
+      if (reply.always) await grants.add(request, reply.always, this.#sessionId, request.call_id);
       await this.answer({ kind: "approve", id: call.id });
     } else await this.answer({ kind: "reject", id: call.id, reason: reply.reason });
   }
