@@ -1,11 +1,10 @@
 import { constants, existsSync } from "node:fs";
 import { access, lstat, realpath, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { protectedNameIn } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { usageError } from "./cli-error.ts";
 import { fromHere, io } from "./io.ts";
-import { note } from "./terminal/terminal.ts";
 
 const allows = (path: string, mode: number): Promise<boolean> =>
   access(path, mode).then(
@@ -56,30 +55,6 @@ export const checkWritable = async (workspace: string): Promise<void> => {
     `${place} cannot be written by this user: what happens here is kept in ${kept}`,
     "Name a directory that can be written: --cwd DIR",
   );
-};
-
-const ownDirectory = async (path: string): Promise<boolean> => {
-  const found = await lstat(path).catch(() => undefined);
-  return found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid);
-};
-
-/**
- * The same for commands that go on with what is kept: `cwd`, or else the nearest directory above it that has a `.harness` of this user, as
- * far as the root of its git repository or the user's home. Says which on standard error where it is another one.
- */
-export const keptWorkspace = async (cwd: string): Promise<string> => {
-  const from = await workspaceDirectory(cwd);
-  const home = await realpath(io().home()).catch(() => undefined);
-  let found: string | undefined;
-  for (let at = from; ; at = dirname(at)) {
-    if (found === undefined && (await ownDirectory(harnessDirectory(at)))) found = at;
-    const isEnd = at === home || existsSync(join(at, ".git"));
-    // Beyond a repository and the home directory are places of others.
-    if (at === dirname(at) && !isEnd) found = undefined;
-    if (isEnd || at === dirname(at) || found === from) break;
-  }
-  if (found !== undefined && found !== from) note(`harness: in ${found}, where the nearest .harness is`);
-  return found ?? from;
 };
 
 /**

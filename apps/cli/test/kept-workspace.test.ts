@@ -1,7 +1,7 @@
-import { chmod, mkdir, realpath } from "node:fs/promises";
+import { chmod, mkdir, realpath, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace, startHarness } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 /** A workspace with a thread, and a directory two below it. */
@@ -18,13 +18,16 @@ describe("a command below a directory with threads", () => {
   it("uses these threads, as far as the root of the repository, and says which", async () => {
     const { cwd, below } = await withThread(".git");
     const listed = await harness(["threads"], { cwd: below });
-    expect(listed).toMatchObject({ code: 0, stderr: `harness: in ${cwd}, where the nearest .harness is\n` });
+    expect(listed).toMatchObject({
+      code: 0,
+      stderr: `harness: in ${cwd}, the nearest with threads or chats\n`,
+    });
     expect(listed.stdout).toContain("read README.md");
     const run = (...args: string[]) =>
       harness(["run", "--no-policy", ...args, "read README.md"], { cwd: below });
     expect(await run("--continue")).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining(`in ${cwd}, where`),
+      stderr: expect.stringContaining(`in ${cwd}, the nearest`),
     });
     // A run that goes on with nothing begins where it is.
     expect(await run()).toMatchObject({ code: 0, stderr: expect.not.stringContaining("nearest") });
@@ -44,19 +47,54 @@ describe("a command below a directory with threads", () => {
   });
 
   it("goes on with the conversation of harness chat that was used last", async () => {
-    const { cwd, below } = await withThread(".git");
-    await harness(["chat", "--no-hub"], { cwd, input: "list files\n" });
-    const { code, stdout, stderr } = await harness(["chat", "--no-hub", "--continue"], {
+    const cwd = await makeWorkspace();
+    const below = join(cwd, "src");
+    await mkdir(below);
+    await mkdir(join(cwd, ".git"));
+    // Nothing of a conversation lies in its directory.
+    await harness(["chat", "--no-policy"], { cwd, input: "list files\n" });
+    const { code, stdout, stderr } = await harness(["chat", "--no-policy", "--continue"], {
       cwd: below,
       input: "",
     });
     expect(code).toBe(0);
     expect(stdout).toContain("going on with “list files”");
-    expect(stderr).toContain(`in ${cwd}, where the nearest .harness is`);
+    expect((await harness(["threads"], { cwd: below })).stdout).toContain("list files");
+    expect(stderr).toContain(`in ${cwd}, the nearest with threads or chats`);
   });
 });
 
-it.each([["run", "list files"], ["chat"], ["serve"], ["engine"]])(
+it("a link in the place of .harness of the nearest directory with chats is followed by no command", async () => {
+  const cwd = await makeWorkspace();
+  await mkdir(join(cwd, "src"));
+  await mkdir(join(cwd, ".git"));
+  await harness(["chat", "--no-policy"], { cwd, input: "list files\n" });
+  await symlink(join(cwd, "src"), join(cwd, ".harness"));
+  expect(await harness(["threads"], { cwd: join(cwd, "src") })).toMatchObject({
+    ...{ code: 2, stdout: "", stderr: expect.stringContaining(`${cwd}/.harness is a symbolic link`) },
+  });
+});
+
+it("a conversation is kept of a directory with the longest name that there is", async () => {
+  const cwd = join(await makeWorkspace(), "d".repeat(255));
+  await mkdir(cwd);
+  const input = "list files\n";
+  expect(await harness(["chat", "--no-policy"], { cwd, input })).toMatchObject({ code: 0, stderr: "" });
+  expect((await harness(["threads"], { cwd })).stdout).toContain("list files");
+});
+
+it("harness engine keeps nothing in its directory, which need not be writable", async () => {
+  const cwd = await makeWorkspace();
+  await chmod(cwd, 0o500);
+  onTestFinished(() => chmod(cwd, 0o700));
+  const state = await makeWorkspace();
+  const engine = startHarness(["engine"], { cwd, env: { XDG_STATE_HOME: state } });
+  await engine.reports(/listening on http/);
+  engine.child.kill("SIGTERM");
+  expect((await engine.ended).code).toBe(0);
+});
+
+it.each([["run", "list files"], ["chat"], ["serve"]])(
   "a directory that cannot be written is a usage error of %s, and its threads can be read",
   async (...args) => {
     const cwd = await makeWorkspace();

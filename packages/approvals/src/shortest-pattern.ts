@@ -10,6 +10,9 @@ import { runFields } from "./grant-breadth.ts";
 /** What may follow the start of one plain command: nothing that a shell reads as more than its arguments. */
 const plainArguments = "(?: [A-Za-z0-9 _./:=@,+-]*)?";
 
+/** What leads out of a project: `..`, an absolute path, also right behind an option's letter, and the address of another host. */
+const leadsOut = "[.][.]|[ =:,@+/-]/| -[A-Za-z0-9]/";
+
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 const scripts = words("test run");
 
@@ -20,7 +23,8 @@ const scripts = words("test run");
 const projectVerbs: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ...["npm", "pnpm", "yarn"].map((name) => [name, scripts] as const),
   ["bun", words("test")],
-  ["deno", words("test lint check")],
+  // `deno test` runs what a package registry has, by its name.
+  ["deno", words("lint check")],
   ["cargo", words("test check build clippy bench")],
   ["go", words("test build vet")],
   ["dotnet", words("test build")],
@@ -53,11 +57,11 @@ export const shortestPattern = (record: ApprovalRecord): InputPattern | undefine
 };
 
 const isPlain = (command: unknown): command is string =>
-  typeof command === "string" && /^[\w ./:=@,+-]*$/.test(command) && !command.includes("..");
+  typeof command === "string" && /^[\w ./:=@,+-]*$/.test(command) && !new RegExp(leadsOut).test(command);
 
 /**
  * The input with its command cut to its shortest start, such as `npm test` of `npm test --watch`: it stands for each call that differs in the
- * command's plain arguments alone. `;`, `&&`, `|`, `$(`, quotes, `..` and new lines are never part of such a call. Undefined for any other call.
+ * command's plain arguments alone. `;`, `&&`, `|`, `$(`, quotes, new lines, `..`, and paths and addresses outside of the project are never part of such a call. Undefined for any other call.
  */
 export const startOfCall = ({
   tool,
@@ -77,8 +81,8 @@ export interface AnswerRule {
 }
 
 /**
- * The rule that allows calls like this one: a command's shortest start with plain arguments, so that `;`, `&&`, `|`, `$(`, quotes, `..` and new
- * lines never match, or else exactly the call. Undefined where one line cannot say it.
+ * The rule that allows calls like this one: a command's shortest start with plain arguments, so that `;`, `&&`, `|`, `$(`, quotes, new lines
+ * and what leads out of the project never match, or else exactly the call. Undefined where one line cannot say it.
  */
 export const ruleOfAnswer = ({ subject: { tool, input } }: ApprovalRecord): AnswerRule | undefined => {
   const { command } = input;
@@ -89,7 +93,7 @@ export const ruleOfAnswer = ({ subject: { tool, input } }: ApprovalRecord): Answ
   }
   const escaped = start.replace(/[.+]/g, "[$&]");
   const name = `allow-${start.replace(/\W+/g, "-").replace(/^-|-$/g, "")}`.slice(0, 60);
-  const cel = `args.command.matches("^${escaped}${plainArguments}$") && !args.command.contains("..")`;
+  const cel = `args.command.matches("^${escaped}${plainArguments}$") && !args.command.matches("${leadsOut}")`;
   const line = `- { name: ${name}, when: { event: pre_action, tool: ${tool}, cel: '${cel}' }, then: allow }`;
   return { covers: `${displayText(start, { maxLength: 200 })}*`, line };
 };

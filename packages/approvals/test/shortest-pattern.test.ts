@@ -1,3 +1,4 @@
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { expect, it } from "vitest";
 import {
   type ApprovalRecord,
@@ -55,4 +56,51 @@ it.each([
   expect(startOfCall(record.subject)).toBeUndefined();
   const rule = ruleOfAnswer(record);
   expect(rule?.covers ?? "exactly this").toBe("exactly this");
+});
+
+it.each([
+  ...[
+    "make test -C /tmp/x",
+    "make test -C/tmp/x",
+    "npm test --prefix=/tmp/x",
+    "npm test -- a,/tmp/b",
+    "npm test //host/x",
+  ],
+  ...["cargo check https://example.org/x", "deno test npm:x", "deno test"],
+])("allows %j for exactly this: what it runs may be another project", async (command) => {
+  const record = await recordOf(command);
+  expect(startOfCall(record.subject)).toBeUndefined();
+  expect(ruleOfAnswer(record)?.covers).toBe("exactly this");
+});
+
+it.each([
+  ...[
+    "npm test\r",
+    "npm test\u0000",
+    "npm\ttest",
+    "npm  test",
+    "npm testing",
+    "npm test\u00a0x",
+    "npm test\u2028x",
+  ],
+  ...[
+    "npm test &",
+    "npm test < a",
+    "npm test {a,b}",
+    "npm test ~/x",
+    "npm test *",
+    "npm test \\x",
+    "npm test # x",
+  ],
+])("has no start for %j", (command) => {
+  expect(startOfCall({ tool: "bash", input: { command } })).toBeUndefined();
+});
+
+it("a start stands for calls of its tool whose other fields are the same, and for a field of that name in no other tool", () => {
+  const startOf = (input: JsonObject, tool = "bash") => startOfCall({ tool, input });
+  expect(startOf({ command: "npm test a", background: true, timeoutMs: 5 })).toEqual({
+    ...{ command: "npm test", background: true, timeoutMs: 5 },
+  });
+  expect(startOf({ command: "npm test a" }, "files_bash")).toBeUndefined();
+  expect(startOf({ command: ["npm test"] })).toBeUndefined();
 });

@@ -53,6 +53,12 @@ it("makes a rule of an answer that covers one plain command, and nothing that a 
       "npm test {a,b}",
       "npm test *",
     ],
+    ...[
+      "npm test -C /tmp/x",
+      "npm test -C/tmp/x",
+      "npm test --prefix=/tmp/x",
+      "npm test https://example.org/x",
+    ],
     ...["npm test ~", "npm test #x", "npm test !x", "npm test \u2028ls", "ls\nnpm test"],
   ])
     expect([command, decide(command)]).toEqual([command, "escalate"]);

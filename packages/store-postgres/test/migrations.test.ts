@@ -1,3 +1,5 @@
+import type { TimelineChange } from "@harnesskit/hub";
+import { sampleRow } from "@harnesskit/hub/testing";
 import { describe, expect, it } from "vitest";
 import { Database } from "../src/database.ts";
 import { createGraphStore } from "../src/graph-store.ts";
@@ -5,6 +7,7 @@ import { migrate } from "../src/migrate.ts";
 import { type MigrationStep, migrationSteps } from "../src/migrations/index.ts";
 import { resolveOptions } from "../src/store-options.ts";
 import { PostgresThreadStore } from "../src/thread-store.ts";
+import { openTimeline } from "../src/timeline-store.ts";
 import { Wakes } from "../src/wakes.ts";
 import { event, readAll, thread, write } from "./support/samples.ts";
 import { newSchema } from "./support/schema.ts";
@@ -21,6 +24,12 @@ const migrateTo = async (
     await database.close();
   }
 };
+
+const addRow = (summary: string): TimelineChange => ({
+  type: "add",
+  row: sampleRow({ summary }),
+  content: {},
+});
 
 const next = (worksWith: number): MigrationStep[] => {
   const version = migrationSteps.length + 1;
@@ -85,6 +94,31 @@ describe("migrations", () => {
       await wakes.close();
       await old.close();
     }
+  });
+
+  it("a search finds the rows of a program that knew no table of words, written before and beside, and none that is removed", async () => {
+    await using schema = await newSchema();
+    await migrateTo(schema, migrationSteps.slice(0, 7));
+    const { url, schema: name } = schema;
+    const old = new Database(resolveOptions({ url, schema: name, limits: { maxConnections: 2 } }));
+    const wakes = new Wakes(old);
+    const oldTimeline = await openTimeline(old, wakes, { nowMs: () => 1_700_000_000_000 });
+    const [before] = await oldTimeline.write([addRow("bash before")]);
+    const store = await schema.open();
+    const timeline = await store.openTimeline();
+    const found = async (text: string) =>
+      (await timeline.page({ filter: { text } })).rows.map(({ summary }) => summary);
+    expect(await found("before")).toEqual(["bash before"]);
+    await oldTimeline.write([addRow("bash beside")]);
+    expect(await found("beside")).toEqual(["bash beside"]);
+    await schema.run("DELETE FROM store.timeline WHERE id = $1", before?.id);
+    expect(await schema.run("SELECT words FROM store.timeline_words")).toEqual([
+      { words: expect.stringContaining("beside") },
+    ]);
+    await oldTimeline.close();
+    await timeline.close();
+    await wakes.close();
+    await old.close();
   });
 
   it("a program is refused by a schema that does not work with its version", async () => {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { join, relative } from "node:path";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions, type Tool } from "../src/index.ts";
 import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
@@ -60,6 +60,15 @@ describe("a workspace that somebody else made", () => {
       expect((await client.call("grant.list")).result.grants).toHaveLength(key === mallory ? 1 : 0);
       await server.close();
     }
+  });
+
+  it("cannot have the key of a user whose state directory is no absolute path", async () => {
+    await using dir = await temporaryDirectory();
+    vi.stubEnv("XDG_STATE_HOME", relative(process.cwd(), dir.path)).stubEnv("HOME", join(dir.path, "home"));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const store = createFileThreadStore({ root: join(dir.path, ".harness") });
+    await store.answerSeal?.seal({});
+    expect(await readdir(dir.path)).toEqual(["home"]);
   });
 
   it("cannot change an answer that was given", async () => {

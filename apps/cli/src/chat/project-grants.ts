@@ -6,7 +6,7 @@ import { digest, randomId } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { io } from "../io.ts";
 import type { Reach } from "../timeline/asked-call.ts";
-import { harnessDirectory } from "../workspace-directory.ts";
+import { grantKeyPath, harnessDirectory } from "../workspace-directory.ts";
 
 /** A call as it was shown. */
 export interface GrantedCall {
@@ -22,7 +22,7 @@ export class ProjectGrants {
 
   constructor(directory: string) {
     this.#directory = directory;
-    this.#store = createFileThreadStore({ root: harnessDirectory(directory) });
+    this.#store = createFileThreadStore({ root: harnessDirectory(directory), grantKeyPath: grantKeyPath() });
   }
 
   /** Whether this call, shown exactly so, is allowed for always. */

@@ -26,7 +26,7 @@ import { createStyle } from "../terminal/style.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
 import { blockedLines, useInHub } from "../timeline/judgements.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { checkWritable, workspaceDirectory } from "../workspace-directory.ts";
+import { workspaceDirectory } from "../workspace-directory.ts";
 import { leaveEngineNotice } from "./engine-notice.ts";
 import { openEnginePage } from "./engine-page.ts";
 
@@ -144,7 +144,6 @@ export const engine = (
 ): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const workspace = await workspaceDirectory(options.cwd);
-    if (options.store === undefined) await checkWritable(workspace);
     const access = await accessOf(options);
     const model = await openModel(options.model);
     const location = conversationsIn(options, workspace);

@@ -6,6 +6,7 @@ import { unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
+import { keptWorkspace } from "../kept-workspace.ts";
 import { mentionedFiles, missingMention } from "../mentioned-files.ts";
 import { checkedModel } from "../serve/models.ts";
 import {
@@ -20,7 +21,7 @@ import { oneLine } from "../terminal/text.ts";
 import { lastExchangeOf } from "../threads/last-exchange.ts";
 import { type LastTurn, lastTurnOf } from "../threads/last-turn.ts";
 import { chosenThread } from "../threads/thread-ids.ts";
-import { harnessDirectory, keptWorkspace, workspaceDirectory } from "../workspace-directory.ts";
+import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { askPrompt, canAskPrompt } from "./ask-prompt.ts";
 import { checkCommand, promptOf } from "./run-input.ts";
 import { RunServer } from "./run-server.ts";

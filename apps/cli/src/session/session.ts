@@ -116,8 +116,16 @@ export class Session {
     if (!this.readsKeys) return () => {};
     const onInterrupt = () => void io().signals.emit("SIGINT", "SIGINT");
     let reader: LineReader | undefined;
+    // The whole job stops, and may go on in the background, where no key is read.
+    const onSuspend = () => {
+      this.beforeAsk();
+      process.once("SIGCONT", () => {
+        if (ownsKeyboard()) this.afterAsk();
+      });
+      process.kill(0, "SIGTSTP");
+    };
     this.afterAsk = () => {
-      reader ??= new LineReader({ onInterrupt, onEscape });
+      reader ??= new LineReader({ onInterrupt, onEscape, onSuspend });
     };
     this.beforeAsk = () => {
       reader?.close();

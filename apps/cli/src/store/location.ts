@@ -109,7 +109,10 @@ const realPath = (directory: string): string => {
  */
 export const conversationsOf = (directory: string) => {
   const path = realPath(directory);
-  const name = basename(path).replace(/[^\w.-]/g, "_");
+  // A name of a directory may be as long as one of a file may be.
+  const name = basename(path)
+    .slice(0, 64)
+    .replace(/[^\w.-]/g, "_");
   const id = createHash("sha256").update(path).digest("hex").slice(0, 16);
   return { kind: "sqlite" as const, file: stateDirectory(`chats/${name}-${id}.sqlite`) };
 };

@@ -21,6 +21,8 @@ export interface LineReaderOptions {
   readonly onInterrupt: () => void;
   /** Called for Esc while no message is waited for. @default nothing happens */
   readonly onEscape?: (() => void) | undefined;
+  /** Called for Ctrl-Z, in place of stopping this process alone. @default the process stops */
+  readonly onSuspend?: (() => void) | undefined;
   /** What the arrow keys bring back. @default what was typed since it was made */
   readonly history?: LineHistory | undefined;
   /** What is typed already. @default nothing */
@@ -53,7 +55,7 @@ export class LineReader {
     const { stdin: input, stdout: output } = io();
     this.#options = options;
     this.isTerminal = input.isTTY === true && output.isTTY === true;
-    const { history, complete, draft = "" } = options;
+    const { history, complete, onSuspend, draft = "" } = options;
     if (this.isTerminal) this.#echo = new EchoOutput(output);
     this.#reader = createInterface({
       input,
@@ -69,6 +71,7 @@ export class LineReader {
     });
     this.#reader.on("line", (line) => (this.isTerminal ? this.#typed(line) : this.#take(line)));
     this.#reader.on("SIGINT", this.#interrupted);
+    if (onSuspend) this.#reader.on("SIGTSTP", onSuspend);
     this.#reader.on("close", this.#ended);
     if (!this.isTerminal) return;
     this.#reader.on("history", (lines: string[]) => (this.#recalled = lines));
@@ -77,13 +80,19 @@ export class LineReader {
     // Before the interface, which ends a line at Enter.
     input.prependListener("keypress", this.#onKey);
     if (io().env.TERM !== "dumb") output.write(bracketedPaste.on);
+    // A second Ctrl-C ends the process at once.
+    process.once("exit", this.#endPaste);
   }
+
+  readonly #endPaste = (): void => {
+    if (io().env.TERM !== "dumb") io().stdout.write(bracketedPaste.off);
+  };
 
   readonly #onKey = (_: unknown, key: Key | undefined): void => {
     if (key?.name === "paste-start") this.#isPasting = true;
     if (key?.name === "paste-end") this.#isPasting = false;
     if (key?.name === "up" && this.#begun.length > 0 && !this.#isPasting) this.#editWhole();
-    if (key?.name === "escape" && this.#waiting === undefined) this.#options.onEscape?.();
+    if (key?.name === "escape" && this.#waiting === undefined && !this.#isPasting) this.#options.onEscape?.();
     if (key?.name !== "return" || key.meta !== true) return;
     this.#isContinued = true;
     this.#reader.write(null as unknown as string, { name: "return" });
@@ -147,7 +156,8 @@ export class LineReader {
     this.#echo?.end();
     if (this.isTerminal) {
       io().stdin.off("keypress", this.#onKey);
-      if (io().env.TERM !== "dumb") io().stdout.write(bracketedPaste.off);
+      process.off("exit", this.#endPaste);
+      this.#endPaste();
     }
     if (this.#messages.length === 0) this.#waiting?.resolve(undefined);
   };

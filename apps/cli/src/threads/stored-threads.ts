@@ -18,9 +18,10 @@ import {
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { HarnessError, systemClock } from "@harnesskit/wire";
 import { io } from "../io.ts";
+import { keptWorkspace } from "../kept-workspace.ts";
 import { threadNotFound } from "../run/failures.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { grantKeyPath, harnessDirectory, keptWorkspace } from "../workspace-directory.ts";
+import { grantKeyPath, harnessDirectory } from "../workspace-directory.ts";
 
 const maxNamed = 5;
 

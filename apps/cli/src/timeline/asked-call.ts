@@ -23,11 +23,10 @@ export const alwaysChoices = (call: AskedCall, directory: string): readonly Alwa
   if (isPreviewCut(call.preview)) return [];
   const where = `in ${oneLine(directory, 1000)}`;
   const start = startOfCall(call)?.command;
+  const hint = `${startHint}, no path outside, ${where}`;
   return [
     { reach: "exact", label: "Always", hint: `for exactly this, ${where}` },
-    ...(start === undefined
-      ? []
-      : [{ reach: "start" as const, label: `Always ${start}*`, hint: `${startHint}, ${where}` }]),
+    ...(start === undefined ? [] : [{ reach: "start" as const, label: `Always ${start}*`, hint }]),
   ];
 };
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { createFileAtomic, makeDirectory, readOwnFile } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire";
 import { ThreadStoreError } from "../errors.ts";
@@ -11,8 +11,11 @@ import type { StoreFileSystem } from "./store-file-system.ts";
 const maxKeyBytes = 4096;
 
 /** Where the user's key lies: outside of every workspace. */
-export const defaultGrantKeyPath = (): string =>
-  join(process.env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "harnesskit", "grants.key");
+export const defaultGrantKeyPath = (): string => {
+  const { XDG_STATE_HOME: state = "" } = process.env;
+  // From the working directory it would lie in the workspace.
+  return join(isAbsolute(state) ? state : join(homedir(), ".local", "state"), "harnesskit", "grants.key");
+};
 
 /**
  * Seals what the user allowed with a key of the user's own. A person who can put a file into a workspace, a cloned repository for

@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
+import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+
+const [esc, ctrlC, ctrlZ] = ["\u001b", "\u0003", "\u001a"];
+
+describe("while a turn of harness run works", () => {
+  beforeEach((context) => {
+    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  });
+
+  const command = (line: string) => ["run", "--no-policy", "--approve", "once", `run the command: ${line}`];
+
+  it("what is pasted cancels nothing, whatever is in it; arrow keys and Alt with a letter neither; Esc does", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(command("echo $((40+2)); sleep 60"), { cwd });
+    await program.sees(/42[\s\S]*Esc cancels/);
+    program.write(`${esc}[200~a${esc}${esc}${esc}${esc}[201~${esc}[A${esc}x`);
+    const before = program.stdout.length;
+    await expect
+      .poll(() => program.stdout.slice(before), { timeout: 15_000 })
+      .toMatch(/Esc cancels[\s\S]*Esc cancels/);
+    expect(program.stdout).not.toContain("cancelled");
+    program.write(esc);
+    expect(await program.ended).toMatchObject({ code: 130, stdout: expect.stringContaining("○ cancelled") });
+  });
+
+  it("a second Ctrl-C ends it at once, and leaves the terminal as it was", async () => {
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(command("echo $((40+2)); trap '' INT TERM; sleep 60"), { cwd });
+    await program.sees(/42[\s\S]*Esc cancels/);
+    program.write(ctrlC + ctrlC);
+    const { code, stdout } = await program.ended;
+    expect(code).toBe(130);
+    expect(stdout.lastIndexOf(`${esc}[?2004l`)).toBeGreaterThan(stdout.lastIndexOf(`${esc}[?2004h`));
+  });
+
+  it("Ctrl-Z stops it, and its work goes on in the background", async () => {
+    const cwd = await makeWorkspace();
+    const env = { TERM: "xterm-256color", SHELL: "/bin/sh", PS1: "shell> " };
+    const shell = startProgram(
+      "script",
+      ["-qfec", "stty cols 200; exec bash --norc --noprofile -i", "/dev/null"],
+      {
+        cwd,
+        env,
+      },
+    );
+    await shell.sees(/shell> /);
+    const line = command("sleep 1")
+      .map((word) => `'${word}'`)
+      .join(" ");
+    shell.write(`${process.execPath} ${binPath} ${line}\r`);
+    await shell.sees(/Esc cancels/);
+    shell.write(ctrlZ);
+    await shell.sees(/Stopped/);
+    shell.write("bg\r");
+    await shell.sees(/✓ done[\s\S]*to go on:/);
+    shell.write("fg; echo all $?; exit\r");
+    expect((await shell.ended).stdout).toMatch(/all 0/);
+  });
+});
