@@ -1,5 +1,5 @@
-import type { TimelineChange } from "@harnesskit/hub";
-import { sampleRow } from "@harnesskit/hub/testing";
+import type { TimelineChange } from "@harnesskit/timeline";
+import { sampleRow } from "@harnesskit/timeline/testing";
 import { describe, expect, it } from "vitest";
 import { Database } from "../src/database.ts";
 import { createGraphStore } from "../src/graph-store.ts";
