@@ -77,7 +77,12 @@ describe("harness core", () => {
   it.each([
     ["a project without a call", ["--project", "."], 2, /--project belongs to --call/],
     ["an input that does not fit", ["--call", greet, "--input", "{}"], 1, /tool\.invalid_input/],
-    ["an unknown tool", ["--call", "com.example.hello/nope"], 1, /tool\.not_found/],
+    [
+      "an unknown tool",
+      ["--call", "com.example.hello/nope"],
+      1,
+      /tool\.not_found: there is no tool com\.example\.hello\/nope/,
+    ],
     ["an input that is no JSON", ["--call", greet, "--input", "{name}"], 2, /--input is not JSON/],
     [
       "a number that would be rounded",

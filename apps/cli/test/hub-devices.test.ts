@@ -54,7 +54,7 @@ describe("harness hub --pair", () => {
     expect(refused.status).toBe(401);
     await program.reports(/refused: reason device_revoked/);
     const none = await run("devices", "--revoke", "dev_0");
-    expect([none.code, none.stderr]).toEqual([3, expect.stringContaining("There is no device with this id")]);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining("There is no device dev_0")]);
   }, 120_000);
 
   it("is refused without TLS, by a hub that runs and by one that would start, and says what to do", async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { InvalidArgumentError, isThenable } from "@harnesskit/wire";
+import { displayText, InvalidArgumentError, isThenable } from "@harnesskit/wire";
 import { isObject, isPlainObject, jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
 import type { Agents } from "./agents.ts";
 import type { AuthorizationRequest } from "./authorize.ts";
@@ -17,6 +17,8 @@ import { checkValue } from "./tool-validators.ts";
 
 const { AgentUnavailable, InvalidInput, ToolNotFound } = RuntimeErrorCode;
 const retryable = { retryable: true };
+const noTool = (toolId: string): CallResult =>
+  coreResult(ToolNotFound, `there is no tool ${displayText(toolId, { maxLength: 300 })}`);
 
 /** Takes calls: finds the tool, checks the input, asks for the permission, uses the directive, and hands the call to the agent's session. */
 export class CallRouter {
@@ -69,11 +71,11 @@ export class CallRouter {
     if (session?.routable) {
       return session.tools.isAwaited
         ? coreResult(AgentUnavailable, "the agent has not registered its tools yet", retryable)
-        : coreResult(ToolNotFound, "no tool has this id");
+        : noTool(toolId);
     }
     return session || this.#agents.knows(agentId) || this.#core.expects(agentId)
       ? coreResult(AgentUnavailable, "the agent is not connected", retryable)
-      : coreResult(ToolNotFound, "no tool has this id");
+      : noTool(toolId);
   }
 
   #refuseInput(

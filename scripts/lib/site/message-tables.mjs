@@ -20,26 +20,34 @@ function resolve(schema, document) {
   return target === undefined ? schema : resolve(target, document);
 }
 
-/** The type of a field in a few characters: `string`, `"once" | "always"`, `Thread[]`, `object`. */
-function typeOf(schema) {
+/**
+ * The type of a field in a few characters: `string`, `"once" | "always"`, `Thread[]`. An object without a name is written with its
+ * fields, one within it as `object`.
+ */
+function typeOf(schema, depth = 1) {
+  const inner = (part) => typeOf(part, depth);
   if (schema.$ref !== undefined) return schema.$ref.split("/$defs/")[1] ?? "any";
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return [...new Set(choices.map(typeOf))].join(" | ");
-  if (schema.type === "array") return `${typeOf(schema.items ?? {})}[]`;
+  if (choices !== undefined) return [...new Set(choices.map(inner))].join(" | ");
+  if (schema.type === "array") {
+    const item = inner(schema.items ?? {});
+    return item.includes(" | ") && !item.startsWith("{") ? `(${item})[]` : `${item}[]`;
+  }
   if (Array.isArray(schema.type)) return schema.type.join(" | ");
-  return schema.type ?? "any";
-}
-
-/** The fields of an object's schema in one line: `threadId: string, limit?: integer`. */
-function fieldsOf(schema, document) {
-  const { properties, required = [], ...rest } = resolve(schema, document);
-  if (properties === undefined) return typeOf(rest) === "object" ? "{}" : typeOf(rest);
+  if (schema.properties === undefined || depth === 0) return schema.type ?? "any";
+  const { properties, required = [] } = schema;
   const fields = Object.entries(properties).map(
-    ([name, type]) => `${name}${required.includes(name) ? "" : "?"}: ${typeOf(type)}`,
+    ([name, type]) => `${name}${required.includes(name) ? "" : "?"}: ${typeOf(type, depth - 1)}`,
   );
   return `{ ${fields.join(", ")} }`;
+}
+
+/** The fields of a message in one line: `{ threadId: string, limit?: integer }`. */
+function fieldsOf(schema, document) {
+  const type = typeOf(resolve(schema, document), 2);
+  return type === "object" ? "{}" : type;
 }
 
 const table = (head, rows) =>
@@ -78,7 +86,7 @@ const kinds = {
         code(name),
         blocking ? "yes" : "no",
         code(fieldsOf(payload, document)),
-        decision === undefined ? "" : code(typeOf(decision)),
+        blocking ? code(typeOf(decision)) : "",
       ]),
     ),
 };
@@ -98,12 +106,43 @@ const fields = (document, names) =>
     })
     .join("\n\n");
 
+/** The names of types between the backquotes of a page. */
+const namedIn = (markdown) =>
+  Array.from(markdown.matchAll(/`([^`\n]*)`/g), ([, text]) => text.replaceAll(/"[^"]*"/g, "")).flatMap(
+    (text) => text.match(/(?<![\w.$-])[A-Z][a-zA-Z]+\b/g) ?? [],
+  );
+
+/** Each type that a page names and does not explain, with the types that it names itself. */
+function types(document, page) {
+  const rows = new Map();
+  const add = (markdown) => {
+    for (const name of namedIn(markdown)) {
+      const schema = document.$defs[name];
+      if (schema === undefined || rows.has(name) || page.includes(`### ${name}\n`)) continue;
+      rows.set(name, code(typeOf(resolve(schema, document), 2)));
+      add(rows.get(name));
+    }
+  };
+  add(page);
+  const sorted = [...rows].sort(([a], [b]) => a.localeCompare(b, "en"));
+  return table(
+    ["type", "is"],
+    sorted.map(([name, is]) => [code(name), is]),
+  );
+}
+
 /**
- * Fills in the markers of a protocol's page: `<!-- methods of threads -->` (`methods`, `notifications`, `messages`,
- * `events`) and `<!-- fields of chat: ChatMessage, SignalDescriptor -->`, from the JSON Schema files of `protocol`.
+ * Fills in the markers of a protocol's page: `<!-- methods of threads -->` (`methods`, `notifications`, `messages`, `events`) and
+ * `<!-- fields of chat: ChatMessage, SignalDescriptor -->`, from the JSON Schema files of `protocol`; then `<!-- types of threads -->`
+ * with each type that is named and has no table.
  */
-export const withMessageTables = (markdown) =>
-  markdown.replaceAll(/<!-- (\w+) of (\w+)(?:: ([\w, ]+))? -->/g, (whole, kind, protocol, names) => {
-    if (kind === "fields") return fields(readSchema(protocol), names.split(/,\s*/));
-    return Object.hasOwn(kinds, kind) ? kinds[kind](readSchema(protocol)) : whole;
-  });
+export const withMessageTables = (markdown) => {
+  const page = markdown.replaceAll(
+    /<!-- (\w+) of (\w+)(?:: ([\w, ]+))? -->/g,
+    (whole, kind, protocol, names) => {
+      if (kind === "fields") return fields(readSchema(protocol), names.split(/,\s*/));
+      return Object.hasOwn(kinds, kind) ? kinds[kind](readSchema(protocol)) : whole;
+    },
+  );
+  return page.replaceAll(/<!-- types of (\w+) -->/g, (_, protocol) => types(readSchema(protocol), page));
+};

@@ -1,6 +1,6 @@
 import { createHubClient, type HubClient, HubError } from "@harnesskit/hub/client";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { ExitCode, refusedError } from "../cli-error.ts";
+import { CliError, ExitCode } from "../cli-error.ts";
 import { describeEnd } from "../inbox/answer-one.ts";
 import { Interrupts } from "../interruption.ts";
 import { io } from "../io.ts";
@@ -14,10 +14,7 @@ export interface AskHubOptions {
   readonly version: string;
 }
 
-/**
- * Asks the hub that runs, over its socket. Rejects with a `CliError` `hub_unavailable` where none runs, and with the hub's reason where it
- * refuses.
- */
+/** Asks the hub that runs. Rejects with a `CliError` `hub_unavailable` where none runs, and with the hub's reason where it refuses. */
 export const askHub = async <T>(
   { state, ...client }: AskHubOptions,
   ask: (client: HubClient) => Promise<T>,
@@ -32,7 +29,8 @@ export const askHub = async <T>(
     return await ask(hub);
   } catch (error) {
     if (!HubError.isInstance(error)) throw error;
-    throw refusedError(error.code, describeEnd(error), { cause: error });
+    const exitCode = error.code.endsWith("_not_found") ? ExitCode.failed : ExitCode.refused;
+    throw new CliError(error.code, describeEnd(error), { cause: error, exitCode });
   } finally {
     await hub.close();
   }

@@ -5,10 +5,10 @@ import { HubErrorCode } from "@harnesskit/protocol/hub";
 import { displayText, HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
 
 /** The error for an id that names nothing. */
-export const notFound = (what: "approval" | "device" | "grant" | "row" | "watch"): ProtocolError =>
-  new ProtocolError(HubErrorCode.NotFound, `There is no ${what} with this id`, {
-    data: { reason: `${what}_not_found` },
-  });
+export const notFound = (thing: "approval" | "device" | "grant" | "row" | "watch", id: unknown): Error => {
+  const message = `There is no ${thing} ${displayText(`${id}`, { maxLength: 100 })}`;
+  return new ProtocolError(HubErrorCode.NotFound, message, { data: { reason: `${thing}_not_found` } });
+};
 
 export const rateLimited = (retryAfterMs: number): ProtocolError =>
   new ProtocolError(HubErrorCode.RateLimited, "Too many answers: try again later", {

@@ -161,7 +161,7 @@ export class HubApi {
     const { approvals, timeline, presence, control, clock, about, grantMs, recorder, desk } = this.#options;
     const recordOf = async (id: string) => {
       const record = await approvals.get(id);
-      if (record === undefined) throw notFound("approval");
+      if (record === undefined) throw notFound("approval", id);
       return record;
     };
     return {
@@ -195,8 +195,7 @@ export class HubApi {
         return { grants: await Promise.all((await approvals.grants()).map(list)) };
       },
       "grants.revoke": async ({ id }, client) => {
-        const found = (await approvals.grants()).some((grant) => grant.id === id);
-        if (!found) throw notFound("grant");
+        if (!(await approvals.grants()).some((grant) => grant.id === id)) throw notFound("grant", id);
         const grant = await approvals.revokeGrant(id, byOf(client));
         const details = { grant: id, by: byOf(client) };
         this.#options.audit({ action: "hub.revoke", outcome: "ok", details });
@@ -207,12 +206,12 @@ export class HubApi {
       "devices.revoke": async ({ id }, client) => {
         if (client.device !== undefined && client.device.id !== id) throw userOnly();
         const device = await deskOf(client).revoke(id, byOf(client));
-        if (device === undefined) throw notFound("device");
+        if (device === undefined) throw notFound("device", id);
         return { device };
       },
       "devices.subscribe": async ({ subscription }, client) => {
         const device = client.device && (await deskOf(client).subscribe(client.device.id, subscription));
-        if (device === undefined) throw notFound("device");
+        if (device === undefined) throw notFound("device", client.device?.id ?? "of this connection");
         return { device };
       },
       "timeline.page": async (params = {}) => {
@@ -227,7 +226,7 @@ export class HubApi {
       "timeline.get": async ({ id }) => {
         await recorder.flush();
         const stored = await timeline.get(id);
-        if (stored === undefined) throw notFound("row");
+        if (stored === undefined) throw notFound("row", id);
         const approvalId = stored.row.approval?.id;
         return toDetail(stored, approvalId === undefined ? undefined : await approvals.get(approvalId));
       },
@@ -236,7 +235,7 @@ export class HubApi {
         return readSession(timeline, params);
       },
       "watch.cancel": ({ watchId }, { watches }) => {
-        if (!watches.cancel(watchId)) throw notFound("watch");
+        if (!watches.cancel(watchId)) throw notFound("watch", watchId);
         return { ok: true };
       },
       "agents.list": async () => ({ agents: await presence.list((agent) => control.sessionsOf(agent)) }),
@@ -290,7 +289,7 @@ export class HubApi {
     } catch (error) {
       const reason = reasonOf(error);
       audit({ action: "hub.answer", outcome: "refused", details: { ...details, reason } });
-      if (reason === "not_found") throw notFound("approval");
+      if (reason === "not_found") throw notFound("approval", id);
       throw error;
     }
   }

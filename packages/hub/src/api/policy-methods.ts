@@ -24,7 +24,7 @@ export const policyMethods = ({
       if (rowId === undefined) return policy.check(text);
       await recorder.flush();
       const stored = await timeline.get(rowId);
-      if (stored === undefined) throw notFound("row");
+      if (stored === undefined) throw notFound("row", rowId);
       return { ...policy.check(text, stored.content.event), row: stored.row };
     },
     "policy.save": async (change, client) => {
