@@ -24,6 +24,7 @@ describe("a command in the background", () => {
   it("outlives its call, is seen with its output so far, and is waited for", async () => {
     const { id, running } = await start("echo one; while [ ! -e go ]; do sleep 0.02; done; echo two; exit 3");
     expect(running).toBe(true);
+    await until(async () => (await look(id)).stdout === "one\n");
     expect(await look(id)).toMatchObject({ id, running: true, stdout: "one\n" });
     await fixture.put("go", "");
     expect(await look(id, 60_000)).toMatchObject({ running: false, exitCode: 3, stdout: "one\ntwo\n" });

@@ -1,6 +1,7 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
+import { isNightly } from "../../../scripts/lib/nightly.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { type AiSdkRunnerOptions, createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
@@ -10,6 +11,9 @@ import { type AskedRequest, countingModel } from "./support/counting-model.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
+
+/** Of a long thread. */
+const turns = isNightly ? 2000 : 500;
 
 const allowAll = { before: () => ({ verdict: "allow" }) as const };
 const never = new Promise<never>(() => {});
@@ -55,7 +59,7 @@ describe("a thread with a model of 32k tokens", () => {
     const { turn, events, server } = await serve(fake, {}, { contextWindows: { "counting-": 32_000 } });
     const costs: number[] = [];
     let before = 0;
-    for (let count = 0; count < 500; count++) {
+    for (let count = 0; count < turns; count++) {
       expect((await turn(`question ${count} ${"q".repeat(700)}`)).status).toBe("completed");
       costs.push(fake.requests.slice(before).reduce((sum, { tokens }) => sum + tokens, 0));
       before = fake.requests.length;
@@ -63,10 +67,10 @@ describe("a thread with a model of 32k tokens", () => {
     expect(fake.refused()).toBe(0);
     const mean = (from: number, to: number) =>
       costs.slice(from, to).reduce((sum, cost) => sum + cost, 0) / (to - from);
-    expect(mean(375, 500) / mean(125, 250)).toBeLessThan(1.1);
+    expect(mean(0.75 * turns, turns) / mean(0.25 * turns, 0.5 * turns)).toBeLessThan(1.1);
     const summaries = summariesIn(await events());
     expect(summaries.length).toBeGreaterThan(4);
-    expect(summaries.at(-1)?.summary?.messages).toBeGreaterThan(800);
+    expect(summaries.at(-1)?.summary?.messages).toBeGreaterThan(1.6 * turns);
     expect(fake.requests.at(-1)?.text).toContain(String(summaries.at(-1)?.text));
     const made = fake.requests.filter(({ isSummary }) => isSummary);
     expect(made[1]?.text).toContain(String(summaries[0]?.text));
