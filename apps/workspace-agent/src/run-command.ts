@@ -129,7 +129,10 @@ async function startShell({ command, cwd, env, hasInput }: CommandRequest): Prom
   const windows = process.platform === "win32";
   const [file, args] = windows
     ? [process.env.ComSpec ?? "cmd.exe", ["/d", "/s", "/c", `"${command}"`]]
-    : [existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh", ["-c", command]];
+    : existsSync("/bin/bash")
+      ? // Where its input is a socket, as it is here, bash reads the user's .bashrc, which may print, or wait.
+        ["/bin/bash", ["--norc", "-c", command]]
+      : ["/bin/sh", ["-c", command]];
   const child = spawn(file, args, {
     cwd,
     env,

@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
 import type { ShownCommand } from "../src/background-commands.ts";
+import { startCommand } from "../src/run-command.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 import { isRunning } from "./support/processes.ts";
 
@@ -28,6 +31,16 @@ describe("a command in the background", () => {
     expect(await look(id)).toMatchObject({ id, running: true, stdout: "one\n" });
     await fixture.put("go", "");
     expect(await look(id, 60_000)).toMatchObject({ running: false, exitCode: 3, stdout: "one\ntwo\n" });
+  });
+
+  it("does not begin with the user's .bashrc, as bash does where its input is a socket", async () => {
+    await using home = await temporaryDirectory();
+    const HOME = home.path;
+    await writeFile(join(HOME, ".bashrc"), "echo from the .bashrc\n");
+    const bounds = { killGraceMs: 1000, maxOutputBytes: 1000, hasInput: true };
+    const env = { PATH: process.env.PATH ?? "", HOME };
+    const { done } = await startCommand({ command: "echo one", cwd: HOME, env, ...bounds });
+    expect(await done).toMatchObject({ ended: "exit", exitCode: 0, stdout: "one\n", stderr: "" });
   });
 
   it("that ends at once is returned with its end", async () => {
