@@ -11,7 +11,7 @@ const withoutOptions = new Set([
   ...["createByteChannel", "createMessageCodec", "createDeferred", "createStreamPipe", "startDeadline"],
   ...["createFaultyTransport", "createManualClock", "createMemoryPair", "createMemoryPipes"],
   ...["createMemoryTransport", "openPushKeys", "startSpan"],
-  ...["openTimelineReader", "startDigest", "startOfCall"],
+  ...["openTimelineReader", "startOfCall"],
 ]);
 
 /** Where the options stand, when they are not the first argument. */

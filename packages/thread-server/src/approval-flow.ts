@@ -4,7 +4,7 @@ import { defined } from "@harnesskit/wire/json";
 import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
 import { sealedAnswer } from "./answer-seal.ts";
 import { type ApprovalAnswer, newRequestId } from "./approvals.ts";
-import { previewDigestOf, startDigest } from "./find-grant.ts";
+import { grantedBy } from "./find-grant.ts";
 import type { Turn } from "./turn.ts";
 
 /** What to do with a question while no client is there that could answer it. */
@@ -184,17 +184,13 @@ export class ApprovalFlow {
     if (answer.decision !== "always") return undefined;
     const { settings, observed } = this.#turn;
     const { threadId, directory } = observed;
-    const { tool } = metadata;
-    const { match } = answer;
-    const input = match === undefined ? metadata.input : settings.startOf(metadata);
-    if (input === undefined) {
+    const granted = await grantedBy(metadata, answer.match, settings.startOf);
+    if (granted === undefined) {
       throw invalidParams("Only exactly this call can be allowed for always", { field: "match" });
     }
-    const digest = match === undefined ? metadata.digest : await startDigest(tool, input);
-    const previewDigest = await previewDigestOf(metadata.preview);
-    const given = { scope: answer.scope ?? "thread", match, requestId, grantedBy: answer.resolvedBy };
+    const given = { scope: answer.scope ?? "thread", requestId, grantedBy: answer.resolvedBy };
     const ids = { grantId: settings.createId("grant"), threadId, directory, time: settings.clock.now() };
-    return defined({ ...ids, tool, input, digest, previewDigest, ...given });
+    return defined({ ...ids, ...granted, ...given });
   }
 
   #requested({ itemId, data: { requestId, permission, metadata } }: QuestionItem): EventBody {

@@ -1,10 +1,10 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type Grant, isPreviewCut, type Thread } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import type { ThreadStore } from "./thread-store.ts";
 
-/** The digest of a preview, where there is one. */
-export const previewDigestOf = async (preview: string | undefined): Promise<string | undefined> =>
+const previewDigestOf = async (preview: string | undefined): Promise<string | undefined> =>
   preview === undefined ? undefined : digest(preview);
 
 interface Call {
@@ -18,7 +18,25 @@ interface Call {
 export type StartOf = (call: Call) => JsonObject | undefined;
 
 /** The digest of a start, which is that of no call. */
-export const startDigest = (tool: string, start: JsonObject): Promise<string> => digest({ tool, start });
+const startDigest = (tool: string, start: JsonObject): Promise<string> => digest({ tool, start });
+
+/**
+ * What an `always` answer about a call allows: exactly this call, or with `match` those with its start. Undefined for a call that has no
+ * start.
+ */
+export const grantedBy = async (
+  { tool, input, digest, preview }: Call & { readonly digest: string; readonly preview?: string | undefined },
+  match: Grant["match"],
+  startOf: StartOf,
+): Promise<Pick<Grant, "tool" | "input" | "digest" | "match" | "previewDigest"> | undefined> => {
+  const start = match === undefined ? undefined : startOf({ tool, input });
+  if (match !== undefined && start === undefined) return undefined;
+  return defined({
+    ...{ tool, match, previewDigest: await previewDigestOf(preview) },
+    input: start ?? input,
+    digest: start === undefined ? digest : await startDigest(tool, start),
+  });
+};
 
 /**
  * The `always` answer that covers this call, shown exactly so, in its directory or, where it has one, its thread: exactly this call, or those

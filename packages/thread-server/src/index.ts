@@ -10,7 +10,7 @@ export {
 export { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 export type { ThreadConnectOptions } from "./connections.ts";
 export { ThreadStoreError, type ThreadStoreErrorCode, TurnError, type TurnErrorCode } from "./errors.ts";
-export { findGrant, previewDigestOf, type StartOf, startDigest } from "./find-grant.ts";
+export { findGrant, grantedBy, type StartOf } from "./find-grant.ts";
 export { askGate, type JudgedPrompt, type PromptGate, type ToolGate, undecidedCodes } from "./gates.ts";
 export { type SearchSettings, searchThreads } from "./search-threads.ts";
 export { type ThreadServerLimits, type ThreadServerOptions, threadServerLimits } from "./server-settings.ts";

@@ -43,7 +43,6 @@ export { canonicalJson, digest } from "./json/canonical-json.ts";
 export { describeDifference, type JsonDifference, jsonDifference } from "./json/json-difference.ts";
 export { LazyAbort } from "./lazy-abort.ts";
 export { defaultWireLimits } from "./limits.ts";
-export { nearestName } from "./nearest-name.ts";
 export { joinKey, noPrincipalKey, principalKey } from "./principal-key.ts";
 export { invalidParams, methodNotFound, ProtocolError } from "./protocol-error.ts";
 export { redactedPlaceholder, withoutSecretShapes } from "./secret-shapes.ts";

@@ -1,9 +1,8 @@
 import { startOfCall } from "@harnesskit/approvals";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { findGrant, previewDigestOf, startDigest } from "@harnesskit/thread-server";
+import { findGrant, grantedBy } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { digest, randomId } from "@harnesskit/wire";
-import { defined } from "@harnesskit/wire/json";
 import { io } from "../io.ts";
 import type { Reach } from "../timeline/asked-call.ts";
 import { grantKeyPath, harnessDirectory } from "../workspace-directory.ts";
@@ -14,6 +13,11 @@ export interface GrantedCall {
   readonly input: JsonObject;
   readonly preview?: string | undefined;
 }
+
+const digested = async ({ tool, input, preview }: GrantedCall) => ({
+  ...{ tool, input, preview },
+  digest: await digest({ tool, input }),
+});
 
 /** What is allowed for always in a directory: `harness run` and `harness chat` keep it in one place. */
 export class ProjectGrants {
@@ -26,9 +30,9 @@ export class ProjectGrants {
   }
 
   /** Whether this call, shown exactly so, is allowed for always. */
-  async covers({ tool, input, preview }: GrantedCall): Promise<boolean> {
-    const call = { tool, input, digest: await digest({ tool, input }), preview };
-    return (await findGrant(this.#store, { directory: this.#directory }, call, startOfCall)) !== undefined;
+  async covers(call: GrantedCall): Promise<boolean> {
+    const place = { directory: this.#directory };
+    return (await findGrant(this.#store, place, await digested(call), startOfCall)) !== undefined;
   }
 
   /**
@@ -36,17 +40,13 @@ export class ProjectGrants {
    * @param session the conversation in which it was allowed
    */
   async add(call: GrantedCall, reach: Reach, session: string, callId: string): Promise<void> {
-    const { tool } = call;
-    const start = reach === "start" ? startOfCall(call) : undefined;
-    const previewDigest = await previewDigestOf(call.preview);
-    const asked = {
-      ...{ tool, input: start ?? call.input, match: start && ("start" as const) },
-      digest: await (start ? startDigest(tool, start) : digest({ tool, input: call.input })),
-      ...{ requestId: callId, previewDigest },
-    };
+    const match = reach === "start" ? reach : undefined;
+    const granted = await grantedBy(await digested(call), match, startOfCall);
+    if (granted === undefined) throw new RangeError("the call has no start");
     const grantId = randomId("grant");
     const time = io().clock.now();
     const place = { scope: "directory", threadId: session, directory: this.#directory } as const;
-    await this.#store.addGrant(defined({ grantId, time, grantedBy: "harness chat", ...place, ...asked }));
+    const given = { grantId, time, grantedBy: "harness chat", requestId: callId };
+    await this.#store.addGrant({ ...given, ...place, ...granted });
   }
 }

@@ -16,7 +16,7 @@ export type StoreLocation =
       readonly schema: string | undefined;
     };
 
-/** What `store copy` reads: conversations in a file, what lies in the `.harness` of a directory, or the state of a hub. */
+/** What `store copy` reads: conversations in a file, the threads and conversations of a directory, or the state of a hub. */
 export type CopySource =
   | Extract<StoreLocation, { kind: "sqlite" }>
   | { readonly kind: "files" | "hub"; readonly directory: string };

@@ -1,4 +1,4 @@
-import { nearestName } from "@harnesskit/wire";
+import { didYouMean } from "../nearest-name.ts";
 
 const functions = [
   ...["startsWith", "endsWith", "contains", "matches", "size", "has", "exists", "exists_one", "all"],
@@ -10,22 +10,17 @@ const tokens: Readonly<Record<string, string>> = {
   ...{ EOF: "the end", IDENTIFIER: "a name" },
 };
 
-const suggestion = (name: string, names: readonly string[]): string => {
-  const near = nearestName(name, names);
-  return near === undefined ? "" : `; did you mean "${near}"?`;
-};
-
 /** What is wrong with an expression, and what to write instead. `summary` is the parser's or the checker's. */
 export const celProblemText = (summary: string, variables: readonly string[]): string => {
   const variable = /^Unknown variable: (\w+)/.exec(summary)?.[1];
   if (variable !== undefined)
-    return `unknown name "${variable}"${suggestion(variable, variables) || `; an expression knows ${variables.join(", ")}`}`;
+    return `unknown name "${variable}"; ${didYouMean(variable, variables) ?? `an expression knows ${variables.join(", ")}`}`;
   const called = /^found no matching overload for '(?:[^.(]*\.)?(\w+)\(/.exec(summary)?.[1];
-  if (called !== undefined)
-    return `no function "${called}" takes these values${suggestion(
-      called,
-      functions.filter((name) => name !== called),
-    )}`;
+  if (called !== undefined) {
+    const others = functions.filter((name) => name !== called);
+    const meant = didYouMean(called, others);
+    return [`no function "${called}" takes these values`, ...(meant ? [meant] : [])].join("; ");
+  }
   if (/^Unexpected character: =/.test(summary)) return "= is no operator: two values are compared with ==";
   const [, expected = "", got = ""] = /^Expected (\w+), got (\w+)/.exec(summary) ?? [];
   if (expected === "") return summary;

@@ -1,5 +1,5 @@
-import { nearestName } from "@harnesskit/wire";
 import * as z from "zod";
+import { didYouMean } from "../nearest-name.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -37,10 +37,8 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((found, step) => Object(found)[step as string], value);
 
 /** What was probably meant, or else what there is. */
-const adviceFor = (name: string, names: readonly string[]): string => {
-  const near = nearestName(name, names);
-  return near === undefined ? `write ${names.join(", ")}` : `did you mean "${near}"?`;
-};
+const adviceFor = (name: string, names: readonly string[]): string =>
+  didYouMean(name, names) ?? `write ${names.join(", ")}`;
 
 /** What is wrong with a value of a policy file, and what to write instead. */
 export const issueText = (issue: Issue, path: readonly PropertyKey[], file: unknown): string => {
@@ -68,9 +66,8 @@ const keysOf = (schema: unknown): readonly string[] => {
 };
 
 export const unknownKeyText = (key: string, schema: z.ZodType): string => {
-  const near = nearestName(key, keysOf(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" })));
-  const advice = near === undefined ? "" : `; did you mean "${near}"?`;
-  return `unknown key ${JSON.stringify(key.slice(0, 100))}${advice}`;
+  const meant = didYouMean(key, keysOf(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" })));
+  return [`unknown key ${JSON.stringify(key.slice(0, 100))}`, ...(meant ? [meant] : [])].join("; ");
 };
 
 const yamlTexts: readonly (readonly [RegExp, string])[] = [

@@ -16,8 +16,9 @@ const distance = (from: string, to: string): number => {
   return row[to.length] ?? 3;
 };
 
-/** The name that was probably meant; undefined where none is near. */
-export const nearestName = (name: string, names: readonly string[]): string | undefined => {
+/** Names the one that was probably meant; undefined where none is near. */
+export const didYouMean = (name: string, names: readonly string[]): string | undefined => {
   const most = name.length > 4 ? 2 : 1;
-  return names.find((each) => distance(name.toLowerCase(), each.toLowerCase()) <= most);
+  const near = names.find((each) => distance(name.toLowerCase(), each.toLowerCase()) <= most);
+  return near === undefined ? undefined : `did you mean "${near}"?`;
 };
