@@ -1,11 +1,10 @@
 import "./no-eval.ts";
 import { render } from "preact";
 import { App, SignedOut } from "./app.tsx";
-import { isDeviceToken } from "./devices/device-token.ts";
 import { PairPage } from "./devices/pair-form.tsx";
 import { closeOldNotices, followClicks, startWorker, subscribe, unsubscribe } from "./devices/push.ts";
 import { Notifier } from "./notify.ts";
-import { openAccess } from "./state/access.ts";
+import { isDeviceToken, openAccess } from "./state/access.ts";
 import { AppContext } from "./state/app.ts";
 import { failureText } from "./state/failures.ts";
 import { type HubLink, openHubLink } from "./state/hub-link.ts";
