@@ -18,7 +18,7 @@ import type { LinkState } from "./state/hub-link.ts";
 import { waitingIn } from "./state/inbox.ts";
 import { pages } from "./state/route.ts";
 import { useStore } from "./state/store.ts";
-import { OpenRow } from "./timeline/open-row.tsx";
+import { OpenRow } from "./timeline/row-detail.tsx";
 import { RunView } from "./timeline/run-view.tsx";
 import { TimelineColumn } from "./timeline/timeline-column.tsx";
 

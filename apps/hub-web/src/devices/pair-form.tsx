@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../parts/controls.tsx";
 import { Note } from "../parts/note.tsx";
 import { keepAccess } from "../state/access.ts";
+import { postJson } from "../state/post-json.ts";
 import { useAction } from "../state/use-action.ts";
 
 /** What this device is, as a first name for it. */
@@ -11,11 +12,7 @@ const guessedName = (): string =>
 
 /** Pairs this browser. Rejects with why it was refused, in words. */
 const pairDevice = async (code: string, name: string): Promise<void> => {
-  const response = await fetch(hubPaths.pair, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ code, name }),
-  }).catch((cause: unknown) => {
+  const response = await postJson(hubPaths.pair, { code, name }).catch((cause: unknown) => {
     throw new TypeError("The hub cannot be reached. Try again.", { cause });
   });
   if (!response.ok) throw new RangeError((await response.text()).trim());

@@ -1,5 +1,7 @@
 import { hubPaths, PageSessionSchema, SocketTicketSchema } from "@harnesskit/protocol/hub";
 
+import { postJson } from "./post-json.ts";
+
 const storageKey = "harness-hub-access";
 
 /** The session of the page, or why it is missing. */
@@ -21,11 +23,7 @@ const takeTicket = (): string | undefined => {
 };
 
 const openSession = async (ticket: string): Promise<string | undefined> => {
-  const response = await fetch(hubPaths.session, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ticket }),
-  });
+  const response = await postJson(hubPaths.session, { ticket });
   return response.ok ? PageSessionSchema.parse(await response.json()).token : undefined;
 };
 
