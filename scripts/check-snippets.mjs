@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
 import { docFencesOf, fencesOf, typescriptFences } from "./lib/fences.mjs";
-import { pagePrograms } from "./lib/page-programs.mjs";
+import { pagePrograms, printedCodes } from "./lib/page-programs.mjs";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { mapLimit, run, stopChildrenOnSignals } from "./lib/run.mjs";
@@ -107,6 +107,12 @@ function typeCheck(snippets) {
   }
 }
 
+/** What a page says that its programs print must be in their output. */
+function expectPrinted(codes, output, place) {
+  for (const code of codes)
+    if (!output.includes(code)) findings.push(`${place}: says that it prints ${code}, and does not`);
+}
+
 async function runSnippet(snippet, dir) {
   const script = snippet.file.replace(/\.ts$/, ".mjs");
   const cwd = join(dir, "run", String(snippet.number));
@@ -116,7 +122,7 @@ async function runSnippet(snippet, dir) {
   if (code !== 0) {
     const tail = output.trimEnd().split("\n").slice(-15).join("\n  ");
     findings.push(`${snippet.place}:${snippet.line}: does not run (exit ${code})\n  ${tail}`);
-  }
+  } else expectPrinted(printedCodes(snippet.code), output, `${snippet.place}:${snippet.line}`);
 }
 
 /** Runs the programs of a page as a reader would: in one folder, in their order, with `npx` for our commands. */
@@ -131,14 +137,19 @@ async function runPage({ file, files, commands }, dir, modules) {
     }
   }
   const env = { XDG_STATE_HOME: join(dir, ".state") };
-  for (const { bin, args, line, exitCode = 0 } of commands) {
+  let printed = "";
+  for (const { bin, args, line, exitCode = 0, printed: codes } of commands) {
     const all = bin === undefined ? args : [join(modules, ".bin", bin), ...args];
     const { code, output } = await run(process.execPath, all, { cwd: dir, env, timeoutMs });
     if (code !== exitCode)
       findings.push(
         `${place}:${line}: ${bin ?? "node"} ${args.join(" ")} ends with ${code}\n  ${output.trimEnd()}`,
       );
+    expectPrinted(codes, output, `${place}:${line}`);
+    printed += output;
   }
+  for (const { code, line, isProgram } of files)
+    if (isProgram) expectPrinted(printedCodes(code), printed, `${place}:${line}`);
   return commands.length;
 }
 

@@ -96,7 +96,7 @@ async function check(endpoint, workspace, state) {
 
   const threadId = lines.find(({ data }) => data?.threadId)?.data.threadId;
   const paragraph =
-    "The ship sailed on over a calm sea, and nobody on board knew where it was going. ".repeat(45);
+    "The ship sailed on over a calm sea, and the crew did not know where it was going. ".repeat(45);
   for (let turn = 1; turn <= 4; turn++) {
     const { code: ended, output } = await harness("--thread", threadId, `${turn}: ${paragraph}`);
     expect(ended === 0, `turn ${turn} of a conversation over the context is done`, [ended, output]);

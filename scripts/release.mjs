@@ -4,16 +4,19 @@ import { pnpm } from "./lib/pnpm.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { stopChildrenOnSignals } from "./lib/run.mjs";
 
-// node scripts/release.mjs version|publish: the two halves of a release, run by the release workflow; dry-run: the second half
-// without an upload. All go through the pinned pnpm, because it is pnpm that rewrites `workspace:` ranges and the published
-// exports.
+// node scripts/release.mjs version|publish: the two halves of a release, run by the release workflow. npm run release -- --dry-run:
+// the version that the changesets lead to, and the second half without an upload and without a question to the registry. All go
+// through the pinned pnpm, because it is pnpm that rewrites `workspace:` ranges and the published exports.
 const halves = {
   version: [
     ["exec", "changeset", "version"],
     ["install", "--lockfile-only", "--no-frozen-lockfile"],
   ],
   publish: [["exec", "changeset", "publish"]],
-  "dry-run": [["-r", "publish", "--dry-run", "--no-git-checks", "--access", "public"]],
+  "--dry-run": [
+    ["exec", "changeset", "status"],
+    ["-r", "publish", "--dry-run", "--force", "--no-git-checks", "--access", "public"],
+  ],
 };
 
 const steps = halves[process.argv[2]];

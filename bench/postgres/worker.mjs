@@ -69,7 +69,7 @@ const tasks = {
     await store.close();
     return perSecond;
   },
-  /** Watches threads, and sends the time of each wake until it is told to stop. */
+  /** Watches threads, and sends the time of each wake until it gets the message to stop. */
   async watch({ threads }) {
     const store = await opened();
     const seen = new Map();

@@ -15,7 +15,8 @@ export const oneLine = (text: string, maxLength = 300): string => displayText(te
 
 /** Who says it: the words of a specification, or this project. */
 const basisOf = ({ level, spec, source }: RequirementResult): readonly string[] => {
-  if (level === "SAFETY") return ["no text says it: it is ours, because a user relies on it"];
+  if (level === "SAFETY")
+    return ["the specification is silent: this project requires it, because users rely on it"];
   if (source === undefined) return [];
   const [name = spec] = spec.split(" (");
   const place = source.section.startsWith(name) ? source.section : `${name}, ${source.section}`;

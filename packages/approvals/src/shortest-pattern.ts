@@ -31,7 +31,7 @@ const projectVerbs: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["make", words("test check build lint")],
 ]);
 
-/** The fewest words of a command that say what a project is told to do: `npm test` of `npm test --watch`. */
+/** The fewest words of a command that name its task: `npm test` of `npm test --watch`. */
 const shortestStart = (command: string): string | undefined => {
   const [program = "", verb = "", script = ""] = command.split(" ");
   if (projectVerbs.get(program)?.has(verb) !== true) return undefined;

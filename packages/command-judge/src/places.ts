@@ -23,7 +23,7 @@ export interface JudgedPlaces {
   /** @default {} */
   readonly lists?: JudgeLists;
   /**
-   * Where an absolute path leads without symbolic links, such as `realPathOf` of `@harnesskit/node-kit`; undefined where that cannot be told,
+   * Where an absolute path leads without symbolic links, such as `realPathOf` of `@harnesskit/node-kit`; undefined if that cannot be known,
    * which makes the path `unknown`. What leads out of the workspace is then `outside`. @default undefined: links are not looked at
    */
   readonly realPath?: RealPath | undefined;

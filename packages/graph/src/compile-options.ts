@@ -12,12 +12,12 @@ export interface GraphWarning {
   readonly message: string;
 }
 
-/** What failed without failing a run, beside its error. */
+/** Describes an error that did not fail a run. */
 export interface GraphErrorContext {
   readonly kind:
     | "observer_failed"
     | "observer_queue_full"
-    /** What a tool of a chat graph threw, of which the model and the user learn only that it failed. */
+    /** A tool of a chat graph threw. The model and the user learn only that it failed. */
     | "tool_failed";
   readonly message: string;
 }
@@ -39,8 +39,8 @@ export interface CompileOptions<F extends Fields = Fields> {
   /** How sessions are kept, if there is a store. @default the whole state, without a version */
   readonly session?: SessionOptions<F> | undefined;
   /**
-   * What of a run survives the end of its process. `suspend`: its pauses and its end. `node`: also each node that has ended, so that
-   * another process goes on behind it ({@link RecoverOptions}). It costs a write for each node that is not idempotent, needs updates
+   * What survives the end of a run's process. `suspend`: its pauses and its end. `node`: also each node that has ended, so that
+   * another process continues after it ({@link RecoverOptions}). It costs a write for each node that is not idempotent, needs updates
    * that are JSON, and a store. @default "suspend"
    */
   readonly durability?: Durability | undefined;
@@ -48,7 +48,7 @@ export interface CompileOptions<F extends Fields = Fields> {
   readonly limits?: Partial<GraphLimits> | undefined;
   /** Receives the warnings about the graph when it compiles. @default `process.emitWarning`; nothing in browsers */
   readonly onWarning?: ((warning: GraphWarning) => void) | undefined;
-  /** Receives what failed without failing a run. @default `process.emitWarning`, or `reportError` in browsers */
+  /** Receives errors that do not fail a run. @default `process.emitWarning`, or `reportError` in browsers */
   readonly onError?: ((error: unknown, context: GraphErrorContext) => void) | undefined;
   /** Creates ids of invocations and correlations. @default random UUIDs of version 4 */
   readonly createId?: CreateId | undefined;

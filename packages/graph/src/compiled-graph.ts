@@ -30,7 +30,7 @@ import { createMemoryStore } from "./stores/memory-store.ts";
  */
 export class CompiledGraph<F extends Fields = Fields, Inner = never> {
   readonly state: StateSchema<F>;
-  /** What is odd about the graph and not wrong. */
+  /** Findings about the graph that do not keep it from running. */
   readonly warnings: readonly GraphWarning[];
   /** @internal */
   readonly plan: Plan;
@@ -88,8 +88,8 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
   }
 
   /**
-   * What is known of a session: its state as the next run would load it, what waits for a signal in it, and the states that were
-   * saved. Changes nothing. Returns null for an unknown session. Rejects with `invalid_argument` without a store and for an
+   * Reads a session: its state as the next run would load it, what waits for a signal, and the saved states. Changes nothing.
+   * Resolves with null for an unknown session. Rejects with `invalid_argument` without a store and for an
    * empty id, with `session_load_failed`, and with the errors of migrations.
    */
   async getState(sessionId: string, options: SessionStateOptions = {}): Promise<GraphSessionState<F> | null> {
@@ -109,16 +109,16 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
   }
 
   /**
-   * Waits until the invocations that run now have ended and their events are delivered. When the time is over, what is left is
-   * dropped. Rejects with `invalid_argument` for a time that is not valid.
+   * Waits until the invocations that run now have ended and observers have their events. After `timeoutMs`, the remaining events
+   * are dropped. Rejects with `invalid_argument` for a time that is not valid.
    */
   drain(options: DrainOptions = {}): Promise<DrainSummary> {
     return EventQueue.drainAll([...this.#host.queues], options);
   }
 
   /**
-   * Waits until the events of an invocation so far are delivered, and drops nothing. An invocation that is unknown or has ended
-   * has none.
+   * Waits until observers have the events of an invocation so far, and drops nothing. Resolves at once for an invocation that is
+   * unknown or has ended.
    */
   async drainEventsFor(invocationId: string, options: DrainOptions = {}): Promise<DrainSummary> {
     const queue = [...this.#host.queues].find((other) => other.invocationId === invocationId);

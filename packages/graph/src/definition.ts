@@ -7,7 +7,7 @@ import type { StateSchema } from "./state/schema.ts";
 export const END: unique symbol = Symbol("END");
 export type End = typeof END;
 
-/** By each field of one state, a field of another. */
+/** Maps fields of one state (the keys) to fields of another (the values). */
 export type Mapping = { readonly [field: string]: string | undefined };
 
 /** What goes into a subgraph and comes out of it, by names; see `SubgraphOptions`. */

@@ -67,7 +67,7 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     return this.#with({ nodes: [...this.#definition.nodes, node] });
   }
 
-  /** A node that calls a function with the state and merges the update that it returns. */
+  /** Adds a node: a function of the state that returns an update, which the fields' reducers merge. */
   node<const Name extends string, Out extends NodeResult<F> | PromiseLike<NodeResult<F>>>(
     name: Name,
     body: ((state: StateOf<F>, context: NodeContext<F>) => Out) & CheckExtra<UpdateOf<F>, Awaited<Out>>,
@@ -77,7 +77,7 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     return this.#withNode(name, options, { kind: "body", body: body as unknown as AnyBody, isIdempotent });
   }
 
-  /** A node that runs another graph. It is transparent: observers see only the nodes inside of it. */
+  /** Adds a node that runs another graph. Observers see only the nodes inside it. */
   subgraph<const Name extends string, Sub extends Fields, SubInner = never>(
     name: Name,
     options: SubgraphOptions<F, Sub, SubInner>,
@@ -86,7 +86,7 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     return this.#withNode<Name, SignalPayload<Sub, SubInner>>(name, options, { kind: "subgraph" }, parts);
   }
 
-  /** A node that runs another graph once for each item of a list. Throws `invalid_argument` for a wrong concurrency. */
+  /** Adds a node that runs another graph once for each item of a list. Throws `invalid_argument` for an invalid `concurrency`. */
   fanOut<const Name extends string, Sub extends Fields>(
     name: Name,
     options: FanOutOptions<F, Sub>,
@@ -98,7 +98,7 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     return this.#withNode(name, options, { kind: "fan_out", fanOut }, [part]);
   }
 
-  /** A node that runs several graphs at once. Throws `invalid_argument` without a branch. */
+  /** Adds a node that runs several graphs side by side. Throws `invalid_argument` without a branch. */
   parallel<const Name extends string, Branches extends Readonly<Record<string, Fields>>>(
     name: Name,
     options: ParallelOptions<F, Branches>,
@@ -111,12 +111,12 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     return this.#withNode(name, options, { kind: "parallel", errorPolicy, errorsField }, parts);
   }
 
-  /** Behind `from` comes `to`. */
+  /** Runs `to`, or ends, after `from`. */
   edge(from: Names, to: Names | End): GraphBuilder<F, Names, Inner> {
     return this.#with({ edges: [...this.#definition.edges, { from, to }] });
   }
 
-  /** Behind `from` comes what `route` says of the state after it. `route` answers at once, and changes nothing. */
+  /** Runs what `route` returns for the state after `from`: the name of a node, or `END`. `route` is synchronous and has no effects. */
   conditionalEdge<To extends Names | End>(
     from: Names,
     route: (state: StateOf<F>) => To,
@@ -124,23 +124,23 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     return this.#with({ edges: [...this.#definition.edges, { from, to: route }] });
   }
 
-  /** The node that a run begins with. */
+  /** Sets the node that a run begins with. */
   entry(name: Names): GraphBuilder<F, Names, Inner> {
     return this.#with({ entry: name });
   }
 
-  /** What is put around every node of this graph, outermost first. Not around the nodes of its subgraphs. */
+  /** Adds middleware around every node of this graph, outermost first; not around the nodes of its subgraphs. */
   use(...middleware: readonly Middleware<F>[]): GraphBuilder<F, Names, Inner> {
     return this.#with({ middleware: [...this.#definition.middleware, ...untyped(middleware)] });
   }
 
-  /** The graph, ready to run. Throws a {@link GraphCompileError}. */
+  /** Returns the graph, ready to run. Throws a {@link GraphCompileError} for a graph that cannot run. */
   compile(options: CompileOptions<F> = {}): CompiledGraph<F, Inner> {
     return compileGraph(this.#definition, options);
   }
 }
 
-/** Begins a graph over a state. */
+/** Begins a graph over the state that `defineState` made. */
 export const defineGraph = <F extends Fields>(state: StateSchema<F>): GraphBuilder<F> =>
   new GraphBuilder({
     state: state as unknown as StateSchema,

@@ -12,7 +12,7 @@ type End<Outcome> = { readonly value: Outcome } | { readonly error: unknown };
 
 export interface GraphStreamOptions<Outcome> {
   readonly maxBufferedEvents: number;
-  /** Of the caller. */
+  /** The caller's signal. */
   readonly signal: AbortSignal | undefined;
   /** Runs the invocation; calls `onEvent` with each event as it happens. */
   run(onEvent: (event: NodeEvent) => void, signal: AbortSignal): Promise<Outcome>;
@@ -20,11 +20,11 @@ export interface GraphStreamOptions<Outcome> {
 
 /**
  * The events of one invocation as they happen, to be read once, and its outcome. The run has begun and does not wait for the
- * reader. A reader that is more than `maxBufferedEvents` behind gets those that wait, and then a `stream_overflow`; the run
- * goes on, and `outcome` tells how it ended.
+ * reader. A reader that is more than `maxBufferedEvents` behind gets the buffered events, and then a `stream_overflow`; the run
+ * goes on, and `outcome` has its end.
  *
- * Leaving the iteration early (`break`, `return()`, an error in the loop) cancels the run, and waits until it has ended. A run that
- * fails rejects the iteration behind its last event, and `outcome`.
+ * Leaving the iteration early (`break`, `return()`, an error in the loop) cancels the run, and waits until it has ended. If the run
+ * fails, the iteration rejects after the last event, and so does `outcome`.
  */
 export class GraphStream<Outcome>
   implements AsyncIterableIterator<NodeEvent, Outcome | undefined, undefined>
@@ -70,7 +70,7 @@ export class GraphStream<Outcome>
     return this;
   }
 
-  /** The next event; behind the last one the outcome, as the value of a result that is `done`. */
+  /** Resolves with the next event; after the last one with the outcome, as the value of a result that is `done`. */
   async next(): Promise<IteratorResult<NodeEvent, Outcome | undefined>> {
     const { done, value } = await this.#events.read();
     if (!done) return { done, value };

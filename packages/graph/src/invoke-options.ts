@@ -6,17 +6,17 @@ import type { Fields, InitialOf, StateOf } from "./state/schema.ts";
 import type { LeaseProof } from "./stores/lease-store.ts";
 
 /**
- * What you know of a place that is ambiguous: `rerun`: it has not happened, or may happen again. `done`: it has happened, and this
+ * What you know about an ambiguous place. `rerun`: it has not happened, or may happen again. `done`: it has happened, and `result`
  * is the update of the node, or the result of the effect.
  */
 export type Resolution = { readonly kind: "rerun" } | { readonly kind: "done"; readonly result: JsonValue };
 
 interface CommonOptions<F extends Fields> {
-  /** As in the options of the graph, for this invocation. @default that of the graph */
+  /** Overrides the graph's `durability` for this invocation. @default that of the graph */
   readonly durability?: Durability;
   /**
-   * What becomes of the record of a run, with `durability: "node"`, that was cancelled or is ambiguous: it is kept, so that it can be
-   * recovered, or it ends like that of a run that failed. @default "keep"
+   * With `durability: "node"`: what becomes of the record of a run that was cancelled or is ambiguous. `keep`: the run can be
+   * recovered. `end`: the record ends like that of a failed run. @default "keep"
    */
   readonly unfinished?: "keep" | "end";
   /** Observers of this invocation, after those that are attached to graphs. @default [] */
@@ -57,7 +57,7 @@ export interface StartOptions<F extends Fields = Fields> extends CommonOptions<F
   readonly initial?: InitialOf<F> | ((loaded: StateOf<F> | null) => InitialOf<F> | undefined) | undefined;
   /** The session to load, and to save at the end. Not empty. @default none */
   readonly sessionId?: string | undefined;
-  /** Any text of letters, digits and `-._~`. @default a random UUID */
+  /** Letters, digits and `-._~`. @default a random UUID */
   readonly correlationId?: string | undefined;
   /** @default a random UUID */
   readonly invocationId?: string | undefined;
@@ -66,32 +66,31 @@ export interface StartOptions<F extends Fields = Fields> extends CommonOptions<F
 }
 
 /**
- * What a signal brings: values of fields, each of the innermost paused graph that declares it. `Inner` are the payloads of
- * the graph's subgraphs.
+ * The payload of a signal: values of fields. Each goes to the innermost paused graph that declares the field. `Inner` are the
+ * payloads of the graph's subgraphs.
  */
 export type SignalPayload<F extends Fields = Fields, Inner = never> = InitialOf<F> | Inner;
 
-/** How a paused invocation goes on. Its ids and its session are those that it has. */
+/** Resumes a paused invocation, with its own ids and session. */
 export interface ResumeOptions<F extends Fields = Fields, Inner = never> extends CommonOptions<F> {
   /** The id of the paused invocation. */
   readonly resumeInvocation: string;
   /**
-   * Values that are put over the paused state, as they are. A field that no paused graph declares is refused with
+   * Values that replace those of the paused state. A field that no paused graph declares is refused with
    * `suspension_resume_payload_invalid`.
    */
   readonly signalPayload: SignalPayload<F, Inner>;
 }
 
 /**
- * How a run goes on that an earlier process began with `durability: "node"` and did not end. Its recorded nodes are not repeated. A
- * run from its beginning gets a new invocation id, and keeps its session and correlation id; one that a signal has
- * resumed keeps its invocation id too.
+ * Continues a run that an earlier process began with `durability: "node"` and did not end. Recorded nodes are not repeated. The run
+ * keeps its session and correlation id. It gets a new invocation id, unless a signal had resumed it.
  */
 export interface RecoverOptions<F extends Fields = Fields> extends CommonOptions<F> {
   /** The id of the run, which is the invocation id that it began with. */
   readonly resumeInvocation: string;
   readonly signalPayload?: undefined;
-  /** By the key of an ambiguous place, what is known of it. @default {} */
+  /** What you know about ambiguous places, by the keys in `error.data.places` of `node_ambiguous`. @default {} */
   readonly resolve?: Readonly<Record<string, Resolution>> | undefined;
 }
 

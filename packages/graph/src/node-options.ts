@@ -7,13 +7,13 @@ export type ErrorPolicy = "fail_fast" | "collect";
 
 /** The names of a state's fields. */
 export type FieldNames<F extends Fields> = keyof F & string;
-/** By each field of one state, a field of another. */
+/** Maps fields of one state (the keys) to fields of another (the values). */
 export type FieldMapping<To extends Fields, From extends Fields> = {
   readonly [K in FieldNames<To>]?: FieldNames<From>;
 };
 
 export interface NodeOptions<F extends Fields> {
-  /** What is put around this node alone, outermost first; that of the graph is around it. @default [] */
+  /** Middleware of this node alone, outermost first. The graph's own middleware runs around it. @default [] */
   readonly middleware?: readonly Middleware<F>[] | undefined;
 }
 
@@ -28,23 +28,26 @@ export interface BodyOptions<F extends Fields> extends NodeOptions<F> {
 }
 
 /**
- * A subgraph's projection. Without any, nothing goes in, and of what comes out the fields with a name of the state are merged by
- * their reducers. `inputs` and `outputs` are independent of each other; `projectsIn` and `projectsOut` are a declaration of
- * their own and complete: the one left out is empty.
+ * A subgraph and its projection. Without a projection nothing is copied in, and the fields that both states have are merged out by
+ * their reducers. `inputs` and `outputs` are independent of each other. `projectsIn` and `projectsOut` belong together: the one
+ * that you leave out is empty.
  */
 export type SubgraphOptions<F extends Fields, Sub extends Fields, Inner = never> = NodeOptions<F> & {
   readonly graph: CompiledGraph<Sub, Inner>;
-  /** By each field of the subgraph, the field that is copied into it. */
+  /** For each field of the subgraph, the field of this graph that is copied into it. @default nothing is copied */
   readonly inputs?: FieldMapping<Sub, F> | undefined;
-  /** By each field of this graph, the field of the subgraph that is merged into it. Nothing else comes out then. */
+  /**
+   * For each field of this graph, the field of the subgraph that is merged into it; no other field is then merged.
+   * @default the fields of the same name
+   */
   readonly outputs?: FieldMapping<F, Sub> | undefined;
-  /** Fields of both that are copied in. */
+  /** Fields of the same name that are copied in. @default none, if `projectsOut` is given */
   readonly projectsIn?: readonly (FieldNames<F> & FieldNames<Sub>)[] | undefined;
-  /** Fields of both that are merged out. */
+  /** Fields of the same name that are merged out. @default none, if `projectsIn` is given */
   readonly projectsOut?: readonly (FieldNames<F> & FieldNames<Sub>)[] | undefined;
 };
 
-/** What became of an item or a branch that failed, for the `errorsField`. */
+/** An item or a branch that failed, as the `errorsField` lists it. */
 export interface CollectedError {
   /** The index of the item, or the name of the branch. */
   readonly key: number | string;
@@ -67,7 +70,7 @@ export interface ErrorPolicyOptions<F extends Fields> {
 export type FanOutOptions<F extends Fields, Sub extends Fields> = NodeOptions<F> &
   ErrorPolicyOptions<F> & {
     readonly graph: CompiledGraph<Sub>;
-    /** The list whose items are worked on. */
+    /** The field with the list: the subgraph runs once for each of its items. */
     readonly itemsField: FieldNames<F>;
     /** The field of the subgraph that gets the item. */
     readonly itemField: FieldNames<Sub>;
@@ -75,11 +78,11 @@ export type FanOutOptions<F extends Fields, Sub extends Fields> = NodeOptions<F>
     readonly collectField: FieldNames<Sub>;
     /** The field into which the list of results, in the order of the items, is merged. */
     readonly targetField: FieldNames<F>;
-    /** By each field of the subgraph, the field that is copied into each instance. @default {} */
+    /** For each field of the subgraph, the field of this graph that is copied into each instance. @default {} */
     readonly inputs?: FieldMapping<Sub, F> | undefined;
     /** How many instances run at once. @default 10 */
     readonly concurrency?: number | undefined;
-    /** What an empty list is: an error (`fan_out_empty`) or nothing to do. @default "raise" */
+    /** What an empty list means: an error (`fan_out_empty`), or nothing to do. @default "raise" */
     readonly onEmpty?: "raise" | "noop" | undefined;
   };
 
@@ -89,9 +92,9 @@ export type CheckedFanOut = FanOutOptions<Fields, Fields> &
 
 export interface BranchOptions<F extends Fields, Sub extends Fields> {
   readonly graph: CompiledGraph<Sub>;
-  /** By each field of the subgraph, the field that is copied into it. @default {} */
+  /** For each field of the subgraph, the field of this graph that is copied into it. @default {} */
   readonly inputs?: FieldMapping<Sub, F> | undefined;
-  /** By each field of this graph, the field of the subgraph that is merged into it. @default the fields of the same name */
+  /** For each field of this graph, the field of the subgraph that is merged into it. @default the fields of the same name */
   readonly outputs?: FieldMapping<F, Sub> | undefined;
 }
 

@@ -51,7 +51,7 @@ export interface HubOptions {
   readonly audit?: Pick<AuditSink, "record" | "isFull"> | undefined;
   /** See {@link HubLimits}. */
   readonly limits?: Partial<HubLimits> | undefined;
-  /** Reports what no agent and no client sees. What it throws is ignored. */
+  /** Receives errors that no agent and no client sees. What it throws is ignored. @default no report */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
@@ -74,7 +74,7 @@ export interface TransportContext {
 
 /** One harness for all agents. */
 export interface Hub extends AsyncDisposable {
-  /** Starts what the hub does by itself. Rows that ran when a former hub was lost are `unknown` from then on. */
+  /** Starts the hub's own work, such as expiry. Rows that were running when an earlier hub died become `unknown`. */
   start(): Promise<void>;
   /** Serves an agent over a channel, and starts the channel. Throws `connection_closed` after `close`. */
   connectAgent(channel: Channel, transport: "unix" | "websocket"): void;
@@ -84,12 +84,12 @@ export interface Hub extends AsyncDisposable {
   };
   /** Serves a client of the hub's own API over a channel, and starts the channel. */
   connectClient(channel: Channel, user: HubUser): void;
-  /** An approval as it is; undefined if it is not kept. */
+  /** Resolves with the approval as it is now; undefined for an unknown id. */
   approval(id: string): Promise<ApprovalRecord | undefined>;
   /**
    * Answers an approval as `inbox.answer` of the API does, within the same budget and with the same entry of the audit. Rejects with an
-   * `ApprovalError` where another answer was first or the question is over, and with a `ProtocolError` for an id that is not there
-   * and for too many answers.
+   * `ApprovalError` if another answer came first or the question is over, and with a `ProtocolError` for an unknown id and for too
+   * many answers.
    */
   answer(answer: HubMethodParams<"inbox.answer">, by: string): Promise<ApprovalRecord>;
   stats(): HubStats;

@@ -38,9 +38,9 @@ export const hubLimits = defineLimits({
   maxAnswersPerMinute: 120,
   /** Events that one backtest looks at. */
   maxBacktestEvents: 50_000,
-  /** How long an agent's query for commands is held. */
+  /** How long the hub holds an agent's query for commands while there is none. */
   holdControlMs: 30_000,
-  /** How long an agent may take to do what it is told. */
+  /** How long an agent may take to carry out a command of a human, such as a stop. */
   controlWithinMs: 10_000,
   /** Rows that one `activity.list` counts. */
   maxActivityRows: 50_000,

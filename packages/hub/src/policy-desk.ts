@@ -99,7 +99,7 @@ export class PolicyDesk {
     this.checkReload();
   }
 
-  /** What is to be said about a text, and what it decides on an event. */
+  /** Checks a policy's text, and decides an event by it. */
   check(text: string, event?: RowContent): PolicyCheck {
     try {
       const policy = parsePolicyLike(this.#options.policy.policy, text);

@@ -29,7 +29,7 @@ const cancelTimeoutMs = 5000;
 const maxFailures = 8;
 const ended: ReadonlySet<string> = new Set(["completed", "failed", "cancelled"]);
 
-/** The task that was begun instead of a result; undefined where the result is none. */
+/** The task that the server started in place of a result; undefined if the answer is a result. */
 export const readTask = (answer: unknown): Task | undefined => {
   if (!isObject(answer)) return undefined;
   if (answer.resultType === "task") return TaskSchema.parse(answer);

@@ -40,7 +40,7 @@ async function readBounded(body: ReadableStream<Uint8Array>): Promise<{ text: st
   return { text, cut: true };
 }
 
-/** A shorter key is none that a provider gave, but a word such as `none`, which many texts hold. */
+/** A shorter key is not a provider's but a word such as `none`, which occurs in ordinary text. */
 const minKeyLength = 8;
 
 function redact(text: string, apiKey: string | undefined): string {

@@ -1,4 +1,4 @@
-/** The name of a call to which the model gave none: no tool has it, so the call fails and the model is told which tools there are. */
+/** The name of a call to which the model gave none: no tool has it, so the call fails, and the failure tells the model which tools there are. */
 const unnamedTool = "unnamed_tool";
 
 interface CallDelta {

@@ -21,7 +21,7 @@ const pathParts = (path: string): readonly string[] => path.split("/").reverse()
 
 /**
  * Where an absolute path leads, without symbolic links: as the system follows it, `..` behind a link too, to a file that need not exist, and
- * through a link to nothing, to whose target a write would go. Undefined where that cannot be told: a loop of links, a directory that may not be
+ * through a link to nothing, to whose target a write would go. Returns undefined if that cannot be known: a loop of links, a directory that may not be
  * read.
  */
 export const realPathOf = (path: string): string | undefined => {

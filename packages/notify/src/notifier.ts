@@ -116,7 +116,7 @@ export const createNotifier = (options: NotifierOptions): Notifier => {
   };
 
   const changed = (record: ApprovalRecord): void => {
-    // Nobody would take an answer after its asker has gone.
+    // Once the asker has gone, no agent would take the answer.
     if (record.status === "pending" && record.asker !== "left") {
       if (timers.has(record.id)) return;
       const own = new Set<() => void>();

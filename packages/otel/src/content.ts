@@ -40,7 +40,7 @@ const messageRoles: Readonly<Record<string, "user" | "assistant">> = {
   "gen_ai.output.messages": "assistant",
 };
 
-/** Content as the text of an attribute, at most `maxLength` characters; undefined for what is not JSON. */
+/** Content as the string of an attribute, at most `maxLength` characters; undefined if it is not JSON. */
 export const contentText = (attribute: string, value: unknown, maxLength: number): string | undefined => {
   const role = messageRoles[attribute];
   try {

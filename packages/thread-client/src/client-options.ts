@@ -79,7 +79,7 @@ export interface RespondApprovalOptions extends RequestOptions {
    * @default a user, or a rule of this client, refused
    */
   readonly reason?: "unattended" | undefined;
-  /** With `reject`: the user's reason, 1 to 2000 characters, which the agent is told. Left out for a server without the extension `grants`. */
+  /** With `reject`: the user's reason, 1 to 2000 characters, which the agent reads. Left out for a server without the extension `grants`. */
   readonly note?: string | undefined;
   /** With `always`: how far it reaches. @default the server's choice, "thread" */
   readonly scope?: GrantScope | undefined;

@@ -44,7 +44,10 @@ export const createOutputReader = (session: ThreadSession): Tool =>
     async run(input: Readonly<Record<string, unknown>>) {
       const item = await findItem(session, String(input.id));
       if (item?.type !== "tool_exec" || item.data?.output === undefined)
-        throw new ToolError("tool.invalid_input", "There is no output of this id: take the id of a mark.");
+        throw new ToolError(
+          "tool.invalid_input",
+          "There is no output with this id. Use the id that a shortened output names.",
+        );
       const output = await wholeOutput(session, item.itemId, item.data.output);
       return outputPage(typeof output === "string" ? output : JSON.stringify(output), input);
     },

@@ -48,7 +48,7 @@ export interface ToolRequest {
   readonly index?: number | undefined;
   /** The call is judged, and asked about, at once, and runs when this has settled: calls that it comes after. @default nothing */
   readonly after?: Promise<unknown> | undefined;
-  /** Why `input` is not what the model wrote: the call then fails with it (`tool.invalid_input`), and nobody is asked. */
+  /** Why `input` is not what the model wrote: the call then fails with it (`tool.invalid_input`), without a question. */
   readonly problem?: string;
   /** What the model's provider put beside the call; kept with its item. */
   readonly providerMetadata?: ProviderMetadata | undefined;

@@ -1,10 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { Application, LogLevel } from "typedoc";
+import { Application, Comment, LogLevel } from "typedoc";
 import { repositoryRoot } from "../root.mjs";
 import { withTempDir } from "../temp.mjs";
 import { workspacePackages } from "../workspace.mjs";
+import { toSiteMarkdown } from "./pages.mjs";
 import { describeTypes } from "./said-elsewhere.mjs";
 
 const options = join(repositoryRoot, "typedoc.json");
@@ -31,6 +32,20 @@ const sourceEntries = ({ manifest, dir }) =>
     return source === undefined ? [] : [{ subpath, file: join(dir, source) }];
   });
 
+/** What a package is for, and where to read on: its README, which begins its role, and the guides that the README names. */
+function introduction({ dir, path, manifest, short }, findings) {
+  const readme = readFileSync(join(dir, "README.md"), "utf8");
+  const guides = new Set(Array.from(readme.matchAll(/\]\(([./]+\/docs\/[a-z-]+\.md)/g), ([, file]) => file));
+  const links = [...guides].map((file) => {
+    const title = /^# (.+)$/m.exec(readFileSync(join(dir, file), "utf8"))?.[1];
+    return `[${title}](${file})`;
+  });
+  const text = `${manifest.description}. Start at [the README of ${short}](README.md).${
+    links.length > 0 ? ` Guides: ${links.join(", ")}.` : ""
+  }`;
+  return new Comment([{ kind: "text", text: toSiteMarkdown(`${path}/README.md`, text, findings) }]);
+}
+
 async function documentPackage(pkg, dir, findings) {
   const entries = sourceEntries(pkg);
   const app = await Application.bootstrap({
@@ -49,9 +64,12 @@ async function documentPackage(pkg, dir, findings) {
   listen(app, pkg.path, findings);
   const project = await app.convert();
   if (project === undefined) return undefined;
+  project.comment ??= introduction(pkg, findings);
   for (const module of project.children ?? []) {
     const entry = entries.find(({ file }) => module.sources?.[0]?.fullFileName === file);
-    if (entry !== undefined) module.name = entry.subpath === "." ? "main" : entry.subpath.slice(2);
+    if (entry === undefined) continue;
+    module.name = entry.subpath === "." ? "main" : entry.subpath.slice(2);
+    if (module.name === "main") module.comment ??= introduction(pkg, findings);
   }
   describeTypes(project);
   app.validate(project);
@@ -106,6 +124,7 @@ export async function buildApi(target) {
       const file = await documentPackage(pkg, dir, findings);
       if (file !== undefined) files.push(file);
     }
+    if (process.env.KEEP_API) (await import("node:fs")).cpSync(dir, process.env.KEEP_API, { recursive: true });
     if (target !== undefined && files.length > 0) await writeMarkdown(files, target, findings);
   });
   return { findings, packages: libraries.length };

@@ -94,7 +94,7 @@ export const codex: Host = {
   },
   timing: { defaultMs: 600_000, field: "timeout", unit: "s" },
   gaps: [
-    "what is typed into a running program (write_stdin) has no hook: an approved bash, python3 or ssh is a shell that nobody supervises",
+    "what is typed into a running program (write_stdin) has no hook: an approved bash, python3 or ssh is an unsupervised shell",
     "a command that still runs when its tool returns, and a view_image that fails, are not reported",
     "whether a command has failed is not reported: its output is",
   ],

@@ -123,8 +123,8 @@ export interface ChatGraphOptions {
   /** See {@link ChatGraphLimits}. */
   readonly limits?: Partial<ChatGraphLimits> | undefined;
   /**
-   * What the model is told beside the message that begins a turn, such as that a command in the background has ended: behind that
-   * message, in this turn only. The turn fails where it rejects. @default nothing
+   * Returns a note for the model, such as that a command in the background has ended. It follows the message that begins the turn,
+   * and is not stored. If it rejects, the turn fails. @default no note
    */
   readonly notes?: ((turn: { readonly sessionId: string | null }) => Promise<string | undefined>) | undefined;
   /** Receives text, calls and results as they come. The turn does not wait for it. @default no report */

@@ -37,7 +37,7 @@ export const chatState = defineState({
   summary: lastWriteWins(ChatSummarySchema.nullable(), { default: null }),
   /** A run that makes a summary in the place of a turn: `made` once it has made one. */
   compaction: lastWriteWins(z.enum(["asked", "made"]).nullable(), { default: null }),
-  /** What the model is told beside the message that began the turn. */
+  /** The note for the model that follows the message that began the turn. */
   note: lastWriteWins(z.string().nullable(), { default: null }),
   /** Calls of the last step in the order in which the model asked for them; those that have a result too. */
   queue: lastWriteWins(z.array(QueuedCallSchema), { default: [] }),

@@ -23,7 +23,7 @@ interface PlacedMessage {
 }
 
 export interface ChatContextOptions extends ModelMessagesOptions {
-  /** What the model is told beside the message that began the turn. */
+  /** The note for the model that follows the message that began the turn. */
   readonly note: string | null;
   /** Everything that was said, and not what the turn of the last message is about. @default false */
   readonly isWhole?: boolean | undefined;
@@ -117,7 +117,7 @@ export class ChatContext {
   }
 }
 
-/** The message that began a turn, with what the model is told beside it. */
+/** The message that began a turn, with the note that follows it. */
 const withNote = (message: ModelMessage, text: string): ModelMessage => {
   if (message.role !== "user") return message;
   const { content } = message;

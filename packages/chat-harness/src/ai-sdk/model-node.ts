@@ -230,7 +230,7 @@ export const modelNode =
     const tell = teller(chat.onEvent, context, step);
     let summary = before;
     let made = 0;
-    // Asked for once: what was told counts as told.
+    // Asked for once: a note that was sent is not sent again.
     const ask = async () => (await chat.notes?.(context)) ?? null;
     const note = step === 1 && chat.notes ? await context.effect("note", ask) : noteBefore;
     let shown = chatContext({ messages, summary, note }, chat);

@@ -14,7 +14,7 @@ export const shownOutputReader: Tool = tool({
 export const readOutput = (history: readonly ChatMessage[], input: JsonObject): string => {
   const found = history[Number(input.id)];
   if (found?.role !== "tool") {
-    const message = "There is no output of this id: take the id of a mark.";
+    const message = "There is no output with this id. Use the id that a shortened output names.";
     return failureText({ status: "failed", code: "invalid_input", message });
   }
   return JSON.stringify(outputPage(found.content, input));

@@ -15,7 +15,7 @@ export interface PathPlaces {
   readonly realPath: RealPath | undefined;
 }
 
-/** Where an absolute path leads without symbolic links; undefined where that cannot be told. Must not throw. */
+/** Where an absolute path leads without symbolic links; undefined if that cannot be known. Must not throw. */
 export type RealPath = (path: string) => string | undefined;
 
 /** What is known of a path before it is used. */

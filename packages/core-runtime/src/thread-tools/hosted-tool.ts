@@ -82,7 +82,7 @@ export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
     input,
     effects,
     prepare,
-    // Nobody is asked: the core checks the call when it is made.
+    // No human is asked: the core checks the call when it is made.
     run: async (input, context) => {
       const origin = originOf(options, context);
       return run(options, await prepareInput(options, input, origin), origin, context);

@@ -22,7 +22,7 @@ export interface ParallelBranchesConfig {
   readonly error_policy: "fail_fast" | "collect";
 }
 
-/** What happened to a node. States are frozen; each attempt has one `started` and one of the others. */
+/** What happened to a node. States are frozen. Each attempt has one `started` event and one event of another phase. */
 export interface NodeEvent {
   readonly phase: EventPhase;
   readonly invocation_id: string;
@@ -34,18 +34,18 @@ export interface NodeEvent {
   readonly step: number;
   /** The state that the node received. */
   readonly pre_state: object;
-  /** With `completed`, unless it failed: the state after its update, or after the one that middleware recovered it with. */
+  /** With `completed`, unless the node failed: the state after its update, or after the update of the middleware that recovered it. */
   readonly post_state?: object;
-  /** With `completed`, where it failed. */
+  /** With `completed`, if the node failed. */
   readonly error?: EventError;
-  /** With `suspended`: what is waited for. */
+  /** With `suspended`: the signal that the node waits for. */
   readonly descriptor?: SignalDescriptor;
-  /** The states in which the graphs around were when they entered the subgraph, outermost first. */
+  /** The states of the enclosing graphs when they entered the subgraph, outermost first. */
   readonly parent_states: readonly object[];
   readonly attempt_index: number;
-  /** Of the innermost fan-out around the node. */
+  /** The index of the item in the innermost fan-out around the node. */
   readonly fan_out_index?: number;
-  /** Of the innermost parallel branches around the node. */
+  /** The name of the innermost parallel branch around the node. */
   readonly branch_name?: string;
   /** For each name on the way to the node, itself left out: the index of the item that was entered there; null for none. */
   readonly fan_out_index_chain: readonly (number | null)[];

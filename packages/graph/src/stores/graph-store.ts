@@ -16,7 +16,7 @@ export type StoreErrorCode =
   | "lease_taken"
   | "lease_lost";
 
-/** A store could not do what it was asked to. Nothing was written. */
+/** A store refused a call, or failed. Nothing was written. */
 export class StoreError extends HarnessError<StoreErrorCode> {
   static override readonly brand = "StoreError";
   /** What the storage says is wrong, in the terms of the store's package; undefined if the code says it all. */
@@ -42,9 +42,9 @@ export interface StoreBatch {
 }
 
 export interface StoreReceipt {
-  /** Of the session in the batch. */
+  /** The receipt of the batch's session. */
   readonly session?: SessionReceipt | undefined;
-  /** Of the suspension in the batch. */
+  /** The receipt of the batch's suspension. */
   readonly suspension?: SuspensionReceipt | undefined;
 }
 

@@ -160,7 +160,7 @@ export class AcpAgentRequests {
     const { sessionId, toolCallId } = call;
     const isKnown = toolCallId === undefined || this.#reports.isKnown(sessionId, toolCallId);
     const notes = isPermission ? new EditorNotes(this.#peers, call, isKnown) : undefined;
-    // A human whose yes could not be told is not asked.
+    // No human is asked for an approval that cannot be sent to the agent.
     const problem = isPermission ? grantProblem(call.params) : undefined;
     if (problem !== undefined) return this.#refuse(open, notes, problem, true);
     notes?.start();

@@ -29,7 +29,7 @@ export const grantOnce = (params: JsonObject): JsonObject | undefined => {
   return first === undefined || others.length > 0 ? undefined : selected(first.optionId);
 };
 
-/** Why a yes for this one call could not be told to the agent; undefined where it can be. */
+/** Why an approval of this one call cannot be sent to the agent; undefined if it can. */
 export const grantProblem = (params: JsonObject): string | undefined => {
   if (onceOptions(params).length > 0) return undefined;
   const always = permissionOptions(params).find(({ kind }) => kind === "allow_always");

@@ -77,7 +77,7 @@ export class AcpToolReports {
   readonly #reasons: BoundedMap<string, string>;
   /** Files and terminals of requests that were judged: a call that only reports them is judged, too. */
   readonly #carriedOut: BoundedMap<string, string>;
-  /** Kinds of actions that the user was told of. */
+  /** Kinds of actions that the user was notified about. */
   readonly #told = new Set<string>();
 
   constructor(peers: AcpPeers, sessions: AcpSessions) {

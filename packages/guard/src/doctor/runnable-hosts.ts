@@ -138,7 +138,7 @@ const claudeRun: RunnableHost = {
         ANTHROPIC_API_KEY: "none",
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
         DISABLE_AUTOUPDATER: "1",
-        // Root may skip its permissions only where it is told that it is in a sandbox.
+        // Root may skip its permissions only if it knows that it is in a sandbox.
         IS_SANDBOX: "1",
       },
     };

@@ -61,7 +61,7 @@ export class McpSides {
     return this.reply(rpcError(dropped?.id ?? null, code, error.message));
   }
 
-  /** Refuses a request of the client's whose id cannot be told from others; the answer has it with its digits. */
+  /** Refuses a request of the client's whose id could be mistaken for another one; the answer repeats it with all its digits. */
   refuseId(line: JsonLine, problem: string): Promise<void> {
     const refusal = ({ id }: RpcMessage) => rpcError(isRpcId(id) ? id : null, InvalidRequest, problem);
     return this.reply(editedLine(line, refusal));

@@ -25,7 +25,7 @@ export interface AgentControlOptions {
   readonly createId: CreateId;
   /** How long an agent's query is held. */
   readonly holdMs: number;
-  /** How long an agent may take to do what it is told. */
+  /** How long an agent may take to carry out a command. */
   readonly answerWithinMs: number;
 }
 
@@ -61,12 +61,12 @@ export class AgentControl {
       cancel();
       for (const end of ends) end.removeEventListener("abort", wake);
     }
-    // An answer that nobody takes leaves the commands where they are.
+    // If no request takes the answer, the commands stay where they are.
     const commands = signal.aborted || link.gone.aborted ? [] : listener.commands.splice(0);
     return { answer: { commands: commands as unknown as JsonValue } };
   }
 
-  /** Sessions of an agent that can be told something. */
+  /** Sessions of an agent that take commands. */
   sessionsOf(agent: string): string[] {
     const found = [...this.#listeners.keys()].flatMap(({ sessions }) => [...sessions.values()]);
     return [...new Set(found.filter((each) => each.agent === agent).map(({ session }) => session))];

@@ -9,7 +9,7 @@ const textOf = (content: JsonValue | undefined): string => {
   return texts.filter((text) => text !== "").join("\n");
 };
 
-/** Of messages the last one of the user that has a text: the others were sent before. */
+/** The user's last message that has text; the earlier ones were sent before. */
 const promptText = (prompt: JsonValue | undefined): string => {
   if (!Array.isArray(prompt)) return textOf(prompt);
   const messages = prompt.flatMap((each) => (isObject(each) ? [each as JsonObject] : []));

@@ -17,7 +17,7 @@ interface Watched {
 /** How long after the start of a hub the askers of earlier questions may take to connect and ask again. */
 const restartMs = 60_000;
 
-/** Marks the pending questions whose askers have gone: a connection or a request ended, and nobody asked again in time. */
+/** Marks the pending questions whose askers have gone: their connection or request ended, and no agent asked again in time. */
 export class Askers {
   readonly #options: AskersOptions;
   readonly #watched = new Map<string, Watched>();
@@ -27,7 +27,7 @@ export class Askers {
     this.#options = options;
   }
 
-  /** Nobody is known to wait for the questions of an earlier hub. */
+  /** No agent is known to wait for the questions of an earlier hub. */
   async start(): Promise<void> {
     for (let afterSeq = 0; ; ) {
       const { records, nextSeq } = await this.#options.approvals.page({ status: "pending", afterSeq });
@@ -43,7 +43,7 @@ export class Askers {
     this.#watched.clear();
   }
 
-  /** Somebody waits for an answer until one of the signals aborts. Who asked this before does not count any more. */
+  /** An agent waits for the answer until one of the signals aborts. An earlier asker of the same question no longer counts. */
   watch(record: ApprovalRecord, signals: readonly AbortSignal[]): void {
     if (record.status !== "pending" || this.#isClosed) return;
     if (record.asker === "left") this.#note(record.id, "here");

@@ -117,7 +117,7 @@ export class Escalation {
       const signals = call.signals();
       askers.watch(record, signals);
       const ruling = await desk.settle(record, waitMs, signals);
-      // Who was told to ask again is there as long as its connection.
+      // An agent that was asked to repeat its call counts as present while its connection is open.
       if (!signals.some(({ aborted }) => aborted)) askers.watch(ruling.record, signals.slice(1));
       if (ruling.ruling === "approved" && policy.policy !== asked) {
         // An answer does not outlive its policy.

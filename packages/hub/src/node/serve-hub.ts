@@ -37,23 +37,24 @@ export interface ServeHubOptions {
   /** See `hubPlace` of `@harnesskit/hub/place`. */
   readonly place: HubPlace;
   /**
-   * Of HTTP and WebSocket, on loopback; 0: the system chooses. @default that of the hub that ran here last, so that open pages, bookmarks
-   * and links hold; where another program has it, the system chooses, and `onError` receives why
+   * The port for HTTP and WebSocket on loopback; 0: the system chooses. @default the port of the hub that ran here last, so that open
+   * pages, bookmarks and links stay valid; if another program uses it, the system chooses, and `onError` receives why
    */
   readonly port?: number | undefined;
   /**
-   * Where people reach the hub, if a proxy or tunnel of theirs leads to it: `https://hub.example.org`. Its host and origin are allowed, its
-   * links and those that pair devices begin with it. @default loopback only
+   * The URL of a proxy or tunnel in front of the hub, such as `https://hub.example.org`. Its host and origin are allowed, and the hub's
+   * links begin with it. @default loopback only
    */
   readonly publicUrl?: string | undefined;
   /**
-   * A certificate and its key in PEM: the hub itself then serves its page at `publicUrl`, an `https:` URL, on that port: at the address
-   * that it names, or at all addresses of this machine where it has a name. Agents are served on loopback only. @default none: a proxy does
+   * A certificate and its key in PEM. The hub then serves its page itself, on the port of `publicUrl`, which must be an `https:` URL:
+   * at its IP address, or, if it names a host, at all addresses of this machine. Agents are served on loopback only.
+   * @default none: a proxy or tunnel does TLS
    */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** The key of the hub that push services know (VAPID, base64url), so that devices can ask for pushes. @default no pushes */
   readonly pushKey?: string | undefined;
-  /** The page's built files. @default those that are in this package */
+  /** The directory of the page's built files. @default that of this package */
   readonly pageDirectory?: string | undefined;
   /** The user's name, as answers record it. @default the user of this process */
   readonly user?: string | undefined;
@@ -61,7 +62,9 @@ export interface ServeHubOptions {
   readonly handlers?: Readonly<Record<string, FallbackHandler<HubPrincipal>>> | undefined;
   /** Records requests that were refused for their host, origin or credentials. @default nowhere */
   readonly audit?: ((entry: AuditEntryInput) => void) | undefined;
+  /** Receives errors that no request reports. @default ignored */
   readonly onError?: ((error: unknown) => void) | undefined;
+  /** @default the real time */
   readonly clock?: Clock | undefined;
 }
 
@@ -81,7 +84,7 @@ export interface ServedHub extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Where the built page lies in this package, also for a program that bundles its code. */
+/** The directory of the built page in this package, also in a bundle. */
 const pageOfPackage = (): string =>
   join(dirname(createRequire(import.meta.url).resolve("@harnesskit/hub/package.json")), "page");
 
@@ -110,7 +113,7 @@ const isInUse = (error: unknown): boolean =>
 
 /**
  * Serves a hub on two Unix sockets, for agents and for its own API, and on HTTP and WebSocket on loopback for both and for the page.
- * Rejects with `file_locked` where another hub has the place, and with `insecure_directory`, `insecure_token_file`,
+ * Rejects with `file_locked` if another hub runs at `place`, with `invalid_argument` for invalid options, and with `insecure_directory`, `insecure_token_file`,
  * `address_in_use`, `path_too_long` and `transport_failed`.
  */
 export const serveHub = async (options: ServeHubOptions): Promise<ServedHub> => {

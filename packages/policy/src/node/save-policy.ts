@@ -6,9 +6,9 @@ import { PolicyError } from "../policy-error.ts";
 import { readPolicyText } from "./load-policy.ts";
 
 /**
- * Writes another text into the file of a policy, at once and whole; a watch puts it in force. Rejects with a `PolicyError`: those of
- * `parsePolicy` for a text that is not a policy, `policy_changed` where the file has another text than `was`, so that nobody's change is
- * overwritten.
+ * Replaces the text of a policy's file in one step; `watchPolicy` puts it in force. Rejects with a `PolicyError`: the codes of
+ * `parsePolicy` if `text` is not a valid policy, and `policy_changed` if the file no longer has the text `was`, so that no other change
+ * is overwritten.
  */
 export const savePolicy = async (
   policy: Policy,

@@ -122,7 +122,7 @@ export const RateLimitDecisionSchema = z.discriminatedUnion("decision", [
 ]);
 export type RateLimitDecision = z.infer<typeof RateLimitDecisionSchema>;
 
-/** The answer to `confirmation`. A `reject` may carry metadata as a `block` does, so that a human's no can be told from a question that waits. */
+/** The answer to `confirmation`. A `reject` may carry metadata as a `block` does, which tells a human's refusal from a question that still waits. */
 export const ConfirmationDecisionSchema = z.discriminatedUnion("decision", [
   tolerantObject({ decision: z.literal("escalate") }),
   tolerantObject({ decision: z.literal("approve") }),

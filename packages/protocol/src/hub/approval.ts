@@ -92,7 +92,7 @@ export const ApprovalRecordSchema = z.object({
   /** A question without an answer expires then. */
   expiresAtMs: TimeMsSchema,
   status: ApprovalStatusSchema,
-  /** Whether somebody waits for the answer, as far as a hub has noticed. `left`: the asker's connection ended, and it did not ask again. */
+  /** Whether an agent waits for the answer, as far as the hub knows. `left`: the agent's connection ended, and it did not ask again. */
   asker: z.enum(["here", "left"]).optional(),
   answer: ApprovalAnswerSchema.optional(),
   withdrawn: z.object({ by: IdSchema, atMs: TimeMsSchema, reason: WordsSchema.optional() }).optional(),

@@ -19,7 +19,7 @@ export const HubErrorCode = {
    * `policy_read_only` (this hub may not write its policy's file).
    */
   NotAllowed: -32015,
-  /** An agent did not do what it was told: `data.reason`. */
+  /** An agent did not carry out a command; `data.reason` says why. */
   AgentRefused: -32016,
 } as const;
 

@@ -180,7 +180,7 @@ export const hubMethods = {
       })
       .refine(({ action, text }) => (action === "message") === (text !== undefined), {
         path: ["text"],
-        message: "a message has a text, and nothing else has one",
+        message: "`text` is required for a message, and not allowed for other commands",
       }),
     result: z.object({ ok: z.literal(true) }),
   },
@@ -216,20 +216,20 @@ export const hubMethods = {
     result: z.object({ groups: z.array(ActivityGroupSchema), isPartial: z.boolean() }),
   },
   "policy.get": { params: z.object({}).optional(), result: z.object({ policy: PolicyStateSchema }) },
-  /** Reads a text as the policy, and judges the event of a row by it. Nothing is changed. For the hub's user. */
+  /** Parses `text` as a policy, and decides the event of a row by it. Changes nothing. For the hub's user. */
   "policy.check": {
     params: z.object({ text: PolicyTextSchema, rowId: SequenceSchema.optional() }),
     result: PolicyCheckSchema,
   },
   /**
-   * Puts a text into the policy's file and in force. `was` is the text that the change was made from: where the file has another one,
-   * the call is refused. For the hub's user.
+   * Writes `text` to the policy's file, which puts it in force. `was` is the text that was edited: if the file has another one by now,
+   * the call is refused (`policy_changed`). For the hub's user.
    */
   "policy.save": {
     params: z.object({ text: PolicyTextSchema, was: PolicyTextSchema }),
     result: z.object({ policy: PolicyStateSchema }),
   },
-  /** What a policy would have decided on the events that are kept. */
+  /** What a policy would have decided on the stored events. */
   "policy.backtest": {
     params: z
       .object({

@@ -53,9 +53,9 @@ export const PolicyProblemSchema = z.object({
 });
 export type PolicyProblem = z.infer<typeof PolicyProblemSchema>;
 
-/** What is to be said about a text while it is written. */
+/** The problems of a policy's text while it is edited. */
 export const PolicyCheckSchema = z.object({
-  /** It is no policy, and nothing below is known. */
+  /** Why the text is not a policy; then the fields below are empty. */
   problems: z.array(PolicyProblemSchema),
   warnings: z.array(PolicyProblemSchema),
   rules: z.array(RuleTextSchema),

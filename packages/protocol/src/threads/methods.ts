@@ -193,7 +193,7 @@ export const threadMethods = {
       decision: ApprovalDecisionSchema,
       /** With `reject`: no user could be asked. */
       reason: z.literal("unattended").optional(),
-      /** With `reject`: the user's reason, which the agent is told. */
+      /** With `reject`: the user's reason, which the agent reads. */
       note: z.string().min(1).max(2000).optional(),
       /** With `always`: how far it reaches. @default "thread" */
       scope: GrantScopeSchema.optional(),

@@ -42,8 +42,8 @@ export interface AiSdkRunnerOptions {
    */
   readonly attachments?: AttachmentOptions | undefined;
   /**
-   * What the model is told beside the prompt as a turn begins, such as that a command in the background has ended: behind the prompt,
-   * in this turn only. It is not asked for a turn that goes on. @default nothing
+   * Returns a note for the model, such as that a command in the background has ended. It follows the prompt that begins the turn,
+   * and is not stored. It is not called for a turn that resumes. @default no note
    */
   readonly notes?: ((turn: TurnContext) => Promise<string | undefined>) | undefined;
   /** How often a call of the model is tried again when its provider fails. @default 2 */

@@ -6,8 +6,8 @@ import type { ReplayMessage, ReplayModel } from "./replayed-message.ts";
 export type CacheBreakpoint = Record<string, JsonObject>;
 
 /**
- * How the model's provider is told up to where it is to cache a request; undefined for one that needs no telling (OpenAI, Gemini, local
- * servers), or has no cache. Bedrock and OpenRouter read none of a tool: that of the instructions covers the tools. Of the four that Anthropic takes, one is for the tools, one for the instructions, and two for {@link withBreakpoints}.
+ * The provider options that mark up to where the provider caches a request; undefined for one that caches by itself (OpenAI, Gemini,
+ * local servers), or not at all. Bedrock and OpenRouter read none of a tool: that of the instructions covers the tools. Of the four that Anthropic takes, one is for the tools, one for the instructions, and two for {@link withBreakpoints}.
  */
 export const cacheBreakpoint = (model: ReplayModel): CacheBreakpoint | undefined => {
   const name = modelName(model).toLowerCase();

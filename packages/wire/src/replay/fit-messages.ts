@@ -12,7 +12,7 @@ const withNote = (messages: readonly MendedMessage[], dropped: number): MendedMe
 };
 
 /**
- * The same conversation in at most about `maxLength` characters, where nobody makes a summary. The oldest turns go first, then the oldest steps of
+ * The same conversation in at most about `maxLength` characters, without a summary. The oldest turns go first, then the oldest steps of
  * the last turn; its user's message and its last step stay. A note before the first message says how many are missing. Cuts grow by quarters of the
  * room, as those of `shortenOutputs`.
  */

@@ -138,7 +138,7 @@ class Mender {
   }
 
   /**
-   * Thinking is replayed to who signed it. Without a signature it is the running turn's: models whose thinking is plain text want it back
+   * Thinking is replayed to the provider that signed it. Without a signature it is the running turn's: models whose thinking is plain text want it back
    * between their calls, and refuse or ignore that of earlier turns.
    */
   #said(part: Part, isRunning: boolean): Part | undefined {

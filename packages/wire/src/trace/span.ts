@@ -159,7 +159,7 @@ const toLinks = (carried: readonly (TraceContext | undefined)[]) => {
 /** Begins a span with the OpenTelemetry API. Undefined where nothing observes: then `start` is not called; and where it gives none. */
 export const startSpan = (start: () => SpanStart | undefined): Span | undefined => {
   const tracer = trace.getTracer("harnesskit");
-  // A proxy stands for an SDK that is not registered; one that has metrics alone is told by the extras.
+  // A proxy stands for an SDK that is not registered; the extras show one that has metrics alone.
   if (tracer instanceof ProxyTracer && spanExtras() === undefined) return undefined;
   const given = start();
   if (given === undefined) return undefined;
