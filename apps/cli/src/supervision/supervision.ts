@@ -171,7 +171,7 @@ const openFile = async (
   const policy =
     file === undefined
       ? undefined
-      : await (await import("../ahp/policy-file.ts")).readNamedPolicy(file, workspace);
+      : await (await import("../ahp/policy-file.ts")).openPolicy(file, workspace);
   const onError = (error: unknown) => note(`the policy: ${describeError(error)}`);
   const { exchange, close } = createLocalPolicy({ workspace, policy, version, note, onError });
   return { endpoint: { exchange }, close, policyName: policy?.name ?? shippedPolicyName };

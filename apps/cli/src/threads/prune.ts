@@ -4,7 +4,7 @@ import { ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine } from "../terminal/text.ts";
-import { noteUnreadable, openStoredThreads, unreadableOf } from "./stored-threads.ts";
+import { noteUnreadable, openStoredThreads, removeThread, unreadableOf } from "./stored-threads.ts";
 
 export interface ThreadsPruneOptions {
   readonly cwd: string;
@@ -34,13 +34,13 @@ export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCo
   const before = io().clock.now() - toAgeMs(options.olderThan);
   const stored = await openStoredThreads(cwd);
   const isYoung = ({ time }: Thread) => time.updated >= before;
-  const old = (await stored.list()).slice(keep).filter((thread) => !isYoung(thread));
+  const old = (await stored.store.list()).slice(keep).filter((thread) => !isYoung(thread));
   const terminal = createTerminal();
   const removed: string[] = [];
   const locked: string[] = [];
   const failed: string[] = [];
   for (const { threadId, title, time } of old) {
-    const outcome = dryRun ? "removed" : await orFailed(stored.remove(threadId, isYoung));
+    const outcome = dryRun ? "removed" : await orFailed(removeThread(stored, threadId, isYoung));
     if (outcome === "removed") removed.push(threadId);
     if (outcome === "locked") locked.push(threadId);
     if (outcome === "failed") failed.push(threadId);
