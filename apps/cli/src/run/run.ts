@@ -57,8 +57,7 @@ const noFile = (path: string) =>
 
 const hubOf = async (choice: PolicyChoice): Promise<HubPlace | undefined> => {
   if (choice.kind !== "hub") return undefined;
-  const { findHub, requireHub } = await import("../hub/find-hub.ts");
-  return choice.state === undefined ? findHub() : requireHub(choice.state);
+  return (await import("../hub/find-hub.ts")).chosenHub(choice.state);
 };
 
 /** Throws a usage error for `--queue` and `--interrupt` where no turn of others can run. */

@@ -36,9 +36,11 @@ export class ClientFaults {
 
   readonly tell = (error: unknown): void => {
     const line = describeFailure(this.#where, error);
-    if (!HarnessError.isInstance(error) || !clientCodes.has(error.code)) return this.#write(line);
-    this.#timer ??= setTimeout(() => this.end(), minuteMs).unref();
-    this.#minute.tell(line);
+    if (!HarnessError.isInstance(error) || !clientCodes.has(error.code)) this.#write(line);
+    else {
+      this.#timer ??= setTimeout(() => this.end(), minuteMs).unref();
+      this.#minute.tell(line);
+    }
   };
 
   end(): void {

@@ -5,7 +5,7 @@ import { pricesOf } from "../prices.ts";
 import { tableLines } from "../terminal/table-lines.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime } from "../terminal/text.ts";
-import { toAgeMs } from "./prune.ts";
+import { toAgeMs } from "./age.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 import { shortId } from "./thread-row.ts";
 

@@ -1,9 +1,10 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 import { HarnessError } from "@harnesskit/wire";
-import { ExitCode, usageError } from "../cli-error.ts";
+import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine } from "../terminal/text.ts";
+import { toAgeMs } from "./age.ts";
 import { noteUnreadable, openStoredThreads, removeThread, unreadableOf } from "./stored-threads.ts";
 
 export interface ThreadsPruneOptions {
@@ -14,16 +15,6 @@ export interface ThreadsPruneOptions {
   readonly dryRun?: true;
   readonly json?: true;
 }
-
-const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
-
-/** The milliseconds of `30d`, `12h` or `90m`. Throws a usage error for anything else. */
-export const toAgeMs = (text: string, option = "--older-than"): number => {
-  const [, count = "", unit = ""] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
-  const unitMs = unitsMs[unit];
-  if (unitMs !== undefined) return Number(count) * unitMs;
-  throw usageError(`${option}: ${text} is not an age`, "Write it as 30d, 12h or 90m");
-};
 
 /**
  * `harness threads prune`: removes the threads that were last used before an age. Those that a server writes are left
