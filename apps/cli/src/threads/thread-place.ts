@@ -5,9 +5,15 @@ import {
   type ThreadClient,
   UnsupportedError,
 } from "@harnesskit/thread-client";
-import { ThreadStoreError } from "@harnesskit/thread-server";
+import {
+  changeStoredThread,
+  forkStoredThread,
+  searchThreads,
+  ThreadStoreError,
+  threadServerLimits,
+} from "@harnesskit/thread-server";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { displayText, ProtocolError } from "@harnesskit/wire";
+import { displayText, ProtocolError, systemClock } from "@harnesskit/wire";
 import { CliError, unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { io } from "../io.ts";
@@ -36,14 +42,13 @@ const atServer = (client: ThreadClient, threadId: string): ThreadPlace => ({
   search: ({ query, ...options }) => client.searchThreads(query, options),
 });
 
-const inDirectory = (stored: StoredThreads, threadId: string): ThreadPlace => {
-  return {
-    rename: (title) => stored.change(threadId, { title }),
-    archive: (archived) => stored.change(threadId, { archived }),
-    fork: (options) => stored.fork(threadId, options),
-    search: (params) => stored.search(params),
-  };
-};
+const inDirectory = ({ store }: StoredThreads, threadId: string): ThreadPlace => ({
+  rename: (title) => changeStoredThread(store, threadId, { title }),
+  archive: (archived) => changeStoredThread(store, threadId, { archived }),
+  fork: (options) => forkStoredThread(store, { threadId, ...options }),
+  search: (params) =>
+    searchThreads(store, params, { clock: systemClock, limits: threadServerLimits.resolve({}) }),
+});
 
 /**
  * Works on a thread where it is, which may be named by the beginning of its id; `work` gets the whole id. Rejects with a `CliError` that says what to
