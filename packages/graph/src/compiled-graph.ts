@@ -2,11 +2,11 @@ import { callSafely, checkNumber, randomUuid, systemClock, warnPlatform } from "
 import type { Plan } from "./compile/plan.ts";
 import {
   type CompileOptions,
+  demandDurability,
   type GraphErrorContext,
   type GraphWarning,
   graphLimits,
 } from "./compile-options.ts";
-import { demandDurability } from "./durability/demand-durability.ts";
 import { GraphStream, type StreamOptions } from "./graph-stream.ts";
 import type { InvokeOptions } from "./invoke-options.ts";
 import { type DrainOptions, type DrainSummary, EventQueue } from "./observers/event-queue.ts";
