@@ -1,9 +1,9 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { decided, decisionSpan, traced } from "@harnesskit/wire/trace";
-import type { PendingQuestion, Question } from "./approval-flow.ts";
-import { type ApprovalAnswer, isAllowed } from "./approvals.ts";
+import { type ApprovalAnswer, type AskedAction, isAllowed, type PendingQuestion } from "./approval-answer.ts";
 import { findGrant } from "./find-grant.ts";
 import type { FinalVerdict, ItemJudgement, Judgement, Modification, ModifyVerdict } from "./gates.ts";
+import { ask, askAgain } from "./question.ts";
 import type { Turn } from "./turn.ts";
 
 /** How often a gate may change one call or prompt before it is blocked. */
@@ -25,7 +25,7 @@ export interface GatedKind<Subject, Change, Requested> {
   /** What was requested, as an item keeps it beside a change. */
   requested(subject: Subject): Requested;
   /** What a human is asked. */
-  question(subject: Subject): Question;
+  question(subject: Subject): AskedAction;
 }
 
 /** A subject as a gate judges it, perhaps not for the first time. */
@@ -72,7 +72,7 @@ export type LateDecision<Subject, Requested> =
   | (Refused & { readonly judged?: undefined });
 
 /** What a human was shown, and who allowed it. */
-type Shown = Pick<Question, "digest" | "preview"> & {
+type Shown = Pick<AskedAction, "digest" | "preview"> & {
   readonly requestId: string;
   readonly approver: string;
 };
@@ -175,7 +175,7 @@ export class GatedStep<Subject, Change, Requested> {
     first: () => Promise<Considered<Subject, Requested>>,
     onAsk: OnAsk<Subject, Requested> = async () => {},
   ): Promise<LateDecision<Subject, Requested>> {
-    const answer = await this.#turn.flow.askAgain(question, verify);
+    const answer = await askAgain(this.#turn, question, verify);
     if (!isAllowed(answer)) return { refused: this.#refusal(answer) };
     const { requestId, metadata } = question.data;
     return this.#confirm(await first(), { ...metadata, requestId, approver: answer.resolvedBy }, onAsk);
@@ -186,13 +186,13 @@ export class GatedStep<Subject, Change, Requested> {
     reason: string | undefined,
     onAsk: OnAsk<Subject, Requested>,
   ): Promise<Decision<Subject, Requested>> {
-    const { observed, flow, settings } = this.#turn;
+    const { observed, settings } = this.#turn;
     const question = this.#kind.question(judged.subject);
     const call = { ...question, tool: question.permission };
     const grant = await findGrant(settings.store, observed, call, settings.startOf);
     if (grant) return { judged, approvedBy: grant.requestId, approver: grant.grantedBy };
     await onAsk(judged);
-    const { requestId, answer } = await flow.ask(question, reason);
+    const { requestId, answer } = await ask(this.#turn, question, reason);
     if (!isAllowed(answer)) return { judged, refused: this.#refusal(answer) };
     return this.#confirm(judged, { ...question, requestId, approver: answer.resolvedBy }, onAsk);
   }

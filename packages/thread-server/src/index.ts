@@ -12,14 +12,7 @@ export type { ThreadConnectOptions } from "./connections.ts";
 export { ThreadStoreError, type ThreadStoreErrorCode, TurnError, type TurnErrorCode } from "./errors.ts";
 export { findGrant, grantedBy, type StartOf } from "./find-grant.ts";
 export { askGate, type JudgedPrompt, type PromptGate, type ToolGate, undecidedCodes } from "./gates.ts";
-export { type SearchSettings, searchThreads } from "./search-threads.ts";
-export { type ThreadServerLimits, type ThreadServerOptions, threadServerLimits } from "./server-settings.ts";
-export {
-  changeStoredThread,
-  forkStoredThread,
-  type StoredThreadOptions,
-  type ThreadChange,
-} from "./stored-threads.ts";
+export type { ThreadServerLimits, ThreadServerOptions } from "./server-settings.ts";
 export { createThreadServer, type ThreadServer } from "./thread-server.ts";
 export {
   type AnswerSeal,

@@ -1,9 +1,9 @@
 import type { InputPart, ItemData, ItemOf } from "@harnesskit/protocol/threads";
-import { answeredPrompt } from "./answered-questions.ts";
-import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
+import { type PendingQuestion, promptPermission } from "./approval-answer.ts";
 import { TurnError } from "./errors.ts";
 import { GatedStep, type LateDecision } from "./gated-step.ts";
 import type { JudgedPrompt, JudgedRequest } from "./gates.ts";
+import { answeredPrompt } from "./pending-work.ts";
 import { promptDigest, promptText, shownPrompt } from "./prompt-digest.ts";
 import type { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { InputPart } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
-import { promptPermission } from "./approval-flow.ts";
+import { promptPermission } from "./approval-answer.ts";
 
 /** A prompt as a string, as a human is shown it. */
 export const promptText = (content: readonly InputPart[]): string =>

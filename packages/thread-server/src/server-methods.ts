@@ -11,12 +11,12 @@ import {
 } from "@harnesskit/protocol/threads";
 import { invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { threadOfRequest } from "./approvals.ts";
 import type { ConnectedClient, Connections } from "./connections.ts";
 import { threadToCreate, threadToFork } from "./create-thread.ts";
 import { unarchived, withTitle } from "./edit-thread.ts";
 import { approvalNotFound, eventTooLarge, resultTooLarge } from "./errors.ts";
 import type { LogEnd } from "./followed-threads.ts";
+import { answerQuestion, threadOfRequest } from "./question.ts";
 import { checkHeard, readPage } from "./read-log.ts";
 import { nameRequest } from "./request-digest.ts";
 import { searchThreads } from "./search-threads.ts";
@@ -122,7 +122,6 @@ export const createMethods = (context: MethodContext): Methods => {
         const { maxPageBytes: maxBytes } = limits;
         const page = { afterSeq, limit, maxBytes, lastSeq: session?.lastSeq };
         const { events, isCut } = await readPage(store, threadId, page);
-        for (const event of events) session?.checkRead(event);
         // Only a client that asks for pages knows that more may follow.
         if (isCut && limit === undefined) throw resultTooLarge("thread.get", maxBytes);
         const last = events.at(-1);
@@ -158,7 +157,7 @@ export const createMethods = (context: MethodContext): Methods => {
       await sessions.create(thread);
       return { thread };
     },
-    "thread.search": (params) => searchThreads(settings.store, params, settings),
+    "thread.search": (params) => searchThreads(params, settings),
     "turn.start": async (params, client) => {
       const { threadId, input, model, agent: name, whenBusy } = params;
       const { agents } = settings;
@@ -198,7 +197,7 @@ export const createMethods = (context: MethodContext): Methods => {
         throw invalidParams("note goes with the decision reject only", { field: "note" });
       const answer = defined({ ...given, resolvedBy: client.label });
       try {
-        await sessions.use(threadId, (session) => session.approvals.respond(requestId, answer, digest));
+        await sessions.use(threadId, (session) => answerQuestion(session, requestId, answer, digest));
       } catch (error) {
         throw isThreadNotFound(error) ? approvalNotFound({ reason: "unknown" }) : error;
       }

@@ -50,13 +50,7 @@ class Server implements ThreadServer {
     const settings = resolveSettings(options);
     const { store, onError } = settings;
     const { maxOutboxLength } = settings.limits;
-    const opened = (threadId: string) => this.#sessions.opened(threadId);
-    async function* read(threadId: string, afterSeq: number) {
-      for await (const event of store.events(threadId, { afterSeq })) {
-        opened(threadId)?.checkRead(event);
-        yield event;
-      }
-    }
+    const read = (threadId: string, afterSeq: number) => store.events(threadId, { afterSeq });
     this.#settings = settings;
     this.#connections = new Connections({ read, maxOutboxLength, onError });
     const onEvent = (event: Event) => this.#connections.notify(event);

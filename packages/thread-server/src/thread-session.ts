@@ -1,12 +1,11 @@
 import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
 import { invalidParams, ProtocolError } from "@harnesskit/wire";
-import { Approvals } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
 import { archived, isSameThread, withLeftWork, withoutLeftWork } from "./edit-thread.ts";
-import { isLocked, logChanged, type ThreadStoreError, turnActive } from "./errors.ts";
+import { isLocked, type ThreadStoreError, turnActive } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import { completeFork, isFork } from "./fork-thread.ts";
-import { isAsAsked } from "./pending-questions.ts";
+import type { Question } from "./question.ts";
 import { discardThread } from "./read-log.ts";
 import { readState } from "./read-state.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -33,7 +32,8 @@ export class ThreadSession {
   readonly connections: Connections;
   readonly state: ThreadState;
   readonly log: EventLog;
-  readonly approvals: Approvals;
+  /** The questions that wait for a human, by the ids of their requests. */
+  readonly questions = new Map<string, Question>();
   readonly turns: TurnQueue;
   readonly #options: ThreadSessionOptions;
   readonly #lease: ThreadLease;
@@ -58,7 +58,6 @@ export class ThreadSession {
     this.#thread = withoutLeftWork(thread);
     this.#lease = lease;
     this.#options = options;
-    this.approvals = new Approvals(state);
     this.log = new EventLog({
       threadId,
       store,
@@ -83,7 +82,7 @@ export class ThreadSession {
     let session: ThreadSession | undefined;
     try {
       await store.create(thread);
-      session = await ThreadSession.hold(thread, options);
+      session = await ThreadSession.#hold(thread, options);
       // One that was created before has what an earlier server left.
       await session.#recover();
       return session;
@@ -99,7 +98,7 @@ export class ThreadSession {
    * a human goes on waiting.
    */
   static async open(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
-    const session = await ThreadSession.hold(thread, options);
+    const session = await ThreadSession.#hold(thread, options);
     try {
       await session.#recover();
       return session;
@@ -110,7 +109,7 @@ export class ThreadSession {
   }
 
   /** Takes a stored thread, and completes a fork; nothing that was left in it goes on. */
-  static async hold(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
+  static async #hold(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
     const { store, limits, clock, onError } = options.settings;
     const { threadId } = thread;
     const lease = await store.lease(threadId);
@@ -182,18 +181,15 @@ export class ThreadSession {
     return active === undefined || active.isWaiting;
   }
 
+  /** True while a turn is active, also one that an earlier server left and that does not go on here. */
   get isBusy(): boolean {
-    return this.turns.active !== undefined;
+    const isLeft = this.settings.resumeQueues === "never" && this.state.turn !== undefined;
+    return isLeft || this.turns.active !== undefined;
   }
 
   /** The questions that wait and were asked before this number, for a client that joins behind it. */
   pendingQuestions(beforeOrAt: number): EventBody[] {
     return this.state.requestedApprovals(beforeOrAt);
-  }
-
-  /** Makes sure that an event of the log, as it was just read, shows a waiting question as it was asked. Throws `log_changed`. */
-  checkRead(event: Event): void {
-    if (!isAsAsked(event, (requestId) => this.approvals.metadata(requestId))) throw logChanged();
   }
 
   /**
@@ -292,6 +288,6 @@ export class ThreadSession {
       this.#thread = { ...this.#thread, title, time: { ...time, updated: this.#thread.time.updated } };
       await this.save().catch(this.settings.onError);
     }
-    await this.turns.recover();
+    if (this.settings.resumeQueues !== "never") await this.turns.recover();
   }
 }

@@ -149,11 +149,6 @@ export class ThreadSessions {
     return work(await this.#stored(threadId));
   }
 
-  /** The session of a thread that this server writes now. */
-  opened(threadId: string): ThreadSession | undefined {
-    return this.#open.get(threadId)?.opened;
-  }
-
   /** Removes a thread with everything that belongs to it. Throws -32001, and -32002 while a turn is active. */
   async delete(threadId: string): Promise<void> {
     const { store } = this.#options.settings;

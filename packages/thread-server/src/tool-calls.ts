@@ -3,9 +3,8 @@ import { describeDifference, digest, jsonDifference } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { prepareCall, type Tool, ToolError } from "@harnesskit/wire/tool";
 import { type Decision, GatedStep, type Judged, type LateDecision } from "./gated-step.ts";
-import { closeInterruptedCalls } from "./interrupted-calls.ts";
 import { createOutputReader } from "./output-reader.ts";
-import type { PendingCall, PendingWork } from "./pending-questions.ts";
+import type { PendingCall, PendingWork } from "./pending-work.ts";
 import { isSameInput, RecordedCalls, requestedIn, toJsonObject } from "./recorded-calls.ts";
 import { type Asked, judgedOf, type Prepared, type Shown, shownOf } from "./shown-call.ts";
 import { cancelledCall, ToolRuns } from "./tool-runs.ts";
@@ -27,7 +26,8 @@ export class ToolCalls {
   readonly outputReader: Tool;
   readonly #turn: Turn;
   #tools: Promise<readonly Tool[]> | undefined;
-  readonly #recorded = new RecordedCalls();
+  /** Of a turn that is resumed. */
+  #recorded: RecordedCalls | undefined;
   readonly #runs: ToolRuns;
   readonly #step: GatedStep<Prepared, { readonly input: JsonObject }, JsonObject>;
 
@@ -72,24 +72,20 @@ export class ToolCalls {
 
   /** The turn's tools, before its runner begins. What ended in a turn that is resumed answers the calls that are made again. */
   async begin(): Promise<readonly Tool[]> {
-    const turn = this.#turn;
     const tools = await this.tools();
-    if (turn.isResumed) {
-      this.#recorded.repeat(await closeInterruptedCalls(turn, tools));
-      this.#recorded.recall(turn.turnId, turn.session.state.history);
-    }
+    if (this.#turn.isResumed) this.#recorded = await RecordedCalls.read(this.#turn, tools);
     return tools;
   }
 
-  call(request: ToolRequest): Promise<ToolOutcome> {
+  async call(request: ToolRequest): Promise<ToolOutcome> {
     const prepare = async () =>
       (await this.#prepare(this.#turn.newId("item"), request.tool, request.input)).call.input;
-    return this.#recorded.run(request, prepare, () => this.#call(request));
+    return (await this.#recorded?.takeOutcome(request, prepare)) ?? (await this.#call(request));
   }
 
   async #call(request: ToolRequest): Promise<ToolOutcome> {
     const turn = this.#turn;
-    const { itemId = turn.newId("item"), approved } = this.#recorded.takeRepeatable(request) ?? {};
+    const { itemId = turn.newId("item"), approved } = this.#recorded?.takeRepeatable(request) ?? {};
     let prepared: Prepared;
     try {
       if (request.problem !== undefined) throw new ToolError("tool.invalid_input", request.problem);

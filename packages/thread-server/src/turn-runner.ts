@@ -138,8 +138,7 @@ export interface TurnContext extends TurnRequest {
   /**
    * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. In a resumed turn
    * each outcome that is recorded answers one call with the same id, tool and input, in their order, and nothing runs
-   * again; one whose end is not recorded is `unknown`, or runs again where its tool only reads or is `idempotent`. Rejects when the turn is stopped while the user is asked, or has ended (`turn_ended`), and for an id whose call
-   * still runs (`call_running`).
+   * again; one whose end is not recorded is `unknown`, or runs again where its tool only reads or is `idempotent`. Rejects when the turn is stopped while the user is asked, or has ended (`turn_ended`).
    */
   callTool(request: ToolRequest): Promise<ToolOutcome>;
   /** Records something that the turn made. */

@@ -3,10 +3,9 @@ import { backoffDelayMs, createDeferred, HarnessError, wait } from "@harnesskit/
 import { defined } from "@harnesskit/wire/json";
 import { inSpan, readTraceContext, type Span, type TraceContext } from "@harnesskit/wire/trace";
 import { addUsage, recordedUsage } from "./add-usage.ts";
-import { ApprovalFlow } from "./approval-flow.ts";
 import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
-import type { PendingWork } from "./pending-questions.ts";
+import type { PendingWork } from "./pending-work.ts";
 import { PromptAdmission } from "./prompt-admission.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -48,7 +47,6 @@ export class Turn {
   readonly isResumed: boolean;
   readonly observed: ObservedTurn;
   readonly log: TurnLog;
-  readonly flow: ApprovalFlow;
   readonly calls: ToolCalls;
   readonly #prompt: PromptAdmission;
   readonly #span: Span | undefined;
@@ -79,7 +77,6 @@ export class Turn {
         _meta: this.#span?.context,
       });
     this.log = new TurnLog(session, this.data);
-    this.flow = new ApprovalFlow(this);
     this.calls = new ToolCalls(this);
     this.#prompt = new PromptAdmission(this, request);
     const { state } = session;

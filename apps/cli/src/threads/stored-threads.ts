@@ -1,22 +1,7 @@
-import type {
-  Event,
-  Grant,
-  Thread,
-  ThreadMethodParams,
-  ThreadMethodResult,
-} from "@harnesskit/protocol/threads";
-import {
-  changeStoredThread,
-  forkStoredThread,
-  searchThreads,
-  type ThreadChange,
-  type ThreadLease,
-  type ThreadStore,
-  ThreadStoreError,
-  threadServerLimits,
-} from "@harnesskit/thread-server";
+import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
+import { type ThreadLease, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
-import { HarnessError, systemClock } from "@harnesskit/wire";
+import { HarnessError } from "@harnesskit/wire";
 import { io } from "../io.ts";
 import { keptWorkspace } from "../kept-workspace.ts";
 import { threadNotFound } from "../run/failures.ts";
@@ -43,15 +28,6 @@ export interface StoredThreads {
     threadId: string,
     kept?: (thread: Thread) => boolean,
   ): Promise<"removed" | "kept" | "locked" | "gone">;
-  /** Renames or archives a thread. Rejects as `changeStoredThread`. */
-  change(threadId: string, change: ThreadChange): Promise<Thread>;
-  /** Rejects as `forkStoredThread`. */
-  fork(
-    threadId: string,
-    options: { readonly seq?: number | undefined; readonly title?: string | undefined },
-  ): Promise<Thread>;
-  /** One page. Rejects as `searchThreads`. */
-  search(params: ThreadMethodParams<"thread.search">): Promise<ThreadMethodResult<"thread.search">>;
   grants(): Promise<Grant[]>;
   revokeGrant(grantId: string): Promise<boolean>;
 }
@@ -99,10 +75,6 @@ export const storedThreadsIn = (workspace: string): StoredThreads => {
         throw error;
       }
     },
-    change: (threadId, change) => changeStoredThread(store, threadId, change),
-    fork: (threadId, options) => forkStoredThread(store, { threadId, ...options }),
-    search: (params) =>
-      searchThreads(store, params, { clock: systemClock, limits: threadServerLimits.resolve({}) }),
     grants: () => store.grants(),
     revokeGrant: (grantId) => store.removeGrant(grantId),
   };

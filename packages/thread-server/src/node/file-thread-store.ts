@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { JournalFile } from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
-import { callSafely, randomId, systemClock } from "@harnesskit/wire";
+import { callSafely, randomId } from "@harnesskit/wire";
 import { checkArtifactName } from "../artifact-name.ts";
 import { isSameButUse } from "../edit-thread.ts";
 import { ThreadStoreError } from "../errors.ts";
@@ -56,7 +56,7 @@ class FileThreadStore implements ThreadStore {
   readonly #held = new Map<string, Held>();
 
   constructor(options: FileThreadStoreOptions) {
-    const { root, fileSystem = nodeFileSystem, clock = systemClock } = options;
+    const { root, fileSystem = nodeFileSystem } = options;
     this.#options = options;
     this.#fileSystem = fileSystem;
     this.#maxLogBytes = options.maxLogBytes ?? 4 * 1024 ** 3;
@@ -66,12 +66,8 @@ class FileThreadStore implements ThreadStore {
       threads: this.#threads,
       read: (name) => this.#readable(name),
     });
-    this.#requests = new RequestFiles({
-      directory: new StoreDirectory(fileSystem, root, "requests"),
-      maxRequests: options.maxRequests ?? 1000,
-      maxRequestAgeMs: options.maxRequestAgeMs ?? 7 * 24 * 60 * 60 * 1000,
-      now: () => clock.now(),
-    });
+    const requests = new StoreDirectory(fileSystem, root, "requests");
+    this.#requests = new RequestFiles(requests, options.maxRequests ?? 1000);
     this.answerSeal = new GrantSeal(fileSystem, options.grantKeyPath ?? defaultGrantKeyPath());
     this.#grants = new GrantFiles(new StoreDirectory(fileSystem, root, "grants"), this.answerSeal);
   }
