@@ -1,12 +1,16 @@
 import type { Item, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { canonicalJson, digest } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import type { AgentProfile } from "./agent-profile.ts";
-import { isAllowed, isSealed, type PendingQuestion, promptPermission } from "./approval-answer.ts";
-import { promptDigest } from "./prompt-digest.ts";
+import {
+  isAllowed,
+  isSealed,
+  type PendingQuestion,
+  promptDigest,
+  promptPermission,
+} from "./approval-answer.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { AnswerSeal } from "./thread-store.ts";
-import type { TurnRequest } from "./turn-runner.ts";
+import type { AgentProfile, TurnRequest } from "./turn-runner.ts";
 
 /** A call that waits for a human, or was allowed by one and has not begun, with its question. */
 export interface PendingCall {

@@ -14,14 +14,13 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import type { Tool } from "@harnesskit/wire/tool";
-import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 import type { UnattendedPolicy } from "./approval-answer.ts";
 import type { StartOf } from "./find-grant.ts";
 import { askGate, type PromptGate, type ToolGate } from "./gates.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
 import type { ThreadStore } from "./thread-store.ts";
 import type { TurnObserver } from "./turn-observer.ts";
-import type { TurnRunner } from "./turn-runner.ts";
+import type { AgentProfile, TurnRunner } from "./turn-runner.ts";
 
 /** The limits of a thread server, with their defaults. */
 export const threadServerLimits = defineLimits({
@@ -141,6 +140,14 @@ export interface ServerSettings
     ...args: Parameters<NonNullable<TurnObserver[E]>>
   ) => void;
 }
+
+/** The profile of a server that was given none. */
+export const defaultAgent: AgentProfile = {
+  name: "code",
+  systemPrompt:
+    "You are a coding agent. You work in one directory with the tools you are given. Look before you change, " +
+    "say briefly what you do, and report honestly what failed or was refused.",
+};
 
 const noDirectory = (directory = ""): string => {
   if (directory !== "") throw invalidParams("This server has no directories: leave `directory` out");

@@ -1,7 +1,17 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { InputPart, Item, ModelRef, Summary, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
 import type { Tool } from "@harnesskit/wire/tool";
-import type { AgentProfile } from "./agent-profile.ts";
+
+/** A named way for an agent to work; `turn.start` chooses one by its name. */
+export interface AgentProfile {
+  readonly name: string;
+  /** Instructs the model about its task and its manners. */
+  readonly systemPrompt: string;
+  /** Names of the tools it may call. @default all */
+  readonly tools?: readonly string[] | undefined;
+  /** Model calls in one turn; then the turn ends with an error that says so. @default 50 */
+  readonly maxSteps?: number | undefined;
+}
 
 /** What a client asked for, before anything of it is recorded. */
 export interface TurnRequest {

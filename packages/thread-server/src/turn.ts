@@ -16,7 +16,6 @@ import { TurnLog } from "./turn-log.ts";
 import type { ObservedTurn } from "./turn-observer.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 import { endTurnSpan, startTurnSpan } from "./turn-span.ts";
-import { watchStop } from "./watch-stop.ts";
 
 /** How long an interrupted turn that did not get further waits before it goes on again. */
 const retryBackoff = { initialDelayMs: 2000, maxDelayMs: 60_000 };
@@ -233,10 +232,17 @@ export class Turn {
     );
     const left = this.ended.then((): Ending => ({ status: "completed" }));
     const { clock, limits } = this.settings;
-    const watch = watchStop(this.signal, limits.cancelTimeoutMs, clock);
-    const overdue = watch.overdue.then(() => this.#toEnding(this.signal.reason));
-    const ending = await Promise.race([done, overdue, left]);
-    watch.end();
+    const overdue = createDeferred<Ending>();
+    let stopTimer = () => {};
+    const watch = () => {
+      const giveUp = () => overdue.resolve(this.#toEnding(this.signal.reason));
+      stopTimer = clock.after(limits.cancelTimeoutMs, giveUp);
+    };
+    if (this.signal.aborted) watch();
+    else this.signal.addEventListener("abort", watch, { once: true });
+    const ending = await Promise.race([done, overdue.promise, left]);
+    this.signal.removeEventListener("abort", watch);
+    stopTimer();
     if (this.log.isClosed) return undefined;
     if (this.#isLeft && !this.#isCancelled) {
       this.log.close();

@@ -2,17 +2,17 @@ import { join } from "node:path";
 import type { JournalFile } from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { callSafely, randomId } from "@harnesskit/wire";
-import { checkArtifactName } from "../artifact-name.ts";
 import { isSameButUse } from "../edit-thread.ts";
 import { ThreadStoreError } from "../errors.ts";
 import { checkFileThreadStoreOptions } from "../option-names.ts";
-import type {
-  ArtifactWriter,
-  KeptClaim,
-  ReadEventsOptions,
-  ThreadClaim,
-  ThreadLease,
-  ThreadStore,
+import {
+  type ArtifactWriter,
+  checkArtifactName,
+  type KeptClaim,
+  type ReadEventsOptions,
+  type ThreadClaim,
+  type ThreadLease,
+  type ThreadStore,
 } from "../thread-store.ts";
 import { openArtifactFile, readArtifactFile } from "./artifact-file.ts";
 import type { FileThreadStoreOptions } from "./file-thread-store-options.ts";
@@ -24,7 +24,6 @@ import { guarded, StoreDirectory, toFileStoreError } from "./store-directory.ts"
 import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
 import { isThreadId, ThreadFiles } from "./thread-files.ts";
 import { ThreadIndex } from "./thread-index.ts";
-import { lockThread } from "./thread-lock.ts";
 
 /** Begins the name of a thread's directory once the thread is deleted. */
 const deletedPrefix = "deleted_";
@@ -172,8 +171,7 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       const files = this.#files(threadId);
       files.artifacts.refuseLinks();
-      const { isOwnerDead } = this.#options;
-      const lock = await lockThread(files.lock, { fileSystem: this.#fileSystem, isOwnerDead });
+      const lock = await files.takeLock(this.#options.isOwnerDead);
       let held: Held;
       try {
         held = { written: await files.mend(), log: await files.holdLog(lock) };
