@@ -6,16 +6,14 @@ import {
   type HarnessError,
   InvalidArgumentError,
 } from "@harnesskit/wire";
-import type { EventStream } from "./client-options.ts";
 import { EventBuffer } from "./event-buffer.ts";
 import type { BufferLimits } from "./limits.ts";
 
-export interface EventQueueOptions {
+/** The client of a queue. */
+export interface EventQueueOwner {
   readonly limits: BufferLimits;
-  /** Reports `buffer_full` once, when the first event other than a delta is lost. */
-  readonly onError: (error: HarnessError) => void;
-  /** Called when a loop over the events is left, and by `close`. */
-  readonly onLeave?: (() => void) | undefined;
+  /** Takes `buffer_full` once, when the first event other than a delta is lost. */
+  report(error: HarnessError): void;
 }
 
 type Result = IteratorResult<EventBody, undefined>;
@@ -27,16 +25,19 @@ const done: Result = { done: true, value: undefined };
  * left another one continues where the first stopped.
  */
 export class EventQueue implements AsyncIterable<EventBody> {
-  readonly #options: EventQueueOptions;
+  readonly #owner: EventQueueOwner;
+  readonly #onLeave: () => void;
   readonly #buffer: EventBuffer;
   readonly #waiting: Deferred<Result>[] = [];
   #reading = false;
   #ended = false;
   #error: HarnessError | undefined;
 
-  constructor(options: EventQueueOptions) {
-    this.#options = options;
-    this.#buffer = new EventBuffer(options.limits);
+  /** @param onLeave called when a loop over the events is left, and by `close` */
+  constructor(owner: EventQueueOwner, onLeave: () => void = () => {}) {
+    this.#owner = owner;
+    this.#onLeave = onLeave;
+    this.#buffer = new EventBuffer(owner.limits);
   }
 
   get droppedDeltas(): number {
@@ -63,8 +64,8 @@ export class EventQueue implements AsyncIterable<EventBody> {
     const lostBefore = this.#buffer.droppedItems;
     this.#buffer.push(event);
     if (lostBefore > 0 || this.#buffer.droppedItems === 0) return;
-    const { limits, onError } = this.#options;
-    onError(new BufferFullError("maxBufferedEvents", limits.maxBufferedEvents));
+    const { maxBufferedEvents } = this.#owner.limits;
+    this.#owner.report(new BufferFullError("maxBufferedEvents", maxBufferedEvents));
   }
 
   /** Nothing more comes. What waits can still be read; then the loop ends, or throws the error. */
@@ -81,7 +82,7 @@ export class EventQueue implements AsyncIterable<EventBody> {
 
   /** Ends it, and a loop over it. Idempotent. */
   close(): void {
-    this.#options.onLeave?.();
+    this.#onLeave();
     this.end();
   }
 
@@ -115,39 +116,6 @@ export class EventQueue implements AsyncIterable<EventBody> {
   #leave(): void {
     this.#reading = false;
     for (const reader of this.#waiting.splice(0)) reader.resolve(done);
-    this.#options.onLeave?.();
-  }
-}
-
-/** The readers of all events of the client, each at its own pace. */
-export class EventStreams {
-  readonly #options: EventQueueOptions;
-  readonly #open = new Set<EventQueue>();
-  #end: { error: HarnessError | undefined } | undefined;
-
-  constructor(options: EventQueueOptions) {
-    this.#options = options;
-  }
-
-  push(event: EventBody): void {
-    for (const queue of this.#open) queue.push(event);
-  }
-
-  /** Nothing more comes: what waits can be read, then each loop ends, or throws the error. */
-  end(error: HarnessError | undefined): void {
-    this.#end = { error };
-    for (const queue of this.#open) queue.end(error);
-    this.#open.clear();
-  }
-
-  open(): EventStream {
-    const onLeave = () => {
-      this.#open.delete(queue);
-      queue.end();
-    };
-    const queue: EventQueue = new EventQueue({ ...this.#options, onLeave });
-    if (this.#end) queue.end(this.#end.error);
-    else this.#open.add(queue);
-    return queue;
+    this.#onLeave();
   }
 }

@@ -12,19 +12,11 @@ export interface FollowReader {
   end(error?: HarnessError): void;
 }
 
-/** An event that was heard. Its time tells it from another one that took its number. */
+/** An event that was heard. Its time tells a server whether its log has it. */
 export interface HeardEvent {
   readonly seq: number;
   readonly time: number | undefined;
 }
-
-/** True for an event that took the number of one that was heard: it is of another log, which the server has begun to write. */
-export const isOfAnotherLog = ({ seq, time }: EventBody["data"], heard: HeardEvent): boolean =>
-  seq !== undefined &&
-  time !== undefined &&
-  seq <= heard.seq &&
-  heard.time !== undefined &&
-  time > heard.time;
 
 /** Approvals whose repetition is noticed. */
 const maxAskedIds = 4096;
@@ -70,11 +62,6 @@ export class Follow {
     this.thread = thread;
     this.heard ??= { seq: lastSeq, time: lastTime };
     this.joined.resolve();
-  }
-
-  /** True for an event that took the number of one that was heard: the server has begun to write another log. */
-  contradicts({ data }: EventBody): boolean {
-    return this.listening && this.heard !== undefined && isOfAnotherLog(data, this.heard);
   }
 
   /** False for an event that was delivered before. */

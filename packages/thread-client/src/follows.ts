@@ -3,7 +3,7 @@ import { BoundedMap, ConnectionClosedError, HarnessError } from "@harnesskit/wir
 import { isConnectionLoss, type RpcConnection } from "@harnesskit/wire/rpc";
 import { callThreadServer } from "./call-thread-server.ts";
 import { isWentBackRefusal, LogWentBackError, ThreadError } from "./errors.ts";
-import { Follow, type HeardEvent, isOfAnotherLog } from "./follow.ts";
+import { Follow, type HeardEvent } from "./follow.ts";
 
 /** The connection in use, with what was said on it about subscriptions. */
 interface Wire {
@@ -80,14 +80,12 @@ export class Follows {
     if (!this.#narrow) {
       if (seq === undefined) return true;
       const heard = this.#heard.get(threadId);
-      if (heard && seq <= heard.seq && !isOfAnotherLog(event.data, heard)) return false;
+      if (heard && seq <= heard.seq) return false;
       this.#heard.set(threadId, { seq, time });
       this.#heard.touch(threadId);
       return true;
     }
-    const follow = this.#all.get(threadId);
-    if (follow?.contradicts(event)) this.#fail(follow, new LogWentBackError(threadId));
-    return follow?.accept(event) ?? false;
+    return this.#all.get(threadId)?.accept(event) ?? false;
   }
 
   /** The thread is gone: its readers end in good order. */

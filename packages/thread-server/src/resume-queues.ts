@@ -1,6 +1,5 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 import { type Backoff, backoffDelayMs } from "@harnesskit/wire";
-import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
 
 /** A thread that stays locked is tried less and less often, down to once in so many times the first delay. */
@@ -16,7 +15,6 @@ const hasLeftWork = ({ queued, hasOpenTurn }: Thread): boolean =>
  */
 export class QueueResumption {
   readonly #sessions: ThreadSessions;
-  readonly #settings: ServerSettings;
   readonly #backoff: Omit<Backoff, "maxAttempts">;
   #first: Promise<void> | undefined;
   /** The latest round of the threads that were locked. */
@@ -24,10 +22,9 @@ export class QueueResumption {
   #stopTimer = () => {};
   #isClosed = false;
 
-  constructor(sessions: ThreadSessions, settings: ServerSettings) {
+  constructor(sessions: ThreadSessions) {
     this.#sessions = sessions;
-    this.#settings = settings;
-    const { takeOverAfterMs: initialDelayMs } = settings.limits;
+    const { takeOverAfterMs: initialDelayMs } = sessions.settings.limits;
     const maxDelayMs = initialDelayMs * maxDelays;
     this.#backoff = { initialDelayMs, maxDelayMs, random: () => 1 };
   }
@@ -47,7 +44,7 @@ export class QueueResumption {
   }
 
   async #left(): Promise<string[]> {
-    const { store, onError } = this.#settings;
+    const { store, onError } = this.#sessions.settings;
     const threads = await store.list().catch((error: unknown) => {
       onError(error);
       return [];
@@ -56,7 +53,7 @@ export class QueueResumption {
   }
 
   async #openAll(threadIds: readonly string[], attempt = 1): Promise<void> {
-    const { clock, interruptedTurns } = this.#settings;
+    const { clock, interruptedTurns } = this.#sessions.settings;
     const locked: string[] = [];
     for (const threadId of threadIds) {
       if (this.#isClosed) return;
@@ -73,7 +70,7 @@ export class QueueResumption {
 
   /** False for a thread that another server writes and in which prompts wait. Never rejects. */
   async #open(threadId: string): Promise<boolean> {
-    const { store, onError } = this.#settings;
+    const { store, onError } = this.#sessions.settings;
     try {
       if (await this.#sessions.takeOver(threadId)) return true;
       const thread = await store.get(threadId);

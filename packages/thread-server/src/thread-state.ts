@@ -107,12 +107,7 @@ export class ThreadState {
     return this.openItems.flatMap(({ item }) => (item.type === "approval" ? [item] : []));
   }
 
-  /** True once `approval.requested` was written. */
-  wasRequested(requestId: string): boolean {
-    return this.#requested.has(requestId);
-  }
-
-  /** When clients were notified of a pending question. */
+  /** When clients were notified of a pending question; undefined where they were not. */
   requestedAt(requestId: string): number | undefined {
     return this.#requested.get(requestId)?.time;
   }

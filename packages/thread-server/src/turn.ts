@@ -3,10 +3,9 @@ import { backoffDelayMs, createDeferred, HarnessError, wait } from "@harnesskit/
 import { defined } from "@harnesskit/wire/json";
 import { inSpan, readTraceContext, type Span, type TraceContext } from "@harnesskit/wire/trace";
 import { addUsage, recordedUsage } from "./add-usage.ts";
-import { ApprovalFlow } from "./approval-flow.ts";
 import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
-import type { PendingWork } from "./pending-questions.ts";
+import type { PendingWork } from "./pending-work.ts";
 import { PromptAdmission } from "./prompt-admission.ts";
 import type { RequestName } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -17,7 +16,6 @@ import { TurnLog } from "./turn-log.ts";
 import type { ObservedTurn } from "./turn-observer.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 import { endTurnSpan, startTurnSpan } from "./turn-span.ts";
-import { watchStop } from "./watch-stop.ts";
 
 /** How long an interrupted turn that did not get further waits before it goes on again. */
 const retryBackoff = { initialDelayMs: 2000, maxDelayMs: 60_000 };
@@ -48,7 +46,6 @@ export class Turn {
   readonly isResumed: boolean;
   readonly observed: ObservedTurn;
   readonly log: TurnLog;
-  readonly flow: ApprovalFlow;
   readonly calls: ToolCalls;
   readonly #prompt: PromptAdmission;
   readonly #span: Span | undefined;
@@ -79,7 +76,6 @@ export class Turn {
         _meta: this.#span?.context,
       });
     this.log = new TurnLog(session, this.data);
-    this.flow = new ApprovalFlow(this);
     this.calls = new ToolCalls(this);
     this.#prompt = new PromptAdmission(this, request);
     const { state } = session;
@@ -236,10 +232,17 @@ export class Turn {
     );
     const left = this.ended.then((): Ending => ({ status: "completed" }));
     const { clock, limits } = this.settings;
-    const watch = watchStop(this.signal, limits.cancelTimeoutMs, clock);
-    const overdue = watch.overdue.then(() => this.#toEnding(this.signal.reason));
-    const ending = await Promise.race([done, overdue, left]);
-    watch.end();
+    const overdue = createDeferred<Ending>();
+    let stopTimer = () => {};
+    const watch = () => {
+      const giveUp = () => overdue.resolve(this.#toEnding(this.signal.reason));
+      stopTimer = clock.after(limits.cancelTimeoutMs, giveUp);
+    };
+    if (this.signal.aborted) watch();
+    else this.signal.addEventListener("abort", watch, { once: true });
+    const ending = await Promise.race([done, overdue.promise, left]);
+    this.signal.removeEventListener("abort", watch);
+    stopTimer();
     if (this.log.isClosed) return undefined;
     if (this.#isLeft && !this.#isCancelled) {
       this.log.close();

@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { EventOutbox } from "../src/event-outbox.ts";
 import { createThreadServer, type TurnRunner } from "../src/index.ts";
-import { withoutSuperseded } from "../src/superseded-deltas.ts";
+import { withoutSuperseded } from "../src/event-outbox.ts";
 import { RawClient } from "./support/raw-client.ts";
 
 const ids = { threadId: "ses_1", turnId: "turn_1" };

@@ -27,14 +27,14 @@ import { modelUsage } from "./model-usage.ts";
 import { toToolSet } from "./shown-tools.ts";
 
 /** What one call of the model brought. */
-export interface StepResult {
+interface StepResult {
   /** What the model said, to be sent back to it. */
   readonly messages: ModelMessage[];
   readonly calls: readonly ToolRequest[];
   readonly usage: Usage;
 }
 
-export interface StepOptions {
+interface StepOptions {
   readonly model: LanguageModel;
   readonly messages: ModelMessage[];
   /** The tools that the model is shown. */
@@ -46,8 +46,20 @@ export interface StepOptions {
   readonly clock: Clock;
 }
 
+/** Calls the model, and once more where its stream breaks off after it has begun, or falls silent. Throws as `streamStep` does. */
+export const askModel = async (turn: TurnContext, options: StepOptions): Promise<StepResult> => {
+  try {
+    return await streamStep(turn, options);
+  } catch (error) {
+    if (!(error instanceof BrokenStream)) throw error;
+    options.onRetry?.(error.message);
+    await turn.repeatStep(options.step);
+    return streamStep(turn, options);
+  }
+};
+
 /** Calls the model once and streams what it says. Throws a `TurnError` for a model that fails, the signal's reason when cancelled. */
-export const streamStep = (turn: TurnContext, options: StepOptions): Promise<StepResult> =>
+const streamStep = (turn: TurnContext, options: StepOptions): Promise<StepResult> =>
   traced(
     () => modelSpan(options.model, options.messages, turn.thread.threadId),
     (span) => runStep(turn, options, span),

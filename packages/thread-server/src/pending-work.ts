@@ -1,10 +1,16 @@
-import type { ApprovalMetadata, Event, ItemData, ItemOf } from "@harnesskit/protocol/threads";
+import type { Item, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { canonicalJson, digest } from "@harnesskit/wire";
-import type { AgentProfile } from "./agent-profile.ts";
-import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
-import { promptDigest } from "./prompt-digest.ts";
+import { defined } from "@harnesskit/wire/json";
+import {
+  isAllowed,
+  isSealed,
+  type PendingQuestion,
+  promptDigest,
+  promptPermission,
+} from "./approval-answer.ts";
 import type { ThreadState } from "./thread-state.ts";
-import type { TurnRequest } from "./turn-runner.ts";
+import type { AnswerSeal } from "./thread-store.ts";
+import type { AgentProfile, TurnRequest } from "./turn-runner.ts";
 
 /** A call that waits for a human, or was allowed by one and has not begun, with its question. */
 export interface PendingCall {
@@ -28,16 +34,7 @@ export interface PendingWork {
 export const pendingWork = (state: ThreadState): PendingWork | undefined => {
   const items = state.openItems.map(({ item }) => item);
   const questions = state.openApprovals.flatMap(({ itemId, data }): PendingQuestion[] =>
-    data
-      ? [
-          {
-            itemId,
-            data,
-            wasRequested: state.wasRequested(data.requestId),
-            askedAt: state.requestedAt(data.requestId),
-          },
-        ]
-      : [],
+    data ? [{ itemId, data, askedAt: state.requestedAt(data.requestId) }] : [],
   );
   const calls = questions.flatMap((question): PendingCall[] => {
     const item = items.find(({ itemId }) => itemId === question.data.toolItemId);
@@ -97,7 +94,7 @@ const isBound = async (
 };
 
 /** Whether what is asked is what the call would do. */
-export const isCallIntact = async ({ question, call }: PendingCall, state: ThreadState): Promise<boolean> => {
+const isCallIntact = async ({ question, call }: PendingCall, state: ThreadState): Promise<boolean> => {
   const { permission, metadata } = question.data;
   const shown = { tool: metadata.tool, input: metadata.input };
   return (
@@ -108,10 +105,7 @@ export const isCallIntact = async ({ question, call }: PendingCall, state: Threa
 };
 
 /** Whether what is asked is what the agent would be given. */
-export const isPromptIntact = async (
-  { question, message }: PendingPrompt,
-  state: ThreadState,
-): Promise<boolean> => {
+const isPromptIntact = async ({ question, message }: PendingPrompt, state: ThreadState): Promise<boolean> => {
   const { metadata } = question.data;
   const { text } = metadata.input;
   if (metadata.tool !== promptPermission || typeof text !== "string") return false;
@@ -131,17 +125,55 @@ export const isPendingIntact = async (
   return (await Promise.all(checks)).every(Boolean);
 };
 
-/** Whether an event as it was read says of a pending question what this server asked. */
-export const isAsAsked = (
-  event: Event,
-  pending: (requestId: string) => ApprovalMetadata | undefined,
-): boolean => {
-  let read: Pick<ItemData<"approval">, "requestId" | "metadata"> | undefined;
-  if (event.type === "approval.requested") read = event.data;
-  else if (event.type === "item.started" || event.type === "item.updated") {
-    const { item } = event.data;
-    if (item.type === "approval") read = item.data;
+/** The question with what a client answered; undefined without such an answer, and for one that is not sealed: a log in a workspace may come from another person. */
+const answeredQuestion = async (
+  approval: Item | undefined,
+  answerSeal: AnswerSeal | undefined,
+): Promise<PendingQuestion | undefined> => {
+  if (approval?.type !== "approval" || !approval.data) return undefined;
+  const { itemId, data } = approval;
+  const { decision, resolvedBy = "server", note } = data;
+  if (!decision || !(await isSealed({ ...approval, data }, answerSeal))) return undefined;
+  const reason = data.reason === "unattended" ? ("unattended" as const) : undefined;
+  const answer = defined({ decision, resolvedBy, note, reason });
+  return { itemId, data, askedAt: undefined, answer };
+};
+
+/** The calls of the open turn that were allowed and have not begun. What is no longer what was shown was not allowed. */
+export const approvedCalls = async (
+  state: ThreadState,
+  answerSeal: AnswerSeal | undefined,
+): Promise<readonly PendingCall[]> => {
+  const { openItems, openApprovals, history } = state;
+  const asked = new Set(openApprovals.map(({ data }) => data?.toolItemId));
+  const found: PendingCall[] = [];
+  for (const { item: call } of openItems) {
+    if (call.type !== "tool_exec" || call.data?.status !== "pending" || asked.has(call.itemId)) continue;
+    const approval = history.findLast(
+      (item) => item.type === "approval" && item.data?.toolItemId === call.itemId,
+    );
+    const question = await answeredQuestion(approval, answerSeal);
+    if (!question?.answer || !isAllowed(question.answer)) continue;
+    const pending = { question, call: { ...call, data: call.data } };
+    if (await isCallIntact(pending, state)) found.push(pending);
   }
-  const asked = read && pending(read.requestId);
-  return !asked || isSameJson(asked, read?.metadata);
+  return found;
+};
+
+/** The prompt of the open turn that was answered and is still to be given to the agent, or withheld, if it is what was shown. */
+export const answeredPrompt = async (
+  state: ThreadState,
+  answerSeal: AnswerSeal | undefined,
+): Promise<PendingPrompt | undefined> => {
+  const message = state.openItems.map(({ item }) => item).find((item) => item.type === "user_message");
+  const approval = state.history.findLast(
+    (item) =>
+      item.type === "approval" &&
+      item.turnId === message?.turnId &&
+      item.data?.permission === promptPermission &&
+      item.data.toolItemId === undefined,
+  );
+  const question = await answeredQuestion(approval, answerSeal);
+  const prompt = message && question && { message, question };
+  return prompt && (await isPromptIntact(prompt, state)) ? prompt : undefined;
 };
