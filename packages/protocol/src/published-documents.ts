@@ -1,16 +1,16 @@
-import { schemaDocument, schemaDocuments } from "./schema-documents.mjs";
+import { ahp, chat, envelope, hub, openharness, runtime, threads } from "./documented.ts";
+import { schemaDocument, schemaDocuments } from "./schema-documents.ts";
 
 /** The messages of the runtime protocol with the forms that each has. */
-const runtimeMessages = ({ agentMessages, coreMessages, CoreRefusalSchema }) =>
-  Object.fromEntries(
-    Object.entries({ ...agentMessages, ...coreMessages }).map(([type, schema]) => [
-      type,
-      type === "core.welcome" ? [schema, CoreRefusalSchema] : [schema],
-    ]),
-  );
+const runtimeMessages = Object.fromEntries(
+  Object.entries({ ...runtime.agentMessages, ...runtime.coreMessages }).map(([type, schema]) => [
+    type,
+    type === "core.welcome" ? [schema, runtime.CoreRefusalSchema] : [schema],
+  ]),
+);
 
-/** Makes every JSON Schema document that is published, by its name, from the protocols' entries. */
-export const publishedDocuments = ({ envelope, threads, runtime, ahp, chat, openharness, hub }) => ({
+/** Makes every JSON Schema document that is published, by its name. */
+export const publishedDocuments = () => ({
   ...schemaDocuments({
     envelope: { title: "JSON-RPC 2.0 messages", module: envelope },
     threads: {
@@ -22,7 +22,7 @@ export const publishedDocuments = ({ envelope, threads, runtime, ahp, chat, open
     runtime: {
       title: "The runtime protocol between a core and its agents",
       module: runtime,
-      messages: runtimeMessages(runtime),
+      messages: runtimeMessages,
     },
     ahp: {
       title: "The Agent Harness Protocol between an agent and its harness",
@@ -39,8 +39,9 @@ export const publishedDocuments = ({ envelope, threads, runtime, ahp, chat, open
       notifications: hub.hubNotifications,
     },
   }),
-  "agent-manifest": schemaDocument("agent-manifest", {
-    title: `An agent's manifest, ${runtime.AGENT_MANIFEST_FILE}`,
-    schema: runtime.AgentManifestSchema,
-  }),
+  "agent-manifest": schemaDocument(
+    "agent-manifest",
+    `An agent's manifest, ${runtime.AGENT_MANIFEST_FILE}`,
+    runtime.AgentManifestSchema,
+  ),
 });
