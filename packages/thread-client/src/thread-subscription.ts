@@ -115,7 +115,9 @@ class LiveSubscription implements ThreadSubscription {
     const delivered = new Set<string>();
     try {
       if (this.#pastTo < lastSeq && !this.#closed) {
-        for await (const event of readPast(readPage, this.#pastTo, lastSeq, (error) => client.report(error))) {
+        for await (const event of readPast(readPage, this.#pastTo, lastSeq, (error) =>
+          client.report(error),
+        )) {
           this.#pastTo = event.seq;
           if (event.type === "approval.requested") delivered.add(event.data.requestId);
           yield event;
