@@ -7,7 +7,7 @@ import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
 import type { PendingWork } from "./pending-work.ts";
 import { PromptAdmission } from "./prompt-admission.ts";
-import type { RequestName } from "./request-digest.ts";
+import type { RequestName } from "./named-requests.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import { ToolCalls } from "./tool-calls.ts";

@@ -2,7 +2,7 @@ import type { QueuedTurn, ThreadNotificationParams } from "@harnesskit/protocol/
 import { defined } from "@harnesskit/wire/json";
 import { activeTrace } from "@harnesskit/wire/trace";
 import { queueFull, threadArchived } from "./errors.ts";
-import type { RequestName } from "./request-digest.ts";
+import type { RequestName } from "./named-requests.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
