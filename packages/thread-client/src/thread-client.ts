@@ -32,7 +32,7 @@ import { ThreadSession } from "./thread-session.ts";
 import { openSubscription, type ThreadSubscription } from "./thread-subscription.ts";
 import type { LiveTurn, TurnHandle } from "./turn-handle.ts";
 import { Turns, toInputParts } from "./turns.ts";
-import type { ThreadHistory } from "./validation.ts";
+import type { ThreadHistory } from "./call-thread-server.ts";
 
 class Client extends ThreadSession implements ThreadClient {
   readonly #follows = new Follows((threadId, error) => this.#turns.lose(threadId, error));

@@ -24,11 +24,11 @@ import {
   type SessionState,
 } from "@harnesskit/wire/rpc";
 import { callThreadServer, type Fields, type Initialized } from "./call-thread-server.ts";
-import type { ThreadClientOptions, ThreadClientStats } from "./client-options.ts";
+import type { ThreadClientOptions } from "./client-options.ts";
 import { MalformedMessageError, UnsupportedError, VersionMismatchError } from "./errors.ts";
 import { extensionOf, hasExtension, type ThreadExtension } from "./extensions.ts";
 import { type ClientLimits, clientLimits } from "./limits.ts";
-import { type CallResult, parseNotification } from "./validation.ts";
+import { type CallResult, parseNotification } from "./call-thread-server.ts";
 
 export interface CallOptions extends RequestOptions {
   /** May be sent again when the connection is lost before the answer. @default where it has the same effect twice */
@@ -67,7 +67,6 @@ export abstract class ThreadSession {
   readonly limits: ClientLimits;
   protected readonly options: ThreadClientOptions;
   readonly #session: ClientSession<Peer, Initialized>;
-  readonly #stats = { unknownNotifications: 0, malformedNotifications: 0 };
   /** The connection whose events count: open, and perhaps not introduced yet. */
   #current: Peer | undefined;
   #server = unknownServer;
@@ -125,10 +124,6 @@ export abstract class ThreadSession {
   /** Why nothing will come any more. */
   get error(): HarnessError | undefined {
     return this.#error;
-  }
-
-  stats(): ThreadClientStats {
-    return { ...this.#stats, reconnects: this.#session.stats().reconnects };
   }
 
   onState(listener: (state: SessionState) => void): () => void {
@@ -227,12 +222,11 @@ export abstract class ThreadSession {
     if (this.#session.ready) this.#session.confirm(peer);
     try {
       const notification = parseNotification(name, params);
-      if (!notification) this.#stats.unknownNotifications++;
-      else if (notification.type === "thread.deleted") this.deleted(notification.data.threadId);
+      if (notification === undefined) return;
+      if (notification.type === "thread.deleted") this.deleted(notification.data.threadId);
       else this.receive(notification);
     } catch (error) {
       if (!MalformedMessageError.isInstance(error)) throw error;
-      this.#stats.malformedNotifications++;
       this.report(error);
     }
   }
@@ -241,8 +235,9 @@ export abstract class ThreadSession {
     if (state !== "reconnecting" && state !== "closed") return;
     const { error } = this.#session;
     this.#current = undefined;
-    if (state === "reconnecting") return this.interrupted(toClosed(error));
-    this.#error = toClosed(error);
-    this.lost(this.#error, error === undefined);
+    const closed = toClosed(error);
+    if (state === "closed") this.#error = closed;
+    if (state === "closed") this.lost(closed, error === undefined);
+    else this.interrupted(closed);
   }
 }

@@ -3,7 +3,7 @@ import { checkNumber, createDeferred, type HarnessError, RequestCancelledError }
 import { within } from "@harnesskit/wire/time";
 import type { SubscribeOptions } from "./client-options.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { Follow } from "./follow.ts";
+import type { Follow } from "./follows.ts";
 import type { Follows } from "./follows.ts";
 import { readPast } from "./read-pages.ts";
 import type { ThreadSession } from "./thread-session.ts";
@@ -115,7 +115,9 @@ class LiveSubscription implements ThreadSubscription {
     const delivered = new Set<string>();
     try {
       if (this.#pastTo < lastSeq && !this.#closed) {
-        for await (const event of readPast(readPage, this.#pastTo, lastSeq, (error) => client.report(error))) {
+        for await (const event of readPast(readPage, this.#pastTo, lastSeq, (error) =>
+          client.report(error),
+        )) {
           this.#pastTo = event.seq;
           if (event.type === "approval.requested") delivered.add(event.data.requestId);
           yield event;

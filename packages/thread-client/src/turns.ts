@@ -4,7 +4,7 @@ import { isConnectionLoss } from "@harnesskit/wire/rpc";
 import { agentSpan, inSpan, startSpan } from "@harnesskit/wire/trace";
 import type { CompactThreadOptions, StartTurnOptions } from "./client-options.ts";
 import { MalformedMessageError, ThreadError } from "./errors.ts";
-import { EventBuffer } from "./event-buffer.ts";
+import { EventBuffer } from "./event-queue.ts";
 import type { Follows } from "./follows.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import { LiveTurn, type LiveTurnOptions } from "./turn-handle.ts";

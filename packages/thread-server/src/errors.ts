@@ -104,7 +104,7 @@ export const turnBusy = (
 export const turnActive = (what: "deleted" | "archived"): ProtocolError =>
   turnBusy({ reason: "turn_active" }, `The thread cannot be ${what} while a turn is active`);
 
-/** -32002: as many prompts wait as may, or as much text. */
+/** -32002: as many prompts wait as may. */
 export const queueFull = (limit: JsonObject): ProtocolError =>
   turnBusy(
     { reason: "queue_full", ...limit },

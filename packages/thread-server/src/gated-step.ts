@@ -75,10 +75,7 @@ export abstract class GatedStep<Subject, Change, Requested> {
   protected abstract before(subject: Subject): Verdict<Change> | Promise<Verdict<Change>>;
 
   /** The subject as the gate changed it, or why it cannot be that. */
-  protected abstract change(
-    subject: Subject,
-    change: Change,
-  ): Promise<Subject | { readonly unfit: string }>;
+  protected abstract change(subject: Subject, change: Change): Promise<Subject | { readonly unfit: string }>;
 
   /** What was requested, as an item keeps it beside a change. */
   protected abstract requested(subject: Subject): Requested;

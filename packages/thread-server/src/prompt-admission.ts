@@ -45,7 +45,7 @@ export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: st
   record(): Recorded {
     const turn = this.turn;
     const request = this.#request;
-    const itemId = turn.newId("item");
+    const itemId = turn.settings.createId("item");
     const isJudged = turn.settings.promptGate !== undefined;
     const said = isJudged ? userMessage(request, { withheld: true }) : { content: [...request.input] };
     const recorded = [turn.log.start("user_message", itemId, said)];

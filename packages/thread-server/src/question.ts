@@ -1,7 +1,7 @@
 import { type Grant, isPreviewCut } from "@harnesskit/protocol/threads";
 import { type CreateId, createDeferred, invalidParams, sharedSignal } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
+import { activeTrace, approvalSpan, readTraceContext, startSpan } from "@harnesskit/wire/trace";
 import {
   type ApprovalAnswer,
   type AskedAction,
@@ -31,7 +31,7 @@ export const ask = async (
   const expiresAt = approvalTimeoutMs === undefined ? undefined : askedAt + approvalTimeoutMs;
   const metadata = defined({ tool: permission, input, digest, preview, reason, expiresAt });
   const item = {
-    itemId: turn.newId("item"),
+    itemId: turn.settings.createId("item"),
     data: defined({ requestId, permission, metadata, toolItemId }),
     askedAt,
   };
@@ -180,7 +180,7 @@ export class Question {
 
   /** The approval as a span from its question to its answer, whichever servers and clients were there meanwhile. */
   #trace({ decision, reason = "expired" }: ApprovalAnswer): void {
-    const { threadId: conversationId, trace, settings } = this.#turn;
+    const { threadId: conversationId, data: begun, settings } = this.#turn;
     const { data, askedAt } = this.#item;
     const { requestId: approvalId, permission: tool, metadata } = data;
     const now = settings.clock.now();
@@ -189,7 +189,7 @@ export class Question {
       approvalSpan({
         ...{ tool, approvalId, conversationId, input: metadata.input },
         answer: decision === undefined ? reason : given,
-        parent: trace,
+        parent: readTraceContext(begun._meta),
         links: decision === undefined ? [] : [activeTrace()],
         startedAtMs: askedAt ?? now,
       }),

@@ -25,13 +25,12 @@ export class QueueResumption {
   constructor(sessions: ThreadSessions) {
     this.#sessions = sessions;
     const { takeOverAfterMs: initialDelayMs } = sessions.settings.limits;
-    const maxDelayMs = initialDelayMs * maxDelays;
-    this.#backoff = { initialDelayMs, maxDelayMs, random: () => 1 };
+    this.#backoff = { initialDelayMs, maxDelayMs: initialDelayMs * maxDelays, random: () => 1 };
   }
 
   /** Settles when each thread was tried once. Never rejects: what fails is reported, and costs no other thread. Idempotent. */
   start(): Promise<void> {
-    this.#first ??= this.#left().then((threadIds) => this.#openAll(threadIds));
+    this.#first ??= this.#openLeft();
     return this.#first;
   }
 
@@ -43,19 +42,12 @@ export class QueueResumption {
     await this.#round;
   }
 
-  async #left(): Promise<string[]> {
-    const { store, onError } = this.#sessions.settings;
-    const threads = await store.list().catch((error: unknown) => {
-      onError(error);
-      return [];
-    });
-    return threads.filter(hasLeftWork).map(({ threadId }) => threadId);
-  }
-
-  async #openAll(threadIds: readonly string[], attempt = 1): Promise<void> {
-    const { clock, interruptedTurns } = this.#sessions.settings;
+  async #openLeft(attempt = 1, known?: readonly string[]): Promise<void> {
+    const { store, clock, interruptedTurns, onError } = this.#sessions.settings;
+    const threads = known ? [] : await store.list().catch((error: unknown) => onError(error));
+    const left = known ?? (threads ?? []).filter(hasLeftWork).map(({ threadId }) => threadId);
     const locked: string[] = [];
-    for (const threadId of threadIds) {
+    for (const threadId of left) {
       if (this.#isClosed) return;
       if (!(await this.#open(threadId))) locked.push(threadId);
     }
@@ -63,8 +55,7 @@ export class QueueResumption {
     const looksOn = interruptedTurns === "retry";
     if ((locked.length === 0 && !looksOn) || this.#isClosed) return;
     this.#stopTimer = clock.after(backoffDelayMs(attempt, this.#backoff), () => {
-      const next = looksOn ? this.#left() : Promise.resolve(locked);
-      this.#round = next.then((left) => this.#openAll(left, attempt + 1));
+      this.#round = this.#openLeft(attempt + 1, looksOn ? undefined : locked);
     });
   }
 

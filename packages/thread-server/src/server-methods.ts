@@ -12,16 +12,17 @@ import {
 import { invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import type { ConnectedClient } from "./connections.ts";
-import { threadToCreate, threadToFork } from "./create-thread.ts";
+import { threadToCreate, threadToFork } from "./named-requests.ts";
 import { unarchived, withTitle } from "./edit-thread.ts";
 import { approvalNotFound, eventTooLarge, resultTooLarge } from "./errors.ts";
 import type { LogEnd } from "./followed-threads.ts";
 import { answerQuestion, threadOfRequest } from "./question.ts";
 import { checkHeard, readPage } from "./read-log.ts";
-import { nameRequest } from "./request-digest.ts";
+import { nameRequest } from "./named-requests.ts";
 import { searchThreads } from "./search-threads.ts";
 import { toThreadPage } from "./thread-list.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
+import type { TurnQueue } from "./turn-queue.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
 export type Methods = {
@@ -77,6 +78,12 @@ const subscribe = (
 /** The handlers of the protocol's methods. Their params are valid. */
 export const createMethods = (sessions: ThreadSessions): Methods => {
   const { settings, connections } = sessions;
+  const startTurn = (client: ConnectedClient, threadId: string, ...asked: Parameters<TurnQueue["start"]>) =>
+    sessions.use(threadId, async ({ turns }) => {
+      const started = await turns.start(...asked);
+      if (turns.has(started.turnId)) client.turns.set(started.turnId, turns);
+      return started;
+    });
   return {
     initialize: async ({ clientInfo } = {}, client) => {
       if (clientInfo) client.label = clientInfo.name.slice(0, 100);
@@ -150,11 +157,7 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
       if (model !== undefined) await client.options.checkModel?.(model);
       const requestName = await nameRequest("turn.start", params);
       const request = { input, agent, model };
-      const { turnId, position } = await sessions.use(threadId, async ({ turns }) => {
-        const started = await turns.start(request, requestName, whenBusy);
-        if (turns.has(started.turnId)) client.turns.set(started.turnId, turns);
-        return started;
-      });
+      const { turnId, position } = await startTurn(client, threadId, request, requestName, whenBusy);
       return defined({ turnId, queued: position === undefined ? undefined : { position } });
     },
     "thread.compact": async (params, client) => {
@@ -163,11 +166,7 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
       if (model !== undefined) await client.options.checkModel?.(model);
       const requestName = await nameRequest("thread.compact", params);
       const request: TurnRequest = { input: compactInput, model, agent: settings.agents[0], compact: true };
-      const { turnId } = await sessions.use(threadId, async ({ turns }) => {
-        const started = await turns.start(request, requestName, "reject");
-        if (turns.has(started.turnId)) client.turns.set(started.turnId, turns);
-        return started;
-      });
+      const { turnId } = await startTurn(client, threadId, request, requestName, "reject");
       return { turnId };
     },
     "queue.list": ({ threadId }) => sessions.use(threadId, ({ turns }) => ({ queued: turns.prompts.list })),

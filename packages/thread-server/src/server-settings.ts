@@ -38,8 +38,6 @@ export const threadServerLimits = defineLimits({
   maxArtifactLength: 67_108_864,
   /** Prompts of one thread that wait for the end of its active turn; one more is refused. */
   maxQueuedTurns: 32,
-  /** Characters of their input together, as JSON. */
-  maxQueuedLength: 1_048_576,
   /** How often in a row an interrupted turn goes on without getting further, before it ends with `interrupted`. */
   maxTurnAttempts: 5,
   /** How long one `thread.search` goes on to the next thread or message; the rest comes with its `nextCursor`. */

@@ -6,8 +6,7 @@ import { isLocked, type ThreadStoreError, turnActive } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import { completeFork, isFork } from "./fork-thread.ts";
 import type { Question } from "./question.ts";
-import { discardThread } from "./read-log.ts";
-import { readState } from "./read-state.ts";
+import { discardThread, readState } from "./read-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
 import type { ThreadState } from "./thread-state.ts";
@@ -32,9 +31,10 @@ export class ThreadSession {
   #saving: Promise<void> = Promise.resolve();
   #nextSave: Promise<void> | undefined;
   #isArchiving = false;
-  #isLost = false;
-  /** Why the log was lost in the middle of a turn. */
-  #lostTurn: ThreadStoreError | undefined;
+  /** True if the log was changed from outside: the session must be closed and opened again. */
+  isLost = false;
+  /** Why the log was lost in the middle of a turn: clients wait for its end, which they will not hear from this session. */
+  lostTurn: ThreadStoreError | undefined;
 
   private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, owner: ThreadSessions) {
     this.settings = owner.settings;
@@ -69,14 +69,12 @@ export class ThreadSession {
    * `turn.error`; one that waits for a human goes on waiting.
    */
   static async open(thread: Thread, owner: ThreadSessions): Promise<ThreadSession> {
-    const { store, limits, clock, onError } = owner.settings;
+    const { store, limits, onError } = owner.settings;
     const { threadId } = thread;
     const lease = await store.lease(threadId);
     try {
-      const { maxHistoryLength } = limits;
-      const copying = { maxHistoryLength, now: () => clock.now(), signal: owner.signal };
       const created = isFork(thread)
-        ? await completeFork(thread, store, copying).catch(async (error: unknown) => {
+        ? await completeFork(thread, owner.settings, owner.signal).catch(async (error: unknown) => {
             // The source of an incomplete fork is gone: there is nothing that it could become.
             if (ProtocolError.isInstance(error)) await store.delete(threadId).catch(onError);
             throw error;
@@ -114,20 +112,10 @@ export class ThreadSession {
     return this.#isArchiving || this.#thread.time.archived !== undefined;
   }
 
-  /** True if the log was changed from outside: the session must be closed and opened again. */
-  get isLost(): boolean {
-    return this.#isLost;
-  }
-
-  /** Why the log was lost in the middle of a turn: clients wait for its end, which they will not hear from this session. */
-  get lostTurn(): ThreadStoreError | undefined {
-    return this.#lostTurn;
-  }
-
   /** The log was changed from outside, or the lease was lost. The active turn ends with this error, and nothing more is written. */
   lose(error: ThreadStoreError): void {
-    if (this.state.turn) this.#lostTurn ??= error;
-    this.#isLost = true;
+    if (this.state.turn) this.lostTurn ??= error;
+    this.isLost = true;
     this.turns.abandon(error);
   }
 
@@ -186,7 +174,7 @@ export class ThreadSession {
 
   /** The thread is going to be deleted: settles when nothing of it is being written, and nothing more is. */
   async retire(): Promise<void> {
-    this.#isLost = true;
+    this.isLost = true;
     await this.#saving.catch(() => {});
   }
 
@@ -215,7 +203,7 @@ export class ThreadSession {
       .catch(() => {})
       .then(async () => {
         this.#nextSave = undefined;
-        if (this.#isLost) return;
+        if (this.isLost) return;
         // A later server looks into the log for as many.
         await this.settings.store.update(withLeftWork(this.#thread, this.turns.leftWork));
       });
@@ -225,7 +213,7 @@ export class ThreadSession {
 
   /** Stores that the thread is used now. Rejects never. */
   async touch(): Promise<void> {
-    if (this.#isLost) return;
+    if (this.isLost) return;
     const { clock, onError } = this.settings;
     this.#thread = { ...this.#thread, time: { ...this.#thread.time, updated: clock.now() } };
     await this.save().catch(onError);

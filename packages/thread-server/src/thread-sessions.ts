@@ -65,8 +65,7 @@ export class ThreadSessions {
     const { threadId } = thread;
     try {
       // One that is being opened may be found locked, too.
-      const entry =
-        this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.create(thread, this));
+      const entry = this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.create(thread, this));
       await entry.session;
     } catch (error) {
       if (!isLocked(error)) throw error;
@@ -214,8 +213,7 @@ export class ThreadSessions {
     }
     const thread = await this.#stored(threadId);
     await this.#closing.get(threadId);
-    const entry =
-      this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.open(thread, this));
+    const entry = this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.open(thread, this));
     entry.users++;
     this.watchIdle(threadId);
     return entry;

@@ -64,7 +64,7 @@ export class ToolCalls extends GatedStep<Prepared, Input, JsonObject> {
 
   async call(request: ToolRequest): Promise<ToolOutcome> {
     const prepare = async () =>
-      (await this.#prepare(this.turn.newId("item"), request.tool, request.input)).call.input;
+      (await this.#prepare(this.turn.settings.createId("item"), request.tool, request.input)).call.input;
     return (await this.#recorded?.takeOutcome(request, prepare)) ?? (await this.#call(request));
   }
 
@@ -116,7 +116,8 @@ export class ToolCalls extends GatedStep<Prepared, Input, JsonObject> {
   }
 
   async #call(request: ToolRequest): Promise<ToolOutcome> {
-    const { itemId = this.turn.newId("item"), approved } = this.#recorded?.takeRepeatable(request) ?? {};
+    const { itemId = this.turn.settings.createId("item"), approved } =
+      this.#recorded?.takeRepeatable(request) ?? {};
     let prepared: Prepared;
     try {
       if (request.problem !== undefined) throw new ToolError("tool.invalid_input", request.problem);

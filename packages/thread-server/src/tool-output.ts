@@ -107,7 +107,7 @@ export class ToolOutput {
       "text/plain",
       this.#turn.settings.limits.maxLogLength,
     );
-    const log: Log = { itemId: this.#turn.newId("item"), kept };
+    const log: Log = { itemId: this.#turn.settings.createId("item"), kept };
     this.#logs.set(stream, log);
     const data = { ...this.#place(stream), text: "" };
     // When this fails the turn has ended, which the call itself learns from its completion.

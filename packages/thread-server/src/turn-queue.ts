@@ -11,7 +11,7 @@ import {
   turnNotFound,
 } from "./errors.ts";
 import { planRecovery } from "./plan-recovery.ts";
-import type { RequestName } from "./request-digest.ts";
+import type { RequestName } from "./named-requests.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";

@@ -1,10 +1,10 @@
 import type { Event } from "@harnesskit/protocol/threads";
+import type { OpenedStore } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { ThreadStore } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
-import type { OpenedStore } from "@harnesskit/wire/testing";
 import { threadStoreContract } from "../src/testing/index.ts";
 import { overriding } from "./support/overriding.ts";
 
@@ -91,15 +91,6 @@ const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadSt
           ),
           options,
         ),
-    }),
-  ],
-  [
-    "stores the first half of what it refuses",
-    "an append whose events",
-    (store) => ({
-      async append(id, events, options) {
-        for (const event of events) await store.append(id, [event], options);
-      },
     }),
   ],
   [

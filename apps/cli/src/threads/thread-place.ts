@@ -57,14 +57,17 @@ export const withThreads = async <T>(
       return await callServer(createUnixTransport({ path: socketPathOf(attach, "--attach") }));
     const workspace = await keptWorkspace(cwd);
     id = await storedThreadId(workspace, id);
-    await using server = serveDirectory(workspace);
-    return await callServer({
-      async connect() {
-        const pair = createMemoryPair();
-        server.connect(pair.server);
-        return pair.client;
-      },
-    });
+    const server = serveDirectory(workspace);
+    const connect = async () => {
+      const pair = createMemoryPair();
+      server.connect(pair.server);
+      return pair.client;
+    };
+    try {
+      return await callServer({ connect });
+    } finally {
+      await server.close();
+    }
   } catch (error) {
     throw attach === undefined
       ? toCliFailure(error, id, cwd)

@@ -13,6 +13,7 @@ import type { Tool } from "@harnesskit/wire/tool";
 import { modelSpan, recordAnswer, type Span, traced } from "@harnesskit/wire/trace";
 import {
   type LanguageModel,
+  type LanguageModelUsage,
   type ModelMessage,
   type StepResult as ModelStep,
   streamText,
@@ -23,7 +24,6 @@ import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { BrokenStream, toStreamFailure, watchIdle } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
-import { modelUsage } from "./model-usage.ts";
 import { toToolSet } from "./shown-tools.ts";
 
 /** What one call of the model brought. */
@@ -195,3 +195,17 @@ const runStep = async (
     throw toStreamFailure(broken, hasBegun);
   }
 };
+
+/** What a request has used and of which model, as the protocol says it. */
+export const modelUsage = (
+  { inputTokens, outputTokens, totalTokens, inputTokenDetails }: LanguageModelUsage,
+  { modelId }: { readonly modelId: string },
+): Usage =>
+  defined({
+    modelId,
+    inputTokens,
+    outputTokens,
+    totalTokens,
+    cacheReadTokens: inputTokenDetails?.cacheReadTokens,
+    cacheWriteTokens: inputTokenDetails?.cacheWriteTokens,
+  });

@@ -1,6 +1,6 @@
 import type { Event, ItemOf } from "@harnesskit/protocol/threads";
-import type { ThreadStore } from "../thread-store.ts";
 import { checkEqual as same } from "@harnesskit/wire/testing";
+import type { ThreadStore } from "../thread-store.ts";
 import { readAll, type StoreCases, sampleEvents, sampleThread } from "./store-case.ts";
 
 /** A message of the agent, completed. */

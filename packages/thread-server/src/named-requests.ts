@@ -1,7 +1,26 @@
 import type { Thread, ThreadMethodParams } from "@harnesskit/protocol/threads";
+import { digest, InvalidArgumentError, invalidParams } from "@harnesskit/wire";
 import { requestConflict, seqOutOfRange, threadNotFound } from "./errors.ts";
-import { requestDigest } from "./request-digest.ts";
 import type { ServerSettings } from "./server-settings.ts";
+
+/** What makes a request safe to send again: its `clientRequestId`, and the digest of what was asked with it. */
+export interface RequestName {
+  readonly clientRequestId: string;
+  readonly requestDigest: string;
+}
+
+/** The name of a request; undefined where the client gave it none. Throws -32602 for params without a canonical form, such as half of a surrogate pair. */
+export const nameRequest = async (
+  method: string,
+  { clientRequestId, ...payload }: { readonly clientRequestId?: string | undefined },
+): Promise<RequestName | undefined> => {
+  if (clientRequestId === undefined) return undefined;
+  try {
+    return { clientRequestId, requestDigest: await digest({ method, payload }) };
+  } catch (error) {
+    throw InvalidArgumentError.isInstance(error) ? invalidParams(error.message) : error;
+  }
+};
 
 /** The thread that a `thread.create` makes. Throws -32602 for a directory that cannot be, and as {@link claimThread}. */
 export const threadToCreate = async (
@@ -43,10 +62,10 @@ const claimThread = async (
   const { title, directory, ...more } = made;
   const time = { created, updated: created };
   const thread: Thread = { threadId: createId("ses"), title, directory, time, ...more };
-  const { clientRequestId } = params;
-  if (clientRequestId === undefined) return thread;
-  const key = `${method} ${clientRequestId}`;
-  const mine = { threadId: thread.threadId, requestDigest: await requestDigest(method, params) };
+  const name = await nameRequest(method, params);
+  if (name === undefined) return thread;
+  const key = `${method} ${name.clientRequestId}`;
+  const mine = { threadId: thread.threadId, requestDigest: name.requestDigest };
   const { threadId, requestDigest: asked } = await store.claim(key, mine);
   if (asked !== mine.requestDigest) throw requestConflict();
   if (threadId === thread.threadId) return thread;
