@@ -6,19 +6,13 @@ import { judge } from "./judge.ts";
 import { judgedCopy } from "./judged-copy.ts";
 import type { Supervision } from "./supervision.ts";
 import { SupervisionError } from "./supervision-error.ts";
-import { type Arguments, toArguments, toArgumentsMessage, toJudgedCall } from "./tool-arguments.ts";
-import type { Validate } from "./validation.ts";
-
-export interface SupervisedCall {
-  readonly toolName: string;
-  readonly toolCallId: string;
-  readonly input: unknown;
-  readonly signal: AbortSignal | undefined;
-  /** Reads arguments that the harness wants instead, as the tool's schema does. */
-  readonly validate: Validate;
-  /** Whether a person must approve these arguments; any answer but false means yes. @default no */
-  readonly needsApproval?: ((input: unknown) => unknown) | undefined;
-}
+import {
+  type Arguments,
+  type SupervisedCall,
+  toArguments,
+  toArgumentsMessage,
+  toJudgedCall,
+} from "./tool-arguments.ts";
 
 /** A call that may run. */
 export interface AllowedCall {
@@ -29,9 +23,6 @@ export interface AllowedCall {
   failed(error: unknown): void;
   cancelled(): void;
 }
-
-const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
 const toResultFields = (result: unknown, maxBytes: number): JsonObject => {
   try {
@@ -64,36 +55,6 @@ export const allowCall = async (supervision: Supervision, call: SupervisedCall):
     cancelled: () => report({ outcome: "cancelled" }),
   };
 };
-
-/** Runs one call of a tool: judged before, reported after. Gives its outputs; one, where it does not stream. */
-export async function* superviseCall(
-  supervision: Supervision,
-  call: SupervisedCall,
-  execute: (input: unknown) => unknown,
-): AsyncGenerator<unknown> {
-  const allowed = await allowCall(supervision, call);
-  try {
-    const result = execute(allowed.input);
-    if (!isIterable(result)) {
-      const output = await (result as unknown);
-      allowed.succeeded(output);
-      yield output;
-      return;
-    }
-    let last: unknown;
-    for await (const output of result) {
-      last = output;
-      yield output;
-    }
-    allowed.succeeded(last);
-  } catch (error) {
-    allowed.failed(error);
-    throw error;
-  } finally {
-    // A reader of the outputs may stop before their end.
-    allowed.cancelled();
-  }
-}
 
 /** What may run. Rejects with a {@link SupervisionError}. */
 const allowedInput = async (
