@@ -1,7 +1,6 @@
-import { createWriteStream, fstatSync } from "node:fs";
+import { fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import { Writable } from "node:stream";
-import { isatty } from "node:tty";
 import type { StdoutGuard } from "./stdout-guard.ts";
 
 const stdoutFd = 1;
@@ -24,12 +23,6 @@ const throughOriginal = (write: StdoutGuard["write"]): ProtocolOutput => {
   return { stream, release: () => stream.destroy() };
 };
 
-/** Writes in order, in the thread pool. Destroying it would close the descriptor; left alone it holds nothing. */
-const openFile = (): ProtocolOutput => ({
-  stream: createWriteStream("", { fd: stdoutFd, autoClose: false }),
-  release() {},
-});
-
 const isPipe = (): boolean => {
   // As bigints: Node 20 keeps the numbers of the last stat where its module loader reads them again.
   const stat = fstatSync(stdoutFd, { bigint: true });
@@ -50,13 +43,11 @@ const openPipe = (): ProtocolOutput | undefined => {
 };
 
 /**
- * Where the protocol writes: a stream on file descriptor 1 whose writes never block the event loop on a reader that
- * does not read. The descriptor itself stays open until the process ends.
+ * Where the protocol writes: on a pipe, a stream on file descriptor 1 whose writes never block the event loop on a reader
+ * that does not read. The descriptor itself stays open until the process ends.
  */
 export const openProtocolOutput = (guard: StdoutGuard): ProtocolOutput => {
-  if (isatty(stdoutFd)) return throughOriginal(guard.write);
-  if (!isPipe()) return openFile();
   // What was written before still waits in the original stream; only there the order is kept.
-  if (process.stdout.writableLength > 0) return throughOriginal(guard.write);
-  return openPipe() ?? throughOriginal(guard.write);
+  const isOwn = isPipe() && process.stdout.writableLength === 0;
+  return (isOwn ? openPipe() : undefined) ?? throughOriginal(guard.write);
 };
