@@ -66,14 +66,14 @@ const givenOutput = (stream: Writable): Output => ({
 const takeStdout = (): Output => {
   const guard = guardStdout();
   try {
-    const { stream, release } = openProtocolOutput(guard);
+    const stream = openProtocolOutput(guard);
     return {
       stream,
       get strayWrites() {
         return guard.strayWrites;
       },
       release(broken) {
-        release();
+        stream.destroy();
         guard.restore(broken);
       },
     };
