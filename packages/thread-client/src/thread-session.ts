@@ -23,12 +23,17 @@ import {
   resolveReconnect,
   type SessionState,
 } from "@harnesskit/wire/rpc";
-import { callThreadServer, type Fields, type Initialized } from "./call-thread-server.ts";
+import {
+  type CallResult,
+  callThreadServer,
+  type Fields,
+  type Initialized,
+  parseNotification,
+} from "./call-thread-server.ts";
 import type { ThreadClientOptions } from "./client-options.ts";
 import { MalformedMessageError, UnsupportedError, VersionMismatchError } from "./errors.ts";
 import { extensionOf, hasExtension, type ThreadExtension } from "./extensions.ts";
 import { type ClientLimits, clientLimits } from "./limits.ts";
-import { type CallResult, parseNotification } from "./call-thread-server.ts";
 
 export interface CallOptions extends RequestOptions {
   /** May be sent again when the connection is lost before the answer. @default where it has the same effect twice */
