@@ -20,7 +20,7 @@ export const addAttach = (program: Command, context: CommandContext): void => {
     .option("--json", "one JSON line per event, the last of type result")
     .addHelpText(
       "after",
-      "\nExample:\n  harness attach unix:.harness/serve.sock --follow\n\n" +
+      '\nExample:\n  harness attach "unix:$HOME/.local/state/harnesskit/run/serve.sock" --follow\n\n' +
         "Ctrl-C leaves; the turn continues.",
     )
     .action(loads(context, async () => (await import("../attach/attach.ts")).attach));
