@@ -6,7 +6,7 @@ export const addAhp = (program: Command, context: CommandContext): void => {
   const ahp = program
     .command("ahp")
     .description("supervise agents: a harness of the Agent Harness Protocol, and policies")
-    .example("harness ahp serve --unix .harness/ahp.sock");
+    .example("harness ahp serve --unix ~/.local/state/harnesskit/run/ahp.sock");
   addServe(ahp, context);
   addPolicyCommands(ahp, context);
 };
@@ -40,8 +40,8 @@ const addServe = (ahp: Command, { version, onExit }: CommandContext): void => {
       "keep the events themselves in the log of --audit, with secrets redacted, for ahp backtest",
     )
     .option("--quiet", "no line on standard error for each event")
-    .example(`harness ahp serve --policy policy.yaml --unix .harness/ahp.sock --http 0
-  harness ahp serve --unix .harness/a.sock --audit log.jsonl --record-content
+    .example(`harness ahp serve --policy ~/policies/team.yaml --http 0
+  harness ahp serve --unix ~/.local/state/harnesskit/run/a.sock --audit log.jsonl --record-content
 
 One harness serves all the given endpoints. A policy that is broken at the start is refused
 with line and column; if it is broken after a change, that is reported and the former policy
@@ -108,7 +108,7 @@ Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, no cases or a broke
     .argument("<audit>", "the log of an ahp serve with --record-content")
     .requiredOption(...policyOption)
     .option("--json", "one JSON document")
-    .example(`harness ahp serve --unix .harness/a.sock --audit log.jsonl --record-content
+    .example(`harness ahp serve --unix ~/.local/state/harnesskit/run/a.sock --audit log.jsonl --record-content
   harness ahp backtest --policy policy.yaml log.jsonl
 
 Limits count at the times of the log. Secrets were redacted in the log, so that rules about

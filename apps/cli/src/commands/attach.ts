@@ -19,6 +19,8 @@ export const addAttach = (program: Command, context: CommandContext): void => {
     .option("--follow", "stay when the turn has ended, until Ctrl-C")
     .addOption(retryOption("the server"))
     .option("--json", "one JSON line per event, the last of type result")
-    .example("harness attach unix:.harness/serve.sock --follow\n\nCtrl-C leaves; the turn continues.")
+    .example(
+      'harness attach "unix:$HOME/.local/state/harnesskit/run/serve.sock" --follow\n\nCtrl-C leaves; the turn continues.',
+    )
     .action(loads(context, async () => (await import("../attach/attach.ts")).attach));
 };

@@ -52,7 +52,7 @@ export const addServe = (program: Command, context: CommandContext): void => {
       "where tool calls are recorded; the server does not start without it (default: a file in your state directory)",
     )
     .example(`echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | harness serve
-  harness serve --listen unix:.harness/serve.sock
+  harness serve --listen "unix:$HOME/.local/state/harnesskit/run/serve.sock"
   HARNESS_STORE=postgres://me:secret@db/agents harness serve --store postgres:
 
 Standard input and output carry one JSON message per line. A socket carries four bytes of
