@@ -7,6 +7,7 @@ import { type LaunchParameters, readManifestHash, takeLaunchParameters } from ".
 import { Session, type SessionEnd } from "./session.ts";
 import { catchStrayFailures } from "./stray-failures.ts";
 
+/** Options of `run`. */
 export interface RunOptions {
   /** Where socket and token are read from; the token is removed. @default process.env */
   readonly env?: NodeJS.ProcessEnv | undefined;

@@ -56,6 +56,7 @@ export interface AskOptions {
   readonly others?: readonly string[] | undefined;
 }
 
+/** A store of questions, answers and grants; its contract is `approvalStoreContract` of `/testing`. */
 export interface ApprovalStore {
   /**
    * Puts a question, or finds it if the same was put before (see `findRepeat`). Rejects with `store_full`, and with `too_large`,
@@ -69,6 +70,7 @@ export interface ApprovalStore {
   apply(id: string, event: ApprovalEvent): Promise<ApprovalRecord>;
   /** Undefined if the record is not there, or not there any more. */
   get(id: string): Promise<ApprovalRecord | undefined>;
+  /** Resolves with the records after `afterSeq`, in the order of their last changes. */
   page(options?: PageOptions): Promise<ApprovalPage>;
   /**
    * Each changed record in the order of the changes, now and later, also those of other processes. A record that changes again before

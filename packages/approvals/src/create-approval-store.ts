@@ -22,7 +22,7 @@ import { ApprovalEventSchema } from "./transition.ts";
 import { watchRecords } from "./watch-records.ts";
 
 export interface ApprovalStoreOptions {
-  /** See {@link ApprovalLimits}. */
+  /** Limits to override. @default each as {@link ApprovalLimits} states */
   readonly limits?: Partial<ApprovalLimits> | undefined;
   /**
    * Time. Processes that share a store must agree on it, unless the storage has a clock of its own: then it is for waiting only.

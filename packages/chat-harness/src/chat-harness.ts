@@ -28,7 +28,7 @@ export interface ChatHarnessOptions<F extends ChatFields> extends EngineOptions<
    * has what no listener has taken as `resumed_turns`, ahead of the turn of its own message. @default "listeners"
    */
   readonly resumedTurns?: "listeners" | "next-send" | undefined;
-  /** See {@link ChatHarnessLimits}. */
+  /** Limits to override. @default each as {@link ChatHarnessLimits} states */
   readonly limits?: Partial<ChatHarnessLimits> | undefined;
 }
 

@@ -22,6 +22,7 @@ export interface GraphErrorContext {
   readonly message: string;
 }
 
+/** The limits of a graph, with their defaults. */
 export const graphLimits = defineLimits({
   /** Nodes that one invocation runs; beyond it the invocation fails with `step_limit_reached`. */
   maxSteps: 100_000,
@@ -30,6 +31,7 @@ export const graphLimits = defineLimits({
 });
 export type GraphLimits = LimitsOf<typeof graphLimits>;
 
+/** What survives the end of a run's process; see {@link CompileOptions.durability}. */
 export type Durability = "suspend" | "node";
 
 /** How a graph runs. Within another graph, the options of the outer graph apply. */
@@ -44,7 +46,7 @@ export interface CompileOptions<F extends Fields = Fields> {
    * that are JSON, and a store. @default "suspend"
    */
   readonly durability?: Durability | undefined;
-  /** See {@link GraphLimits}. */
+  /** Limits to override. @default each as {@link GraphLimits} states */
   readonly limits?: Partial<GraphLimits> | undefined;
   /** Receives the warnings about the graph when it compiles. @default `process.emitWarning`; nothing in browsers */
   readonly onWarning?: ((warning: GraphWarning) => void) | undefined;

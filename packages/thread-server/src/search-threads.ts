@@ -23,6 +23,7 @@ const messageEvents: readonly EventName[] = ["item.completed"];
 /** After how many events the time is looked at where none is a message. */
 const checkpointEvery = 1000;
 
+/** What a search without a server needs. */
 export interface SearchSettings {
   readonly clock: Pick<Clock, "elapsedMs">;
   readonly limits: Pick<ThreadServerLimits, "maxSearchThreads" | "maxSearchLength" | "searchTimeoutMs">;

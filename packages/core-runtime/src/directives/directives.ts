@@ -39,6 +39,7 @@ export interface Directives {
 }
 
 export interface DirectivesOptions {
+  /** Where the directives are kept. */
   readonly store: DirectiveStore;
   /** Records each issue, use and revocation. @default nowhere */
   readonly audit?: Pick<AuditSink, "record"> | undefined;

@@ -22,6 +22,7 @@ import {
 
 /** Options of a store in a file. */
 export interface FileStoreOptions {
+  /** The path of the file; its directory is created with mode 0700. */
   readonly path: string;
   /** @default see each limit */
   readonly limits?: Partial<RecordLimits> | undefined;

@@ -19,12 +19,13 @@ export const agentToolsLimits = defineLimits({
 export type AgentToolsLimits = LimitsOf<typeof agentToolsLimits>;
 
 export interface AgentToolsOptions extends HostedCallOrigin {
+  /** The host of the agents: `createAgentHost`. */
   readonly host: ToolHost;
   /** Agents whose tools are left out, such as those of {@link createThreadTools}. @default none */
   readonly without?: readonly string[] | undefined;
-  /** Called with one safe line for each tool that cannot be shown to a model, once. */
+  /** Called with one safe line for each tool that cannot be shown to a model, once. @default ignored */
   readonly onNote?: ((line: string) => void) | undefined;
-  /** See {@link AgentToolsLimits}. */
+  /** Limits to override. @default each as {@link AgentToolsLimits} states */
   readonly limits?: Partial<AgentToolsLimits> | undefined;
 }
 

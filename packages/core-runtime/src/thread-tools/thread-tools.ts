@@ -11,6 +11,7 @@ export interface ThreadToolsOptions extends HostedCallOrigin {
   readonly tools: readonly (Pick<Tool, "name" | "description" | "effects"> & {
     readonly inputSchema: JsonSchema;
   })[];
+  /** The host that calls the tools. */
   readonly host: Pick<ToolHost, "call" | "check">;
   /**
    * The agent's tool that prepares the calls of the others: it takes `{ tool, input }` and returns

@@ -5,9 +5,9 @@ import type { StreamChunk } from "../call-stream.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 
 export interface ToolHostCallOptions extends CallOptions {
-  /** The call has no effect: it is repeated if its agent is lost. */
+  /** The call has no effect: it is repeated if its agent is lost. @default false */
   readonly isRepeatable?: boolean | undefined;
-  /** A human's approval of exactly this call: a tool that requires a directive gets one for it, to be used once. */
+  /** A human's approval of exactly this call: a tool that requires a directive gets one for it, to be used once. @default none */
   readonly approval?: ToolContext["approval"] | undefined;
 }
 
