@@ -1,4 +1,9 @@
 import { expect, it } from "vitest";
+import { createWorkspaceAgent } from "../../apps/workspace-agent/src/index.ts";
+import { tool } from "../../packages/agent-sdk/src/index.ts";
+import { defineGraph, defineState, END, type StartOptions } from "../../packages/graph/src/index.ts";
+import { createShellClient } from "../../packages/shell-client/src/index.ts";
+import { createShellEngine } from "../../packages/shell-engine/src/index.ts";
 import { InvalidArgumentError } from "../../packages/wire/src/index.ts";
 import { entries } from "./entries.ts";
 
@@ -64,4 +69,45 @@ it("every exported constructor refuses an unknown option by its name", async () 
     if (!isRefusal) accepting.push(`${place}: ${String(error)}`);
   }
   expect(accepting).toEqual([]);
+});
+
+it("refuses unknown names where options stand inside of others", () => {
+  const graph = defineGraph(defineState({}))
+    .node("a", () => ({}))
+    .entry("a")
+    .edge("a", END);
+  const input = { type: "object" } as const;
+  const calls: Readonly<Record<string, (unknown: object) => unknown>> = {
+    tool: (unknown) => tool({ name: "a", description: "", input, run: () => ({}), ...unknown }),
+    compile: (unknown) => graph.compile(unknown),
+    session: (unknown) => graph.compile({ session: unknown }),
+    handlers: (unknown) => createShellEngine({ handlers: unknown }),
+    approvalPolicy: (unknown) =>
+      createShellClient({ engine: createShellEngine({ handlers: {} }), approvalPolicy: unknown }),
+    createWorkspaceAgent: (unknown) => createWorkspaceAgent(unknown),
+  };
+  for (const [owner, call] of Object.entries(calls)) {
+    let error: unknown;
+    try {
+      call({ notAnOption: true });
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(InvalidArgumentError);
+    expect(error).toMatchObject({
+      code: "invalid_argument",
+      message: expect.stringContaining(`${owner}: "notAnOption"`),
+    });
+  }
+});
+
+it("a run of a graph refuses an option that it does not know", async () => {
+  const graph = defineGraph(defineState({}))
+    .node("a", () => ({}))
+    .entry("a")
+    .edge("a", END)
+    .compile();
+  const refused = graph.invoke({ session: "s1" } as StartOptions);
+  await expect(refused).rejects.toMatchObject({ code: "invalid_argument" });
+  await expect(refused).rejects.toThrow('invoke: "session" is not an option');
 });

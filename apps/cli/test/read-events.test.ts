@@ -51,7 +51,7 @@ describe("the events of a file", () => {
   });
 
   it.each([
-    ["nowhere.json", "is not there"],
+    ["nowhere.json", "does not exist"],
     [".", "is a directory"],
   ])("are refused of %s", async (file, message) => {
     await expect(readEvents(file)).rejects.toMatchObject({

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { type Agent, defineAgent, type Tool, type ToolContext, ToolError, tool } from "@harnesskit/agent-sdk";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { defineOptions, InvalidArgumentError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import * as z from "zod";
 import { BackgroundCommands } from "./background-commands.ts";
@@ -29,15 +29,22 @@ import { writeTool } from "./tools/write.ts";
 
 /** Options of {@link createWorkspaceAgent}. */
 export interface WorkspaceAgentOptions {
-  readonly limits?: Partial<WorkspaceToolsLimits>;
+  /** See {@link WorkspaceToolsLimits}. */
+  readonly limits?: Partial<WorkspaceToolsLimits> | undefined;
   /** Names of environment variables that commands see beside the default ones. @default [] */
-  readonly env?: readonly string[];
+  readonly env?: readonly string[] | undefined;
   /**
    * Absolute path of the ripgrep to search with, for a system that `@vscode/ripgrep` has no executable for.
    * @default that of `@vscode/ripgrep`
    */
-  readonly ripgrepPath?: string;
+  readonly ripgrepPath?: string | undefined;
 }
+
+const checkOptions = defineOptions<WorkspaceAgentOptions>("createWorkspaceAgent", {
+  limits: false,
+  env: false,
+  ripgrepPath: false,
+});
 
 /** Bytes that one byte of a command's output can take as JSON. */
 const maxEscapedBytes = 6;
@@ -62,7 +69,7 @@ const definitions = [
  * conversation that started it (the call's `correlation_id`). Throws `InvalidArgumentError` `invalid_argument` for an invalid option.
  */
 export function createWorkspaceAgent(options: WorkspaceAgentOptions = {}): Agent {
-  const { env = [], ripgrepPath } = options;
+  const { env = [], ripgrepPath } = checkOptions(options);
   if (env.some((name) => typeof name !== "string" || name === "" || /[=\0]/.test(name)))
     throw new InvalidArgumentError("env must contain names of environment variables");
   if (env.some((name) => neverPassedOn.has(name)))

@@ -24,6 +24,7 @@ export interface ReadHookOptions {
   readonly agentId?: string | undefined;
   /** @default the system's clock */
   readonly clock?: { now(): number } | undefined;
+  /** Limits to override. @default each as `HookLimits` states */
   readonly limits?: Partial<HookLimits> | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface AgentOptions {
   readonly version: string;
   /** @default none; see `register` */
   readonly tools?: readonly Tool[] | undefined;
-  /** What the agent may use at the most. */
+  /** What the agent may use at the most. @default each as `AgentLimits` states */
   readonly limits?: Partial<AgentLimits> | undefined;
   /**
    * Receives failures outside the results: a tool's own exception, a rejected tool, a stray failure.

@@ -52,6 +52,7 @@ const readManifestHash = async (agentId: string): Promise<string | undefined> =>
   }
 };
 
+/** Options of `run`. */
 export interface RunOptions {
   /** Where socket and token are read from; the token is removed. @default process.env */
   readonly env?: NodeJS.ProcessEnv | undefined;

@@ -1,6 +1,7 @@
 import { type ToolDeclaration, ToolNameSchema } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import * as shared from "@harnesskit/wire/tool";
+import { checkTool } from "./option-names.ts";
 import { type CompiledSchema, compileSchema } from "./schema.ts";
 import type { ToolContext } from "./tool-context.ts";
 
@@ -31,6 +32,7 @@ export type ToolOutput<Schema> = Schema extends shared.ToolSchema
     : object
   : object | undefined | Nothing;
 
+/** What `tool` takes: a tool whose `run` is typed by its schemas. */
 export interface ToolDefinition<
   Input extends shared.ToolSchema,
   Output extends shared.ToolSchema | undefined = undefined,
@@ -104,7 +106,7 @@ export const compileTool = (tool: Tool): CompiledTool => {
 
 /**
  * Defines a tool. `input` and `output` are zod schemas, other Standard Schemas or JSON Schemas; the types of `run`
- * follow from them. Throws `invalid_argument` for a name, schema or time limit that cannot be used; a JSON Schema is compiled
+ * follow from them. Throws `invalid_argument` for an unknown member, and for a name, schema or time limit that cannot be used; a JSON Schema is compiled
  * when the tool is first served or called, which then rejects so.
  */
 export const tool = <
@@ -113,7 +115,7 @@ export const tool = <
 >(
   definition: ToolDefinition<Input, Output>,
 ): Tool => {
-  const made: Tool = shared.tool(definition as unknown as Tool);
+  const made: Tool = shared.tool(checkTool(definition as unknown as Tool));
   compileTool(made);
   return made;
 };

@@ -58,6 +58,7 @@ export class AhpFailure extends HarnessError<FailureCode> {
   }
 }
 
+/** Why a call is wrong in any case: see each error of `AhpClient`. */
 export type UsageErrorCode =
   /** A handshake has to succeed before anything else. */
   | "handshake_required"

@@ -3,8 +3,11 @@ import { AhpFailure } from "./errors.ts";
 
 /** What the harness allows: what it advertised, else what the protocol says. */
 export interface HarnessLimits {
+  /** How long an answer may take, in milliseconds. */
   readonly timeoutMs: number;
+  /** How many events a batch may have. */
   readonly batchSize: number;
+  /** The greatest `depth` that an event may have. */
   readonly maxDepth: number;
 }
 

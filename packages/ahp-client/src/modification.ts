@@ -44,7 +44,7 @@ export const readModification = (
   return wanted === undefined ? { leftover: { path: field, kind: "added" } } : { wanted };
 };
 
-/** Says in a few words what of a change cannot be applied, and what to do. The path in it is untrusted text. */
+/** Returns a sentence that names the part of a change that cannot be applied, and says what to do. The path in it is untrusted text. */
 export const describeLeftover = (leftover: JsonDifference, field: ChangeableField): string => {
   const { path, kind } = leftover;
   if (path === "") return "modified_payload is not an object";

@@ -69,6 +69,7 @@ export interface ApprovalStore {
   apply(id: string, event: ApprovalEvent): Promise<ApprovalRecord>;
   /** Undefined if the record is not there, or not there any more. */
   get(id: string): Promise<ApprovalRecord | undefined>;
+  /** Resolves with the records after `afterSeq`, in the order of their last changes. */
   page(options?: PageOptions): Promise<ApprovalPage>;
   /**
    * Each changed record in the order of the changes, now and later, also those of other processes. A record that changes again before

@@ -28,7 +28,7 @@ export interface ApprovalTable {
   put(record: ApprovalRecord): MaybePromise<void>;
   /** The newest first, at most `limit`. */
   identical(key: IdenticalKey, limit: number): MaybePromise<ApprovalRecord[]>;
-  /** By `seq`, greater than `afterSeq`. */
+  /** Returns records with a greater `seq` than `afterSeq`, in the order of `seq`. */
   page(filter: ApprovalFilter, afterSeq: number, limit: number): MaybePromise<ApprovalRecord[]>;
   /** Open records that time has changed: `dueAtMs` is at or before `nowMs`, which a table with `now` need not be given. */
   due(nowMs?: number): MaybePromise<ApprovalRecord[]>;
@@ -36,9 +36,9 @@ export interface ApprovalTable {
   countOpen(of?: Pick<IdenticalKey, "agent" | "session">): MaybePromise<number>;
   /** Removes records that ended before a time, and the oldest that have ended until at most `keep` records are left. */
   dropEnded(beforeMs: number, keep: number): MaybePromise<void>;
-  /** Approved by this grant and not taken. */
+  /** Returns the records that this grant approved and that were not taken. */
   unusedOfGrant(grantId: string): MaybePromise<ApprovalRecord[]>;
-  /** By `seq`. */
+  /** Returns all grants, in the order of `seq`. */
   grants(): MaybePromise<Grant[]>;
   /** Inserts or replaces. */
   putGrant(grant: Grant): MaybePromise<void>;
@@ -47,7 +47,7 @@ export interface ApprovalTable {
 
 /** Runs work on the rows, each time in one transaction. Calls after `close` reject with `store_closed`. */
 export interface ApprovalBacking {
-  /** Work that calls one method of the table. */
+  /** Runs `work`, which calls one method of the table, and resolves with its result. */
   read<T>(work: (table: ApprovalTable) => MaybePromise<T>): Promise<T>;
   /**
    * All that `work` does, or nothing if it throws. No other write, of any process, happens meanwhile. The work ends in the turn of

@@ -28,7 +28,7 @@ import { awaited, type MaybePromise, runSteps, type Steps } from "./steps.ts";
 import { ApprovalEventSchema } from "./transition.ts";
 
 export interface ApprovalStoreOptions {
-  /** See {@link ApprovalLimits}. */
+  /** Limits to override. @default each as {@link ApprovalLimits} states */
   readonly limits?: Partial<ApprovalLimits> | undefined;
   /**
    * Time. Processes that share a store must agree on it, unless the storage has a clock of its own: then it is for waiting only.

@@ -3,7 +3,7 @@ import type { ViewLine } from "./view-lines.ts";
 /** Empty lines in a row that are shown as they are. */
 const maxEmpty = 5;
 
-/** Longer runs of empty lines as one line that counts them: they cannot push what follows out of sight. */
+/** Replaces a long run of empty lines by one line that counts them, so that it cannot push the rest out of sight. */
 export const foldEmpty = (lines: readonly ViewLine[]): readonly ViewLine[] => {
   const folded: ViewLine[] = [];
   let empty: ViewLine[] = [];

@@ -45,7 +45,7 @@ const lineKindOf = (text: string): LineKind => {
   return text.startsWith("-") ? "removed" : "plain";
 };
 
-/** Untrusted text as safe lines. What is cut is counted in a last line. */
+/** Returns untrusted text as lines that are safe to show. A last line counts what was cut. */
 export const toViewLines = (
   text: string,
   isDiff: boolean,

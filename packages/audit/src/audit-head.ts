@@ -13,7 +13,7 @@ export const genesis: AuditHead = { seq: 0, hash: "0".repeat(64) };
 /** `42:9f86d0…`: a head as a string that can be stored elsewhere. */
 export const formatHead = ({ seq, hash }: AuditHead): string => `${seq}:${hash}`;
 
-/** Parses a head. Throws `audit_invalid_head`. */
+/** Parses what `formatHead` returned. Throws `audit_invalid_head`. */
 export const parseHead = (text: string): AuditHead => {
   const match = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text);
   if (match?.[1] === undefined || match[2] === undefined) {

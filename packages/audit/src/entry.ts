@@ -62,4 +62,5 @@ export const AuditEntrySchema = z.object({
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
 });
+/** An entry as the log has it. */
 export type AuditEntry = z.infer<typeof AuditEntrySchema>;

@@ -7,6 +7,7 @@ import { createRedactor, type Redactor } from "./redactor.ts";
 import type { AuditSink } from "./sink.ts";
 
 export interface MemoryAuditSinkOptions {
+  /** Limits to override. @default each as `MemoryAuditSinkLimits` states */
   readonly limits?: Partial<MemoryAuditLimits> | undefined;
   /** Takes the secrets out; may be shared with other logs. @default createRedactor() */
   readonly redactor?: Redactor | undefined;

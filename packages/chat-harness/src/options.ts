@@ -170,6 +170,7 @@ export interface TurnOptions extends ChatCallOptions {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Options of `close`. */
 export interface CloseOptions {
   /**
    * How long running turns may take to end; then they are cancelled, and `close` waits for another `abandonAfterMs`.
@@ -178,6 +179,7 @@ export interface CloseOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** Options of `recover`. */
 export interface RecoverOptions {
   /** Only this session. @default all */
   readonly sessionId?: string | undefined;

@@ -6,15 +6,15 @@ import type { CoreLimits } from "./core-limits.ts";
 export interface CallOptions {
   /** Time until the call ends with `tool.timeout`, waiting for a slot included. @default 120000 */
   readonly timeoutMs?: number | undefined;
-  /** Cancels the call. */
+  /** Cancels the call. @default never */
   readonly signal?: AbortSignal | undefined;
-  /** The same key and input mean the same call: its remembered result is returned again. */
+  /** The same key and input mean the same call: its remembered result is returned again. @default none: each call is a new one */
   readonly idempotencyKey?: string | undefined;
-  /** Who calls, for the agent. Metadata only. */
+  /** Who calls, for the agent. Metadata only. @default none */
   readonly caller?: Caller | undefined;
-  /** Who is behind the message, for the agent. Metadata only. */
+  /** Who is behind the message, for the agent. Metadata only. @default none */
   readonly actor?: Actor | undefined;
-  /** What the call is about, for the agent. Never secret. */
+  /** What the call is about, for the agent. Never secret. @default none */
   readonly context?: CallContext | undefined;
   /** The logical request that the call belongs to. @default the call's id */
   readonly requestId?: string | undefined;
@@ -24,7 +24,7 @@ export interface CallOptions {
   readonly causationId?: string | undefined;
   /**
    * The issued directive that asks for the call, which uses it once; a tool with `requires_directive` needs one. It must be
-   * for this tool and input, in force, and not spent.
+   * for this tool and input, in force, and not spent. @default none
    */
   readonly directiveId?: string | undefined;
   /**

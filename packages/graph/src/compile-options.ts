@@ -28,6 +28,7 @@ export interface GraphErrorContext {
   readonly message: string;
 }
 
+/** The limits of a graph, with their defaults. */
 export const graphLimits = defineLimits({
   /** Nodes that one invocation runs; beyond it the invocation fails with `step_limit_reached`. */
   maxSteps: 100_000,
@@ -36,6 +37,7 @@ export const graphLimits = defineLimits({
 });
 export type GraphLimits = LimitsOf<typeof graphLimits>;
 
+/** What survives the end of a run's process; see {@link CompileOptions.durability}. */
 export type Durability = "suspend" | "node";
 
 /** The durability of a graph. Throws `invalid_argument` for an unknown one, and for `node` without a store. */
@@ -63,7 +65,7 @@ export interface CompileOptions<F extends Fields = Fields> {
    * that are JSON, and a store. @default "suspend"
    */
   readonly durability?: Durability | undefined;
-  /** See {@link GraphLimits}. */
+  /** Limits to override. @default each as {@link GraphLimits} states */
   readonly limits?: Partial<GraphLimits> | undefined;
   /** Receives the warnings about the graph when it compiles. @default `process.emitWarning`; nothing in browsers */
   readonly onWarning?: ((warning: GraphWarning) => void) | undefined;

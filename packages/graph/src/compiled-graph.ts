@@ -12,6 +12,7 @@ import type { InvokeOptions } from "./invoke-options.ts";
 import { type DrainOptions, type DrainSummary, EventQueue } from "./observers/event-queue.ts";
 import type { NodeEvent, Observer } from "./observers/node-event.ts";
 import { type ObserverOptions, toRegistration } from "./observers/observers.ts";
+import { checkInvokeOptions } from "./option-names.ts";
 import type { GraphOutcome } from "./outcome.ts";
 import type { Host } from "./run/beginning.ts";
 import { invoke } from "./run/invoke.ts";
@@ -84,7 +85,7 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
   }
 
   async #run(options: InvokeOptions, onEvent?: (event: NodeEvent) => void): Promise<GraphOutcome<F>> {
-    return (await invoke(this.#host, options, onEvent)) as GraphOutcome<F>;
+    return (await invoke(this.#host, checkInvokeOptions(options), onEvent)) as GraphOutcome<F>;
   }
 
   /**

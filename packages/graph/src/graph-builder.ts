@@ -134,7 +134,7 @@ export class GraphBuilder<F extends Fields, Names extends string = never, Inner 
     return this.#with({ middleware: [...this.#definition.middleware, ...untyped(middleware)] });
   }
 
-  /** Returns the graph, ready to run. Throws a {@link GraphCompileError} for a graph that cannot run. */
+  /** Returns the graph, ready to run. Throws a {@link GraphCompileError} for a graph that cannot run, and `invalid_argument`. */
   compile(options: CompileOptions<F> = {}): CompiledGraph<F, Inner> {
     return compileGraph(this.#definition, options);
   }

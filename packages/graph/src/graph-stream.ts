@@ -2,6 +2,7 @@ import { GraphError } from "./errors.ts";
 import type { NodeEvent } from "./observers/node-event.ts";
 import { onAborted } from "./run/abort-scope.ts";
 
+/** Options of `stream`. */
 export interface StreamOptions {
   /** How many events may wait for the reader; see {@link GraphStream}. 1 or more. @default 10000 */
   readonly maxBufferedEvents?: number | undefined;

@@ -94,6 +94,7 @@ export interface RecoverOptions<F extends Fields = Fields> extends CommonOptions
   readonly resolve?: Readonly<Record<string, Resolution>> | undefined;
 }
 
+/** A new run, one that resumes, or one that recovers. */
 export type InvokeOptions<F extends Fields = Fields, Inner = never> =
   | StartOptions<F>
   | RecoverOptions<F>

@@ -19,6 +19,7 @@ export interface HubOptions {
   readonly timeline: TimelineStore;
   /** Names the hub for agents and clients. @default "harness-hub" */
   readonly name?: string | undefined;
+  /** The hub's version, which agents and clients are given. */
   readonly version: string;
   /** Arguments of `harness` as a shell takes them, which the page shows: what starts this hub again, and what runs an agent under it. @default none */
   readonly commands?: { readonly start: string; readonly run: string } | undefined;
@@ -49,7 +50,7 @@ export interface HubOptions {
   readonly grantMs?: number | undefined;
   /** Records each event with its decision, without content; answers, refused ones too, and revoked grants. @default nowhere */
   readonly audit?: Pick<AuditSink, "record" | "isFull"> | undefined;
-  /** See {@link HubLimits}. */
+  /** Limits to override. @default each as {@link HubLimits} states */
   readonly limits?: Partial<HubLimits> | undefined;
   /** Receives errors that no agent and no client sees. What it throws is ignored. @default no report */
   readonly onError?: ((error: unknown) => void) | undefined;

@@ -53,11 +53,13 @@ const ownStartMs = 5000;
 export interface McpAgentDirectoryOptions extends McpServerOptions {
   /** Where the two files are written; made with mode 0700 if it is missing. */
   readonly directory: string;
+  /** The agent's id, such as `mcp.files`. */
   readonly id: string;
   /** @default "1.0.0" */
   readonly version?: string | undefined;
   /** What people call the agent. @default the server's command line or URL */
   readonly name?: string | undefined;
+  /** A command, or a URL of Streamable HTTP. */
   readonly server: McpServer;
   /** @default all tools are offered; see `McpAgentOptions` */
   readonly acceptedTools?: Readonly<Record<string, string>> | undefined;

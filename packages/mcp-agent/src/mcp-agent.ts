@@ -37,8 +37,9 @@ export interface McpAgentOptions
   readonly acceptedTools?: Readonly<Record<string, string>> | undefined;
   /** The tools that are offered, by the server's names. @default all tools */
   readonly tools?: readonly string[] | undefined;
-  /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. */
+  /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. @default none */
   readonly authProvider?: object | undefined;
+  /** Limits to override. @default each as `McpLimits` states */
   readonly limits?: Partial<McpLimits> | undefined;
   /** Where the variables are read that the server names. @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;

@@ -16,7 +16,7 @@ const reserved = /^HARNESS_/;
 /** A program that speaks MCP on its standard streams. */
 const McpCommandSchema = z.strictObject({
   /** The program and its arguments; no shell reads them. Arguments are visible to other users: put no secret there. */
-  command: z.tuple([word.min(1)], word),
+  command: z.tuple([word.min(1)], word, "must be a list: the program, then its arguments"),
   /** Names of environment variables that the program gets, beside PATH, HOME and the like. */
   env: z
     .array(variable.refine((name) => !reserved.test(name), "belongs to the core"))
@@ -69,9 +69,9 @@ const McpUrlSchema = z
 export const McpServerSchema = z.union([McpCommandSchema, McpUrlSchema]);
 export type McpServer = z.infer<typeof McpServerSchema>;
 
-/** What is wrong with a description of a server, by its first field that is wrong. */
+/** What is wrong with the description of a server: an unknown field, or the first invalid one. */
 export const configProblem = (what: string, { issues }: z.ZodError): McpError => {
-  const [issue] = issues;
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   const field = displayText((issue?.path ?? []).map(String).join("."), { maxLength: 200 });
   const problem = displayText(issue?.message ?? "", { maxLength: 300 });
   return new McpError(
@@ -85,7 +85,7 @@ export const parseMcpServer = (value: unknown): McpServer => {
   const isUrl = typeof value === "object" && value !== null && "url" in value;
   const { data, error } = (isUrl ? McpUrlSchema : McpCommandSchema).safeParse(value);
   if (data) return data;
-  throw configProblem("the MCP server", error);
+  throw configProblem("server", error);
 };
 
 /** The names of the environment variables that a server needs. */

@@ -7,12 +7,15 @@ import { readSecrets } from "./secrets.ts";
 
 export interface ReadMcpToolsOptions
   extends Partial<Record<"connectTimeoutMs" | "listTimeoutMs", number | undefined>> {
+  /** A command, or a URL of Streamable HTTP. */
   readonly server: McpServer;
+  /** Limits to override. @default each as `McpLimits` states */
   readonly limits?: Partial<McpLimits> | undefined;
   /** @default process.env */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. */
+  /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. @default none */
   readonly authProvider?: object | undefined;
+  /** Gives up, and ends the server. @default never */
   readonly signal?: AbortSignal | undefined;
   /** Receives each line of the server's standard error, safe to show. @default ignored */
   readonly onOutput?: ((line: string) => void) | undefined;

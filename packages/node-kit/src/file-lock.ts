@@ -19,7 +19,7 @@ export interface FileLockOwner extends ProcessIdentity {
 }
 
 export interface FileLockOptions {
-  /** A seam, so that a test can model a disk. */
+  /** A seam, so that a test can model a disk. @default Node's own */
   readonly fileSystem?: WritableFileSystem | undefined;
   /** Whether the owner of a lock is dead beyond doubt. @default {@link isLockOwnerDead} */
   readonly isOwnerDead?: ((owner: FileLockOwner) => boolean) | undefined;

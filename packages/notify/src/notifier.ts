@@ -26,6 +26,7 @@ export const notifierLimits = defineLimits({
   /** Between two notices to one target. What comes meanwhile goes out as one notice. */
   spacingMs: { default: 2_000, min: 0 },
 });
+/** Sends notices about approvals that wait. */
 export type NotifierLimits = LimitsOf<typeof notifierLimits>;
 
 export interface NotifierOptions {
@@ -36,11 +37,13 @@ export interface NotifierOptions {
    * `watch: (options) => client.watchInbox(options)`.
    */
   readonly source: Pick<ApprovalStore, "page" | "watch">;
+  /** The links that notices contain. */
   readonly links: NoticeLinks;
   /** @default in memory: a restart tells again what still waits */
   readonly sent?: SentLog | undefined;
+  /** Limits to override. @default each as `NotifyLimits` states */
   readonly limits?: Partial<NotifierLimits> | undefined;
-  /** Reports failed deliveries, as `NotifyError`, and failures of the source. What it throws is ignored. */
+  /** Reports failed deliveries, as `NotifyError`, and failures of the source. What it throws is ignored. @default no report */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** @default the global one */
   readonly fetch?: typeof fetch | undefined;
@@ -51,7 +54,7 @@ export interface NotifierOptions {
 export interface Notifier extends AsyncDisposable {
   /** Tells what waits already, and what comes. Call it once. */
   start(): void;
-  /** Notices that are on their way, by target. */
+  /** Returns how many notices are being delivered, by target. */
   stats(): Readonly<Record<string, number>>;
   /** Ends deliveries; what was not delivered is sent after the next start. Idempotent. */
   close(): Promise<void>;

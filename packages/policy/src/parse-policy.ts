@@ -23,6 +23,7 @@ export interface ParsePolicyOptions {
    * @default true for an action with a `command`, and for a `path` that is one of the files or a folder above it
    */
   readonly changesFiles?: ChangesFiles | undefined;
+  /** Limits to override. @default each as {@link PolicyLimits} states */
   readonly limits?: Partial<PolicyLimits> | undefined;
   /** A monotonic time in milliseconds, for the deadline of a decision. @default performance.now */
   readonly elapsedMs?: (() => number) | undefined;

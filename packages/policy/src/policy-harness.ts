@@ -15,14 +15,15 @@ import { checkPolicyHarnessOptions } from "./option-names.ts";
 import { compiledOf, type Policy } from "./policy.ts";
 
 export interface PolicyHarnessOptions {
+  /** The policy in force until `replace`. */
   readonly policy: Policy;
   /** The time of limits. @default the real time */
   readonly clock?: Clock | undefined;
   /** Removes secrets from reasons. @default removes what has the shape of a secret */
   readonly redactor?: Pick<Redactor, "text"> | undefined;
-  /** Receives every decision with its explanation. What it throws goes to `onError`. */
+  /** Receives every decision with its explanation. What it throws goes to `onError`. @default no report */
   readonly onDecision?: ((explanation: Explanation, event: AhpEvent) => void) | undefined;
-  /** Receives failures of rules, refused policies and what `onDecision` threw. What it throws is ignored. */
+  /** Receives failures of rules, refused policies and what `onDecision` threw. What it throws is ignored. @default no report */
   readonly onError?: ((error: unknown, context: PolicyErrorContext) => void) | undefined;
 }
 

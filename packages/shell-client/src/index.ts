@@ -7,7 +7,14 @@ export {
   type ShellClientErrorCode,
   type ShellClientErrorReason,
 } from "./shell-client-error.ts";
-export type { ApprovalAsk, ApprovalReply, ShellClientOptions, ShellSession } from "./shell-client-options.ts";
+export type {
+  ApprovalAsk,
+  ApprovalPolicy,
+  ApprovalReply,
+  ShellClientOptions,
+  ShellSession,
+  TierRule,
+} from "./shell-client-options.ts";
 export type {
   DirectiveError,
   DirectiveErrorCode,

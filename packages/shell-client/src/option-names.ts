@@ -1,5 +1,5 @@
 import { defineOptions } from "@harnesskit/wire";
-import type { ShellClientOptions } from "./shell-client-options.ts";
+import type { ApprovalPolicy, ShellClientOptions } from "./shell-client-options.ts";
 
 export const checkShellClientOptions = defineOptions<ShellClientOptions>("createShellClient", {
   engine: true,
@@ -23,4 +23,12 @@ export const checkShellClientOptions = defineOptions<ShellClientOptions>("create
   onResult: false,
   clock: false,
   createId: false,
+});
+
+const rules = { run: true, ask: true, refuse: true } as const;
+
+export const checkApprovalPolicy = defineOptions<ApprovalPolicy>("approvalPolicy", {
+  safe: rules,
+  caution: rules,
+  dangerous: rules,
 });

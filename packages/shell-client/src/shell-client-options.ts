@@ -62,6 +62,9 @@ export type ApprovalReply =
 /** What happens with directives of a risk tier: carried out, only after a yes, or never. */
 export type TierRule = "run" | "ask" | "refuse";
 
+/** The rules of tiers. @default those of {@link ShellClientOptions.approvalPolicy} */
+export type ApprovalPolicy = { readonly [Tier in RiskTier]?: TierRule | undefined };
+
 export interface ShellRetryOptions extends BackoffOptions {
   /** Attempts of one request. @default 5 */
   readonly maxAttempts?: number | undefined;
@@ -77,6 +80,7 @@ export interface AuthReferences {
 }
 
 export interface ShellClientOptions {
+  /** The engine: an exchange, such as `createHttpExchange`, a `ShellEngine` in this process, or a transport. */
   readonly engine: EngineEndpoint;
   /** @default the platform's locale and time zone alone */
   readonly shell?: ShellIdentity | undefined;
@@ -109,7 +113,7 @@ export interface ShellClientOptions {
    * The rule of each tier. A directive has the higher of the tier that it states and that of its type; a type that is not
    * registered has at least `caution`. @default safe runs, caution and dangerous ask
    */
-  readonly approvalPolicy?: Readonly<Partial<Record<RiskTier, TierRule>>> | undefined;
+  readonly approvalPolicy?: ApprovalPolicy | undefined;
   /** Whether what follows a refused directive is carried out. @default "continue" */
   readonly afterRefusal?: "continue" | "stop" | undefined;
   /** Whether the answer to a `request_approval` is sent by itself. Otherwise the question stays pending. @default true */

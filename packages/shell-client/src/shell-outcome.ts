@@ -59,6 +59,7 @@ export interface DirectiveError {
   readonly cause?: unknown;
 }
 
+/** What became of one directive. */
 export interface DirectiveResult {
   /** As it was received: frozen, and the very object that was approved and carried out. Of one that is not valid, its type and payload. */
   readonly directive: ActionDirective;

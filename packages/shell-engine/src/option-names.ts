@@ -1,7 +1,16 @@
 import { defineOptions } from "@harnesskit/wire";
+import type { ShellHandlers } from "./routes.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 
-export const checkShellEngineOptions = defineOptions<ShellEngineOptions<unknown>>("createShellEngine", {
+const checkHandlers = defineOptions<ShellHandlers>("handlers", {
+  intent: false,
+  sops: false,
+  plugins: false,
+  businessKey: false,
+  continuation: false,
+});
+
+const checkOptions = defineOptions<ShellEngineOptions<unknown>>("createShellEngine", {
   handlers: true,
   actionTypes: false,
   capabilities: false,
@@ -15,3 +24,11 @@ export const checkShellEngineOptions = defineOptions<ShellEngineOptions<unknown>
   clock: false,
   createId: false,
 });
+
+/** Returns the options. Throws `invalid_argument` for unknown names among them and among their handlers. */
+export const checkShellEngineOptions = <Given extends { readonly handlers: object }>(
+  options: Given,
+): Given => {
+  checkHandlers(checkOptions(options).handlers);
+  return options;
+};

@@ -154,6 +154,7 @@ export interface ContinueWith {
   readonly expiresInMs?: number | undefined;
 }
 
+/** What a handler returns, as an object. */
 export interface ShellReply {
   /** @default none */
   readonly directives?: readonly ActionDirective[];

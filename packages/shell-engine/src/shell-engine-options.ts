@@ -26,6 +26,7 @@ export type ShellAuthenticate<Context> = (
 ) => MaybePromise<{ readonly principal: unknown } | { readonly refused: "unauthorized" | "forbidden" }>;
 
 export interface ShellEngineOptions<Context = unknown> {
+  /** Your code, by what a request names. */
   readonly handlers: ShellHandlers<Context>;
   /** Types of actions beside the core ones, or in their places. @default none */
   readonly actionTypes?: readonly ActionType[] | undefined;

@@ -47,6 +47,6 @@ export const prunePostgresSchema = (
   what: PruneOptions = {},
 ): Promise<PruneReport> => withDatabase(options, (database) => prune(database, what));
 
-/** Numbers of a schema for a monitor. */
+/** Resolves with the size and the open work of a schema, for a monitor. */
 export const postgresSchemaStats = (options: PostgresSchemaOptions): Promise<PostgresSchemaStats> =>
   withDatabase(options, readSchemaStats);

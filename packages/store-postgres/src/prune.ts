@@ -16,7 +16,7 @@ export interface PruneOptions {
    * event. At least an hour. @default none
    */
   readonly runStatesOlderThanMs?: number | undefined;
-  /** Ends it between two batches. */
+  /** Ends it between two batches. @default never */
   readonly signal?: AbortSignal | undefined;
 }
 

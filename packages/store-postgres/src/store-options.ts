@@ -90,7 +90,7 @@ export interface PostgresStoreOptions {
   readonly migrate?: "apply" | "check" | undefined;
   /** Of {@link PostgresStore.approvals}. @default see each */
   readonly approvals?: PostgresApprovalOptions | undefined;
-  /** See {@link PostgresStoreLimits}. */
+  /** Limits to override. @default each as {@link PostgresStoreLimits} states */
   readonly limits?: Partial<PostgresStoreLimits> | undefined;
   /**
    * Time of this process: for waiting, and to judge nothing. Leases and stored times are the database's.

@@ -15,7 +15,7 @@ export type SqliteApprovalStoreLimits = ApprovalLimits &
 export interface SqliteApprovalStoreOptions
   extends Omit<SqliteStoreOptions, "limits">,
     Pick<ApprovalStoreOptions, "createId"> {
-  /** See {@link SqliteApprovalStoreLimits}. */
+  /** Limits to override. @default each as {@link SqliteApprovalStoreLimits} states */
   readonly limits?: Partial<SqliteApprovalStoreLimits> | undefined;
 }
 

@@ -16,7 +16,7 @@ export type ContinuationStoreLimits = LimitsOf<typeof continuationStoreLimits> &
   Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
 
 export interface ContinuationStoreOptions extends Omit<SqliteStoreOptions, "limits"> {
-  /** See {@link ContinuationStoreLimits}. */
+  /** Limits to override. @default each as {@link ContinuationStoreLimits} states */
   readonly limits?: Partial<ContinuationStoreLimits> | undefined;
 }
 

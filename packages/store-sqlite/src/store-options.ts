@@ -42,7 +42,7 @@ export interface SqliteStoreOptions {
   readonly file: string;
   /** @default "suspensions" */
   readonly sync?: SyncMode | undefined;
-  /** See {@link SqliteStoreLimits}. */
+  /** Limits to override. @default each as {@link SqliteStoreLimits} states */
   readonly limits?: Partial<SqliteStoreLimits> | undefined;
   /** Time. Leases of several processes must agree on it. @default that of the system */
   readonly clock?: Clock | undefined;

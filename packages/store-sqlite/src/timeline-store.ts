@@ -26,7 +26,7 @@ export type SqliteTimelineStoreLimits = TimelineLimits &
   Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
 
 export interface SqliteTimelineStoreOptions extends Omit<SqliteStoreOptions, "limits" | "sync"> {
-  /** See {@link SqliteTimelineStoreLimits}. */
+  /** Limits to override. @default each as {@link SqliteTimelineStoreLimits} states */
   readonly limits?: Partial<SqliteTimelineStoreLimits> | undefined;
 }
 

@@ -159,7 +159,7 @@ export interface ThreadClient {
   /** The version that the server answered `initialize` with. */
   readonly serverVersion: string;
   readonly capabilities: ThreadCapabilities;
-  /** `thread.create`. */
+  /** `thread.create`: resolves with the new thread. */
   createThread(params?: CreateThreadParams, options?: RequestOptions): Promise<Thread>;
   /** `thread.list`: all threads, or a page of them; `nextCursor` where more follow. */
   listThreads(options?: ListThreadsOptions): Promise<ThreadPage>;
@@ -231,9 +231,9 @@ export interface ThreadClient {
     decision: ApprovalDecision,
     options?: RespondApprovalOptions,
   ): Promise<void>;
-  /** `grant.list`: the `always` answers that hold. */
+  /** `grant.list`: resolves with the `always` answers in force. */
   listGrants(options?: ListGrantsOptions): Promise<readonly Grant[]>;
-  /** `grant.revoke`. Rejects with `approval_not_found`. */
+  /** `grant.revoke`: ends an `always` answer. Rejects with `approval_not_found`. */
   revokeGrant(grantId: string, options?: RequestOptions): Promise<void>;
   /**
    * Every event that this client hears of, from this call on. Those are the events of all threads; on a server with the

@@ -5,6 +5,7 @@ import { EventOutbox } from "./event-outbox.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { TurnQueue } from "./turn-queue.ts";
 
+/** Options of `connect` for one client. */
 export interface ThreadConnectOptions {
   /**
    * Says whether this client may choose a model for a turn: throws a `ProtocolError` -32602 for one that it may not. A

@@ -62,6 +62,7 @@ export type PromptVerdict = FinalVerdict | ModifyVerdict<{ readonly text: string
 
 /** Judges a call before it runs, and is notified of its outcome. A gate that throws blocks the call. */
 export interface ToolGate {
+  /** Judges a call. `signal` aborts when the turn is cancelled; a promise that rejects blocks the call. */
   before(call: JudgedCall, options: { signal: AbortSignal }): ToolVerdict | Promise<ToolVerdict>;
   /** Called once for each call that was judged, however it ended. What it throws is reported and changes nothing. */
   after?(call: JudgedCall, outcome: ToolOutcome): void | Promise<void>;
@@ -99,6 +100,7 @@ export interface PromptGate {
    * @default they are allowed
    */
   request?(request: JudgedRequest, options: { signal: AbortSignal }): PromptVerdict | Promise<PromptVerdict>;
+  /** Judges the prompt of a turn. `signal` aborts when the turn is cancelled; a promise that rejects blocks the prompt. */
   before(prompt: JudgedPrompt, options: { signal: AbortSignal }): PromptVerdict | Promise<PromptVerdict>;
 }
 

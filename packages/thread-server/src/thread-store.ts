@@ -1,6 +1,7 @@
 import type { Event, EventName, Grant, Thread } from "@harnesskit/protocol/threads";
 import { ThreadStoreError } from "./errors.ts";
 
+/** Which events of a thread a store returns. */
 export interface ReadEventsOptions {
   /** Only events with a greater number. The cost does not depend on how many there are before. @default 0 */
   readonly afterSeq?: number | undefined;
@@ -35,8 +36,9 @@ export interface ThreadLease {
 
 /** Proves to a later server that a human's answer in a log was written by a server of the same user. */
 export interface AnswerSeal {
+  /** Resolves with the seal of an answer. */
   seal(answer: object): Promise<string>;
-  /** False for an answer that has another seal, or none. */
+  /** Resolves with whether `seal` is the seal of `answer`. */
   holds(answer: object, seal: unknown): Promise<boolean>;
 }
 
@@ -55,7 +57,7 @@ export interface KeptClaim extends ThreadClaim {
 
 /** A file beside the log that is being written. */
 export interface ArtifactWriter {
-  /** Adds text as UTF-8, or bytes as they are. */
+  /** Appends text as UTF-8, or bytes as they are. Settles when there is room for more. */
   write(part: string | Uint8Array): Promise<void>;
   /** Ends it. What it returns goes into the `artifact` item. */
   close(): Promise<{ path: string; sizeBytes: number; sha256: string }>;
@@ -123,7 +125,7 @@ export interface ThreadStore {
   readonly answerSeal?: AnswerSeal | undefined;
   /** Stores an `always` answer. */
   addGrant(grant: Grant): Promise<void>;
-  /** Takes one back. False for an unknown one. */
+  /** Removes an `always` answer. Resolves with false for an unknown one. */
   removeGrant(grantId: string): Promise<boolean>;
   /** All that hold; with `digest`, those for it, at a cost that depends little on how many others there are. */
   grants(options?: { readonly digest?: string }): Promise<Grant[]>;

@@ -28,6 +28,7 @@ export interface ObservedEnd {
  * when the server closes has no end here.
  */
 export interface TurnObserver {
+  /** A turn was started; its prompt has not been judged yet. */
   turnStarted?(turn: ObservedTurn): void;
   /** The turn's prompt was allowed: its agent works now. */
   agentStarted?(turn: ObservedTurn): void;
@@ -38,6 +39,7 @@ export interface TurnObserver {
   ): void;
   /** An allowed call begins to run. */
   callStarted?(call: JudgedCall): void;
+  /** The turn has ended. Called once for each turn. */
   turnEnded?(turn: ObservedTurn, end: ObservedEnd): void;
 }
 

@@ -25,7 +25,7 @@ import type {
 } from "./timeline-store.ts";
 
 export interface TimelineStoreOptions {
-  /** See {@link TimelineLimits}. */
+  /** Limits to override. @default each as {@link TimelineLimits} states */
   readonly limits?: Partial<TimelineLimits> | undefined;
   /** @default that of the system */
   readonly clock?: Clock | undefined;

@@ -22,7 +22,7 @@ export const isOpenRow = ({ state }: Pick<TimelineRow, "state">): boolean => ope
 /** Whether `failedOnly` lets the row pass. */
 const isFailedRow = ({ state }: Pick<TimelineRow, "state">): boolean => failedStates.has(state);
 
-/** Text as a column keeps it for a search: without what a database cannot hold. */
+/** Returns text as a column keeps it for a search: without characters that a database cannot store. */
 export const searchable = (text: string): string =>
   text.toLowerCase().replaceAll(/\0|\p{Surrogate}/gu, "\ufffd");
 

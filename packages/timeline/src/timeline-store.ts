@@ -17,6 +17,7 @@ export interface StoredContent extends Omit<TimelineDetail, "row" | "approval" |
 /** A row before the store numbers it. */
 export type NewRow = Omit<TimelineRow, "id" | "seq" | "changedAtMs">;
 
+/** A row with its content. */
 export interface StoredRow {
   readonly row: TimelineRow;
   readonly content: StoredContent;
@@ -77,9 +78,13 @@ export interface RuleTally {
   readonly lastHitAtMs: number;
 }
 
+/** Which rows `page` returns. */
 export interface PageRequest {
+  /** Only rows that match all its fields. @default all rows */
   readonly filter?: TimelineFilter | undefined;
+  /** Only rows with a smaller id: `nextBeforeId` of the page before. @default the newest rows */
   readonly beforeId?: number | undefined;
+  /** The most rows of a page. @default `maxPage` of the limits */
   readonly limit?: number | undefined;
 }
 
@@ -93,6 +98,7 @@ export interface TimelineStore {
    * kept, also if the process is killed, when it resolves.
    */
   write(changes: readonly TimelineChange[]): Promise<readonly TimelineRow[]>;
+  /** Resolves with a row and its content; undefined for an unknown id. */
   get(id: number): Promise<StoredRow | undefined>;
   /** The newest rows first. Looks at a bounded number of rows. */
   page(request?: PageRequest): Promise<TimelinePage>;
@@ -108,13 +114,15 @@ export interface TimelineStore {
   }): Promise<readonly StoredRow[]>;
   /** Those seen last first. */
   sessions(request?: SessionsRequest): Promise<readonly SessionTally[]>;
+  /** Resolves with what each rule has decided. */
   rules(): Promise<readonly RuleTally[]>;
   /**
    * Calls `listener` soon after other processes have written; returns what ends that. It may call too often, and it may miss a write:
    * who watches also asks for changes each second. Left out by a store that other processes do not write.
    */
   onChange?(listener: () => void): () => void;
-  /** Removes what is beyond the limits; a bounded part at once. Resolves with how many rows were removed. */
+  /** Removes rows beyond the limits, a bounded number per call. Resolves with how many were removed. */
   prune(): Promise<number>;
+  /** Writes what waits, and closes the store. Idempotent. */
   close(): Promise<void>;
 }

@@ -16,6 +16,7 @@ export interface TcpContext {
 export interface TcpTransportOptions extends SocketTransportOptions {
   /** A loopback address. @default "127.0.0.1" */
   readonly host?: string | undefined;
+  /** The port of the server, 1 to 65535. */
   readonly port: number;
 }
 

@@ -15,6 +15,7 @@ import { type Clock, systemClock } from "./time/clock.ts";
 
 /** Where a byte pipe delivers. */
 export interface ByteReceiver {
+  /** Bytes have arrived, in order; chunks of any size. */
   bytes(chunk: Uint8Array): void;
   /** The other side sends no more; it may still read. */
   end(): void;
@@ -26,7 +27,9 @@ export interface ByteReceiver {
 export interface BytePipe {
   /** Begins delivery. Called once. */
   start(receiver: ByteReceiver): void;
+  /** Stops delivery until `resume`; bytes may still arrive for a moment. */
   pause(): void;
+  /** Continues delivery. */
   resume(): void;
   /** Writes, behind what was written before; `done` is called once, when the bytes were handed to the operating system or could not be. */
   write(data: Uint8Array | string, done: (error?: Error | null) => void): void;

@@ -44,7 +44,7 @@ class Watch<T> extends Feed<T> {
 
 /** Options of a watch. */
 export interface WatchOptions {
-  /** Ends the watch. */
+  /** Ends the watch. @default never: the reader leaves */
   readonly signal?: AbortSignal | undefined;
 }
 

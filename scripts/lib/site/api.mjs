@@ -124,7 +124,6 @@ export async function buildApi(target) {
       const file = await documentPackage(pkg, dir, findings);
       if (file !== undefined) files.push(file);
     }
-    if (process.env.KEEP_API) (await import("node:fs")).cpSync(dir, process.env.KEEP_API, { recursive: true });
     if (target !== undefined && files.length > 0) await writeMarkdown(files, target, findings);
   });
   return { findings, packages: libraries.length };

@@ -29,7 +29,7 @@ const readAll = async (stream: Readable, name: string): Promise<string> => {
 export const readFileOrStdin = async (file: string): Promise<string> => {
   if (file === "-") return readAll(io().stdin, "Standard input");
   const found = await stat(file).catch(() => undefined);
-  if (!found) throw usageError(`${file} is not there`);
+  if (!found) throw usageError(`${file} does not exist`);
   if (found.isDirectory()) throw usageError(`${file} is a directory`);
   return readAll(createReadStream(file), file);
 };

@@ -14,6 +14,7 @@ export interface HookCommand {
 export interface ManagedSettings {
   /** Where it belongs; each line is one platform. */
   readonly place: string;
+  /** The settings, as text for that file. */
   readonly text: string;
 }
 

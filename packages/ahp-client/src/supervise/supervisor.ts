@@ -63,7 +63,10 @@ export interface Supervisor {
   ask(question: Question): Promise<EscalationAnswer>;
 }
 
-/** Throws `invalid_argument` for options that cannot be used. */
+/**
+ * Makes a supervisor for a loop of your own: it asks the harness of `client` before each call of a model or a tool, and reports what came
+ * of it. Throws `invalid_argument` for invalid options.
+ */
 export const createSupervisor = (client: SupervisingClient, options: SupervisionOptions = {}): Supervisor => {
   const supervision = new Supervision(client, options);
   return {

@@ -10,7 +10,7 @@ import type { AhpClient } from "../client-options.ts";
 
 /** What a human may tell the agent of a session. A rejection refuses it, with the error's message as the reason. */
 export interface ControlHandlers {
-  /** Ends what the agent of the session does now. */
+  /** Ends what the session's agent is doing. A rejection is reported to the human. */
   stop(session: string): Promise<void>;
   /** Gives it a prompt, after what it does now. */
   message(session: string, text: string): Promise<void>;

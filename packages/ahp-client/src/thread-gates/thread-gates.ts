@@ -34,6 +34,7 @@ export interface ThreadGatesOptions {
 
 /** The gates and the observer of a thread server; pass them to `createThreadServer`. */
 export interface ThreadGates {
+  /** Asks the harness about each call (`pre_action`), and reports its outcome (`post_action`). A failure blocks the call. */
   readonly gate: {
     before(
       call: ThreadCall,
@@ -41,6 +42,7 @@ export interface ThreadGates {
     ): Promise<ThreadVerdict<{ readonly input: JsonObject }>>;
     after(call: ThreadCall, outcome: ThreadCallOutcome): void;
   };
+  /** Asks the harness about each prompt, and each further request to the model (`pre_prompt`). A failure blocks. */
   readonly promptGate: {
     before(
       prompt: ThreadPrompt,
@@ -51,6 +53,7 @@ export interface ThreadGates {
       options: { signal: AbortSignal },
     ): Promise<ThreadVerdict<{ readonly text: string }>>;
   };
+  /** Reports sessions, answers of the model, and runs with their tasks. Never fails a turn. */
   readonly observer: {
     turnStarted(turn: ThreadTurn): void;
     agentStarted(turn: ThreadTurn): void;

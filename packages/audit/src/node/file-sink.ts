@@ -36,12 +36,13 @@ export type FileAuditLimits = LimitsOf<typeof fileAuditLimits>;
 export interface FileAuditSinkOptions {
   /** The file. Full ones get numbers behind its name. No other user may be able to write to its directory. */
   readonly path: string;
+  /** Limits to override. @default each as `FileAuditSinkLimits` states */
   readonly limits?: Partial<FileAuditLimits> | undefined;
   /** Takes the secrets out; may be shared with other logs. @default createRedactor() */
   readonly redactor?: Redactor | undefined;
   /** Milliseconds since 1970. @default Date.now */
   readonly clock?: (() => number) | undefined;
-  /** Receives writes that failed and entries that are dropped, the first of each outage. What it throws is ignored. */
+  /** Receives writes that failed and entries that are dropped, the first of each outage. What it throws is ignored. @default no report */
   readonly onError?: ((error: AuditError) => void) | undefined;
 }
 

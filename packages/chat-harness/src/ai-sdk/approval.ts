@@ -43,6 +43,7 @@ export const ApprovalRequestSchema = z.object({
   /** Why it is asked again: what was wrong with the last answer. */
   problem: z.string().optional(),
 });
+/** A call that a suspended turn waits for: what `approvalRequestOf` returns. */
 export type ApprovalRequest = z.infer<typeof ApprovalRequestSchema>;
 
 /** A request with the id of the signal that answers it. */

@@ -120,7 +120,7 @@ export interface ChatGraphOptions {
   readonly modelTimeoutMs?: number | undefined;
   /** How long one tool may run. @default 120000 */
   readonly toolTimeoutMs?: number | undefined;
-  /** See {@link ChatGraphLimits}. */
+  /** Limits to override. @default each as {@link ChatGraphLimits} states */
   readonly limits?: Partial<ChatGraphLimits> | undefined;
   /**
    * Returns a note for the model, such as that a command in the background has ended. It follows the message that begins the turn,

@@ -141,6 +141,7 @@ const shortText = (text: string): string => displayText(text, { maxLength: 200 }
 
 /** Options of a store in a file. */
 export interface FileStoreOptions {
+  /** The path of the file; its directory is created with mode 0700. */
   readonly path: string;
   /** @default see each limit */
   readonly limits?: Partial<RecordLimits> | undefined;

@@ -44,7 +44,7 @@ export interface CoreClientOptions {
   readonly requestTimeoutMs?: number | undefined;
   /** How a lost connection is replaced. @default as for all clients */
   readonly reconnect?: false | ReconnectOptions | undefined;
-  /** Receives what no caller sees. */
+  /** Receives what no caller sees. @default ignored */
   readonly onError?: ((error: HarnessError) => void) | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;

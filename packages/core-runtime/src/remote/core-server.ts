@@ -34,13 +34,15 @@ export interface RemoteClient {
 }
 
 export interface CoreServerOptions {
+  /** The core whose tools the server offers. The caller closes it. */
   readonly core: Pick<RunningCore, "tools" | "check" | "call">;
+  /** Who may connect, by their tokens. */
   readonly clients: readonly RemoteClient[];
   /** As announced to clients. @default "0.0.0" */
   readonly version?: string | undefined;
-  /** See {@link CoreServerLimits}. */
+  /** Limits to override. @default each as {@link CoreServerLimits} states */
   readonly limits?: Partial<CoreServerLimits> | undefined;
-  /** Receives what no client sees. What it throws is ignored. */
+  /** Receives what no client sees. What it throws is ignored. @default ignored */
   readonly onError?: ((error: HarnessError) => void) | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;

@@ -42,6 +42,7 @@ export interface ToolHost {
   ): Promise<CallResult>;
 }
 
+/** An agent that a host starts. */
 export interface HostedAgent {
   readonly agentId: string;
   /** The directory of the agent's manifest. */
@@ -73,9 +74,9 @@ export interface AgentHostOptions {
   readonly startTimeoutMs?: number | undefined;
   /** Opens the audit log of the core, which the host closes. @default no log */
   readonly openAudit?: (() => Promise<AuditSink | undefined>) | undefined;
-  /** Called with one safe line when an agent's state changes. */
+  /** Called with one safe line when an agent's state changes. @default ignored */
   readonly onNote?: ((line: string) => void) | undefined;
-  /** Called with each line of an agent's standard error. Untrusted. */
+  /** Called with each line of an agent's standard error. Untrusted. @default ignored */
   readonly onOutput?: ((line: string, agentId: string) => void) | undefined;
   /** Reports what fails behind the callers. What it throws is ignored. @default no report */
   readonly onError?: ((error: unknown) => void) | undefined;

@@ -16,10 +16,11 @@ const maxDescriptionLength = 4_096;
 const maxSchemaLength = 65_536;
 
 export interface AgentToolsOptions extends HostedCallOrigin {
+  /** The host of the agents: `createAgentHost`. */
   readonly host: ToolHost;
   /** Agents whose tools are left out, such as those of {@link createThreadTools}. @default none */
   readonly without?: readonly string[] | undefined;
-  /** Called with one safe line for each tool that cannot be shown to a model, once. */
+  /** Called with one safe line for each tool that cannot be shown to a model, once. @default ignored */
   readonly onNote?: ((line: string) => void) | undefined;
 }
 

@@ -39,6 +39,7 @@ export interface ThreadTool extends Tool {
   prepare(input: unknown, scope: ToolScope): Promise<PreparedCall & Required<Pick<PreparedCall, "run">>>;
 }
 
+/** For whom a conversation calls tools. */
 export interface HostedCallOrigin {
   /** The caller in the core's audit log. @default "thread-server" */
   readonly callerId?: string | undefined;

@@ -2,6 +2,7 @@ import { warnPlatform } from "@harnesskit/wire";
 import type { CompileOptions, GraphWarning } from "../compile-options.ts";
 import { CompiledGraph } from "../compiled-graph.ts";
 import type { GraphDefinition } from "../definition.ts";
+import { checkCompileOptions } from "../option-names.ts";
 import { createDefaults } from "../state/apply.ts";
 import type { Fields, StateSchema } from "../state/schema.ts";
 import { checkDefinition } from "./check-definition.ts";
@@ -39,11 +40,12 @@ const warningsOf = ({ name, kind, parts }: PlannedNode, schema: StateSchema): Gr
     })),
 ];
 
-/** Checks a declared graph and makes it ready to run. Throws a `GraphCompileError`. */
+/** Checks a declared graph and makes it ready to run. Throws a `GraphCompileError`, and `invalid_argument` for invalid options. */
 export const compileGraph = <F extends Fields, Inner>(
   definition: GraphDefinition,
   options: CompileOptions<F>,
 ): CompiledGraph<F, Inner> => {
+  checkCompileOptions(options);
   const { state: schema, edges, middleware } = definition;
   const entry = checkDefinition(definition);
   const targets = new Map(edges.map(({ from, to }) => [from, to]));

@@ -108,11 +108,13 @@ export class EventQueue {
   }
 }
 
+/** Options of `drain` and `drainEventsFor`. */
 export interface DrainOptions {
   /** How long to wait, in milliseconds. @default until it is done */
   readonly timeoutMs?: number | undefined;
 }
 
+/** The result of `drain` and `drainEventsFor`. */
 export interface DrainSummary {
   /** Events that are not delivered to all of their observers. */
   readonly undelivered_count: number;

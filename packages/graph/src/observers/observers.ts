@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
 import type { EventPhase, Observer } from "./node-event.ts";
 
+/** Which events an observer receives. */
 export interface ObserverOptions {
   /** The phases of its events, at least one. @default started, completed and suspended */
   readonly phases?: readonly EventPhase[] | undefined;

@@ -9,6 +9,7 @@ export interface Migration {
   readonly migrate: (state: JsonObject) => JsonObject | PromiseLike<JsonObject>;
 }
 
+/** How a graph keeps sessions: the option `session` of `compile`. */
 export interface SessionOptions<F extends Fields = Fields> {
   /**
    * Which fields belong to the session: all, those named, or by each field the name that it is stored under. The others are

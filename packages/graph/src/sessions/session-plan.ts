@@ -1,5 +1,6 @@
 import { checkNumber, InvalidArgumentError, type Resolved } from "@harnesskit/wire";
 import { GraphCompileError } from "../errors.ts";
+import { checkSessionOptions } from "../option-names.ts";
 import type { StateSchema } from "../state/schema.ts";
 import { createMigrationTable, type MigrationTable } from "./migrations.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -37,12 +38,15 @@ const durationOf = (name: string, value: number, min: number): number =>
   checkNumber(name, value, { min, max: Number.MAX_VALUE, allowFraction: true });
 
 /** Throws a {@link GraphCompileError}, or `invalid_argument` for an option that is not valid. */
-export const planSessions = (schema: StateSchema, options: SessionOptions = {}): SessionPlan => ({
-  fields: sessionFields(schema, options.fields),
-  schemaVersion: options.schemaVersion ?? "",
-  migrations: createMigrationTable(options.migrations ?? []),
-  autoSave: options.autoSave ?? true,
-  concurrency: options.concurrency ?? "last-write-wins",
-  leaseTtlMs: durationOf("leaseTtlMs", options.leaseTtlMs ?? 30_000, 1),
-  leaseWaitMs: durationOf("leaseWaitMs", options.leaseWaitMs ?? 60_000, 0),
-});
+export const planSessions = (schema: StateSchema, options: SessionOptions = {}): SessionPlan => {
+  checkSessionOptions(options);
+  return {
+    fields: sessionFields(schema, options.fields),
+    schemaVersion: options.schemaVersion ?? "",
+    migrations: createMigrationTable(options.migrations ?? []),
+    autoSave: options.autoSave ?? true,
+    concurrency: options.concurrency ?? "last-write-wins",
+    leaseTtlMs: durationOf("leaseTtlMs", options.leaseTtlMs ?? 30_000, 1),
+    leaseWaitMs: durationOf("leaseWaitMs", options.leaseWaitMs ?? 60_000, 0),
+  };
+};

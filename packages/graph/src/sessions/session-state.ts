@@ -44,6 +44,7 @@ export interface GraphSessionState<F extends Fields = Fields> {
   readonly history: readonly SavedState<F>[];
 }
 
+/** Options of `getState`. */
 export interface SessionStateOptions {
   /** How many states of the history to read; 0: none. @default 20 */
   readonly historyLimit?: number | undefined;

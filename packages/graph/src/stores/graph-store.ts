@@ -41,6 +41,7 @@ export interface StoreBatch {
   readonly leases?: readonly LeaseProof[];
 }
 
+/** The result of `commit`. */
 export interface StoreReceipt {
   /** The receipt of the batch's session. */
   readonly session?: SessionReceipt | undefined;

@@ -11,7 +11,7 @@ export interface LeaseProof {
 export interface Lease extends LeaseProof {
   /** Extends it by its `ttlMs` from now. Rejects with `lease_lost` if it has expired or was released. */
   renew(): Promise<void>;
-  /** Releases it to the next caller in line. Idempotent; does nothing if the lease was lost. */
+  /** Releases the lease to the next caller in line. Does nothing if it was lost. Idempotent. */
   release(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface LeaseOptions {
   readonly ttlMs: number;
   /** How long to wait while the key is held; 0: not at all. @default 0 */
   readonly waitMs?: number | undefined;
-  /** Stops the wait, which rejects with `lease_taken`. */
+  /** Stops the wait, which rejects with `lease_taken`. @default never */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -69,6 +69,7 @@ export interface StoredRun extends RunRecord {
 /** A run without its state. */
 export type RunSummary = Omit<RunRecord, "state" | "session_lists">;
 
+/** Returns the summary of a record. */
 export const runSummary = ({ state: _, session_lists: __, ...summary }: RunRecord): RunSummary => summary;
 
 /** Adds entries to a run, and begins it where a record is given. */
@@ -88,8 +89,10 @@ export interface RunEnd {
   readonly runId: string;
 }
 
+/** A change of a run in a batch. */
 export type RunWrite = RunAppend | RunEnd;
 
+/** Which runs `list` returns. Without a field: all. */
 export interface RunFilter {
   /** Only runs of this session; null: only those without a session. */
   readonly sessionId?: string | null;

@@ -61,6 +61,7 @@ export interface SessionReceipt {
   readonly version: number;
 }
 
+/** Which sessions `list` returns. Without a field: all. */
 export interface SessionFilter {
   /** Only sessions with this schema version. */
   readonly schemaVersion?: string;

@@ -44,6 +44,7 @@ export interface SuspensionPatch {
   readonly expectedRevision?: number;
 }
 
+/** A change of a suspension in a batch. */
 export type SuspensionWrite = SuspensionPut | SuspensionPatch;
 
 /** The result of a write. */
@@ -52,6 +53,7 @@ export interface SuspensionReceipt {
   readonly revision: number;
 }
 
+/** Which suspensions `list` returns. Without a field: all. */
 export interface SuspensionFilter {
   readonly status?: SuspensionStatus;
   /** Only suspensions of this session; null: only those without a session. */

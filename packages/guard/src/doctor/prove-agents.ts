@@ -11,7 +11,7 @@ export interface ProveAgentsOptions
   readonly onRow?: ((agent: FoundAgent, row: DoctorRow) => void) | undefined;
 }
 
-/** Proves each agent that can be run here; of the others it says what is documented. */
+/** Runs each installed agent once for each failure of its hook, and resolves with what its tool did; for the others with what their vendors document. */
 export const proveAgents = async (options: ProveAgentsOptions): Promise<DoctorReport> => {
   const { agents, nowMs, onRow, ...rest } = options;
   const proved = [];

@@ -50,7 +50,7 @@ export class InstallRecords {
     return join(this.#directory, "installed.json");
   }
 
-  /** Rejects with `records_unreadable`. */
+  /** Resolves with the records. Rejects with `records_unreadable`. */
   async list(): Promise<readonly InstallRecord[]> {
     try {
       const bytes = await ifPresent(readOwnFile(this.#file, { maxBytes: maxRecordBytes }));

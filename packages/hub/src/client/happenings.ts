@@ -4,7 +4,7 @@ import { joinKey } from "@harnesskit/wire";
 /** Rows that a later report of the same thing replaces: what they say is as old as their last change. */
 const snapshots: ReadonlySet<string> = new Set(["run_lifecycle", "task_list"]);
 
-/** When what a row says was so. */
+/** Returns the time that a row shows. */
 export const shownAtMs = ({ type, atMs, changedAtMs }: TimelineRow): number =>
   snapshots.has(type) ? changedAtMs : atMs;
 

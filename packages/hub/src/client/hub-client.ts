@@ -38,9 +38,9 @@ export interface HubClientOptions {
   readonly reconnect?: false | ReconnectOptions | undefined;
   /** How long a call waits for its answer. @default 60000 */
   readonly requestTimeoutMs?: number | undefined;
-  /** Reports what failed behind the caller's back. What it throws is ignored. */
+  /** Reports what failed behind the caller's back. What it throws is ignored. @default no report */
   readonly onError?: ((error: HarnessErrorType) => void) | undefined;
-  /** Receives each change of the state. What it throws is ignored. */
+  /** Receives each change of the state. What it throws is ignored. @default no report */
   readonly onState?: ((state: SessionState) => void) | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
@@ -81,14 +81,14 @@ export interface HubClient {
     params: Omit<NonNullable<HubMethodParams<"policy.backtest">>, "watchId">,
     options?: HubBacktestOptions,
   ): Promise<BacktestResult>;
-  /** Each changed approval, also over lost connections; states in between may be skipped. */
+  /** Iterates changed approvals; continues over lost connections. States in between may be skipped. */
   watchInbox(options?: HubWatchOptions): AsyncIterableIterator<ApprovalRecord>;
   /**
    * The number of the newest change of an approval. List what matters after it is known, and watch from it: then no change falls
    * between the two, and no older one is read. Rejects as `call`.
    */
   inboxSeq(): Promise<number>;
-  /** Changed rows that fit the filter, also over lost connections. */
+  /** Iterates changed rows that match the filter; continues over lost connections. */
   watchTimeline(
     options?: HubWatchOptions & { readonly filter?: TimelineFilter },
   ): AsyncIterableIterator<readonly TimelineRow[]>;

@@ -33,6 +33,7 @@ import { tlsPlace } from "./tls-place.ts";
 import { openToken } from "./token.ts";
 
 export interface ServeHubOptions {
+  /** A hub that has been started. The caller closes it after `close` of the result. */
   readonly hub: Hub;
   /** See `hubPlace` of `@harnesskit/hub/place`. */
   readonly place: HubPlace;

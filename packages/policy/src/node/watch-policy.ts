@@ -8,11 +8,11 @@ import type { PolicyHarness } from "../policy-harness.ts";
 import { loadPolicy } from "./load-policy.ts";
 
 export interface WatchPolicyOptions extends Omit<ParsePolicyOptions, "file"> {
-  /** Receives each policy that comes into force; what it throws is ignored. */
+  /** Receives each policy that comes into force; what it throws is ignored. @default no report */
   readonly onReload?: ((policy: Policy) => void) | undefined;
   /**
    * Receives the error of a changed file that is refused, in addition to the harness's `onError`; the former policy stays in
-   * force. What it throws is ignored.
+   * force. What it throws is ignored. @default no report
    */
   readonly onError?: ((error: unknown) => void) | undefined;
   /** How long a file must be unchanged before it is read, in milliseconds. @default 50 */

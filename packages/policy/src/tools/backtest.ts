@@ -18,6 +18,7 @@ export interface BacktestChange {
   readonly explanation: Explanation;
 }
 
+/** The result of `backtest`. */
 export interface BacktestReport {
   /** Entries of events that were decided. */
   readonly decided: number;

@@ -45,7 +45,7 @@ export type PolicyCase = z.infer<typeof PolicyCaseSchema>;
 export interface ParseCasesOptions {
   /** What errors call the file. @default "policy.test.yaml" */
   readonly file?: string | undefined;
-  /** As for a policy's file. */
+  /** As for a policy's file. @default those of a policy */
   readonly limits?: Partial<PolicyLimits> | undefined;
 }
 

@@ -23,6 +23,7 @@ export interface RuleCoverage {
   readonly ratio: number;
 }
 
+/** The result of `testPolicy`. */
 export interface PolicyTestReport {
   /** Those of the policy. */
   readonly warnings: readonly PolicyProblem[];

@@ -35,6 +35,7 @@ const lastOf = async (result: unknown): Promise<unknown> => {
 };
 
 export interface FromAiSdkToolOptions {
+  /** The name by which models and policies know the tool. */
   readonly name: string;
   /** @default the tool's own */
   readonly description?: string | undefined;

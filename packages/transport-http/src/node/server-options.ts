@@ -32,7 +32,7 @@ export interface HttpServerOptions<Principal> extends Omit<HandlerOptions, "limi
   readonly token?: string | undefined;
   /** Where the token that is made is written. @default a new private directory */
   readonly tokenFile?: string | undefined;
-  /** Judges clients in place of a token. */
+  /** Judges clients in place of a token. @default by `token` */
   readonly authenticate?: Authenticate<Principal> | undefined;
   /** The hosts that requests may be made to. @default the loopback names with the port */
   readonly allowedHosts?: readonly string[] | undefined;

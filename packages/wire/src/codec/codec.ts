@@ -23,7 +23,9 @@ export interface Decoder {
 
 /** A framing: how messages become bytes and bytes become messages. */
 export interface Codec {
+  /** Returns an encoder for one connection. */
   createEncoder(): Encoder;
+  /** Returns a decoder for one connection. */
   createDecoder(): Decoder;
 }
 

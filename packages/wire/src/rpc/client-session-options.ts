@@ -60,7 +60,7 @@ export interface ConnectOptions extends SessionWait {
 export interface SessionCallOptions extends RequestOptions {
   /** How often the call may be sent, where its connection is lost before the answer. @default 1 */
   readonly maxAttempts?: number | undefined;
-  /** Called each time before it is sent; what it throws refuses the call. */
+  /** Called each time before it is sent; what it throws refuses the call. @default nothing is checked */
   readonly beforeSend?: (() => void) | undefined;
 }
 

@@ -49,7 +49,7 @@ export interface PeerOptions {
 export interface RequestOptions {
   /** How long to wait for the answer; Infinity for ever. @default the peer's `requestTimeoutMs` */
   readonly timeoutMs?: number | undefined;
-  /** Gives the request up: it rejects with `request_cancelled`. The other side is not notified. */
+  /** Gives the request up: it rejects with `request_cancelled`. The other side is not notified. @default never */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -2,15 +2,15 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "../errors.ts";
 
 export interface ToolErrorOptions {
-  /** What the tool had produced before it failed. */
+  /** What the tool had produced before it failed. @default none */
   readonly output?: JsonValue | undefined;
-  /** The tool may have run, wholly or in part: the call ends with an unknown outcome. */
+  /** The tool may have run, wholly or in part: the call ends with an unknown outcome. @default false: it has not run */
   readonly mayHaveRun?: true | undefined;
   /** What a program can use. Must not be secret; left out of a result beyond 16 KiB. */
   readonly details?: JsonObject | undefined;
-  /** Whether the same call may succeed when it is repeated. */
+  /** Whether the same call may succeed when it is repeated. @default false */
   readonly retryable?: boolean | undefined;
-  /** Stays in this process. */
+  /** Stays in this process. @default none */
   readonly cause?: unknown;
 }
 
