@@ -13,7 +13,7 @@ import { mcpPermissions } from "./mcp-tool.ts";
 import { checkMcpAgentDirectoryOptions } from "./option-names.ts";
 
 /** The name of the file that describes the MCP server, beside the manifest. */
-export const MCP_SERVER_FILE = "mcp-server.json";
+const MCP_SERVER_FILE = "mcp-server.json";
 
 /** What an operator may choose for one server. */
 export interface McpServerOptions {

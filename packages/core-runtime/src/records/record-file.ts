@@ -57,7 +57,7 @@ export const recordFault = (error: unknown): string => {
 };
 
 /** What reading, locking or writing the file threw, as a {@link RecordFileError}. */
-export const toRecordFileError = (path: string, cause: unknown): HarnessError => {
+const toRecordFileError = (path: string, cause: unknown): HarnessError => {
   if (UnsafeFileError.isInstance(cause)) {
     const code = cause.reason === "too_large" ? "record_file_too_large" : "record_file_unsafe";
     return new RecordFileError(code, path, cause.problem, "", { cause });

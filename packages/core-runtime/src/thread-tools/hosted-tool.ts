@@ -198,7 +198,7 @@ const run = async (
 const openEnds: ReadonlySet<string> = new Set(["agent.lost", "core.closed", "protocol.invalid_message"]);
 
 /** The failure of a call: cancelled, timed out, refused, unavailable and lost keep codes of their own. */
-export const failureOf = (
+const failureOf = (
   { error }: Exclude<CallResult, { status: "succeeded" }>,
   { wasRun, output }: { readonly wasRun: boolean; readonly output?: JsonValue | undefined },
 ): ToolError => {
