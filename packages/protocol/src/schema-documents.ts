@@ -98,7 +98,11 @@ export const schemaDocuments = <Name extends string>(protocols: Readonly<Record<
 };
 
 /** Makes the JSON Schema document of a single schema, without a reference to another one. */
-export const schemaDocument = (document: string, title: string, schema: z.ZodType) => {
+export const schemaDocument = (
+  document: string,
+  title: string,
+  schema: z.ZodType,
+): { readonly $schema: string; readonly $id: string; readonly title: string } => {
   const { $schema = draft, ...rules } = z.toJSONSchema(schema, { io: "input" });
   return { $schema, $id: urlOf(document), title, ...rules };
 };
