@@ -9,7 +9,7 @@ import { entries } from "./entries.ts";
 
 /** Constructors that take no options but arguments, and those of packages that import nothing of ours. */
 const withoutOptions = new Set([
-  ...["createMemoryDirectives", "createMemoryGrants", "createMemoryThreadStore"],
+  ...["createMemoryGrants", "createMemoryThreadStore"],
   ...["createChatFeed", "createDirectoryResolver", "createTokenAuthenticate", "createActionRegistry"],
   ...["createSentLog", "openSentLog", "createInstallRecords", "startScriptedModel", "createBoundedFetch"],
   ...["createFileAtomic", "openOwnFile", "createModel", "createOfflineModel"],

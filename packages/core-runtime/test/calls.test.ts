@@ -29,6 +29,28 @@ describe("a call", () => {
     await core.close();
   });
 
+  it("has an entry of its own for its beginning if it lasts, however many others run", async () => {
+    const { core, clock, entries } = setUp();
+    const { agent } = await connected(core);
+    const long = core.call("demo.agent/echo", { text: "long" });
+    const first = await agent.next("core.tool.call");
+    clock.advance(15);
+    const short = core.call("demo.agent/echo", { text: "short" });
+    const second = await agent.next("core.tool.call");
+    clock.advance(5);
+    agent.succeed(second);
+    await short.result;
+    agent.succeed(first);
+    await long.result;
+    const actionsOf = (id: string) =>
+      entries()
+        .filter(({ call_id: of }) => of === id)
+        .map(({ action }) => action);
+    expect(actionsOf(long.callId)).toEqual(["tool.call", "tool.result"]);
+    expect(actionsOf(short.callId)).toEqual(["tool.call"]);
+    await core.close();
+  });
+
   it("that the agent fails or cancels without saying why has an error all the same", async () => {
     const { core } = setUp();
     const { agent } = await connected(core);
