@@ -24,6 +24,7 @@ export type TurnListener = (turn: ResumedTurn, delivery: Delivery) => unknown;
 
 interface Subscription {
   readonly listener: TurnListener;
+  isRemoved: boolean;
   /** Invocations whose end the listener has received, whether it failed or not. */
   readonly received: BoundedSet<string>;
 }
@@ -53,7 +54,7 @@ export class Deliveries {
   readonly #delivering = new Map<string, number>();
   /** Invocations whose end was delivered: a list that was read before this was stored still has them. */
   readonly #delivered = new BoundedSet<string>({ maxSize: maxDelivered });
-  #count = 0;
+  #listeners = 0;
 
   constructor(store: GraphStore, maxListeners: number, onError: OnError) {
     this.#store = store;
@@ -64,21 +65,24 @@ export class Deliveries {
   /** Adds a listener, which first receives what is not delivered yet. Throws `too_many_listeners`, or `invalid_argument`. */
   subscribe(sessionId: string, listener: TurnListener): () => void {
     if (typeof listener !== "function") throw new InvalidArgumentError("a listener must be a function");
-    if (this.#count >= this.#maxListeners) {
+    if (this.#listeners >= this.#maxListeners) {
       throw new ChatHarnessError("too_many_listeners", `maxListeners of ${this.#maxListeners} is reached`);
     }
-    const subscription = { listener, received: new BoundedSet<string>({ maxSize: maxReceived }) };
+    const received = new BoundedSet<string>({ maxSize: maxReceived });
+    const subscription = { listener, received, isRemoved: false };
     const subscriptions = this.#subscriptions.get(sessionId) ?? new Set();
     this.#subscriptions.set(sessionId, subscriptions.add(subscription));
-    this.#count++;
+    this.#listeners++;
     const catchUp = () => void this.#catchUp(sessionId, subscription);
     // Turns of the session also end in other processes.
     const stopWatching = this.#store.suspensions.watchEnds?.(sessionId, catchUp);
     catchUp();
     return () => {
-      if (!subscriptions.delete(subscription)) return;
+      if (subscription.isRemoved) return;
+      subscription.isRemoved = true;
       stopWatching?.();
-      this.#count--;
+      subscriptions.delete(subscription);
+      this.#listeners--;
       if (subscriptions.size === 0) this.#subscriptions.delete(sessionId);
     };
   }
@@ -86,15 +90,11 @@ export class Deliveries {
   async #catchUp(sessionId: string, subscription: Subscription): Promise<void> {
     try {
       for (const delivery of await this.list(sessionId)) {
-        if (this.#isSubscribed(subscription, delivery)) this.#deliverTo(delivery, [subscription]);
+        if (!subscription.isRemoved) this.#deliverTo(delivery, [subscription]);
       }
     } catch (cause) {
       this.#reportFailure("the turns that are not delivered cannot be read", cause);
     }
-  }
-
-  #isSubscribed(subscription: Subscription, { session_id: id }: Delivery): boolean {
-    return this.#subscriptions.get(id)?.has(subscription) === true;
   }
 
   /** What is not delivered yet. Rejects as the store does. */
@@ -127,7 +127,7 @@ export class Deliveries {
     const { invocation_id: id } = delivery;
     const fresh = subscriptions.filter(({ received }) => !received.has(id));
     if (fresh.length === 0) return 0;
-    this.#enter(id);
+    this.#count(id, 1);
     for (const { received } of fresh) received.add(id);
     void Promise.any(fresh.map((subscription) => this.#call(subscription, delivery))).then(
       () => this.take([delivery]),
@@ -137,20 +137,16 @@ export class Deliveries {
     return fresh.length;
   }
 
-  #enter(id: string): void {
-    this.#delivering.set(id, (this.#delivering.get(id) ?? 0) + 1);
-  }
-
-  #leave(id: string): void {
-    const others = (this.#delivering.get(id) ?? 1) - 1;
-    if (others > 0) this.#delivering.set(id, others);
+  /** One group of listeners more, or less, is at an end. */
+  #count(id: string, change: 1 | -1): void {
+    const count = (this.#delivering.get(id) ?? 0) + change;
+    if (count > 0) this.#delivering.set(id, count);
     else this.#delivering.delete(id);
   }
 
   /** Calls a listener, unless it was removed meanwhile. Rejects if it did not take the end. */
   async #call(subscription: Subscription, delivery: Delivery): Promise<void> {
-    if (!this.#isSubscribed(subscription, delivery))
-      throw new ChatHarnessError("turn_cancelled", "unsubscribed");
+    if (subscription.isRemoved) throw new ChatHarnessError("turn_cancelled", "unsubscribed");
     try {
       await subscription.listener(delivery.turn, delivery);
     } catch (cause) {
@@ -189,7 +185,7 @@ export class Deliveries {
    */
   async claim(sessionId: string): Promise<readonly Delivery[]> {
     const deliveries = await this.list(sessionId);
-    for (const { invocation_id: id } of deliveries) this.#enter(id);
+    for (const { invocation_id: id } of deliveries) this.#count(id, 1);
     return deliveries;
   }
 
@@ -197,7 +193,7 @@ export class Deliveries {
   async take(claimed: readonly Delivery[]): Promise<void> {
     for (const { invocation_id: id } of claimed) {
       await this.#mark(id);
-      this.#leave(id);
+      this.#count(id, -1);
     }
   }
 
@@ -205,7 +201,7 @@ export class Deliveries {
   giveBack(claimed: readonly Delivery[]): void {
     for (const delivery of claimed) {
       const { invocation_id: id } = delivery;
-      this.#leave(id);
+      this.#count(id, -1);
       if (!this.#delivering.has(id) && !this.#delivered.has(id)) this.deliver(delivery);
     }
   }

@@ -1,4 +1,10 @@
-import { errorCategory, errorChain, type GraphErrorContext, thrownMessage } from "@harnesskit/graph";
+import {
+  errorCategory,
+  errorChain,
+  GraphError,
+  type GraphErrorContext,
+  thrownMessage,
+} from "@harnesskit/graph";
 import { type ErrorBucket, type ErroredTurn, errorBucketOf } from "@harnesskit/protocol/chat";
 import { displayText, HarnessError } from "@harnesskit/wire";
 
@@ -99,6 +105,21 @@ export const toFailure = (error: unknown): Failure => {
   const category = derived ?? chain[0]?.category;
   const diagnostic = thrownMessage(source?.thrown ?? error);
   return { bucket: errorBucketOf(category), category, diagnostic, error };
+};
+
+/** Why a part of a turn did not begin: another caller has resumed it or is about to, or the run has ended or runs. */
+export type Taken = "already_resumed" | "being_resumed" | "unknown" | "running";
+
+const takenReasons: Readonly<Record<string, readonly Taken[]>> = {
+  suspension_record_invalid: ["already_resumed", "being_resumed"],
+  run_record_invalid: ["unknown", "running"],
+};
+
+/** Says so of an error; undefined for any other error. */
+export const takenBy = (error: unknown): { readonly kind: Taken } | undefined => {
+  if (!GraphError.isInstance(error)) return undefined;
+  const kind = takenReasons[error.code]?.find((reason) => reason === error.data.reason);
+  return kind && { kind };
 };
 
 /** What a reply is made from. */

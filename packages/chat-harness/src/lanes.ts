@@ -41,29 +41,6 @@ export type LaneTask<T> = (signal: AbortSignal) => Promise<T>;
 export const laneOf = (sessionId: string | null, invocationId: string): string =>
   sessionId === null ? `invocation:${invocationId}` : `session:${sessionId}`;
 
-/** Settles with the promise, and calls `onAbort` if the signal aborts before that; what it returns stops what it began. */
-const watch = async <T>(
-  promise: Promise<T>,
-  signal: AbortSignal,
-  onAbort: (reject: (error: unknown) => void) => () => void,
-): Promise<T> => {
-  let stop = () => {};
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => {
-      stop = onAbort(reject);
-    };
-  });
-  if (signal.aborted) abort();
-  else signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-    stop();
-  }
-};
-
 /** Runs tasks of one key one after the other, in the order of the calls, and others at the same time. All queues are bounded. */
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
@@ -113,11 +90,8 @@ export class Lanes {
     const { signal } = scope;
     if (lane !== undefined) {
       lane.waiting++;
-      const refuse = (reject: (error: unknown) => void) => {
-        reject(signal.reason);
-        return () => {};
-      };
-      await watch(lane.tail, signal, refuse).finally(() => lane.waiting--);
+      await settleWithin(lane.tail, { name: "the lane", signal });
+      lane.waiting--;
     }
     signal.throwIfAborted();
     scope.isRunning = true;
@@ -158,15 +132,18 @@ export class Lanes {
    */
   async #settleOrAbandon<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
     const { clock, abandonAfterMs } = this.#options;
-    const ended = task.catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : error;
-    });
-    return watch(ended, signal, (reject) => {
-      const cause = signal.reason as ChatHarnessError;
-      const message = `the turn does not end, and keeps its session: ${cause.message}`;
-      const abandon = () => reject(new ChatHarnessError("turn_abandoned", message, { cause }));
-      return clock.after(abandonAfterMs, abandon, true);
-    });
+    const name = "the turn";
+    let settled = await settleWithin(task, { name, signal });
+    if (settled.status === "cancelled") {
+      // What ends at once ends in time.
+      const timeoutMs = Math.max(1, abandonAfterMs);
+      settled = await settleWithin(task, { name, timeoutMs, clock });
+    }
+    if (settled.status === "done") return settled.value;
+    if (settled.status === "failed") throw signal.aborted ? signal.reason : settled.error;
+    const cause = signal.reason as ChatHarnessError;
+    const message = `the turn does not end, and keeps its session: ${cause.message}`;
+    throw new ChatHarnessError("turn_abandoned", message, { cause });
   }
 
   /** Refuses further calls, and those that wait, with `harness_closed`. What runs goes on. Idempotent. */

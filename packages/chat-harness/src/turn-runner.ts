@@ -1,6 +1,5 @@
 import {
   type CompiledGraph,
-  GraphError,
   type GraphOutcome,
   type InvocationEnd,
   type LeaseProof,
@@ -16,7 +15,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { isThenable } from "@harnesskit/wire";
 import { activeTrace, recordSuspension, type Span, type SpanStart, traced } from "@harnesskit/wire/trace";
 import type { ResumedTurn } from "./deliveries.ts";
-import { type Failure, RefusedSignal, SubscriptionError, toFailure } from "./errors.ts";
+import { type Failure, RefusedSignal, SubscriptionError, type Taken, takenBy, toFailure } from "./errors.ts";
 import { addedBefore, addedNow, type ChatFields, messagesIn } from "./messages-field.ts";
 import type { ChatHarnessOptions, TurnOptions, TurnReport } from "./options.ts";
 import { type PauseNote, pauseNoteOf } from "./pause-note.ts";
@@ -50,9 +49,6 @@ export interface TurnRecovery extends Pick<TurnResume, "giveUp" | "signal"> {
   readonly sessionId: string;
   readonly leases: readonly LeaseProof[];
 }
-
-/** Why a part of a turn did not begin: another caller has resumed it or is about to, or the run has ended or runs. */
-type Taken = "already_resumed" | "being_resumed" | "unknown" | "running";
 
 /** How a part of a turn has ended. */
 export type PartEnd<F extends ChatFields> =
@@ -96,17 +92,6 @@ interface Part<F extends ChatFields> {
 type SharedOptions<F extends ChatFields> = Required<
   Pick<StartOptions<F>, "signal" | "isSignalUnique" | "unfinished" | "observers" | "metadata" | "settle">
 >;
-
-const takenReasons: Readonly<Record<string, readonly Taken[]>> = {
-  suspension_record_invalid: ["already_resumed", "being_resumed"],
-  run_record_invalid: ["unknown", "running"],
-};
-
-const takenBy = (error: unknown): { readonly kind: Taken } | undefined => {
-  if (!GraphError.isInstance(error)) return undefined;
-  const kind = takenReasons[error.code]?.find((reason) => reason === error.data.reason);
-  return kind && { kind };
-};
 
 /** What is stored of the end of a resumed turn until it is delivered. */
 const toStored = (turn: ChatTurnOutcome): JsonValue => {

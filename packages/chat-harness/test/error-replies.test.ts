@@ -71,7 +71,7 @@ describe("Error replies", () => {
   });
 });
 
-describe("An error that cannot be read", () => {
+describe("An error without a message that can be shown", () => {
   const failing = (error: unknown) => {
     const graph = line({
       fail: () => {
@@ -80,12 +80,6 @@ describe("An error that cannot be read", () => {
     });
     return createChatHarness({ graph }).send("s", user("a"));
   };
-  const unreadable = (name: string) =>
-    Object.defineProperty(new TypeError("odd"), name, {
-      get() {
-        throw new RangeError(`${name} cannot be read`);
-      },
-    });
 
   it.each<[string, unknown, string]>([
     ["whose text is an object", { message: { code: 1 } }, "provider_invalid_request user_correctable"],
@@ -98,21 +92,5 @@ describe("An error that cannot be read", () => {
     expect(outcome).toMatchObject({
       reply: { content: expect.stringContaining("processed: an error without a message.") },
     });
-  });
-
-  it.each(["message", "category", "cause"])("at %s has an outcome, also of a resumed turn", async (name) => {
-    expect(failed(await failing(unreadable(name)))).toBe("node_exception retryable_transient");
-    const graph = line({
-      wait: (_, { suspend }) => suspend({ signal_id: "x" }),
-      fail: () => {
-        throw unreadable(name);
-      },
-    });
-    const harness = createChatHarness({ graph });
-    const heard: string[] = [];
-    harness.subscribe("s", (turn) => heard.push(failed(turn)));
-    await harness.send("s", user("a"));
-    expect(await harness.signal({ signalId: "x" })).toMatchObject({ outcome: "resumed" });
-    expect(heard).toEqual(["node_exception retryable_transient"]);
   });
 });

@@ -110,20 +110,11 @@ export class GraphError extends HarnessError<GraphErrorCode> {
   }
 }
 
-/** A property of something that was thrown; undefined also where it cannot be read. */
-const readProperty = (thrown: unknown, name: "message" | "category" | "cause"): unknown => {
-  try {
-    return (thrown as Readonly<Record<string, unknown>>)[name];
-  } catch {
-    return undefined;
-  }
-};
-
-/** The message of a thrown value. Never throws. */
+/** The message of a thrown value. */
 export const thrownMessage = (error: unknown): string => {
-  const text = error instanceof Error ? readProperty(error, "message") : error;
-  if (typeof text === "string") return text;
-  return error instanceof Error ? "an error without a message" : "a value that is not an error was thrown";
+  if (typeof error === "string") return error;
+  if (!(error instanceof Error)) return "a value that is not an error was thrown";
+  return typeof error.message === "string" ? error.message : "an error without a message";
 };
 
 const carriers = new Set<unknown>(["node_exception", "parallel_branches_branch_failed"]);
@@ -137,21 +128,21 @@ export interface ChainedError {
   readonly category: string | undefined;
 }
 
-/** An error and its causes, the outermost first. Never throws. */
+/** An error and its causes, the outermost first. */
 export const errorChain = (error: unknown): readonly ChainedError[] => {
   const chain: ChainedError[] = [];
   for (let link = error; typeof link === "object" && link !== null && chain.length < maxCauses; ) {
-    const category = readProperty(link, "category");
+    const { category, cause } = link as { readonly category?: unknown; readonly cause?: unknown };
     const isNamed = typeof category === "string" && category !== "";
     chain.push({ thrown: link, category: isNamed ? category : undefined });
-    link = readProperty(link, "cause");
+    link = cause;
   }
   return chain;
 };
 
 /**
  * What kind of failure an error stands for: the category of the outermost error in its chain of causes that has one and
- * is not that of a wrapper. Null without one. Never throws.
+ * is not that of a wrapper. Null without one.
  */
 export const errorCategory = (error: unknown): string | null =>
   errorChain(error).find(({ category }) => category !== undefined && !carriers.has(category))?.category ??

@@ -8,7 +8,6 @@ export type {
 export type { CompiledGraph } from "./compiled-graph.ts";
 export { END } from "./definition.ts";
 export {
-  type ChainedError,
   errorCategory,
   errorChain,
   GraphCompileError,
@@ -18,7 +17,7 @@ export {
   thrownMessage,
 } from "./errors.ts";
 export { defineGraph, type GraphBuilder } from "./graph-builder.ts";
-export type { GraphStream, StreamOptions } from "./graph-stream.ts";
+export type { GraphStream } from "./graph-stream.ts";
 export type {
   InvokeOptions,
   RecoverOptions,
@@ -27,26 +26,17 @@ export type {
   StartOptions,
 } from "./invoke-options.ts";
 export { isList, toList } from "./list.ts";
-export type { MiddlewareOfAny } from "./middleware/final-errors.ts";
-export { type IsolateOptions, isolate } from "./middleware/isolate.ts";
-export { type RetryOptions, retry } from "./middleware/retry.ts";
-export { type TimeoutOptions, timeout } from "./middleware/timeout.ts";
-export type { CollectedError } from "./node-options.ts";
-export type { DrainOptions, DrainSummary } from "./observers/event-queue.ts";
-export type { EventError, NodeEvent, Observer } from "./observers/node-event.ts";
-export type { ObserverInput, ObserverOptions } from "./observers/observers.ts";
+export { isolate } from "./middleware/isolate.ts";
+export { retry } from "./middleware/retry.ts";
+export { timeout } from "./middleware/timeout.ts";
+export type { NodeEvent, Observer } from "./observers/node-event.ts";
+export type { ObserverInput } from "./observers/observers.ts";
 export type { CompletedOutcome, GraphOutcome, InvocationEnd, SuspendedOutcome } from "./outcome.ts";
 export type {
-  InvocationInfo,
-  MaybePromise,
   Middleware,
   MiddlewareContext,
   NodeBody,
   NodeContext,
-  NodeResult,
-  Nothing,
-  SuspendDescriptor,
-  SuspendOptions,
 } from "./run/context.ts";
 export { isSuspension } from "./run/pause.ts";
 export type { SessionOptions } from "./sessions/session-options.ts";
@@ -54,10 +44,10 @@ export type { GraphSessionState, SessionStateOptions } from "./sessions/session-
 export type { Field } from "./state/field.ts";
 export {
   append,
+  boundedAppend,
   concatFlatten,
-  type DedupeOptions,
   dedupeAppend,
-  type ListOptions,
+  mergeByKey,
 } from "./state/list-fields.ts";
 export {
   defineState,
@@ -67,17 +57,7 @@ export {
   type StateSchema,
   type UpdateOf,
 } from "./state/schema.ts";
-export {
-  type BoundedOptions,
-  boundedAppend,
-  field,
-  type KeyedOptions,
-  lastWriteWins,
-  type MappingOptions,
-  merge,
-  mergeAll,
-  mergeByKey,
-} from "./state/value-fields.ts";
+export { field, lastWriteWins, merge, mergeAll } from "./state/value-fields.ts";
 export {
   type GraphStore,
   type StoreBatch,
@@ -85,18 +65,16 @@ export {
   type StoreErrorCode,
   type StoreReceipt,
 } from "./stores/graph-store.ts";
-export { LeaseQueue, type LeaseQueueOptions, type LeaseTable } from "./stores/lease-queue.ts";
+export { LeaseQueue, type LeaseTable } from "./stores/lease-queue.ts";
 export {
   type HeldLease,
   holdLease,
   invocationLeaseKey,
   type Lease,
-  type LeaseOptions,
   type LeaseProof,
-  type LeaseStore,
   sessionLeaseKey,
 } from "./stores/lease-store.ts";
-export { createMemoryStore, type MemoryStoreLimits, type MemoryStoreOptions } from "./stores/memory-store.ts";
+export { createMemoryStore, type MemoryStoreLimits } from "./stores/memory-store.ts";
 export {
   checkRunAppend,
   type RunAppend,
@@ -124,7 +102,6 @@ export {
   patchSuspension,
   type StoredSuspension,
   type SuspensionFilter,
-  type SuspensionPatch,
   type SuspensionPut,
   type SuspensionReceipt,
   type SuspensionStore,

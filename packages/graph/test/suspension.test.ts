@@ -12,8 +12,8 @@ import {
   lastWriteWins,
   type Middleware,
   type NodeBody,
-  type SuspendOptions,
 } from "../src/index.ts";
+import type { SuspendOptions } from "../src/run/context.ts";
 import { failure, line, logs, recorder, state, type TestFields } from "./support/graphs.ts";
 
 type Body = NodeBody<TestFields>;

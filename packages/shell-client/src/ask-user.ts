@@ -2,7 +2,8 @@ import { type ActionDirective, approvalSubject, type RiskTier } from "@harnesski
 import type { Clock } from "@harnesskit/wire";
 import { digest } from "@harnesskit/wire/json";
 import { settleWithin } from "@harnesskit/wire/time";
-import type { ApprovalAsk, ApprovalDecision, ShellClientOptions } from "./shell-client-options.ts";
+import type { ClientParts } from "./client-parts.ts";
+import type { ApprovalAsk, ApprovalDecision } from "./shell-client-options.ts";
 import type { DirectiveError, DirectiveErrorCode } from "./shell-outcome.ts";
 
 /** What a user said. */
@@ -54,20 +55,15 @@ export interface Question {
   readonly signal: AbortSignal;
 }
 
-export interface AskOptions {
-  readonly approve: ShellClientOptions["approve"];
-  readonly approvalTimeoutMs: number;
-  readonly clock: Clock;
-}
-
 /** When a deadline is over, in milliseconds since the epoch. */
 export const toEpochMs = (dueMs: number | undefined, clock: Clock): number | undefined =>
   dueMs === undefined ? undefined : clock.now() + dueMs - clock.elapsedMs();
 
 /** Asks the user. Never rejects; anything but a yes or a no leaves it undecided. */
-export const askUser = async (question: Question, options: AskOptions): Promise<Asked> => {
+export const askUser = async (question: Question, parts: ClientParts): Promise<Asked> => {
   const { directive, riskTier, why, dueMs, signal } = question;
-  const { approve, approvalTimeoutMs, clock } = options;
+  const { approve, clock, limits } = parts;
+  const { approvalTimeoutMs } = limits;
   const undecided = (code: DirectiveErrorCode, message: string, cause?: unknown): Asked => ({
     decision: undefined,
     error: { code, message, cause },

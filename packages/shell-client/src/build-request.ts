@@ -1,43 +1,29 @@
 import {
   type AttachmentRef,
-  type Capabilities,
   type Continuation,
   type EnvironmentState,
   HARNESSKIT_EXTENSION,
   inlineAttachment,
   OPENHARNESS_VERSION,
   type ShellApprovalAnswer,
-  type ShellIdentity,
   type ShellRequest,
   ShellRequestSchema,
 } from "@harnesskit/protocol/openharness";
-import type { TraceContext } from "@harnesskit/wire/trace";
+import type { ClientParts } from "./client-parts.ts";
 import type { SendableRequest } from "./engine.ts";
-import type { ShellClientLimits } from "./limits.ts";
 import { copyMessage } from "./read-response.ts";
 import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
-import type { AuthReferences, ShellSession } from "./shell-client-options.ts";
 import type { ShellAsk } from "./shell-request.ts";
+import type { Trace } from "./trace.ts";
 
-/** What all requests of a client have in common. */
-export interface RequestFrame {
-  readonly shell: ShellIdentity;
-  readonly capabilities: Capabilities;
-  readonly auth: AuthReferences | undefined;
-  readonly limits: ShellClientLimits;
-}
-
+/** What a request says, beside what all requests of a client say. */
 export interface RequestParts {
-  readonly requestId: string;
-  readonly correlationId: string;
-  readonly session: ShellSession;
-  readonly continuation: Continuation | undefined;
   readonly ask: ShellAsk;
+  readonly trace: Trace;
+  readonly continuation?: Continuation | undefined;
   /** As it leaves. */
-  readonly environment: EnvironmentState | undefined;
-  readonly approval: ShellApprovalAnswer | undefined;
-  /** What a channel has no header for. */
-  readonly trace: TraceContext | undefined;
+  readonly environment?: EnvironmentState | undefined;
+  readonly approval?: ShellApprovalAnswer | undefined;
 }
 
 const invalidRequest = (message: string, reason: ShellClientErrorReason, path?: string, cause?: unknown) =>
@@ -87,7 +73,8 @@ const assertIds = ({ request_id, correlation_id, request }: ShellRequest, maxIdL
   }
 };
 
-const extensionsOf = ({ ask: { extensions }, approval, trace }: RequestParts) => {
+/** With the trace, for which a channel has no header. */
+const extensionsOf = ({ ask: { extensions }, approval, trace: { context } }: RequestParts) => {
   if (extensions !== undefined && Object.hasOwn(extensions, HARNESSKIT_EXTENSION)) {
     throw invalidRequest(
       `${HARNESSKIT_EXTENSION} is the client's own`,
@@ -95,27 +82,29 @@ const extensionsOf = ({ ask: { extensions }, approval, trace }: RequestParts) =>
       "request.context.extensions",
     );
   }
-  if (approval === undefined && trace === undefined) return extensions;
-  return { ...extensions, [HARNESSKIT_EXTENSION]: { approval, ...trace } };
+  if (approval === undefined && context === undefined) return extensions;
+  return { ...extensions, [HARNESSKIT_EXTENSION]: { approval, ...context } };
 };
 
 /**
  * Makes a request (sections 5 to 9): a copy that no caller can change while it is tried again. Throws a `ShellClientError`
  * with `invalid_request`, and the reason and place.
  */
-export const buildRequest = (frame: RequestFrame, parts: RequestParts): SendableRequest => {
-  const { shell, capabilities, auth, limits } = frame;
-  const { requestId, correlationId, session, continuation, ask, environment } = parts;
+export const buildRequest = (client: ClientParts, parts: RequestParts): SendableRequest => {
+  const { shell, capabilities, auth, limits, createId } = client;
+  const { trace, continuation, ask, environment } = parts;
+  const { sessionId, conversationId } = client.session.now;
+  const requestId = createId("req");
   const given = {
     protocol_version: OPENHARNESS_VERSION,
     request_id: requestId,
-    correlation_id: correlationId,
+    correlation_id: trace.correlationId,
     capabilities,
     request: {
       auth,
       context: {
-        session_id: session.sessionId,
-        conversation_id: session.conversationId,
+        session_id: sessionId,
+        conversation_id: conversationId,
         user_intent: ask.intent,
         task_hint: ask.taskHint,
         continuation,

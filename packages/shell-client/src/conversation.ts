@@ -1,6 +1,5 @@
 import {
   type ActionDirective,
-  type Capabilities,
   type CapabilityDenial,
   type Continuation,
   type ShellError,
@@ -8,15 +7,17 @@ import {
   type ShellResponse,
 } from "@harnesskit/protocol/openharness";
 import { Lane } from "@harnesskit/wire/rpc";
-import type { Answer } from "./ask-user.ts";
-import type { DirectiveWork, Worked } from "./directive-work.ts";
+import { type Answer, intentOf } from "./ask-user.ts";
+import { buildRequest } from "./build-request.ts";
+import type { ClientParts } from "./client-parts.ts";
+import { DirectiveWork, type Worked } from "./directive-work.ts";
 import type { SendableRequest } from "./engine.ts";
 import { planOf } from "./plan.ts";
-import { type Posted, type PostOptions, postRequest } from "./post-request.ts";
-import { continuationOf, isContinuationKept, type SessionState } from "./session-state.ts";
+import { type Posted, postRequest } from "./post-request.ts";
+import { continuationOf, isContinuationKept } from "./session-state.ts";
 import { isParallelWith } from "./shell-capabilities.ts";
 import { givenUp, type ShellClientError, toClientError } from "./shell-client-error.ts";
-import type { DirectiveResult, PendingApproval, ShellDiagnostic, ShellOutcome } from "./shell-outcome.ts";
+import type { DirectiveResult, PendingApproval, ShellOutcome } from "./shell-outcome.ts";
 import type { Trace } from "./trace.ts";
 
 /** An answer that is to be sent, and what it answers; undefined where the engine gave nothing to answer its question with. */
@@ -34,19 +35,6 @@ export interface Opening {
   readonly answers?: PendingApproval | undefined;
 }
 
-/** What all calls of a client have in common. */
-export interface ConversationOptions {
-  readonly post: PostOptions;
-  readonly work: DirectiveWork;
-  readonly session: SessionState;
-  readonly capabilities: Capabilities;
-  readonly stopsAfterRefusal: boolean;
-  readonly onDenials: (denials: readonly CapabilityDenial[]) => void;
-  readonly onResult: (result: DirectiveResult) => void;
-  readonly diagnose: (diagnostic: ShellDiagnostic) => void;
-  readonly buildAnswer: (answered: Answered, trace: Trace) => SendableRequest;
-}
-
 const toShellError = ({ code, message, retryable }: ShellClientError): ShellError => ({
   code,
   message,
@@ -55,7 +43,8 @@ const toShellError = ({ code, message, retryable }: ShellClientError): ShellErro
 
 /** One call: a request, what comes of it, and the answers to the questions in it. */
 export class Conversation {
-  readonly #options: ConversationOptions;
+  readonly #parts: ClientParts;
+  readonly #work: DirectiveWork;
   readonly #trace: Trace;
   readonly #signal: AbortSignal;
   readonly #questions = new Lane(1);
@@ -67,8 +56,9 @@ export class Conversation {
   #error: ShellError | undefined;
   #failure: ShellClientError | undefined;
 
-  constructor(options: ConversationOptions, trace: Trace, signal: AbortSignal) {
-    this.#options = options;
+  constructor(parts: ClientParts, trace: Trace, signal: AbortSignal) {
+    this.#parts = parts;
+    this.#work = new DirectiveWork(parts);
     this.#trace = trace;
     this.#signal = signal;
   }
@@ -76,11 +66,11 @@ export class Conversation {
   /** Never rejects. */
   async run(opening: Opening): Promise<ShellOutcome> {
     await this.#exchange(opening);
-    const { post, diagnose, buildAnswer } = this.#options;
+    const { limits, diagnose } = this.#parts;
     const signal = this.#signal;
     for (let sent = 0; this.#answers.length > 0; sent++) {
       const next = this.#answers.shift() as Answered;
-      if (sent >= post.limits.maxFollowUps || signal.aborted) {
+      if (sent >= limits.maxFollowUps || signal.aborted) {
         this.#keep(next.pending);
         if (!signal.aborted) {
           diagnose({ code: "follow_ups_exhausted", message: "an answer was not sent by itself any more" });
@@ -88,10 +78,7 @@ export class Conversation {
         continue;
       }
       try {
-        await this.#exchange({
-          request: buildAnswer(next, this.#trace),
-          answers: next.pending,
-        });
+        await this.#exchange({ request: this.#toRequest(next), answers: next.pending });
       } catch (error) {
         // What the user said cannot be sent: the question stays.
         this.#keep(next.pending);
@@ -102,11 +89,19 @@ export class Conversation {
     return this.#outcome();
   }
 
+  /** An answer as a request; in words where the engine gave nothing to answer its question with. */
+  #toRequest({ pending, answer }: Answered): SendableRequest {
+    const trace = this.#trace;
+    if (pending === undefined) return buildRequest(this.#parts, { ask: { intent: intentOf(answer) }, trace });
+    const { digest, continuation } = pending;
+    return buildRequest(this.#parts, { ask: {}, trace, continuation, approval: { ...answer, digest } });
+  }
+
   async #exchange({ request, taken, answers }: Opening): Promise<void> {
-    const { post, session } = this.#options;
+    const { session } = this.#parts;
     let posted: Posted;
     try {
-      posted = await postRequest(request, this.#trace, this.#signal, post);
+      posted = await postRequest(request, this.#trace, this.#signal, this.#parts);
     } catch (error) {
       this.#response = undefined;
       this.#settle(undefined, taken, answers);
@@ -138,18 +133,18 @@ export class Conversation {
     if (answers && (isContinuationKept(response) || code === ShellErrorCode.ApprovalMismatch)) {
       this.#pending.push(answers);
     }
-    if (taken && isContinuationKept(response)) this.#options.session.putBack(taken);
+    if (taken && isContinuationKept(response)) this.#parts.session.putBack(taken);
   }
 
   #deny({ capability_denials: denials = [] }: ShellResponse): void {
     if (denials.length === 0) return;
     this.#denials.push(...denials);
-    this.#options.onDenials(denials);
+    this.#parts.onDenials(denials);
   }
 
   /** Carries the directives out, group by group. Never rejects: each has its result, whatever became of the others. */
   async #deliver(requestId: string, { response, receivedMs, invalid }: Posted): Promise<void> {
-    const { work, capabilities, post, stopsAfterRefusal, onResult } = this.#options;
+    const { capabilities, limits, stopsAfterRefusal, onResult } = this.#parts;
     const directives = response.response.action_directives ?? [];
     const continuation = continuationOf(response);
     const worked: Worked[] = [];
@@ -157,7 +152,7 @@ export class Conversation {
     const carryOut = async (index: number): Promise<void> => {
       const directive = directives[index] as ActionDirective;
       const { deadline_ms } = directive;
-      const done = await work.do({
+      const done = await this.#work.do({
         directive,
         index,
         requestId,
@@ -176,7 +171,7 @@ export class Conversation {
       onResult(done.result);
     };
     for (const group of planOf(directives, isParallelWith(capabilities, response))) {
-      const lane = new Lane(post.limits.maxParallel);
+      const lane = new Lane(limits.maxParallel);
       await Promise.all(group.map((index) => lane.run(() => carryOut(index))));
     }
     for (const { result, question } of worked) {
@@ -193,7 +188,7 @@ export class Conversation {
     const directives = response.action_directives ?? [];
     if (directives.length === 0) return;
     const message = "it came with an error";
-    this.#options.diagnose({ code: "directives_with_error", message, requestId });
+    this.#parts.diagnose({ code: "directives_with_error", message, requestId });
     for (const [index, directive] of directives.entries()) {
       const result: DirectiveResult = {
         directive,
@@ -203,7 +198,7 @@ export class Conversation {
         error: { code: "engine_error", message },
       };
       this.#results.push(result);
-      this.#options.onResult(result);
+      this.#parts.onResult(result);
     }
   }
 
@@ -213,7 +208,7 @@ export class Conversation {
   }
 
   #outcome(): ShellOutcome {
-    const { continuation } = this.#options.session.now;
+    const { continuation } = this.#parts.session.now;
     const [pendingApproval] = this.#pending;
     return {
       status: this.#error ? "error" : "success",

@@ -1,6 +1,5 @@
 import {
   type ActionDirective,
-  type ActionRegistry,
   type Continuation,
   ContinuationSchema,
   fallbackTextOf,
@@ -9,9 +8,9 @@ import {
 import { displayText } from "@harnesskit/wire";
 import type { Lane } from "@harnesskit/wire/rpc";
 import { settleWithin } from "@harnesskit/wire/time";
-import { type Answer, type Asked, type AskOptions, askUser, directiveDigest, toEpochMs } from "./ask-user.ts";
-import { riskOf, type TierRules } from "./risk.ts";
-import type { Executors } from "./shell-capabilities.ts";
+import { type Answer, type Asked, askUser, directiveDigest, toEpochMs } from "./ask-user.ts";
+import type { ClientParts } from "./client-parts.ts";
+import { riskOf } from "./risk.ts";
 import type { ApprovalAsk, DirectiveExecutor } from "./shell-client-options.ts";
 import type {
   DirectiveErrorCode,
@@ -20,16 +19,6 @@ import type {
   PendingApproval,
   ShellDiagnostic,
 } from "./shell-outcome.ts";
-
-export interface WorkOptions extends AskOptions {
-  readonly executors: Executors;
-  readonly registry: ActionRegistry;
-  readonly rules: TierRules;
-  /** Whether the engine's questions are asked at once. */
-  readonly answersApprovals: boolean;
-  readonly executorTimeoutMs: number;
-  readonly diagnose: (diagnostic: ShellDiagnostic) => void;
-}
 
 /** One directive where it is. */
 export interface Item {
@@ -84,16 +73,16 @@ const unaskedText = ({ action_type: type }: ActionDirective): string =>
 
 /** Judges directives, asks the user where that is required, and executes them. Never rejects. */
 export class DirectiveWork {
-  readonly #options: WorkOptions;
+  readonly #parts: ClientParts;
 
-  constructor(options: WorkOptions) {
-    this.#options = options;
+  constructor(parts: ClientParts) {
+    this.#parts = parts;
   }
 
   async do(item: Item): Promise<Worked> {
     const { directive, invalidAt } = item;
     const isQuestion = directive.action_type === "request_approval" && invalidAt === undefined;
-    const executor = this.#options.executors.get(directive.action_type);
+    const executor = this.#parts.executors.get(directive.action_type);
     const early = this.#ended(item);
     if (isQuestion && executor === undefined) return this.#question(item, early);
     if (early) return { result: early };
@@ -112,7 +101,7 @@ export class DirectiveWork {
   #ended(item: Item): DirectiveResult | undefined {
     if (item.signal.aborted) return end(item, "not_reached", "cancelled", "the call was given up");
     if (item.isStopped()) return end(item, "not_reached", "stopped", "a directive before it was refused");
-    if (this.#options.clock.elapsedMs() >= (item.dueMs ?? Number.POSITIVE_INFINITY)) {
+    if (this.#parts.clock.elapsedMs() >= (item.dueMs ?? Number.POSITIVE_INFINITY)) {
       return end(item, "expired", "deadline_exceeded", "its deadline was over before it began");
     }
     return undefined;
@@ -120,7 +109,7 @@ export class DirectiveWork {
 
   /** Whether the payload is one of its type; a type that is not registered takes any. */
   #fits({ directive }: Item): boolean {
-    const { registry } = this.#options;
+    const { registry } = this.#parts;
     if (registry.get(directive.action_type) === undefined) return true;
     try {
       return registry.problemOf(directive) === undefined;
@@ -142,7 +131,7 @@ export class DirectiveWork {
 
   #report(code: ShellDiagnostic["code"], message: string, { directive, requestId }: Item): void {
     const actionType = displayText(directive.action_type, { maxLength: 200 });
-    this.#options.diagnose({ code, message, requestId, actionType });
+    this.#parts.diagnose({ code, message, requestId, actionType });
   }
 
   async #skip(item: Item): Promise<DirectiveResult> {
@@ -154,7 +143,7 @@ export class DirectiveWork {
 
   /** Only shows the string that stands for the directive, where `render_message` runs without a question (section 11). */
   async #instead(item: Item, result: DirectiveResult, text: string | undefined): Promise<DirectiveResult> {
-    const { executors, rules } = this.#options;
+    const { executors, rules } = this.#parts;
     const show = executors.get("render_message");
     if (text === undefined || !show || rules.safe !== "run") return result;
     const payload = Object.freeze({ message: text, text });
@@ -169,7 +158,7 @@ export class DirectiveWork {
 
   /** What keeps an item from being carried out; undefined where it may be. */
   async #permission(item: Item): Promise<DirectiveResult | undefined> {
-    const { registry, rules } = this.#options;
+    const { registry, rules } = this.#parts;
     const { directive } = item;
     const riskTier = riskOf(directive, registry);
     const rule = rules[riskTier];
@@ -184,7 +173,7 @@ export class DirectiveWork {
       // What was asked before it in the queue may have ended the work while it waited.
       const early = this.#ended(item);
       if (early) return early;
-      const kept = this.#keptBy(item, await askUser({ ...item, riskTier, why }, this.#options));
+      const kept = this.#keptBy(item, await askUser({ ...item, riskTier, why }, this.#parts));
       if (kept?.outcome === "refused") item.onRefusal();
       if (kept?.error?.code !== "no_approver") return kept;
       return this.#instead(item, kept, misfitTextOf(item.directive) ?? unaskedText(item.directive));
@@ -203,7 +192,8 @@ export class DirectiveWork {
   }
 
   async #execute(item: Item, executor: DirectiveExecutor): Promise<DirectiveResult> {
-    const { clock, executorTimeoutMs } = this.#options;
+    const { clock, limits } = this.#parts;
+    const { executorTimeoutMs } = limits;
     const { directive, index, requestId, dueMs, signal } = item;
     const deadlineAtMs = toEpochMs(dueMs, clock);
     const leftMs = (dueMs ?? Number.POSITIVE_INFINITY) - clock.elapsedMs();
@@ -234,13 +224,11 @@ export class DirectiveWork {
     const pending = await this.#pending(item);
     const open = { question: { pending, answer: undefined } };
     if (early) return { result: early, ...(early.outcome !== "expired" && open) };
-    const { approve, answersApprovals, registry } = this.#options;
+    const { approve, answersApprovals, registry } = this.#parts;
     const later = pending ? { result: end(item, "pending"), ...open } : undefined;
     if (!answersApprovals || !approve) return later ?? { result: await this.#unanswerable(item) };
     const riskTier = riskOf(item.directive, registry);
-    const asked = await item.questions.run(() =>
-      askUser({ ...item, riskTier, why: "engine" }, this.#options),
-    );
+    const asked = await item.questions.run(() => askUser({ ...item, riskTier, why: "engine" }, this.#parts));
     if (asked.decision !== undefined) {
       return { result: { ...end(item, "answered"), value: asked }, question: { pending, answer: asked } };
     }

@@ -1,34 +1,15 @@
-import {
-  type Backoff,
-  backoffDelayMs,
-  type Clock,
-  HarnessError,
-  RequestTimeoutError,
-  wait,
-} from "@harnesskit/wire";
+import { backoffDelayMs, type Clock, HarnessError, RequestTimeoutError, wait } from "@harnesskit/wire";
 import { settleWithin, startDeadline } from "@harnesskit/wire/time";
-import type { Engine, SendableRequest } from "./engine.ts";
-import type { ShellClientLimits } from "./limits.ts";
+import type { ClientParts } from "./client-parts.ts";
+import type { SendableRequest } from "./engine.ts";
 import { type ReadResponse, readResponse } from "./read-response.ts";
 import { givenUp, retryAfterMsOf, ShellClientError, toClientError } from "./shell-client-error.ts";
-import type { ShellDiagnostic } from "./shell-outcome.ts";
-import type { ShellStreamEvent, StreamFact } from "./streaming/stream-events.ts";
+import type { StreamFact } from "./streaming/stream-events.ts";
 import type { Trace } from "./trace.ts";
 
 export interface Posted extends ReadResponse {
   /** When it came, by `elapsedMs` of the clock. */
   readonly receivedMs: number;
-}
-
-export interface PostOptions {
-  readonly engine: Engine;
-  readonly backoff: Backoff;
-  readonly timeoutMs: number;
-  readonly limits: ShellClientLimits;
-  readonly clock: Clock;
-  readonly diagnose: (diagnostic: ShellDiagnostic) => void;
-  /** Set where responses may be streams: receives what is known before they are there. Must not throw. */
-  readonly onStream?: ((event: ShellStreamEvent) => void) | undefined;
 }
 
 /** What came of one attempt: a response or a failure. */
@@ -63,7 +44,7 @@ const answered = (read: ReadResponse, clock: Clock, retryAfterMs = 0): Attempt =
 const refusalIn = (
   cause: unknown,
   requestId: string,
-  { limits, clock }: PostOptions,
+  { limits, clock }: ClientParts,
 ): Attempt | undefined => {
   if (!HarnessError.isInstance(cause) || !("document" in cause) || cause.document === undefined)
     return undefined;
@@ -82,9 +63,9 @@ const attemptOf = async (
   request: SendableRequest,
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal,
-  options: PostOptions,
+  parts: ClientParts,
 ): Promise<Attempt> => {
-  const { engine, timeoutMs, limits, clock, diagnose, onStream } = options;
+  const { engine, timeoutMs, limits, clock, diagnose, onStream } = parts;
   const { request_id: requestId } = request;
   const name = "the request";
   const late = new AbortController();
@@ -127,7 +108,7 @@ const attemptOf = async (
     return failedAttempt(new ShellClientError("response_timeout", message, { retryable: true }));
   }
   if (ended.status === "failed") {
-    return refusalIn(ended.error, requestId, options) ?? failedAttempt(toClientError(ended.error, request));
+    return refusalIn(ended.error, requestId, parts) ?? failedAttempt(toClientError(ended.error, request));
   }
   try {
     return answered(readResponse(ended.value, requestId, limits), clock);
@@ -144,13 +125,13 @@ export const postRequest = async (
   request: SendableRequest,
   trace: Trace,
   signal: AbortSignal,
-  options: PostOptions,
+  parts: ClientParts,
 ): Promise<Posted> => {
-  const { backoff, clock, diagnose } = options;
+  const { backoff, clock, diagnose } = parts;
   const requestId = request.request_id;
   const headers = trace.headersOf(requestId);
   for (let attempt = 1; ; attempt++) {
-    const { posted, failure, code = "", ...retry } = await attemptOf(request, headers, signal, options);
+    const { posted, failure, code = "", ...retry } = await attemptOf(request, headers, signal, parts);
     const delayMs = Math.max(backoffDelayMs(attempt, backoff), retry.retryAfterMs);
     const isLast = attempt >= backoff.maxAttempts || delayMs > backoff.maxDelayMs;
     if (!retry.isRetryable || isLast) {

@@ -1,7 +1,8 @@
+import type { ShellResponse } from "@harnesskit/protocol/openharness";
 import type { ShellCall, ShellReply } from "@harnesskit/shell-engine";
-import { BoundedMap, BoundedSet, callSafely, digest } from "@harnesskit/wire";
+import { BoundedMap, BoundedSet, callSafely, digest, systemClock } from "@harnesskit/wire";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
-import { EndReports } from "./ended-turns.ts";
+import { EndReports, endsIn } from "./ended-turns.ts";
 import { RequestTurn, saysSomething } from "./request-turn.ts";
 import { harnessFailure } from "./turn-failure.ts";
 
@@ -9,33 +10,27 @@ const maxSessionIdLength = 512;
 /** Resumed turns of which it is known what their shells were shown; the end of any other shows all of it again. */
 const maxRememberedTurns = 10_000;
 
-const sessionKey = async ({ conversation: { key } }: ShellCall<never>): Promise<string> =>
+const sessionKey = async <Context>({ conversation: { key } }: ShellCall<Context>): Promise<string> =>
   key.length <= maxSessionIdLength ? key : digest(key);
 
-/** Answers the requests of shells by turns of a chat harness. */
+/** Answers the requests of shells by turns of a chat harness; holds what the requests of one engine share. */
 export class ChatHandler<Context> {
-  readonly #options: ChatShellOptions<Context>;
-  readonly #shown = new BoundedMap<string, number>({ maxSize: maxRememberedTurns });
-  readonly #reports = new EndReports();
-  readonly #shownEnds = new BoundedSet<string>({ maxSize: maxRememberedTurns });
+  readonly options: ChatShellOptions<Context>;
+  /** How many messages of a resumed turn its shell was shown. */
+  readonly shown = new BoundedMap<string, number>({ maxSize: maxRememberedTurns });
+  readonly reports = new EndReports();
+  /** Turns whose ends were shown. */
+  readonly shownEnds = new BoundedSet<string>({ maxSize: maxRememberedTurns });
   /** Sessions whose accepted answers are being continued. */
   readonly #recovering = new Set<string>();
 
   constructor(options: ChatShellOptions<Context>) {
-    this.#options = options;
+    this.options = options;
   }
 
   readonly handle = async (call: ShellCall<Context>): Promise<ShellReply> => {
-    const { sessionIdOf = sessionKey } = this.#options;
-    const sessionId = await sessionIdOf(call as ShellCall<never>);
-    const shared = {
-      options: this.#options,
-      shown: this.#shown,
-      reports: this.#reports,
-      shownEnds: this.#shownEnds,
-      recover: this.#recover,
-    };
-    const turn = new RequestTurn(shared, call, sessionId);
+    const { sessionIdOf = sessionKey } = this.options;
+    const turn = new RequestTurn(this, call, await sessionIdOf(call));
     const { run, approval } = call;
     try {
       if (run && approval) await turn.answer(run, approval);
@@ -48,30 +43,28 @@ export class ChatHandler<Context> {
     }
   };
 
-  /** Notes that ends were reported. Until that is stored no request reports them again. */
-  async acknowledge(invocationIds: Iterable<string>): Promise<void> {
-    const note = async (id: string) => {
-      try {
-        await this.#options.harness.acknowledge(id);
-      } finally {
-        this.#reports.end(id);
-      }
-    };
-    await Promise.all([...invocationIds].map(note));
+  /**
+   * Notes the ends of turns that a response reports, after what sends it: a process that dies in between reports them once more. Until
+   * that is stored no request reports them again.
+   */
+  noteEnds(response: ShellResponse): void {
+    const { clock = systemClock, harness } = this.options;
+    const ended = endsIn(response);
+    for (const id of ended) this.reports.begin(id);
+    if (ended.size === 0) return;
+    clock.after(0, () => {
+      for (const id of ended) void harness.acknowledge(id).finally(() => this.reports.end(id));
+    });
   }
 
-  /** A response reports these ends; `acknowledge` must follow. */
-  reporting(invocationIds: Iterable<string>): void {
-    for (const id of invocationIds) this.#reports.begin(id);
-  }
-
-  readonly #recover = (sessionId: string): void => {
-    const { harness, onError } = this.#options;
+  /** Continues turns whose answers were accepted by a process that did not finish them. It is not waited for. */
+  recover(sessionId: string): void {
+    const { harness, onError } = this.options;
     if (this.#recovering.has(sessionId)) return;
     this.#recovering.add(sessionId);
     harness
       .recover({ sessionId })
       .catch((error: unknown) => callSafely(() => onError?.(error)))
       .finally(() => this.#recovering.delete(sessionId));
-  };
+  }
 }

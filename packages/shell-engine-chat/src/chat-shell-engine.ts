@@ -1,10 +1,8 @@
 import { ShellCapability } from "@harnesskit/protocol/openharness";
 import { createShellEngine, type ShellEngine } from "@harnesskit/shell-engine";
-import { systemClock } from "@harnesskit/wire";
 import { chatAttachmentLimits } from "./attached-message.ts";
 import { ChatHandler } from "./chat-handler.ts";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
-import { endsIn } from "./ended-turns.ts";
 import { checkChatShellEngineOptions } from "./option-names.ts";
 
 /** A turn with tools may take so long, in milliseconds. */
@@ -22,7 +20,7 @@ export const createChatShellEngine = <Context = unknown>(
     options;
   const { describeWait, ...rest } = others;
   if (attachments) chatAttachmentLimits(attachments);
-  const { clock = systemClock, onResponse } = rest;
+  const { onResponse } = rest;
   const chat = new ChatHandler<Context>(options);
   return createShellEngine<Context>({
     ...rest,
@@ -30,12 +28,7 @@ export const createChatShellEngine = <Context = unknown>(
     limits: { handlerTimeoutMs, ...rest.limits },
     handlers: { ...handlers, intent: chat.handle },
     onResponse(response) {
-      const ended = endsIn(response);
-      if (ended.size > 0) {
-        chat.reporting(ended);
-        // After what sends the response: a process that dies in between reports the end once more.
-        clock.after(0, () => void chat.acknowledge(ended));
-      }
+      chat.noteEnds(response);
       return onResponse?.(response);
     },
   });

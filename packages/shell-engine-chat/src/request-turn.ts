@@ -13,7 +13,6 @@ import {
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
 import { type ResumedRun, type ShellCall, ShellEngineError, type ShellReply } from "@harnesskit/shell-engine";
-import type { BoundedMap, BoundedSet } from "@harnesskit/wire";
 import {
   type ApprovalPause,
   approvalQuestion,
@@ -22,8 +21,8 @@ import {
   runDataOf,
 } from "./approval-question.ts";
 import { attachedMessage, filesOfRequest } from "./attached-message.ts";
-import type { ChatShellOptions } from "./chat-shell-options.ts";
-import { carriesMark, type EndReports, markEnd } from "./ended-turns.ts";
+import type { ChatHandler } from "./chat-handler.ts";
+import { carriesMark, markEnd } from "./ended-turns.ts";
 import { streamMetadata } from "./stream-turn.ts";
 import { type KnownCall, renderAsCard } from "./tool-result.ts";
 import { isLong, say, shortened, turnDirectives } from "./turn-directives.ts";
@@ -43,18 +42,6 @@ const foreignText = "A call waits whose content does not match its digest: it is
 const lacksApproval = "The user's shell cannot ask for approvals.";
 const tooLong = "The call nests too deeply or is too long to be shown to the user, who must approve it.";
 
-/** What the requests of one engine share. */
-export interface SharedState<Context> {
-  readonly options: ChatShellOptions<Context>;
-  /** How many messages of a resumed turn its shell was shown. */
-  readonly shown: BoundedMap<string, number>;
-  readonly reports: EndReports;
-  /** Turns whose ends were shown. */
-  readonly shownEnds: BoundedSet<string>;
-  /** Continues turns whose answers were accepted by a process that did not finish them. It is not waited for. */
-  readonly recover: (sessionId: string) => void;
-}
-
 type SuspendedTurn = Extract<ChatTurnOutcome, { outcome: "suspended" }>;
 type Waiting = Pick<ApprovalPause, "invocationId" | "signalId" | "shown">;
 
@@ -64,7 +51,7 @@ export const saysSomething = <Context>({ intent = "", attachments }: ShellCall<C
 
 /** One request of a shell: what it leads to in its conversation, and what is shown of that. */
 export class RequestTurn<Context> {
-  readonly #shared: SharedState<Context>;
+  readonly #shared: ChatHandler<Context>;
   readonly #call: ShellCall<Context>;
   readonly #sessionId: string;
   readonly #directives: ActionDirective[] = [];
@@ -73,7 +60,7 @@ export class RequestTurn<Context> {
   #question: ApprovalPause | undefined;
   #refusals = 0;
 
-  constructor(shared: SharedState<Context>, call: ShellCall<Context>, sessionId: string) {
+  constructor(shared: ChatHandler<Context>, call: ShellCall<Context>, sessionId: string) {
     this.#shared = shared;
     this.#call = call;
     this.#sessionId = sessionId;
@@ -261,11 +248,11 @@ export class RequestTurn<Context> {
 
   /** An answer was accepted, and this process does not continue it: its process has died, or the store failed afterwards. */
   #recover(suspended: readonly PendingTurn[]): void {
-    const { reports, recover } = this.#shared;
+    const { reports } = this.#shared;
     const isLeft = suspended.some(
       ({ invocation_id: id, is_signal_accepted }) => is_signal_accepted && !reports.has(id),
     );
-    if (isLeft) recover(this.#sessionId);
+    if (isLeft) this.#shared.recover(this.#sessionId);
   }
 
   /** What waits and cannot be answered here, for a shell that asks what there is. */

@@ -86,8 +86,7 @@ export class Admission<Context> {
     const abort = new AbortController();
     const unfollow = followSignal(abort, signalOf(context));
     try {
-      // The redaction still looks for what the hook may take out.
-      const given = { auth: auth && { ...auth }, shell, context, signal: abort.signal };
+      const given = { auth, shell, context, signal: abort.signal };
       const settled = await settleWithin(Promise.resolve(given).then(authenticate), {
         name: "authenticate",
         timeoutMs: this.#limits.authenticateTimeoutMs,

@@ -50,16 +50,11 @@ const thrownWords = (
 
 /**
  * What a {@link ShellEngineError} says to the shell. Undefined for whatever else was thrown, and where what it says cannot be
- * sent or has details of more than `maxLength` characters. Never throws.
+ * sent or has details of more than `maxLength` characters.
  */
 const shellErrorOf = (failure: unknown, redact: Redact, maxLength: number): ShellError | undefined => {
   const [error, remove] = failure instanceof Thrown ? [failure.error, redact] : [failure, redactNothing];
-  try {
-    return ShellEngineError.isInstance(error) ? thrownWords(error, remove, maxLength) : undefined;
-  } catch {
-    // Details that are not JSON, or an object that cannot be read.
-    return undefined;
-  }
+  return ShellEngineError.isInstance(error) ? thrownWords(error, remove, maxLength) : undefined;
 };
 
 /** Makes responses of failures; what is not meant for the shell is an `internal_error` for it, and reported. */

@@ -103,8 +103,7 @@ export class ShellCall<Context = unknown> {
     this.intent = asked.user_intent;
     this.task = asked.task_hint;
     this.shell = asked.shell;
-    // The redaction and the log still need what the handler may take out.
-    this.environment = asked.environment_state && { ...asked.environment_state };
+    this.environment = asked.environment_state;
     this.attachments = asked.attachments ?? [];
     this.extensions = asked.extensions;
     this.requestExtensions = request.request.extensions;

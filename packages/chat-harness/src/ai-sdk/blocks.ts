@@ -88,28 +88,6 @@ export const toUserPart = (block: UserBlock): UserPart =>
     ? { type: "text", text: block.text, ...toOptions(block.signature) }
     : toImagePart(block);
 
-const details = new Set<unknown>(["auto", "low", "high"]);
-
-const fromImagePart = ({ image, mediaType, providerOptions }: ImagePart): ImageBlock => {
-  const detail = providerOptions?.openai?.imageDetail;
-  const shown = details.has(detail) ? { detail: detail as NonNullable<ImageBlock["detail"]> } : {};
-  const text = image instanceof URL ? image.href : image;
-  if (typeof text !== "string") throw invalidBlock("the bytes of an image must be a base64 string");
-  if (URL.canParse(text)) {
-    const type = mediaType === undefined ? {} : { media_type: mediaType };
-    return { type: "image", source: { type: "url", url: text }, ...type, ...shown };
-  }
-  if (mediaType === undefined) throw invalidBlock("the bytes of an image need their media type");
-  return { type: "image", source: { type: "inline", base64_data: text }, media_type: mediaType, ...shown };
-};
-
-/** The way back from {@link toUserPart}. Throws `provider_invalid_request` for a part that a chat message has no room for. */
-export const fromUserPart = (part: UserPart): UserBlock => {
-  if (part.type === "text") return { type: "text", text: part.text, ...toSignature(part) };
-  if (part.type === "image") return fromImagePart(part);
-  throw invalidBlock("a chat message has no room for a file");
-};
-
 /** A block of the assistant's message as a part for the AI SDK. */
 export const toAssistantPart = (block: AssistantBlock): AssistantPart => {
   switch (block.type) {

@@ -11,6 +11,4 @@ export { type ChatGraph, createChatGraph } from "./chat-graph.ts";
 export type { ChatGraphLimits, ChatGraphOptions } from "./chat-graph-options.ts";
 export { toChatTools } from "./chat-tools.ts";
 export { type CallFailure, failureOfText } from "./failure-text.ts";
-export { fromModelMessages } from "./from-model-messages.ts";
-export { ChatModelError, type ChatModelErrorCode, toModelError } from "./to-model-error.ts";
-export { type ModelMessagesOptions, toModelMessages } from "./to-model-messages.ts";
+export { ChatModelError, type ChatModelErrorCode } from "./to-model-error.ts";

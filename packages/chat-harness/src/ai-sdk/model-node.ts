@@ -19,15 +19,14 @@ import {
   type ToolSet,
 } from "ai";
 import { openCallIds } from "./arrange-history.ts";
+import { toAssistantMessage } from "./assistant-message.ts";
 import { type Tell, teller } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
 import type { ChatContext } from "./chat-summary.ts";
-import { compactChat } from "./compact-chat.ts";
-import { toAssistantChatMessage } from "./from-model-messages.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
-import { lengthOfTools, withOutputReader } from "./shown-tools.ts";
-import { chatContext, summariseChat } from "./summarise-chat.ts";
+import { lengthOfTools, withOutputReader } from "./read-output.ts";
+import { chatContext, compactChat, summariseChat } from "./summarise-chat.ts";
 import { ChatModelError, toModelError } from "./to-model-error.ts";
 
 interface Question {
@@ -254,7 +253,7 @@ export const modelNode =
     });
     const calls = answer.calls.map(({ call }) => call);
     for (const call of calls) tell({ type: "call", call });
-    const message = toAssistantChatMessage(answer.blocks, calls);
+    const message = toAssistantMessage(answer.blocks, calls);
     return {
       messages: message === undefined ? undefined : [message],
       summary,

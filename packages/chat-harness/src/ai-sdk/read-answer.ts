@@ -2,9 +2,9 @@ import type { AssistantBlock, ToolCall } from "@harnesskit/protocol/chat";
 import { isObject } from "@harnesskit/wire/json";
 import { roundedInputReason } from "@harnesskit/wire/model";
 import type { ProviderMetadata, StreamTextResult, ToolSet } from "ai";
+import { toArguments } from "./assistant-message.ts";
 import { fromAssistantPart, toSignature } from "./blocks.ts";
 import { reasonText } from "./failure-text.ts";
-import { toArguments } from "./from-model-messages.ts";
 import { ChatModelError } from "./to-model-error.ts";
 
 /** A call that the model asks for. */

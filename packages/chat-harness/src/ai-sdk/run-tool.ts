@@ -9,7 +9,7 @@ import { piecesBefore } from "./arrange-history.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import { factsOf, type ReadyCall } from "./chat-tools.ts";
 import { type CallFailure, failureText, reasonText } from "./failure-text.ts";
-import { outputText } from "./from-model-messages.ts";
+import { outputText } from "./output-text.ts";
 import { toModelPrompt } from "./to-model-messages.ts";
 
 export interface ToolRun {

@@ -1,13 +1,13 @@
 import type { NodeContext } from "@harnesskit/graph";
 import { defined } from "@harnesskit/wire/json";
+import { mediaPlaceAt } from "@harnesskit/wire/model";
 import { plainSummary, summaryCounts, summaryRequest, summaryText } from "@harnesskit/wire/replay";
 import { settleWithin } from "@harnesskit/wire/time";
-import { type ModelMessage, streamText } from "ai";
-import type { Tell } from "./chat-events.ts";
+import { type LanguageModel, type ModelMessage, streamText } from "ai";
+import { type Tell, teller } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
-import type { ChatGraphFields, ChatState } from "./chat-state.ts";
+import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
 import { ChatContext, type ChatSummary } from "./chat-summary.ts";
-import { mediaPlaceOf } from "./model-names.ts";
 import { toModelError } from "./to-model-error.ts";
 
 /** What one request for a summary brought. */
@@ -58,6 +58,10 @@ const askForSummary = async (
   return { text: plainSummary(messages, failure.message, room) };
 };
 
+/** Where the provider of a model takes the images and files of tools. A model of the gateway is a string. */
+const mediaPlaceOf = (model: LanguageModel) =>
+  mediaPlaceAt(typeof model === "string" ? (model.split("/")[0] ?? "") : model.provider);
+
 /** What the model is shown of a conversation. Throws a `ChatModelError` for one that no model can be shown. */
 export const chatContext = (
   { messages, summary, note }: Pick<ChatState, "messages" | "summary" | "note">,
@@ -87,4 +91,18 @@ export const summariseChat = async (
   const counts = summaryCounts(messages.slice(shown.summarised), shown.summary ?? undefined);
   tell({ type: "summarised", text, ...counts, inputTokens, outputTokens });
   return { text, through: shown.through(cut), ...counts };
+};
+
+/** Has the model make a summary of the whole conversation, unless nothing was said since the last one. */
+export const compactChat = async (
+  chat: ChatSettings,
+  state: ChatState,
+  context: NodeContext<ChatGraphFields>,
+): Promise<ChatUpdate> => {
+  const shown = chatContext(state, chat, true);
+  const cut = shown.messages.length;
+  if (cut === shown.summarised) return {};
+  const request = { cut, room: chat.replay.roomFor(chat.model), name: "summary" };
+  const tell = teller(chat.onEvent, context, 1);
+  return { summary: await summariseChat(chat, shown, request, { context, tell }), compaction: "made" };
 };

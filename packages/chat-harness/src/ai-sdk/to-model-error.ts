@@ -1,26 +1,6 @@
 import { HarnessError } from "@harnesskit/wire";
 import { readProviderError } from "@harnesskit/wire/model";
-import {
-  APICallError,
-  EmptyResponseBodyError,
-  InvalidArgumentError,
-  InvalidMessageRoleError,
-  InvalidPromptError,
-  InvalidResponseDataError,
-  InvalidStreamPartError,
-  JSONParseError,
-  LoadAPIKeyError,
-  LoadSettingError,
-  MessageConversionError,
-  MissingToolResultsError,
-  NoContentGeneratedError,
-  NoOutputGeneratedError,
-  NoSuchModelError,
-  RetryError,
-  ToolChoiceViolationError,
-  TypeValidationError,
-  UnsupportedFunctionalityError,
-} from "ai";
+import { AISDKError, APICallError, RetryError, UnsupportedFunctionalityError } from "ai";
 
 /** What kind of failure of a model it is, as the categories of errors name them (section "Error categories"). */
 export type ChatModelErrorCode =
@@ -93,36 +73,25 @@ const ofStream = (error: unknown): ChatModelErrorCode | undefined => {
   return inner === error ? undefined : ofStream(inner);
 };
 
-type ErrorKind = { isInstance(error: unknown): boolean };
-
-/** The classes of the AI SDK's errors, by what they stand for. */
-const classes: readonly (readonly [ChatModelErrorCode, readonly ErrorKind[]])[] = [
-  ["provider_authentication", [LoadAPIKeyError, LoadSettingError]],
-  ["provider_invalid_model", [NoSuchModelError]],
-  [
-    "provider_invalid_request",
-    [
-      InvalidArgumentError,
-      InvalidMessageRoleError,
-      InvalidPromptError,
-      MessageConversionError,
-      MissingToolResultsError,
-    ],
-  ],
-  [
-    "provider_invalid_response",
-    [
-      EmptyResponseBodyError,
-      InvalidResponseDataError,
-      InvalidStreamPartError,
-      JSONParseError,
-      NoContentGeneratedError,
-      NoOutputGeneratedError,
-      ToolChoiceViolationError,
-      TypeValidationError,
-    ],
-  ],
-];
+/** The errors of the AI SDK, by their names. */
+const named: Readonly<Record<string, ChatModelErrorCode>> = {
+  AI_LoadAPIKeyError: "provider_authentication",
+  AI_LoadSettingError: "provider_authentication",
+  AI_NoSuchModelError: "provider_invalid_model",
+  AI_InvalidArgumentError: "provider_invalid_request",
+  AI_InvalidMessageRoleError: "provider_invalid_request",
+  AI_InvalidPromptError: "provider_invalid_request",
+  AI_MessageConversionError: "provider_invalid_request",
+  AI_MissingToolResultsError: "provider_invalid_request",
+  AI_EmptyResponseBodyError: "provider_invalid_response",
+  AI_InvalidResponseDataError: "provider_invalid_response",
+  AI_InvalidStreamPartError: "provider_invalid_response",
+  AI_JSONParseError: "provider_invalid_response",
+  AI_NoContentGeneratedError: "provider_invalid_response",
+  AI_NoOutputGeneratedError: "provider_invalid_response",
+  AI_ToolChoiceViolationError: "provider_invalid_response",
+  AI_TypeValidationError: "provider_invalid_response",
+};
 
 const errorCodeOf = (error: unknown): ChatModelErrorCode => {
   if (APICallError.isInstance(error) && error.statusCode !== undefined) {
@@ -135,8 +104,8 @@ const errorCodeOf = (error: unknown): ChatModelErrorCode => {
       ? "provider_unsupported_content_block"
       : "provider_invalid_request";
   }
-  const known = classes.find(([, kinds]) => kinds.some((kind) => kind.isInstance(error)));
-  return known?.[0] ?? ofStream(error) ?? "provider_unavailable";
+  const known = AISDKError.isInstance(error) ? named[error.name] : undefined;
+  return known ?? ofStream(error) ?? "provider_unavailable";
 };
 
 const texts: Readonly<Record<ChatModelErrorCode, string>> = {

@@ -1,7 +1,7 @@
-import type { AssistantMessage, ChatMessage } from "@harnesskit/protocol/chat";
+import type { AssistantMessage } from "@harnesskit/protocol/chat";
 import { type MediaPlace, type ModelOutput, outputInText, toModelOutput } from "@harnesskit/wire/model";
 import type { AssistantModelMessage, FilePart, ModelMessage, ToolResultPart } from "ai";
-import { callsOf, isStep, type Piece, piecesToAnswer, type Step } from "./arrange-history.ts";
+import { callsOf, isStep, type Piece, type Step } from "./arrange-history.ts";
 import { type AssistantPart, toAssistantPart, toOptions, toUserPart } from "./blocks.ts";
 import { failureOfText, waitingText } from "./failure-text.ts";
 
@@ -71,15 +71,3 @@ export const toPromptPieces = (
     return [{ role: "user", content: typeof content === "string" ? content : content.map(toUserPart) }];
   });
 };
-
-/**
- * A conversation as messages for the AI SDK, so that a model answers its last turn: text, images, thinking with its signatures,
- * hidden thinking, calls and results, without loss. Every call is followed by its result, or by one that says that it waits for
- * approval.
- *
- * Throws a {@link ChatModelError} `provider_invalid_request` for a result without a call and for an image that is not valid.
- */
-export const toModelMessages = (
-  messages: readonly ChatMessage[],
-  options?: ModelMessagesOptions,
-): ModelMessage[] => toModelPrompt(piecesToAnswer(messages), options);

@@ -1,4 +1,3 @@
-import { ChatModelError, toModelError } from "@harnesskit/chat-harness/ai-sdk";
 import { errorCategory } from "@harnesskit/graph";
 import { errorBucketOf } from "@harnesskit/protocol/chat";
 import {
@@ -13,6 +12,7 @@ import {
 } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { ChatModelError, toModelError } from "../../src/ai-sdk/to-model-error.ts";
 import { brief, converse } from "./support/conversation.ts";
 import { finish, says, scriptedModel } from "./support/scripted-model.ts";
 

@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { isObject } from "@harnesskit/wire/json";
 import { GraphError, thrownMessage } from "../errors.ts";
 import { commonLength, isList } from "../list.ts";
 import { loadFields, replaceFields } from "../state/apply.ts";
@@ -27,13 +26,6 @@ const changeOf = (list: StoredList, base: unknown): ListChange | undefined => {
 
 export const loadError = (problem: string, cause?: unknown): GraphError =>
   new GraphError("session_load_failed", `the session cannot be loaded: ${problem}`, { cause });
-
-/** Why a value from a store is not a record of a session; the schema checks its state. */
-const recordProblem = (record: unknown): string | undefined => {
-  const { version, schema_version: schema, state } = record as Readonly<Record<string, unknown>>;
-  if (!Number.isFinite(version) || typeof schema !== "string") return "the record has no version";
-  return isObject(state) ? undefined : "the record has no state";
-};
 
 /** The fields of a session for a run, by their names in the graph. */
 const loadedFields = ({ fields }: SessionPlan, state: StoredState): Record<string, unknown> => {
@@ -70,24 +62,19 @@ export class SessionBinding {
 
   /** Loads the session, and migrates it if it has another version. Rejects with a `GraphError` for each failure. */
   static async load(store: GraphStore, plan: SessionPlan, sessionId: string): Promise<SessionBinding> {
-    let record: StoredSession | null | undefined;
-    try {
-      record = await store.sessions.load(sessionId);
-    } catch (cause) {
+    const record = await store.sessions.load(sessionId).catch((cause: unknown) => {
       throw loadError(thrownMessage(cause), cause);
-    }
+    });
     return SessionBinding.of(plan, sessionId, record);
   }
 
-  /** The same for a record that was loaded; null and undefined stand for no session. */
+  /** The same for a record that was loaded. */
   static async of(
     plan: SessionPlan,
     sessionId: string,
-    record: StoredSession | null | undefined,
+    record: StoredSession | null,
   ): Promise<SessionBinding> {
-    if (record === null || record === undefined) return new SessionBinding(sessionId, plan, null, null);
-    const problem = recordProblem(record);
-    if (problem !== undefined) throw loadError(problem);
+    if (record === null) return new SessionBinding(sessionId, plan, null, null);
     const { schema_version: from, state } = record;
     const isCurrent = from === plan.schemaVersion;
     const current = isCurrent

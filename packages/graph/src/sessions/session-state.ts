@@ -1,4 +1,4 @@
-import type { SignalDescriptor, SuspensionSummary } from "@harnesskit/protocol/chat";
+import type { SuspensionSummary } from "@harnesskit/protocol/chat";
 import { checkNumber, InvalidArgumentError } from "@harnesskit/wire";
 import { thrownMessage } from "../errors.ts";
 import type { Host } from "../run/beginning.ts";
@@ -7,15 +7,10 @@ import type { StoredSession } from "../stores/session-store.ts";
 import { loadError, SessionBinding } from "./session-binding.ts";
 
 /** An invocation of a session that waits for a signal. */
-export interface PausedInvocation {
-  readonly invocation_id: string;
-  readonly descriptor: SignalDescriptor;
-  /** The outermost node on the way to the one that suspended. */
-  readonly node_name: string;
-  readonly namespace: readonly string[];
-  /** RFC 3339, UTC. */
-  readonly suspended_at: string;
-}
+type PausedInvocation = Pick<
+  SuspensionSummary,
+  "invocation_id" | "descriptor" | "node_name" | "namespace" | "suspended_at"
+>;
 
 /** A state of a session that was saved: at the end of a run, at a pause, or by `saveSession`. */
 export interface SavedState<F extends Fields = Fields> {

@@ -8,74 +8,78 @@ export interface ListOptions<T> {
   readonly default?: readonly T[] | undefined;
 }
 
-interface Growth {
+type Items = readonly unknown[];
+
+interface ListReducer {
   readonly reducer: ReducerName;
   readonly problem?: string | undefined;
-  readonly settings?: readonly unknown[];
-  /** The items that an update adds. */
-  itemsOf(update: unknown): readonly unknown[];
-  /** What of the validated items is new. */
-  select?(list: readonly unknown[], items: readonly unknown[]): readonly unknown[];
+  readonly settings?: Items;
+  /** Whether the list only grows at its end: then a store keeps it item by item, and what was validated is not validated again. */
+  readonly onlyGrows: boolean;
+  /** The items of an update. @default an update is a list of them */
+  itemsOf?(update: unknown): Items;
   toUpdate?(value: unknown): unknown;
+  /** Of a list that grows, what of these items is new; of any other, the list with them. @default all of them */
+  add?(list: Items, items: Items): Items;
 }
 
-/** A field whose list only grows at its end: what it has validated is not validated again. */
-const growingField = <T, Update>(
+const demandedList = (update: unknown): Items => {
+  demandList(update, "the update");
+  return update;
+};
+
+const listField = <T, Update>(
   item: FieldSchema<T>,
-  options: ListOptions<T>,
-  growth: Growth,
+  { default: first = [] }: ListOptions<T>,
+  { onlyGrows, itemsOf = demandedList, add = (_, items) => items, ...reducer }: ListReducer,
 ): Field<readonly T[], Update> => {
-  const validated = new WeakSet<readonly unknown[]>();
-  const trust = (list: readonly unknown[]): readonly unknown[] => {
-    validated.add(list);
+  const validated = new WeakSet<Items>();
+  const trust = (list: Items): Items => {
+    if (onlyGrows) validated.add(list);
     return list;
   };
   const spec: FieldSpec = {
-    reducer: growth.reducer,
-    problem: growth.problem,
-    settings: [item, ...(growth.settings ?? [])],
-    makeDefault: () => options.default ?? [],
+    toUpdate: (value) => value,
+    ...reducer,
+    settings: [item, ...(reducer.settings ?? [])],
+    makeDefault: () => first,
     parse(value, isStored) {
       if (!Array.isArray(value)) throw new FieldFault("validation", ": expected a list");
       if (validated.has(value)) return value;
       const checked = checkItems(item, value, isStored);
+      if (!onlyGrows) return Object.freeze(checked);
       return trust(isStored && isList(value) ? value : toList(checked));
     },
     reduce(cell, update) {
-      const list = cell as readonly unknown[];
-      const items = checkItems(item, growth.itemsOf(update), false, list.length);
-      const added = growth.select?.(list, items) ?? items;
-      if (added.length === 0) return list;
-      return trust(toList(list, added));
+      const list = cell as Items;
+      const given = itemsOf(update);
+      if (given.length === 0) return list;
+      const added = add(list, checkItems(item, given, false, onlyGrows ? list.length : 0));
+      if (!onlyGrows) return Object.freeze(added);
+      return added.length === 0 ? list : trust(toList(list, added));
     },
-    toUpdate: growth.toUpdate ?? ((value) => value),
   };
-  return { reducer: growth.reducer, spec };
-};
-
-const demandedList = (update: unknown): readonly unknown[] => {
-  demandList(update, "the update");
-  return update;
+  return { reducer: spec.reducer, spec };
 };
 
 /** A list; an update is a list of items that are put at its end. `item` is the schema of one. */
 export const append = <T>(
   item: FieldSchema<T>,
   options: ListOptions<T> = {},
-): Field<readonly T[], readonly T[]> =>
-  growingField(item, options, { reducer: "append", itemsOf: demandedList });
+): Field<readonly T[], readonly T[]> => listField(item, options, { reducer: "append", onlyGrows: true });
 
 /** A list; an update is a list of lists, whose items are put at its end one list after the other. */
 export const concatFlatten = <T>(
   item: FieldSchema<T>,
   options: ListOptions<T> = {},
 ): Field<readonly T[], readonly (readonly T[])[]> =>
-  growingField(item, options, {
+  listField(item, options, {
     reducer: "concat_flatten",
+    onlyGrows: true,
     itemsOf(update) {
       demandList(update, "the update");
       for (const [index, list] of update.entries()) demandList(list, `the update's item ${index}`);
-      return (update as readonly (readonly unknown[])[]).flat();
+      return (update as readonly Items[]).flat();
     },
     toUpdate: (value) => [value],
   });
@@ -95,12 +99,12 @@ export const dedupeAppend = <T>(
 ): Field<readonly T[], readonly T[]> => {
   const { key } = options;
   const keyOf = keyReader(key as KeyOf<unknown> | undefined);
-  return growingField(item, options, {
+  return listField(item, options, {
     reducer: "dedupe_append",
     problem: "key" in options ? keyProblem(key) : undefined,
     settings: [key],
-    itemsOf: demandedList,
-    select(list, items) {
+    onlyGrows: true,
+    add(list, items) {
       const seen = new Set<unknown>(list.map(keyOf));
       return items.filter((item) => {
         const key = keyOf(item);
@@ -108,6 +112,61 @@ export const dedupeAppend = <T>(
         seen.add(key);
         return true;
       });
+    },
+  });
+};
+
+export interface BoundedOptions<T> extends ListOptions<T> {
+  /** How many items it holds: an integer of at least 1. */
+  readonly maxLength: number;
+}
+
+/** A list; an update is added at its end, and items beyond `maxLength` are dropped at its head. */
+export const boundedAppend = <T>(
+  item: FieldSchema<T>,
+  options: BoundedOptions<T>,
+): Field<readonly T[], readonly T[]> => {
+  const { maxLength } = options;
+  const isValid = Number.isSafeInteger(maxLength) && maxLength >= 1;
+  return listField(item, options, {
+    reducer: "bounded_append",
+    problem: isValid ? undefined : "maxLength must be an integer of at least 1",
+    settings: [maxLength],
+    onlyGrows: false,
+    add: (list, items) => [...list, ...items].slice(-maxLength),
+  });
+};
+
+export interface KeyedOptions<T> extends ListOptions<T> {
+  /** The key of a record: the name of a property or a function. */
+  readonly key: KeyOf<T>;
+}
+
+/**
+ * A list of records; each record of an update replaces the last one with its key, or is added at the end. The last of several
+ * records with one key in an update counts.
+ */
+export const mergeByKey = <T>(
+  item: FieldSchema<T>,
+  options: KeyedOptions<T>,
+): Field<readonly T[], readonly T[]> => {
+  const { key } = options;
+  const keyOf = keyReader(key as KeyOf<unknown>);
+  return listField(item, options, {
+    reducer: "merge_by_key",
+    problem: keyProblem(key),
+    settings: [key],
+    onlyGrows: false,
+    add(list, items) {
+      const records = [...list];
+      const places = new Map(records.map((record, index) => [keyOf(record), index]));
+      for (const record of items) {
+        const ownKey = keyOf(record);
+        const place = places.get(ownKey) ?? records.length;
+        places.set(ownKey, place);
+        records[place] = record;
+      }
+      return records;
     },
   });
 };
