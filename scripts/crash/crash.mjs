@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { option } from "../lib/report.mjs";
 import { repositoryRoot } from "../lib/root.mjs";
-import { tellHubStory } from "./hub/story.mjs";
 import { Random } from "./random.mjs";
 import { Story } from "./story.mjs";
 import { tellTurnStory } from "./turns/story.mjs";
@@ -16,8 +15,8 @@ const kinds = {
     perStory: 10,
     tell: async (random, deaths) => new Story({ random, binPath }).tell(deaths),
   },
-  hub: { kills: 1000, perStory: 500, tell: tellHubStory("sqlite") },
-  "hub-postgres": { kills: 300, perStory: 300, tell: tellHubStory("postgres") },
+  hub: { kills: 1000, perStory: 500, tell: hub("sqlite") },
+  "hub-postgres": { kills: 300, perStory: 300, tell: hub("postgres") },
   "turns-files": turns("thread", "files"),
   "turns-postgres": turns("thread", "postgres"),
   "chats-sqlite": turns("chat", "sqlite"),
@@ -26,6 +25,11 @@ const kinds = {
   "summaries-sqlite": turns("chat", "sqlite", true),
   ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`workers-${engine}`, workers(engine)])),
 };
+
+/** A hub with files, or three with one database. Imported when it is asked for: its packages must be built. */
+function hub(engine) {
+  return async (random, deaths) => (await import("./hub.mjs")).tellHubStory(engine)(random, deaths);
+}
 
 /** Turns of ten steps, of a thread or a chat; long ones have summaries. */
 function turns(kind, engine, isLong = false) {
