@@ -50,15 +50,16 @@ const actions = new Map<string, (() => void)[]>();
 const prefixMs = 1500;
 let prefix: { readonly key: string; readonly atMs: number } | undefined;
 
-const isTyping = (target: EventTarget | null): boolean =>
+/** Whether a key is part of what is typed or chosen; Escape ends no choice. */
+const isTyping = ({ target, key }: KeyboardEvent): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName)) &&
+  ["INPUT", "TEXTAREA", ...(key === "Escape" ? [] : ["SELECT"])].includes(target.tagName) &&
   !(target instanceof HTMLInputElement && ["checkbox", "radio", "button"].includes(target.type));
 
 const onKey = (event: KeyboardEvent): void => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (document.querySelector("dialog[open]") !== null) return;
-  if (isTyping(event.target)) {
+  if (isTyping(event)) {
     if (event.key === "Escape" && event.target instanceof HTMLElement) event.target.blur();
     return;
   }

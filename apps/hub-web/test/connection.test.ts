@@ -35,12 +35,10 @@ describe("a hub that is killed with -9 while its page is open", () => {
     const approve = page.getByRole("button", { name: "Approve once" });
     await expect.poll(() => approve.isEnabled()).toBe(true);
 
-    await page.clock.install();
     await first.kill();
     await page.getByText("The hub cannot be reached").waitFor();
     await approve.press("Enter");
     await page.getByText("Your answer is sent when it is back.").waitFor();
-    await page.clock.fastForward(10_000);
     const command = `harness hub --state ${directory.path}`;
     await page.getByRole("alert").getByText(command, { exact: true }).waitFor();
 

@@ -57,7 +57,7 @@ export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, 
       <a class="card-link" href={href} aria-current={isOpen ? "true" : undefined}>
         <span class="card-top">
           <span class="card-title">
-            <SafeText text={view.title} />
+            <SafeText text={view.title.replaceAll(/(?<=[_/.])(?=\w)/g, "\u200b")} />
           </span>
           <span class="dim small nowrap">
             {isPending ? formatSpan(nowMs - createdAtMs) : shortEnding(record)}

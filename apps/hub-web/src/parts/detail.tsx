@@ -17,7 +17,7 @@ interface DetailProps {
   readonly body?: RefObject<HTMLElement | null>;
   readonly footer?: ComponentChildren;
   readonly onClose?: (() => void) | undefined;
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
 /** What is open beside a list: its head stays, its body scrolls, and Escape closes it. It takes the focus when it appears. */
@@ -50,8 +50,6 @@ export function Detail(props: DetailProps) {
 /** In the place of what is open: that it is being read, or why it cannot be shown. */
 export function DetailMessage({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
   return (
-    <Detail className="" title={<Line text={text} max={500} />} label="Nothing else" onClose={onClose}>
-      {null}
-    </Detail>
+    <Detail className="" title={<Line text={text} max={500} />} label="Nothing else" onClose={onClose} />
   );
 }

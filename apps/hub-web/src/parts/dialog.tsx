@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button, CloseButton } from "./controls.tsx";
+import { ScrollArea } from "./scroll-area.tsx";
 
 interface DialogProps {
   readonly title: string;
@@ -38,7 +39,9 @@ export function Dialog({ title, onClose, close, actions, children }: DialogProps
         <h2 id={id}>{title}</h2>
         <CloseButton onClose={onClose} />
       </header>
-      <div class="dialog-body">{children}</div>
+      <ScrollArea className="dialog-body" label={title}>
+        {children}
+      </ScrollArea>
       {(actions !== undefined || close !== undefined) && (
         <footer>
           {actions}

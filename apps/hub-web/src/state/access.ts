@@ -3,7 +3,6 @@ import { hubPaths, PageSessionSchema, SocketTicketSchema } from "@harnesskit/pro
 import { postJson } from "./post-json.ts";
 
 const storageKey = "harness-hub-access";
-const channelName = "harness-hub";
 /** How long the other tabs of this browser have to share their session. */
 const shareMs = 300;
 
@@ -33,7 +32,7 @@ const openSession = async (ticket: string): Promise<string | undefined> => {
 /** Another tab of this browser that has the hub open gives its session to a tab that was opened with a link to a row. */
 const askOtherTabs = (): Promise<string | undefined> =>
   new Promise((resolve) => {
-    const channel = new BroadcastChannel(channelName);
+    const channel = new BroadcastChannel("harness-hub");
     const end = (token?: string) => {
       channel.close();
       resolve(token);
@@ -44,7 +43,7 @@ const askOtherTabs = (): Promise<string | undefined> =>
   });
 
 const shareSession = (): void => {
-  const channel = new BroadcastChannel(channelName);
+  const channel = new BroadcastChannel("harness-hub");
   channel.onmessage = ({ data }) => {
     const token = sessionStorage.getItem(storageKey);
     if (data === "session?" && token !== null) channel.postMessage(token);

@@ -40,8 +40,7 @@ export function ExportMenu({ filter }: { readonly filter: TimelineFilter }) {
     let beforeId: number | undefined;
     do {
       setProgress(`Reading ${formatCount(count)} rows …`);
-      const params = { filter: toParams(filter), beforeId, limit: 500 };
-      const page = await client.call("timeline.page", params);
+      const page = await client.call("timeline.page", { filter: toParams(filter), beforeId, limit: 500 });
       parts.push([...page.rows].reverse().map(line).join(""));
       count += page.rows.length;
       beforeId = page.nextBeforeId;

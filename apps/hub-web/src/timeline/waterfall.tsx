@@ -38,7 +38,6 @@ export function Waterfall({ rows, hrefOf }: WaterfallProps) {
       <ol>
         {shown.map((row) => {
           const span = spanOf(row);
-          const from = percent(span.askedMs - startMs);
           const waited = percent(span.startMs - span.askedMs);
           return (
             <li key={row.id}>
@@ -47,7 +46,7 @@ export function Waterfall({ rows, hrefOf }: WaterfallProps) {
                   {line(rowName(row), 40)} <span class="dim">{line(rowSubject(row), 100)}</span>
                 </span>
                 <span class="timing">
-                  <i style={{ width: from }} />
+                  <i style={{ width: percent(span.askedMs - startMs) }} />
                   <i class="timing-wait" style={{ width: waited }} />
                   <i
                     class={`timing-run timing-${row.state}`}
