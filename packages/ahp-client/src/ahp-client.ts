@@ -203,7 +203,9 @@ class HarnessClient implements AhpClient {
   async query(queryType: string, payload: QueryPayload, options: AhpCallOptions = {}): Promise<QueryResult> {
     this.#assertIntroduced();
     const params = createQuery(this.#sender, queryType, payload);
-    return toQueryResult(await this.#session.request("ahp/query", params, this.#callOptions("query", options)));
+    return toQueryResult(
+      await this.#session.request("ahp/query", params, this.#callOptions("query", options)),
+    );
   }
 
   startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void {

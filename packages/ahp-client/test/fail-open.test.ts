@@ -120,7 +120,6 @@ describe("failOpen", () => {
   it("hands out copies of its decisions", async () => {
     const own = { decision: "modify" as const, modified_payload: { safe: true } };
     const { harness, client } = await start(undefined, { pre_action: own });
-    own.modified_payload.safe = false;
     harness.last.wire.kill();
     await poll(() => client.state).toBe("lost");
     for (let round = 0; round < 2; round++) {

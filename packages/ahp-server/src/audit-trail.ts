@@ -67,9 +67,10 @@ export class AuditTrail {
       batch_index: place.batchIndex,
       decision: isDecided ? outcome.decision : undefined,
       reason: isRefused ? refusalReasonOf(outcome) : undefined,
-      ...this.#more(event),
     };
-    this.#record("ahp.event", isRefused ? auditOutcomeOf(outcome) : "ok", event, place, details);
+    const more = this.#more(event);
+    const all = more ? { ...details, ...more } : details;
+    this.#record("ahp.event", isRefused ? auditOutcomeOf(outcome) : "ok", event, place, all);
   }
 
   #more(event: CheckedEvent): EventDetails | undefined {

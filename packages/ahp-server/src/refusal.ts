@@ -37,11 +37,8 @@ export const invalidParams = (reason: string, message: string, data?: JsonObject
   toRefusal(JsonRpcErrorCode.InvalidParams, reason, message, data);
 
 /** -32600 */
-export const invalidRequestError = (
-  reason: string,
-  message: string,
-  data?: JsonObject,
-): ProtocolError => toRefusal(JsonRpcErrorCode.InvalidRequest, reason, message, data);
+export const invalidRequestError = (reason: string, message: string, data?: JsonObject): ProtocolError =>
+  toRefusal(JsonRpcErrorCode.InvalidRequest, reason, message, data);
 
 /** -32603, "Handler error: " and the message. */
 export const handlerFailure = (

@@ -101,14 +101,7 @@ const cleanDetails = (
   text: (key: string) => string,
   detail: (key: string, value: AuditDetails[string]) => AuditDetails[string],
 ): AuditDetails => {
-  let isClean = true;
-  const entries: [string, AuditDetails[string]][] = [];
-  for (const key of Object.keys(details)) {
-    const value = details[key];
-    if (value === undefined) continue;
-    const entry: [string, AuditDetails[string]] = [text(key), detail(key, value)];
-    isClean &&= entry[0] === key && entry[1] === value;
-    entries.push(entry);
-  }
-  return isClean ? details : Object.fromEntries(entries);
+  const keys = Object.keys(details).filter((key) => details[key] !== undefined);
+  const isClean = keys.every((key) => text(key) === key && detail(key, details[key]) === details[key]);
+  return isClean ? details : Object.fromEntries(keys.map((key) => [text(key), detail(key, details[key])]));
 };

@@ -1,4 +1,9 @@
-import { defineOptions, InvalidArgumentError, redactedPlaceholder as redacted, withoutSecretShapes } from "@harnesskit/wire";
+import {
+  defineOptions,
+  InvalidArgumentError,
+  redactedPlaceholder as redacted,
+  withoutSecretShapes,
+} from "@harnesskit/wire";
 import { secretKeyJudge } from "./secret-keys.ts";
 
 export interface RedactorOptions {

@@ -75,7 +75,7 @@ export class ModelCall {
 
   async #allowedPrompt(): Promise<Prompt> {
     const { supervision, model, params } = this.#options;
-    const files: FilePart[] = [];
+    let files: FilePart[] = [];
     const request = {
       model: model.modelId,
       provider: model.provider,
@@ -83,9 +83,11 @@ export class ModelCall {
       tools: params.tools?.map(({ name }) => name),
       signal: params.abortSignal,
     };
-    const { wanted = params.prompt, report } = await allowModelCall(supervision, request, (messages) =>
-      toModifiedPrompt(messages, files),
-    );
+    const { wanted = params.prompt, report } = await allowModelCall(supervision, request, (messages) => {
+      const value = toModifiedPrompt(messages, files);
+      files = [];
+      return { value, messages: showPrompt(value, files) };
+    });
     this.#report ??= report;
     return wanted;
   }

@@ -83,9 +83,10 @@ const modelCalls = (supervision: Supervision, inner: Callable): Partial<Callable
 
   const allowed = async (given: Messages, { signal, tools = [] }: CallOptions) => {
     const asked = { ...request, messages: given.map(showMessage), tools: toolNames(tools), signal };
-    const { wanted = given, report } = await allowModelCall(supervision, asked, (messages) =>
-      wantedMessages(given, messages),
-    );
+    const { wanted = given, report } = await allowModelCall(supervision, asked, (messages) => ({
+      value: wantedMessages(given, messages),
+      messages,
+    }));
     return { messages: wanted, report };
   };
   const textFields = (text: string, length = text.length): JsonObject => ({

@@ -58,11 +58,8 @@ export class TaskListReporter {
     const others = this.#tasks.filter((each) => each.id !== id);
     const kept = this.#withRoom(others);
     const omitted = this.#omitted + others.length - kept.length;
-    this.#send(
-      [...kept, { ...defined(task), id, status: "pending", updated_at: updatedAt }],
-      updatedAt,
-      omitted,
-    );
+    const added: Task = { ...defined(task), id, status: "pending", updated_at: updatedAt };
+    this.#change([...kept, added], updatedAt, omitted);
     return id;
   }
 

@@ -22,8 +22,14 @@ export interface ModelRequest {
 interface Shown<T> extends ShownMessages {
   readonly messages: readonly JsonValue[];
   readonly text: string;
-  /** What the harness wants in place of the messages, as its reader returned it. */
+  /** What the harness wants in place of the messages. */
   readonly wanted: T | undefined;
+}
+
+/** What is made of messages that the harness wants, and how it is shown when it is judged again. */
+export interface Wanted<T> {
+  readonly value: T;
+  readonly messages: readonly JsonValue[];
 }
 
 export const invalidPrompt = (reason: string): SupervisionError =>
@@ -42,13 +48,13 @@ const toMessages = (messages: readonly unknown[]): readonly JsonValue[] => {
 
 /**
  * Asks the harness about a request of a model (`pre_prompt`). Gives the messages to send, with what `read` makes of them where the harness
- * has changed them (it throws what {@link invalidPrompt} makes for a change that cannot be applied), and what reports the answer
+ * has changed them (it throws `invalid_modification` for a change that cannot be applied), and what reports the answer
  * (`post_response`). Rejects with a {@link SupervisionError} where nothing may be sent.
  */
 export const allowModelCall = async <T>(
   supervision: Supervision,
   { model, provider = "unknown", messages, tools = [], signal }: ModelRequest,
-  read?: (wanted: readonly JsonValue[]) => T,
+  read?: (wanted: readonly JsonValue[]) => Wanted<T>,
 ): Promise<{
   readonly messages: readonly JsonValue[];
   readonly wanted: T | undefined;
@@ -73,7 +79,9 @@ export const allowModelCall = async <T>(
       const { wanted } = change;
       if (!Array.isArray(wanted) || wanted.length === 0)
         throw invalidPrompt("prompt is not a list of messages");
-      return jsonDifference(wanted, value.messages as JsonValue) ? show(wanted, read?.(wanted)) : value;
+      const next = read?.(wanted) ?? { messages: wanted, value: undefined };
+      const isChange = jsonDifference(next.messages as JsonValue, value.messages as JsonValue);
+      return isChange ? show(next.messages, next.value) : value;
     },
   };
   const { value } = await judge(supervision, judged, show(toMessages(messages)), signal);

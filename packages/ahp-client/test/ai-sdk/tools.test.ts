@@ -1,4 +1,5 @@
 import type { AhpHandlers } from "@harnesskit/ahp-server";
+import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { dynamicTool, generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { describe, expect, it } from "vitest";
@@ -401,6 +402,7 @@ describe("the report of a tool call", () => {
 
   it("cuts large results, leaves out what has no JSON, and tells a stop in mid-stream", async () => {
     const { client, settled, of } = await startHarness();
+    const begun = createDeferred<void>();
     const tools = superviseTools(
       {
         large: tool({ inputSchema: z.object({}), execute: async () => "y".repeat(100_000) }),
@@ -414,6 +416,7 @@ describe("the report of a tool call", () => {
         late: tool({
           inputSchema: z.object({}),
           execute: async (_input, { abortSignal }): Promise<string> => {
+            begun.resolve();
             await new Promise((resolve) => abortSignal?.addEventListener("abort", resolve));
             throw abortSignal?.reason;
           },
@@ -428,7 +431,7 @@ describe("the report of a tool call", () => {
     for await (const _ of endless) break;
     const abort = new AbortController();
     const late = rejection(tools.late.execute?.({}, { ...callOptions, abortSignal: abort.signal }) as never);
-    await settled();
+    await begun.promise;
     abort.abort();
     expect(await late).toMatchObject({ name: "AbortError" });
     await settled();

@@ -6,7 +6,14 @@ import {
   JournalQueue,
   journalFileSystem,
 } from "@harnesskit/node-kit";
-import { callSafely, checkNumber, defineLimits, defineOptions, InvalidArgumentError, type LimitsOf } from "@harnesskit/wire";
+import {
+  callSafely,
+  checkNumber,
+  defineLimits,
+  defineOptions,
+  InvalidArgumentError,
+  type LimitsOf,
+} from "@harnesskit/wire";
 import { AuditError } from "../audit-error.ts";
 import type { AuditHead } from "../audit-head.ts";
 import type { AuditDetails, AuditEntryInput } from "../entry.ts";

@@ -21,7 +21,9 @@ const ids = ["agent_id", "call_id", "correlation_id"] as const;
 
 const isWanted = (entry: AuditEntry, filter: AuditFilter): boolean => {
   const { action = entry.action, afterSeq = 0 } = filter;
-  const isAction = action.endsWith(".*") ? entry.action.startsWith(action.slice(0, -1)) : entry.action === action;
+  const isAction = action.endsWith(".*")
+    ? entry.action.startsWith(action.slice(0, -1))
+    : entry.action === action;
   return (
     isAction &&
     entry.seq > afterSeq &&
