@@ -10,7 +10,7 @@ import { parseArgs } from "node:util";
 import { defineAgent, tool } from "@harnesskit/agent-sdk";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createAhpServer } from "@harnesskit/ahp-server";
-import { createCore } from "@harnesskit/core-runtime";
+import { startCore } from "@harnesskit/core-runtime";
 import { createShellEngine, shellHeaders } from "@harnesskit/shell-engine";
 import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
@@ -30,7 +30,7 @@ const overSocket = async (name, framing, accept) => {
 
 const operations = {
   "core.call": async () => {
-    const core = createCore({});
+    const core = await startCore();
     const { transport, close } = await overSocket("core", "length-prefix", (channel) =>
       core.connect(channel),
     );

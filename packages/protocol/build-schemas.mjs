@@ -1,9 +1,8 @@
 // Writes schema/<name>.json from the zod sources, so that other languages validate against the same rules.
 import { mkdirSync, writeFileSync } from "node:fs";
-import * as protocols from "./dist/documented.js";
-import { publishedDocuments } from "./published-documents.mjs";
+import { publishedDocuments } from "./dist/published-documents.js";
 
 mkdirSync(new URL("./schema/", import.meta.url), { recursive: true });
-for (const [name, document] of Object.entries(publishedDocuments(protocols))) {
+for (const [name, document] of Object.entries(publishedDocuments())) {
   writeFileSync(new URL(`./schema/${name}.json`, import.meta.url), `${JSON.stringify(document, null, 2)}\n`);
 }

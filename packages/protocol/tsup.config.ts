@@ -10,5 +10,5 @@ export default library({
   "chat-errors": "src/chat/error-buckets.ts",
   openharness: "src/openharness/index.ts",
   hub: "src/hub/index.ts",
-  documented: "src/documented.ts",
+  "published-documents": "src/published-documents.ts",
 });

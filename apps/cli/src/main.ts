@@ -1,6 +1,5 @@
 import { CommanderError } from "commander";
 import { describeCauses, ExitCode, isDebugging, toCliError, usageError } from "./cli-error.ts";
-import { firstScreen } from "./first-screen.ts";
 import { interruptedExitCode } from "./interruption.ts";
 import { type Io, io, withIo } from "./io.ts";
 import { createProgram } from "./program.ts";
@@ -12,6 +11,17 @@ export interface MainOptions {
   readonly binPath: string;
   readonly version: string;
 }
+
+/** What `harness` says when it is called without a command. */
+const firstScreen = `harness runs an AI agent on the files of a directory. It asks before it changes anything.
+
+Try one of these; none of them needs a key:
+  harness run "describe this repository"   give the agent a task
+  harness chat                             talk with it
+  harness doctor                           check this machine, and how to use a language model
+
+All commands: harness --help
+`;
 
 const requireWorkingDirectory = (): void => {
   try {

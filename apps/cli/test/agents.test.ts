@@ -1,5 +1,4 @@
-import { spawnSync } from "node:child_process";
-import { chmod, lstat, mkdir, readdir, readFile, symlink, unlink, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
@@ -29,8 +28,6 @@ const makeAgent = (id: string, manifest: object = {}) =>
 /** A state directory of this test alone, and the command with it. */
 const makeState = async () => {
   const state = await makeWorkspace();
-  // What is sealed is not removed by others than root.
-  onTestFinished(() => void spawnSync("chmod", ["-R", "u+w", state]));
   const env = { XDG_STATE_HOME: state };
   const agents = (...args: string[]): Promise<HarnessEnd> =>
     harness(["agents", ...args], { cwd: state, env });
@@ -102,7 +99,7 @@ describe("harness agents", () => {
         "Its tools are not known before it runs. If they do more than read, grant it: harness core grant com.example.one side_effects\n",
       ),
     });
-    expect((await lstat(join(path, "enabled.json"))).mode & 0o777).toBe(0o600);
+    expect((await lstat(join(path, "installed", "com.example.one", "record.json"))).mode & 0o777).toBe(0o600);
     expect((await enabled()).found).toEqual([
       { agentId: "com.example.one", directory: agent?.directory, env: ["AWS_TOKEN"] },
     ]);
@@ -140,69 +137,34 @@ describe("harness agents", () => {
     expect((await agents("install", source)).stdout).toMatch(/granted +fs\.write\n/);
   });
 
-  it("does not start what was changed after it was enabled", async () => {
+  it("leaves out an agent whose record or manifest cannot be read, and removes it", async () => {
     const state = await makeState();
-    const { directory, id } = await state.add(await makeAgent("com.example.one"));
-    expect((await state.enabled()).found).toHaveLength(1);
-    await chmod(directory, 0o700);
-    await chmod(join(directory, "agent.mjs"), 0o600);
-    await writeFile(join(directory, "agent.mjs"), "// evil");
-    const { found, notes } = await state.enabled();
-    expect(found).toEqual([]);
-    expect(notes).toEqual([expect.stringContaining(`harness agents enable ${id}`)]);
-    expect((await state.agents("list")).stdout).toContain("CHANGED, not started");
-    const doctor = await harness(["doctor", "--json"], { cwd: await makeWorkspace(), env: state.env });
-    const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; status: string }[] };
-    expect(findings.filter(({ check }) => check === "agents")).toMatchObject([{ status: "problem" }]);
-    await writeFile(join(directory, "agent.mjs"), program(id));
-    await chmod(join(directory, "agent.mjs"), 0o400);
-    expect((await state.enabled()).found).toHaveLength(1);
-    for (const [what, change] of [
-      ["a new file", () => writeFile(join(directory, "more.mjs"), "")],
-      ["a link that leads out", () => symlink("/etc/hostname", join(directory, "link"))],
-      ["a right to run", () => chmod(join(directory, "agent.mjs"), 0o500)],
-      ["a FIFO", async () => void spawnSync("mkfifo", [join(directory, "fifo")])],
-    ] as const) {
-      await change();
-      expect((await state.enabled()).found, what).toEqual([]);
-      for (const name of ["more.mjs", "link", "fifo"]) await unlink(join(directory, name)).catch(() => {});
-      await chmod(join(directory, "agent.mjs"), 0o400);
-      expect((await state.enabled()).found, what).toHaveLength(1);
-    }
-  });
-
-  it("starts nothing where the list of what is enabled cannot be trusted", async () => {
-    const state = await makeState();
-    await state.add(await makeAgent("com.example.one"));
-    const file = join(state.path, "enabled.json");
-    const text = await readFile(file, "utf8");
-    for (const bad of [
-      "{",
-      "[]",
-      '{"version":2,"agents":[]}',
-      text.replace("com.example.one", "../../evil"),
-    ]) {
-      await writeFile(file, bad);
-      expect(await state.enabled()).toEqual({
-        found: [],
-        notes: [expect.stringContaining("no installed agent is started")],
+    const { id, directory } = await state.add(await makeAgent("com.example.one"));
+    await state.add(await makeAgent("com.example.two"));
+    const record = join(directory, "..", "record.json");
+    const text = await readFile(record, "utf8");
+    const other = [{ agentId: "com.example.two" }];
+    for (const bad of ["{", "[]", '{"version":2}', text.replace(id, "com.example.two")]) {
+      await writeFile(record, bad);
+      expect(await state.enabled()).toMatchObject({
+        found: other,
+        notes: [`the agent ${id} is not started: the record of ${id} cannot be read`],
       });
       expect(await state.agents("list")).toMatchObject({
-        code: 4,
-        stderr: expect.stringContaining("is not a valid list"),
+        code: 1,
+        stderr: expect.stringContaining(`${id} is not started`),
       });
     }
-    await writeFile(file, text);
-    await chmod(file, 0o666);
-    expect((await state.enabled()).found).toEqual([]);
-    await chmod(file, 0o600);
-    expect((await state.enabled()).found).toHaveLength(1);
-    await unlink(file);
-    await symlink("/etc/hostname", file);
-    expect(await state.agents("list")).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("symbolic link"),
-    });
+    await writeFile(record, text);
+    await unlink(join(directory, "opensentience.agent.json"));
+    expect((await state.enabled()).found).toMatchObject(other);
+    const doctor = await harness(["doctor", "--json"], { cwd: await makeWorkspace(), env: state.env });
+    const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; status: string }[] };
+    expect(findings.filter(({ check, status }) => check === "agents" && status === "problem")).toHaveLength(
+      1,
+    );
+    expect(await state.agents("remove", id)).toMatchObject({ code: 0 });
+    expect(await state.enabled()).toMatchObject({ found: other, notes: [] });
   });
 
   it.each([
@@ -250,7 +212,7 @@ describe("harness agents", () => {
     const staging = join(state.path, "staging");
     const copied = async () => {
       const [name = ""] = await readdir(staging);
-      return (await readdir(join(staging, name, "agent", "files"))).length;
+      return (await readdir(join(staging, name, "staged", "agent", "files"))).length;
     };
     await vi.waitFor(async () => expect(await copied()).toBeGreaterThan(10), { interval: 2 });
     running.child.kill("SIGKILL");
@@ -385,7 +347,7 @@ describe("a conversation with installed agents", () => {
     mcpTool("run", "Runs"),
   ]);
 
-  it("has their tools, unless they are left out or have changed", async () => {
+  it("has their tools, unless they are left out or cannot be read", async () => {
     const state = await makeState();
     const { directory } = await state.add(await makeAgent("com.example.one"));
     const used = await runWith(state, "greet");
@@ -394,25 +356,10 @@ describe("a conversation with installed agents", () => {
     const without = await runWith(state, "greet", "--no-installed-agents");
     expect(without.offered.some((name) => name.includes("greet"))).toBe(false);
     expect(without.offered).toContain("bash");
-    await chmod(join(directory, "agent.mjs"), 0o600);
-    await writeFile(join(directory, "agent.mjs"), "// evil");
-    const changed = await runWith(state, "greet");
-    expect(changed.offered.some((name) => name.includes("greet"))).toBe(false);
-    expect(changed.end.stderr).toContain("harness agents enable com.example.one");
-  });
-
-  it("says once that one has changed, and why the server ended, where it ended for another reason", async () => {
-    const state = await makeState();
-    const { directory } = await state.add(await makeAgent("com.example.one"));
-    await chmod(join(directory, "agent.mjs"), 0o600);
-    await writeFile(join(directory, "agent.mjs"), "// evil");
-    const absent = `unix:${state.path}/absent.sock`;
-    const { end } = await runWith(state, "greet", "--agents", absent);
-    expect(end.code).toBe(4);
-    expect(end.stderr.match(/is not started: its files have changed/g)).toHaveLength(1);
-    expect(end.stderr).toContain(`harness: --agents ${absent}: the socket`);
-    expect(end.stderr).toContain(`harness core --agent DIR --serve ${absent}`);
-    expect(end.stderr).not.toContain("The server cannot be reached");
+    await unlink(join(directory, "opensentience.agent.json"));
+    const broken = await runWith(state, "greet");
+    expect(broken.offered.some((name) => name.includes("greet"))).toBe(false);
+    expect(broken.end.stderr.match(/com\.example\.one is not started/g)).toHaveLength(1);
   });
 
   it("refuses an agent that is named with the id of one that is installed", async () => {

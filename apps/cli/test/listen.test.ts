@@ -127,14 +127,12 @@ describe("harness serve --listen", () => {
       await once(socket, "close");
     };
     await babble(839);
-    await server.program.reports(/… and 834 more of this client\n/);
-    expect(server.program.stderr.match(/a message is not JSON/g)).toHaveLength(5);
-    for (let client = 0; client < 40; client++) await babble(6);
+    await babble(6);
     server.program.child.kill("SIGTERM");
     const { code, stderr } = await server.program.ended;
     expect(code).toBe(0);
-    expect(stderr.match(/not JSON|this client/g)).toHaveLength(30);
-    expect(stderr).toContain("harness serve: … and 216 more of all clients\n");
+    expect(stderr.match(/not JSON/g)).toHaveLength(30);
+    expect(stderr).toContain("harness serve: … and 815 more of clients\n");
   });
 
   it.each<[string, (path: string) => Promise<void>]>([

@@ -33,7 +33,7 @@ it("uses the prices of a file, and of $HARNESS_PRICES", async () => {
   const env = { HARNESS_PRICES: "prices.json" };
   const text = await harness(["threads", "cost", "--by", "day", "--since", "1d"], { cwd, env });
   expect(text.stdout).toMatch(
-    /cost .* turns {2}day\n *\$[\d.]+ .* 1 {2}\d{4}-\d\d-\d\d\n *\$[\d.]+ .* 1 {2}total\n$/,
+    /cost .* turns {2}day\n[─ ]+\n *\$[\d.]+ .* 1 {2}\d{4}-\d\d-\d\d\n *\$[\d.]+ .* 1 {2}total\n$/,
   );
 });
 

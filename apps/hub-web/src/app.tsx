@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { AgentPage } from "./agents/agent-page.tsx";
 import { AgentsPage } from "./agents/agents-page.tsx";
@@ -17,7 +18,7 @@ import type { LinkState } from "./state/hub-link.ts";
 import { waitingIn } from "./state/inbox.ts";
 import { pages } from "./state/route.ts";
 import { useStore } from "./state/store.ts";
-import { OpenRow } from "./timeline/open-row.tsx";
+import { OpenRow } from "./timeline/row-detail.tsx";
 import { RunView } from "./timeline/run-view.tsx";
 import { TimelineColumn } from "./timeline/timeline-column.tsx";
 
@@ -39,47 +40,42 @@ function Activity() {
   );
 }
 
-const bannerTexts: Readonly<Partial<Record<LinkState, string>>> = {
-  away: "The hub cannot be reached. What is shown may be old; nothing is lost. Trying again …",
-  denied: "This page is no longer signed in. To open it again, run this in a terminal:",
-  outdated: "The hub was replaced by another version. Load this page again.",
-};
-
-/** After this time without the hub, the page says how to start it. */
-const longAwayMs = 10_000;
-const longAwayText =
-  "The hub cannot be reached. To start it again, run this in a terminal; an answer that you have given is sent then:";
-
 /** What is wrong with the hub, or with the way to it, and how to mend it. */
 function Banner() {
   const state = useStore(useApp().link.state);
   const { commands, formerPolicy } = useHello()?.hub ?? {};
   const start = commands?.start ?? "hub";
-  const isAway = state === "away" || state === "connecting";
-  const [isLong, setLong] = useState(false);
-  useEffect(() => {
-    setLong(false);
-    if (!isAway) return undefined;
-    const timer = setTimeout(() => setLong(true), longAwayMs);
-    return () => clearTimeout(timer);
-  }, [isAway]);
-  if (state === "ready" && formerPolicy !== undefined)
-    return (
-      <div class="banner bad" role="alert">
+  const banners: Readonly<Partial<Record<LinkState, ComponentChildren>>> = {
+    ready: formerPolicy && (
+      <>
         <span>
           This hub was started without the policy that it had before, <Line text={formerPolicy.file} />. The
           shipped policy decides. To use yours again, end the hub and run:
         </span>
         <CommandLine args={formerPolicy.start} />
-      </div>
-    );
-  const text = isLong ? longAwayText : bannerTexts[state];
-  if (text === undefined) return <div />;
+      </>
+    ),
+    away: (
+      <>
+        <span>
+          The hub cannot be reached. What is shown may be old; an answer that you give is sent when it is
+          back. If it does not run, start it:
+        </span>
+        <CommandLine args={start} />
+      </>
+    ),
+    denied: (
+      <>
+        <span>This page is no longer signed in. To open it again, run this in a terminal:</span>
+        <CommandLine args={`${start} --open`} />
+      </>
+    ),
+    outdated: "The hub was replaced by another version. Load this page again.",
+  };
+  if (banners[state] === undefined) return <div />;
   return (
-    <div class={`banner ${isAway ? "" : "bad"}`} role="alert">
-      {text}
-      {isLong && <CommandLine args={start} />}
-      {state === "denied" && <CommandLine args={`${start} --open`} />}
+    <div class={`banner ${state === "away" ? "" : "bad"}`} role="alert">
+      {banners[state]}
     </div>
   );
 }

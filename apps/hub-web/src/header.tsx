@@ -1,4 +1,3 @@
-import { plural } from "./format.ts";
 import type { NotifyState } from "./notify.ts";
 import { IconButton } from "./parts/controls.tsx";
 import { Icon, type IconName } from "./parts/icons.tsx";
@@ -60,12 +59,12 @@ export function Tabs({ waiting, isNarrow }: TabsProps) {
   );
 }
 
-const stateTexts: Readonly<Record<LinkState, string>> = {
-  connecting: "Connecting …",
-  ready: "Connected",
-  away: "Reconnecting …",
-  denied: "Signed out",
-  outdated: "Outdated",
+const linkStates: Readonly<Record<LinkState, readonly [text: string, tone: string]>> = {
+  connecting: ["Connecting …", "away"],
+  ready: ["Connected", ""],
+  away: ["Reconnecting …", "away"],
+  denied: ["Signed out", "gone"],
+  outdated: ["Outdated", "gone"],
 };
 
 const notifyTexts: Readonly<Record<NotifyState, string>> = {
@@ -87,7 +86,7 @@ export function Header({ waiting, onHelp }: HeaderProps) {
   const notify = useStore(notifier.state);
   const problem = useStore(notifier.problem);
   const shownTheme = useStore(theme);
-  const tone = { connecting: "away", ready: "", away: "away", denied: "gone", outdated: "gone" }[linkState];
+  const [text, tone] = linkStates[linkState];
   return (
     <header class="top">
       <a class="brand" href="#/inbox" title={useHello()?.hub.name}>
@@ -99,12 +98,8 @@ export function Header({ waiting, onHelp }: HeaderProps) {
       </a>
       <Tabs waiting={waiting} isNarrow={false} />
       <div class="tools">
-        <span
-          class={`link-state ${tone}`}
-          role="status"
-          title={waiting > 0 ? plural(waiting, "approval") : undefined}
-        >
-          {stateTexts[linkState]}
+        <span class={`link-state ${tone}`} role="status">
+          {text}
         </span>
         <IconButton
           icon={notify === "on" ? "bell" : "bellOff"}

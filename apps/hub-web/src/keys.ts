@@ -16,7 +16,7 @@ export const keyHelp = [
       ],
       [["r"], "refuse, with a reason"],
       [["w"], "always: approve and give a grant, shown before it is given"],
-      [["x"], "select for several at once"],
+      [["x"], "select for several at once: A approves and R refuses them"],
       [["Esc"], "close what is open"],
     ],
   },
@@ -33,6 +33,17 @@ export const keyHelp = [
     keys: [...pages.map((page) => [[pageKey(page)], page] as const), [["?"], "these keys"]],
   },
 ] as const;
+
+/** What comes after or before what is open in a list; with nothing open its first or last. */
+export const stepIn = <Item>(
+  list: readonly Item[],
+  isOpen: (item: Item) => boolean,
+  step: 1 | -1,
+): Item | undefined => {
+  const at = list.findIndex(isOpen);
+  if (at === -1) return list.at(step === 1 ? 0 : -1);
+  return list[Math.min(list.length - 1, Math.max(0, at + step))];
+};
 
 const actions = new Map<string, (() => void)[]>();
 /** How long the second key of two may take. */

@@ -1,11 +1,10 @@
 import "./no-eval.ts";
 import { render } from "preact";
 import { App, SignedOut } from "./app.tsx";
-import { isDeviceToken } from "./devices/device-token.ts";
 import { PairPage } from "./devices/pair-form.tsx";
 import { closeOldNotices, followClicks, startWorker, subscribe, unsubscribe } from "./devices/push.ts";
 import { Notifier } from "./notify.ts";
-import { openAccess } from "./state/access.ts";
+import { isDeviceToken, openAccess } from "./state/access.ts";
 import { AppContext } from "./state/app.ts";
 import { failureText } from "./state/failures.ts";
 import { type HubLink, openHubLink } from "./state/hub-link.ts";
@@ -43,13 +42,12 @@ const start = async (root: HTMLElement): Promise<void> => {
     if (state === "denied" && isDeviceToken(access.token)) render(<SignedOut why="revoked" />, root);
   });
   const router = new Router();
-  const inbox = new Inbox(link);
+  const notifier = new Notifier((id) => router.go({ page: "inbox", id }));
+  const inbox = new Inbox(link, (record) => notifier.asked(record));
   const timeline = new Timeline(link, router.route.value.filter);
   router.route.subscribe(({ page, filter }) => {
     if (page === "inbox" || page === "timeline") timeline.show(filter);
   });
-  const notifier = new Notifier((id) => router.go({ page: "inbox", id }));
-  inbox.onAsked((record) => notifier.asked(record));
   link.hello.subscribe((hello) => hello?.device !== undefined && startPushes(link, inbox, notifier));
   render(
     <AppContext.Provider value={{ link, router, inbox, timeline, notifier }}>

@@ -44,26 +44,18 @@ const keep = async (request: Request, answer: Response): Promise<void> => {
   await Promise.all(kept.slice(0, Math.max(0, kept.length - maxKept)).map((old) => cache.delete(old)));
 };
 
-/** From the network, and from the cache where there is none. */
-const document = async (event: FetchEvent): Promise<Response> => {
+/** Assets from the cache, since the name of one holds a hash of its content; the page from there only without a network. */
+const answer = async (event: FetchEvent, isAsset: boolean): Promise<Response> => {
+  const kept = await caches.match(event.request, { ignoreSearch: !isAsset });
+  if (kept !== undefined && isAsset) return kept;
   try {
-    const answer = await fetch(event.request);
-    if (answer.ok) event.waitUntil(keep(event.request, answer.clone()));
-    return answer;
+    const found = await fetch(event.request);
+    if (found.ok) event.waitUntil(keep(event.request, found.clone()));
+    return found;
   } catch (error) {
-    const kept = await caches.match(event.request, { ignoreSearch: true });
     if (kept === undefined) throw error;
     return kept;
   }
-};
-
-/** From the cache: a file whose name holds a hash of its content does not change. */
-const asset = async (event: FetchEvent): Promise<Response> => {
-  const kept = await caches.match(event.request);
-  if (kept !== undefined) return kept;
-  const answer = await fetch(event.request);
-  if (answer.ok) event.waitUntil(keep(event.request, answer.clone()));
-  return answer;
 };
 
 // Only the page itself is kept, so that it opens without the hub: nothing that the hub says, and no answer.
@@ -71,8 +63,8 @@ worker.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (request.method !== "GET" || origin !== location.origin) return;
-  if (request.mode === "navigate" && pathname === "/") event.respondWith(document(event));
-  else if (pathname.startsWith("/assets/")) event.respondWith(asset(event));
+  const isAsset = pathname.startsWith("/assets/");
+  if (isAsset || (request.mode === "navigate" && pathname === "/")) event.respondWith(answer(event, isAsset));
 });
 
 worker.addEventListener("push", (event) => {

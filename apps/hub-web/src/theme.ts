@@ -20,4 +20,4 @@ theme.subscribe((value) => {
 });
 
 export const nextTheme = (): void =>
-  theme.update((value) => themes[(themes.indexOf(value) + 1) % themes.length] ?? "auto");
+  theme.set(themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? "auto");

@@ -2,7 +2,6 @@ import {
   AHP_VERSION,
   type AhpEvent,
   type AhpEventType,
-  ahpEvents,
   type BlockingEventType,
   type Decision,
   type DecisionFor,
@@ -46,7 +45,7 @@ import {
   type EventFields,
   type Sender,
 } from "./events.ts";
-import { type AhpHarnessLimits, assertBatch, assertDepth, toHarnessLimits } from "./harness-limits.ts";
+import { assertBatch, assertDepth, type HarnessLimits, toHarnessLimits } from "./harness-limits.ts";
 import { HarnessSession } from "./harness-session.ts";
 import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
 import { Judge, type Verdict } from "./judge.ts";
@@ -128,14 +127,8 @@ class HarnessClient implements AhpClient {
     return this.#session.harness;
   }
 
-  get harnessLimits(): AhpHarnessLimits {
+  get #limits(): HarnessLimits {
     return toHarnessLimits(this.harness?.config);
-  }
-
-  supports(eventType: AhpEventType): boolean {
-    assertEventType(eventType);
-    const capabilities: readonly string[] = this.harness?.harness_info.capabilities ?? [];
-    return !ahpEvents[eventType].specialised || capabilities.includes(eventType);
   }
 
   stats(): AhpClientStats {
@@ -171,7 +164,7 @@ class HarnessClient implements AhpClient {
     options: EventFields & AhpCallOptions,
   ): Promise<Verdict<DecisionFor<T>>> {
     const event = this.#createEvent(eventType, payload, options, true);
-    const call = this.#callOptions(eventType, options, () => assertDepth(event, this.harnessLimits));
+    const call = this.#callOptions(eventType, options, () => assertDepth(event, this.#limits));
     this.#events++;
     let outcome: unknown;
     try {
@@ -189,7 +182,7 @@ class HarnessClient implements AhpClient {
   ): NotificationReceipt {
     const event = this.#createEvent(eventType, payload, options, false);
     this.#events++;
-    const isTooDeep = event.depth > this.harnessLimits.maxDepth;
+    const isTooDeep = event.depth > this.#limits.maxDepth;
     if (isTooDeep) this.#notifications.lose(eventType, 0, "depth_exceeded");
     return { decision: { decision: "allow" }, accepted: !isTooDeep && this.#notifications.add(event) };
   }
@@ -199,7 +192,7 @@ class HarnessClient implements AhpClient {
     const complete = createBatch(this.#sender, withTraces(events));
     const { length } = complete;
     if (length === 0) return [];
-    const call = this.#callOptions("batch", options, () => assertBatch(complete, this.harnessLimits));
+    const call = this.#callOptions("batch", options, () => assertBatch(complete, this.#limits));
     this.#events += length;
     const outcomes = await this.#session
       .call("ahp/batch", { events: complete }, call)

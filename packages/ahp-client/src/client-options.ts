@@ -1,6 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type {
-  AhpEventType,
   BlockingEventType,
   Decision,
   DecisionFor,
@@ -25,7 +24,6 @@ import type { ExchangeCall, ReconnectOptions, SessionState } from "@harnesskit/w
 import type { DeadlineOptions } from "./deadlines.ts";
 import type { FailureCode } from "./errors.ts";
 import type { BatchEvent, EventFields } from "./events.ts";
-import type { AhpHarnessLimits } from "./harness-limits.ts";
 import type { HeartbeatState } from "./heartbeat.ts";
 import type { FailOpenDecisions, OnFailOpen, Verdict } from "./judge.ts";
 import type { LossReport } from "./loss-report.ts";
@@ -185,13 +183,6 @@ export interface AhpClient {
   onState(listener: (state: SessionState) => void): () => void;
   /** What the last handshake brought; undefined before the first. */
   readonly harness: HandshakeResult | undefined;
-  /** What the harness allows. Before the handshake, what the protocol says. */
-  readonly harnessLimits: AhpHarnessLimits;
-  /**
-   * Whether the harness advertises that it decides events of this type; true for the generic ones. Only a hint: every event
-   * is sent, and one that the harness does not handle gets the refusing decision with the code `not_handled`.
-   */
-  supports(eventType: AhpEventType): boolean;
   /** What was counted so far; a copy. */
   stats(): AhpClientStats;
   /**

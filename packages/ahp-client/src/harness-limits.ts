@@ -2,7 +2,7 @@ import { type AhpEvent, defaultAhpLimits, type HarnessConfig } from "@harnesskit
 import { AhpFailure } from "./errors.ts";
 
 /** What the harness allows: what it advertised, else what the protocol says. */
-export interface AhpHarnessLimits {
+export interface HarnessLimits {
   /** How long an answer may take, in milliseconds. */
   readonly timeoutMs: number;
   /** How many events a batch may have. */
@@ -15,20 +15,20 @@ export interface AhpHarnessLimits {
 export const usable = (limit: number | undefined): number | undefined =>
   limit === undefined || limit < 0 ? undefined : limit;
 
-export const toHarnessLimits = (config: HarnessConfig = {}): AhpHarnessLimits => ({
+export const toHarnessLimits = (config: HarnessConfig = {}): HarnessLimits => ({
   timeoutMs: usable(config.timeout_ms) ?? defaultAhpLimits.timeout_ms,
   batchSize: usable(config.batch_size) ?? defaultAhpLimits.batch_size,
   maxDepth: usable(config.max_depth) ?? defaultAhpLimits.max_depth,
 });
 
 /** Throws `depth_exceeded` for an event that the harness does not take. */
-export const assertDepth = ({ depth, event_type }: AhpEvent, { maxDepth }: AhpHarnessLimits): void => {
+export const assertDepth = ({ depth, event_type }: AhpEvent, { maxDepth }: HarnessLimits): void => {
   if (depth <= maxDepth) return;
   throw new AhpFailure("depth_exceeded", `${event_type} is ${depth} deep, the harness takes ${maxDepth}`);
 };
 
 /** Throws `batch_too_large` and `depth_exceeded` for a batch that the harness does not take. */
-export const assertBatch = (events: readonly AhpEvent[], limits: AhpHarnessLimits): void => {
+export const assertBatch = (events: readonly AhpEvent[], limits: HarnessLimits): void => {
   const { length } = events;
   if (length > limits.batchSize) {
     const text = `the batch has ${length} events, the harness takes ${limits.batchSize}`;

@@ -8,7 +8,6 @@ export type {
   HarnessEndpoint,
 } from "./client-options.ts";
 export { AhpFailure, AhpUsageError, type FailureCode, type UsageErrorCode } from "./errors.ts";
-export type { AhpHarnessLimits } from "./harness-limits.ts";
 export {
   type ChangeableField,
   describeLeftover,
@@ -16,9 +15,8 @@ export {
   type Modification,
   readModification,
 } from "./modification.ts";
-export type { ReportingClient } from "./reporters/contract-sender.ts";
+export { ReporterError, type ReporterErrorCode, type ReportingClient } from "./reporters/contract-sender.ts";
 export { createRunReporter, type RunReporter, type RunReporterOptions } from "./reporters/run-reporter.ts";
-export { ReporterError, type ReporterErrorCode } from "./reporters/transitions.ts";
 export { SupervisionError, type SupervisionErrorCode } from "./supervise/supervision-error.ts";
 export type {
   SupervisingClient,

@@ -31,10 +31,8 @@ export const checkRunReporterOptions = defineOptions<RunReporterOptions>("create
   runId: false,
   prompt: false,
   metadata: false,
-  maxSnapshotLength: false,
   maxTasks: false,
   clock: false,
-  createId: false,
 });
 
 export const checkSupervisionOptions = defineOptions<SupervisionOptions>("supervision", {

@@ -168,7 +168,7 @@ describe("an answer that cannot be used", () => {
     clock.advance(10_000);
     const refused = await verdict;
     expectRefused(refused, "pre_action", "invalid_answer");
-    expect(refused.reason).toContain("has the number 2 as its id, and the ids of requests are strings here");
+    expect(refused.reason).toContain("an answer came to no request: 2");
   });
 
   it("has null beside its error or its result: it is as if the null had not come", async () => {

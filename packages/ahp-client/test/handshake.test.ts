@@ -49,14 +49,17 @@ describe("the handshake", () => {
     const nulls = { session_token: null, config: { timeout_ms: null, batch_size: null, max_depth: null } };
     const silent = await connected(afterHandshake(agree, nulls));
     expect(silent.client.harness).toStrictEqual({ ...handshakeResult(), config: {} });
-    expect(silent.client.harnessLimits).toEqual({ timeoutMs: 10_000, batchSize: 100, maxDepth: 10 });
+    const deep = await Promise.all(
+      [10, 11].map((depth) => silent.client.decide("pre_action", {}, { depth })),
+    );
+    expect(deep.map(({ origin }) => origin)).toEqual(["harness", "client"]);
     const config = { timeout_ms: 2 ** 64 - 1, batch_size: 2 ** 64 - 1, max_depth: 2 ** 64 - 1 };
     const generous = await connected(afterHandshake(agree, { config }));
     expect((await generous.client.decide("pre_action", {}, { depth: 1_000_000 })).origin).toBe("harness");
     // A negative limit says nothing that could be kept to: the protocol's own hold.
     const negative = { timeout_ms: -1, batch_size: -1, max_depth: -1 };
     const odd = await connected(afterHandshake(agree, { config: negative }));
-    expect(odd.client.harnessLimits).toEqual({ timeoutMs: 10_000, batchSize: 100, maxDepth: 10 });
+    expect((await odd.client.decide("pre_action", {}, { depth: 11 })).origin).toBe("client");
     expect((await odd.client.decide("pre_action", {})).origin).toBe("harness");
   });
 });
@@ -130,12 +133,12 @@ describe("several handshakes", () => {
     const { harness, client } = await connected();
     harness.answer = afterHandshake(agree, { config: { max_depth: 3 } });
     expect((await client.connect()).config).toEqual({ max_depth: 3 });
-    expect(client.harnessLimits.maxDepth).toBe(3);
+    expect(await client.decide("pre_action", {}, { depth: 4 })).toMatchObject({ code: "depth_exceeded" });
     harness.answer = (message, connection) => connection.fail(message, -32603, "Handler error: no");
     expect((await ahpFailureOf(client.connect())).code).toBe("harness_error");
     harness.answer = agree;
     expect(client.state).toBe("ready");
-    expect(client.harnessLimits.maxDepth).toBe(3);
+    expect(await client.decide("pre_action", {}, { depth: 4 })).toMatchObject({ code: "depth_exceeded" });
     expect((await client.decide("pre_action", {})).origin).toBe("harness");
     expect(harness.connections).toHaveLength(1);
   });

@@ -33,7 +33,7 @@ const connect = async (name: Name, options: Partial<AhpClientOptions> = {}) => {
 /** Everything that one client can do, told to one harness; what came of it, and what the harness saw. */
 const tell = async (name: Name) => {
   const client = await connect(name);
-  const results: unknown[] = [client.harness, client.harnessLimits];
+  const results: unknown[] = [client.harness];
   const note = (verdict: any) => {
     const { origin, code, decision } = verdict;
     results.push(code === undefined ? { origin, decision } : { origin, code, decision: decision.decision });

@@ -1,95 +1,61 @@
 import type { HandshakeParams } from "@harnesskit/protocol/ahp";
 import { joinKey, principalKey } from "@harnesskit/wire";
-import type { SessionsByOwner } from "./sessions-by-owner.ts";
+import type { Handshakes } from "./handshakes.ts";
 
-/** Where messages come from: a connection, or one exchange. */
-export interface AgentOrigin<Context> {
-  readonly context: Context;
-  /** The sender, as the transport says. */
-  readonly principal: unknown;
-  /** The same string for the same principal. */
-  readonly owner: string;
-  /** Whether nothing but a handshake is accepted yet. */
-  readonly needsHandshake: boolean;
-  /** The handshake that applies to messages of this session. */
-  handshakeOf(sessionId: string): HandshakeParams | undefined;
-  /** A handshake succeeded. */
-  accept(handshake: HandshakeParams): void;
-  /** Names the lane in which the notifications of a session wait for each other. */
-  laneOf(sessionId: string): string;
+export interface AgentOriginOptions<Context> {
+  readonly principalOf: (context: Context) => unknown;
+  /** Of a connection: a name that no other one of the server has. */
+  readonly label?: string;
+  /** Of an exchange: where the handshakes of its principal's former exchanges are. */
+  readonly handshakes?: Handshakes;
 }
 
-/** A connection: its last handshake applies to every session on it. */
-export class ConnectionOrigin<Context> implements AgentOrigin<Context> {
-  readonly owner: string;
+/**
+ * Where messages come from. Of a connection the last handshake holds for every session on it; one exchange goes by the handshakes of its
+ * principal's former exchanges.
+ */
+export class AgentOrigin<Context> {
+  readonly #options: AgentOriginOptions<Context>;
   #handshake: HandshakeParams | undefined;
-
-  /**
-   * Throws `invalid_argument` for a principal that has no JSON.
-   *
-   * @param label A name that no other connection of the server has.
-   */
-  constructor(
-    readonly label: string,
-    readonly context: Context,
-    readonly principal: unknown,
-  ) {
-    this.owner = principalKey(principal);
-  }
-
-  get needsHandshake(): boolean {
-    return this.#handshake === undefined;
-  }
-
-  handshakeOf(): HandshakeParams | undefined {
-    return this.#handshake;
-  }
-
-  accept(handshake: HandshakeParams): void {
-    this.#handshake = handshake;
-  }
-
-  laneOf(sessionId: string): string {
-    return joinKey(this.label, sessionId);
-  }
-}
-
-/** One exchange: the handshakes of its principal's former exchanges apply. */
-export class ExchangeOrigin<Context> implements AgentOrigin<Context> {
-  readonly needsHandshake = false;
-  readonly #sessions: SessionsByOwner;
-  readonly #principalOf: (context: Context) => unknown;
   #owner: string | undefined;
 
   constructor(
     readonly context: Context,
-    principalOf: (context: Context) => unknown,
-    sessions: SessionsByOwner,
+    options: AgentOriginOptions<Context>,
   ) {
-    this.#principalOf = principalOf;
-    this.#sessions = sessions;
+    this.#options = options;
   }
 
-  /** Throws what `principalOf` throws. */
+  /** The sender, as the transport says. Throws what `principalOf` throws. */
   get principal(): unknown {
-    return this.#principalOf(this.context);
+    return this.#options.principalOf(this.context);
   }
 
-  /** Throws what `principalOf` throws, and `invalid_argument` for a principal that has no JSON. */
+  /** The same string for the same principal. Throws what `principalOf` throws, and `invalid_argument` for a principal that has no JSON. */
   get owner(): string {
     this.#owner ??= principalKey(this.principal);
     return this.#owner;
   }
 
+  /** Whether nothing but a handshake is accepted yet. */
+  get needsHandshake(): boolean {
+    return this.#options.handshakes === undefined && this.#handshake === undefined;
+  }
+
+  /** The handshake that applies to messages of this session. */
   handshakeOf(sessionId: string): HandshakeParams | undefined {
-    return this.#sessions.get(this.owner, sessionId);
+    const { handshakes } = this.#options;
+    return handshakes === undefined ? this.#handshake : handshakes.get(this.owner, sessionId);
   }
 
+  /** A handshake succeeded. */
   accept(handshake: HandshakeParams): void {
-    this.#sessions.set(this.owner, handshake);
+    this.#handshake = handshake;
+    this.#options.handshakes?.set(this.owner, handshake);
   }
 
+  /** Names the lane in which the notifications of a session wait for each other. */
   laneOf(sessionId: string): string {
-    return `exchange ${joinKey(this.owner, sessionId)}`;
+    return joinKey(this.#options.label ?? `exchange ${this.owner}`, sessionId);
   }
 }

@@ -11,7 +11,7 @@ import { invalidParams, unknownMethod, unsupportedVersion } from "./refusal.ts";
 
 /** One that is refused changes nothing: the handshake before it still holds. */
 const createHandshake = <Context>(parts: MethodParts<Context>): Method<HandshakeParams, Context> => {
-  const { limits, stats, audit, toHandshakeResult, onHandshake, onError } = parts;
+  const { limits, audit, toHandshakeResult, onHandshake, onError } = parts;
   return {
     read(params) {
       const handshake = readHandshake(params, limits);
@@ -25,7 +25,6 @@ const createHandshake = <Context>(parts: MethodParts<Context>): Method<Handshake
     },
     settled(outcome, handshake, { id, context: origin }) {
       if ("error" in outcome) return;
-      stats.handshakes++;
       audit.handshake(handshake, id, handshake.protocol_version);
       callSafely(() => onHandshake?.(handshake, origin.context), onError);
     },
@@ -39,7 +38,7 @@ interface AcceptedQuery {
 }
 
 const createQuery = <Context>(parts: MethodParts<Context>): Method<AcceptedQuery, Context> => {
-  const { limits, clock, decider, stats, audit } = parts;
+  const { limits, clock, decider, audit } = parts;
   return {
     read(params, call) {
       const query = readQuery(params, limits);
@@ -51,7 +50,6 @@ const createQuery = <Context>(parts: MethodParts<Context>): Method<AcceptedQuery
         requestId: id,
         durationMs: clock.elapsedMs() - startedAt,
       });
-      if (!("error" in outcome)) stats.queries++;
     },
   };
 };

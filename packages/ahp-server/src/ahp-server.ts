@@ -10,24 +10,33 @@ import {
   ChannelServer,
   createDispatcher,
   type Dispatcher,
+  type DispatcherStats,
   KeyedLanes,
   type Reply,
 } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
-import { type AgentOrigin, ConnectionOrigin, ExchangeOrigin } from "./agent-origin.ts";
+import { AgentOrigin } from "./agent-origin.ts";
 import { createAhpMethods } from "./ahp-methods.ts";
 import { AuditTrail } from "./audit-trail.ts";
 import { Decider } from "./decider.ts";
 import { toHandshakeResult } from "./handshake.ts";
+import { Handshakes } from "./handshakes.ts";
 import { type AhpServerLimits, resolveLimits } from "./limits.ts";
 import { checkAhpServerOptions } from "./option-names.ts";
 import { ahpErrors, handlerFailure, handshakeRequired, invalidRequestError } from "./refusal.ts";
 import type { AhpServerOptions } from "./server-options.ts";
-import { type AhpServerGauges, type AhpServerStats, ServerStats } from "./server-stats.ts";
-import { SessionsByOwner } from "./sessions-by-owner.ts";
-import type { AhpState } from "./state/run-state.ts";
-import { RunStates } from "./state/run-states.ts";
+import { type AhpState, Runs } from "./state/runs.ts";
 import type { StateStore } from "./state/state-store.ts";
+
+/** What a server counted since it was created, and what it holds. */
+export interface AhpServerStats extends DispatcherStats {
+  /** Decisions that were made, those in batches included, by their name. */
+  readonly decisions: Readonly<Record<string, number>>;
+  /** Connections that are open. */
+  readonly connections: number;
+  /** Runs in the state. */
+  readonly runs: number;
+}
 
 /** The harness's side of AHP 2.4, for any number of connections and exchanges at once. */
 export interface AhpServer<Context = unknown> {
@@ -39,7 +48,7 @@ export interface AhpServer<Context = unknown> {
   /**
    * Takes one message of an exchange (an HTTP POST). Resolves with its answer, or with undefined for a notification that was
    * accepted; one that is refused is answered with an error and the id "". Requests go by the handshake of the same
-   * credential (`exchangeHandshake`). Where the context has a `signal`, its abort cancels the request. Never rejects.
+   * credential. Where the context has a `signal`, its abort cancels the request. Never rejects.
    */
   readonly handle: (message: unknown, context: Context) => Promise<Reply | undefined>;
   /** The answer to a body that is not a message (`invalid_message`, `frame_too_large`): -32700 or -32600 with the id "". */
@@ -48,9 +57,9 @@ export interface AhpServer<Context = unknown> {
   readonly unsendable: (reply: unknown, error: HarnessError) => Reply;
   /** The durable contracts of all agents, reduced to their runs. */
   readonly state: AhpState;
-  /** What was counted so far, and what the server holds; a copy. */
-  stats(): AhpServerStats & AhpServerGauges;
-  /** Cancels what is being handled, closes every connection and ends every watch; accepts nothing more. Idempotent. */
+  /** A copy. */
+  stats(): AhpServerStats;
+  /** Cancels what is being handled and closes every connection; accepts nothing more. Idempotent. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -65,53 +74,43 @@ const signalOf = (context: unknown): AbortSignal | undefined => {
   return signal instanceof AbortSignal ? signal : undefined;
 };
 
-const contracts: ReadonlySet<unknown> = new Set(["run_lifecycle", "task_list", "verification"]);
-
-const isContract = (params: unknown): boolean =>
-  typeof params === "object" &&
-  params !== null &&
-  contracts.has((params as { event_type?: unknown }).event_type);
-
 class Server<Context> implements AhpServer<Context> {
   readonly #limits: AhpServerLimits;
-  readonly #stats = new ServerStats();
-  readonly #states: RunStates;
+  readonly #decisions: Record<string, number> = Object.create(null) as Record<string, number>;
+  readonly #runs: Runs;
   readonly #stateStore: StateStore | undefined;
-  readonly #sessions: SessionsByOwner;
+  readonly #handshakes: Handshakes;
   readonly #dispatcher: Dispatcher<AgentOrigin<Context>>;
   readonly #audit: AuditTrail;
   readonly #principalOf: (context: Context) => unknown;
   readonly #onError: (error: unknown) => void;
   readonly #open = new Map<Channel<Context>, ChannelServer<Reply>>();
+  #connections = 0;
   #isClosed = false;
 
   constructor(options: AhpServerOptions<Context>) {
     const { limits, handlerTimeoutMs } = resolveLimits(options.limits, options.handlerTimeoutMs);
     const { clock = systemClock, stateStore: store } = options;
-    const stats = this.#stats;
     const onError = (error: unknown): void => callSafely(() => options.onError?.(error));
     this.#limits = limits;
     this.#onError = onError;
     this.#principalOf = options.principalOf ?? ((context) => contextField(context, "principal"));
-    this.#states = new RunStates({ limits, stats, store, onError });
+    this.#runs = new Runs({ limits, store, onError });
     this.#stateStore = store;
-    this.#sessions = new SessionsByOwner({
-      clock,
-      maxSessions: limits.maxSessions,
-      ttlMs: limits.sessionTtlMs,
-      anySession: options.exchangeHandshake !== "session",
-    });
+    this.#handshakes = new Handshakes(limits.maxSessions);
     const audit = new AuditTrail(options.audit, onError);
     this.#audit = audit;
-    const decider = new Decider(options.handlers, stats, onError);
+    const decider = new Decider(options.handlers, onError);
     this.#dispatcher = createDispatcher<AgentOrigin<Context>>({
       ...createAhpMethods<Context>({
         limits,
         clock,
-        stats,
         audit,
         decider,
-        states: this.#states,
+        runs: this.#runs,
+        countDecision: (name) => {
+          this.#decisions[name] = (this.#decisions[name] ?? 0) + 1;
+        },
         lanes: new KeyedLanes(),
         toHandshakeResult: toHandshakeResult(options, limits),
         onHandshake: options.onHandshake,
@@ -122,11 +121,7 @@ class Server<Context> implements AhpServer<Context> {
       errors: ahpErrors,
       unknownId: "",
       anyParams: true,
-      onRefused: (error, { kind, id, method, params }) => {
-        if (method === "ahp/handshake" && kind === "request") stats.refusedHandshakes++;
-        if (kind === "notification" && isContract(params)) stats.contractsRejected++;
-        audit.refused(method, id, params, error);
-      },
+      onRefused: (error, { id, method, params }) => audit.refused(method, id, params, error),
       // What a handler threw is reported where it is worded for the agent.
       onError: (error) => {
         if (!ProtocolError.isInstance(error)) onError(error);
@@ -136,14 +131,15 @@ class Server<Context> implements AhpServer<Context> {
   }
 
   get state(): AhpState {
-    return this.#states;
+    return this.#runs;
   }
 
   connect(channel: Channel<Context>): void {
     if (this.#isClosed) throw new ConnectionClosedError("the harness is closed");
-    const label = `connection ${++this.#stats.connections}`;
-    const { context } = channel;
-    const origin = new ConnectionOrigin(label, context, this.#principalOf(context));
+    const label = `connection ${++this.#connections}`;
+    const origin = new AgentOrigin(channel.context, { principalOf: this.#principalOf, label });
+    // A principal without JSON is the caller's mistake.
+    void origin.owner;
     const calls = this.#dispatcher.open(origin, { onMessage: (isValid) => server.note(isValid) });
     const server = new ChannelServer<Reply>(channel, {
       receive: (message, respond) =>
@@ -167,14 +163,13 @@ class Server<Context> implements AhpServer<Context> {
   }
 
   readonly handle = (message: unknown, context: Context): Promise<Reply | undefined> => {
-    const origin = new ExchangeOrigin(context, this.#principalOf, this.#sessions);
+    const origin = new AgentOrigin(context, { principalOf: this.#principalOf, handshakes: this.#handshakes });
     // A transport may make its signal when that is first read.
     const options = { signal: () => signalOf(context), answersRefusals: true };
     return this.#dispatcher.receive(message, origin, options) as Promise<Reply | undefined>;
   };
 
   readonly unsendable = (reply: unknown, error: HarnessError): Reply => {
-    this.#stats.unsendableReplies++;
     const { id } = reply as Reply;
     return this.#dispatcher.unsendable({ jsonrpc: "2.0", id, result: null }, error) as Reply;
   };
@@ -188,14 +183,12 @@ class Server<Context> implements AhpServer<Context> {
       params: undefined,
     });
 
-  stats(): AhpServerStats & AhpServerGauges {
-    const dispatched = this.#dispatcher.stats();
+  stats(): AhpServerStats {
     return {
-      ...this.#stats.total(dispatched),
-      openConnections: this.#open.size,
-      pending: dispatched.pending,
-      sessions: this.#sessions.size,
-      runs: this.#states.size,
+      ...this.#dispatcher.stats(),
+      decisions: { ...this.#decisions },
+      connections: this.#open.size,
+      runs: this.#runs.size,
     };
   }
 
@@ -203,7 +196,6 @@ class Server<Context> implements AhpServer<Context> {
     this.#isClosed = true;
     const cause = new ConnectionClosedError("the harness is closed");
     this.#dispatcher.close(new RequestCancelledError("the decision", { cause }));
-    this.#states.close();
     const channels = [...this.#open.keys()];
     for (const server of this.#open.values()) server.finish();
     await Promise.all(channels.map(({ closed }) => closed));

@@ -81,17 +81,11 @@ export class AuditTrail {
     }
   }
 
-  /** A contract event, and whether it changed the state. */
-  contract(
-    event: CheckedEvent,
-    runId: string,
-    change: { readonly applied: boolean; readonly reason?: string | undefined },
-  ): void {
-    if (!this.#sink) return;
-    const { event_type } = event;
-    const outcome = change.applied ? "ok" : "refused";
-    const { applied, reason } = change;
-    this.#record("ahp.contract", outcome, event, {}, { event_type, run_id: runId, applied, reason });
+  /** A contract event, and why the state ignored it. */
+  contract(event: CheckedEvent, runId: string, ignored: string | undefined): void {
+    const applied = ignored === undefined;
+    const details = { event_type: event.event_type, run_id: runId, applied, reason: ignored };
+    this.#record("ahp.contract", applied ? "ok" : "refused", event, {}, details);
   }
 
   batch(id: RequestId | undefined, events: number, durationMs: number, outcome: AuditOutcome): void {

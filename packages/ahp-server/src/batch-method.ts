@@ -74,16 +74,12 @@ class BatchRun<Context> {
 
   /** A notification waits until those of its session before it are handled. */
   #inTurn({ event, handshake }: AcceptedEvent, index: number): Promise<AnyDecision> | AnyDecision {
-    const { decider, lanes, stats } = this.#parts;
+    const { decider, lanes } = this.#parts;
     const { signal, context } = this.#call;
     const decide = (): AnyDecision | Promise<AnyDecision> => {
       signal.throwIfAborted();
       const decided = decider.decide(event, new EventCall(this.#call, handshake, index));
-      if (!isThenable(decided)) return decided;
-      const onLate = () => {
-        stats.lateResults++;
-      };
-      return within(decided, { name: "the decision", signal, onLate });
+      return isThenable(decided) ? within(decided, { name: "the decision", signal }) : decided;
     };
     if (ahpEvents[event.event_type].blocking) return decide();
     return lanes.get(context.laneOf(event.session_id)).run(decide);
@@ -103,7 +99,7 @@ class BatchRun<Context> {
  * asked; what has no decision when the time is over is blocked.
  */
 export const createBatchMethod = <Context>(parts: MethodParts<Context>): Method<AcceptedBatch, Context> => {
-  const { limits, clock, audit, stats } = parts;
+  const { limits, clock, audit, countDecision } = parts;
   return {
     read: (params, call) => acceptBatch(parts, params, call),
     async handle(batch, call) {
@@ -116,8 +112,7 @@ export const createBatchMethod = <Context>(parts: MethodParts<Context>): Method<
         batch.events.map((event, index) => lane.run(() => run.decide(event, index))),
       );
       await isKept;
-      stats.batches++;
-      for (const { decision } of decisions) stats.decided(decision);
+      for (const { decision } of decisions) countDecision(decision);
       const outcome = call.signal.aborted ? auditOutcomeOf(toAbortRefusal(call.signal.reason)) : "ok";
       audit.batch(call.id, decisions.length, clock.elapsedMs() - batch.startedAt, outcome);
       return { decisions };

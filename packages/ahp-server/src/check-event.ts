@@ -4,8 +4,6 @@ import {
   ahpEvents,
   methodEventTypes,
   type RunLifecycle,
-  type TaskList,
-  type Verification,
   withoutNulls,
 } from "@harnesskit/protocol/ahp";
 import { type JsonObject, JsonValueSchema } from "@harnesskit/protocol/envelope";
@@ -13,17 +11,15 @@ import { ProtocolError } from "@harnesskit/wire";
 import { jsonLength } from "@harnesskit/wire/json";
 import type { EventOf } from "./handlers.ts";
 import type { AhpServerLimits } from "./limits.ts";
-import { parseWith, type Schema } from "./read-params.ts";
+import { parseWith } from "./read-params.ts";
 import { invalidParams, refusalReasonOf } from "./refusal.ts";
+import type { ContractRecord } from "./state/state-record.ts";
 
 /** Any event whose payload its type's schema accepted. */
 export type CheckedEvent = { [T in AhpEventType]: EventOf<T> }[AhpEventType];
 
 /** A durable contract with only the fields that its schema knows, for the state. */
-export type Snapshot =
-  | { readonly type: "run_lifecycle"; readonly payload: RunLifecycle }
-  | { readonly type: "task_list"; readonly payload: TaskList }
-  | { readonly type: "verification"; readonly payload: Verification };
+export type Snapshot = Pick<ContractRecord, "kind" | "payload">;
 
 /** An event whose payload its type's schema accepted. */
 export interface EventContent {
@@ -41,7 +37,7 @@ const toSnapshot = (type: AhpEventType, payload: unknown, limits: AhpServerLimit
     const limit = limits.maxIdLength;
     throw invalidParams("id_too_long", `payload.run_id has more than ${limit} characters`, { limit });
   }
-  return { type, payload } as Snapshot;
+  return { kind: type, payload } as Snapshot;
 };
 
 /**
@@ -56,7 +52,7 @@ export const checkEvent = (event: AhpEvent, limits: AhpServerLimits): EventConte
   }
   const { contract, payload: schema } = ahpEvents[type];
   if (schema === JsonValueSchema) return { event: event as CheckedEvent, snapshot: undefined };
-  const parsed = parseWith(schema as Schema<unknown>, event.payload, `${type} payload`, "invalid_payload");
+  const parsed = parseWith<unknown>(schema, event.payload, `${type} payload`, "invalid_payload");
   const snapshot = contract ? toSnapshot(type, parsed, limits) : undefined;
   const payload = contract ? withoutNulls(schema, event.payload) : parsed;
   const checked = payload === event.payload ? event : { ...event, payload };

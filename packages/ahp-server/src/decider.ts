@@ -17,11 +17,11 @@ import {
   type Span,
   traced,
 } from "@harnesskit/wire/trace";
+import type * as z from "zod";
 import type { CheckedEvent } from "./check-event.ts";
 import type { AhpHandlers, HandlerCall, MaybePromise } from "./handlers.ts";
-import { parseWith, type Schema } from "./read-params.ts";
+import { parseWith } from "./read-params.ts";
 import { handlerFailure, toHandlerFailure } from "./refusal.ts";
-import type { ServerStats } from "./server-stats.ts";
 
 /** A decision of any event's type. */
 export type AnyDecision = DecisionFor<AhpEventType>;
@@ -45,14 +45,12 @@ const unknownQuery = ({ query_type: type }: QueryParams): QueryResult => ({
 
 /** Asks the handlers, and accepts only a decision of the event's type. What it throws is a `ProtocolError`. */
 export class Decider<Context> {
-  readonly #stats: ServerStats;
   readonly #onError: (error: unknown) => void;
   readonly #handles = new Map<AhpEventType, Handle<Context>>();
   readonly #query: ((query: QueryParams, call: HandlerCall<Context>) => unknown) | undefined;
 
   /** @param onError Must not throw. */
-  constructor(handlers: AhpHandlers<Context>, stats: ServerStats, onError: (error: unknown) => void) {
-    this.#stats = stats;
+  constructor(handlers: AhpHandlers<Context>, onError: (error: unknown) => void) {
     this.#onError = onError;
     for (const type of Object.keys(ahpEvents) as AhpEventType[]) {
       const fallback = ahpEvents[type].batchable ? handlers.fallback : undefined;
@@ -84,7 +82,7 @@ export class Decider<Context> {
       (value) => {
         // A handler that only takes note of a notification need not say allow.
         if (value === undefined && !ahpEvents[type].blocking) return allow;
-        return this.#checked(ahpEvents[type].decision as Schema<AnyDecision>, value, type);
+        return this.#checked(ahpEvents[type].decision as z.ZodType<AnyDecision>, value, type);
       },
     );
   }
@@ -116,19 +114,17 @@ export class Decider<Context> {
     });
   }
 
-  #checked<T>(schema: Schema<T>, value: unknown, what: string): T {
+  #checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
     try {
       return parseWith(schema, value, `answer of the handler of ${what}`);
     } catch (cause) {
       const message = ProtocolError.isInstance(cause) ? cause.message : "";
-      this.#stats.invalidDecisions++;
       this.#onError(new HarnessError("invalid_decision", message));
       throw handlerFailure("invalid_decision", message);
     }
   }
 
   #failed(cause: unknown): ProtocolError {
-    this.#stats.handlerFailures++;
     this.#onError(cause);
     return toHandlerFailure(cause);
   }

@@ -12,6 +12,7 @@ import {
 } from "./method-parts.ts";
 import { readEvent } from "./read-params.ts";
 import { handlerFailure } from "./refusal.ts";
+import type { ContractRecord } from "./state/state-record.ts";
 
 /** An event that may be handled. */
 export interface AcceptedEvent extends EventContent {
@@ -25,14 +26,15 @@ export interface AcceptedEvent extends EventContent {
  * kept: what is accepted is not lost.
  */
 export const applyContract = <Context>(
-  { states, audit, onError }: MethodParts<Context>,
+  { runs, audit, onError }: MethodParts<Context>,
   { context: { owner, principal } }: AgentCall<Context>,
   { event, snapshot }: EventContent,
 ): void => {
   if (!snapshot) return;
   try {
-    const change = states.apply({ owner, principal, agentId: event.agent_id }, snapshot);
-    audit.contract(event, snapshot.payload.run_id, change);
+    const sender = { owner, principal, agent_id: event.agent_id };
+    const ignored = runs.apply({ ...sender, ...snapshot } as ContractRecord);
+    audit.contract(event, snapshot.payload.run_id, ignored);
   } catch (error) {
     onError(error);
     throw stateNotKept();
@@ -43,9 +45,9 @@ const stateNotKept = () =>
   handlerFailure("state_not_kept", "the state of the run cannot be kept; send it again later");
 
 /** Settles when the contract events that were applied are kept: no answer says that they are before. */
-export const keepContracts = async <Context>({ states, onError }: MethodParts<Context>): Promise<void> => {
+export const keepContracts = async <Context>({ runs, onError }: MethodParts<Context>): Promise<void> => {
   try {
-    await states.kept();
+    await runs.kept();
   } catch (error) {
     onError(error);
     throw stateNotKept();
@@ -67,7 +69,7 @@ const acceptEvent = <Context>(
 
 /** `ahp/event` as a request: one blocking event and its decision. */
 export const createEventRequest = <Context>(parts: MethodParts<Context>): Method<AcceptedEvent, Context> => {
-  const { clock, decider, audit, stats } = parts;
+  const { clock, decider, audit, countDecision } = parts;
   return {
     read: (params, call) => acceptEvent(parts, params, call),
     // It waits for no lane, so that it has started when it was accepted.
@@ -75,7 +77,7 @@ export const createEventRequest = <Context>(parts: MethodParts<Context>): Method
     settled(outcome, { event, startedAt }, call) {
       const decision = resultOrError<AnyDecision>(outcome);
       audit.event(event, decision, { requestId: call.id, durationMs: clock.elapsedMs() - startedAt });
-      if (!ProtocolError.isInstance(decision)) stats.decided(decision.decision);
+      if (!ProtocolError.isInstance(decision)) countDecision(decision.decision);
     },
   };
 };

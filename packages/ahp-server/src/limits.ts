@@ -14,10 +14,8 @@ export const ahpServerLimits = defineLimits({
   maxPending: 16_384,
   /** Events of one batch that are decided at the same time. @default 16 */
   maxConcurrentBatchEvents: 16,
-  /** Handshakes of exchanges that are remembered; the one used longest ago goes first. @default 10000 */
-  maxSessions: 10_000,
-  /** How long a handshake of an exchange holds without use, in milliseconds. @default 86400000 (24 h) */
-  sessionTtlMs: 86_400_000,
+  /** Handshakes of exchanges that are remembered of one credential; the one used longest ago goes first. @default 1000 */
+  maxSessions: 1000,
   /** Characters of `session_id`, `agent_id` and `run_id`. @default 512 */
   maxIdLength: 512,
   /** Characters of all strings of a handshake. @default 16384 */
@@ -30,8 +28,6 @@ export const ahpServerLimits = defineLimits({
   maxSnapshotLength: 1_048_576,
   /** Characters of all snapshots in the state; runs go as with `maxRuns`. @default 33554432 */
   maxStateLength: 33_554_432,
-  /** Watches of the state at one time. @default 64 */
-  maxWatchers: 64,
 });
 
 /** What agents may ask of a harness, and what it keeps. The first three are advertised in the handshake. */

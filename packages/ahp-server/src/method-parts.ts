@@ -8,17 +8,17 @@ import type { Decider } from "./decider.ts";
 import type { HandlerCall } from "./handlers.ts";
 import type { AhpServerLimits } from "./limits.ts";
 import { handshakeRequired } from "./refusal.ts";
-import type { ServerStats } from "./server-stats.ts";
-import type { RunStates } from "./state/run-states.ts";
+import type { Runs } from "./state/runs.ts";
 
 /** What the methods of one server share. */
 export interface MethodParts<Context> {
   readonly limits: AhpServerLimits;
   readonly clock: Clock;
-  readonly stats: ServerStats;
+  /** Counts a decision by its name. */
+  readonly countDecision: (name: string) => void;
   readonly audit: AuditTrail;
   readonly decider: Decider<Context>;
-  readonly states: RunStates;
+  readonly runs: Runs;
   /** The notifications of one session are handled one after the other. */
   readonly lanes: KeyedLanes;
   /** The answer to a handshake. */

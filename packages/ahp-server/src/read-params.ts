@@ -1,36 +1,21 @@
 import { type AhpEvent, ahpMethods, type HandshakeParams, type QueryParams } from "@harnesskit/protocol/ahp";
+import type * as z from "zod";
 import type { AhpServerLimits } from "./limits.ts";
 import { invalidParams, type RefusalReason } from "./refusal.ts";
 
-/** What this package uses of a zod schema. */
-export interface Schema<T> {
-  safeParse(
-    value: unknown,
-  ):
-    | { readonly success: true; readonly data: T }
-    | { readonly success: false; readonly error: { readonly issues: readonly Issue[] } };
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  /** Where a value is not JSON: `not_json` or `too_deep`. */
-  readonly params?: Readonly<Record<string, unknown>> | undefined;
-}
-
-const describeIssue = ({ path, message }: Issue): string => {
+const describeIssue = ({ path, message }: z.core.$ZodIssue): string => {
   const where = path.map(String).join(".");
   return (where === "" ? message : `${where}: ${message}`).slice(0, 300);
 };
 
 /** Parses, or throws -32602 that says what is wrong first, and where. */
 export const parseWith = <T>(
-  schema: Schema<T>,
+  schema: z.ZodType<T>,
   value: unknown,
   what: string,
   reason: RefusalReason = "invalid_params",
 ): T => {
-  let parsed: ReturnType<Schema<T>["safeParse"]>;
+  let parsed: z.ZodSafeParseResult<T>;
   try {
     parsed = schema.safeParse(value);
   } catch {
@@ -39,7 +24,7 @@ export const parseWith = <T>(
   }
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  if (issue?.params?.code === "too_deep")
+  if (issue?.code === "custom" && issue.params?.code === "too_deep")
     throw invalidParams("too_deep", `Invalid ${what}: it nests too deeply`);
   throw invalidParams(reason, `Invalid ${what}${issue ? `: ${describeIssue(issue)}` : ""}`);
 };

@@ -34,16 +34,11 @@ export interface AhpServerOptions<Context = unknown> {
   readonly audit?: AuditRecorder | undefined;
   /**
    * Who sent a message, from what the transport knows. Principals are the same if they are the same string, or objects with
-   * the same JSON. @default the property `principal` of the context
+   * the same JSON. Over exchanges, messages go by the handshake of their session, else by the last one of the same principal, since the
+   * protocol binds no session to a handshake; where there is no principal, only by that of their session.
+   * @default the property `principal` of the context
    */
   readonly principalOf?: ((context: Context) => unknown) | undefined;
-  /**
-   * Which handshake the messages of an exchange go by. `credential`: that of their session, else the last one of the same
-   * credential (principal), since the protocol binds no session to a handshake. `session`: only that of their session. Where
-   * no credential came (`principalOf` gives undefined) only the session counts; let `principalOf` name the clients
-   * otherwise, such as by a constant for a harness of one agent. @default "credential"
-   */
-  readonly exchangeHandshake?: "session" | "credential" | undefined;
   /** Makes the `session_token` of a handshake's answer. @default none */
   readonly createSessionToken?: ((handshake: HandshakeParams, context: Context) => string) | undefined;
   /** Receives each handshake that succeeded. What it throws goes to `onError`. @default none */

@@ -69,7 +69,7 @@ describe("a batch", () => {
     expect((await answer).result.decisions).toEqual([{ decision: "allow" }, late, late, late]);
     expect(signals).toHaveLength(3);
     expect(signals.every(({ aborted }) => aborted)).toBe(true);
-    expect(server.stats()).toMatchObject({ handlerTimeouts: 1, pending: 0 });
+    expect(server.stats()).toMatchObject({ timeouts: 1, pending: 0 });
   });
 
   it("does not let a notification overtake those of its session before it", async () => {

@@ -1,9 +1,7 @@
 import { InvalidMessageError } from "@harnesskit/wire";
-import { type ContractCase, exchangeContract } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createAhpServer } from "../src/index.ts";
 import { RawAgent } from "./support/agent.ts";
-import { event, handshake, notification, request } from "./support/messages.ts";
+import { event, notification, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 
 const allowing = { pre_action: () => ({ decision: "allow" }) as const };
@@ -40,32 +38,5 @@ describe("what is no request or notification", () => {
     const { server } = startServer();
     const fault = new InvalidMessageError("not_json", "no");
     expect(server.malformed(fault)).toMatchObject({ id: "", error: { code: -32700 } });
-  });
-});
-
-const contract: ContractCase[] = exchangeContract({
-  name: "ahp-server",
-  makeExchange: async () => {
-    const server = createAhpServer({ handlers: allowing, name: "n", version: "1" });
-    await server.handle(request("h", "ahp/handshake", handshake()), {});
-    return server;
-  },
-  context: {},
-  answered: [
-    {
-      message: request("a", "ahp/event", event("pre_action")),
-      reply: { jsonrpc: "2.0", id: "a", result: { decision: "allow" } },
-    },
-    {
-      message: request(2, "ahp/batch", { events: [event("pre_action"), event("post_action")] }),
-      reply: { jsonrpc: "2.0", id: 2, result: { decisions: [{ decision: "allow" }, { decision: "allow" }] } },
-    },
-  ],
-  unanswered: [notification("ahp/event", event("post_action"))],
-});
-
-describe("the contract of exchanges", () => {
-  it.each(contract)("$name", async ({ run }) => {
-    await expect(run()).resolves.toBeUndefined();
   });
 });

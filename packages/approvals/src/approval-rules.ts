@@ -7,9 +7,8 @@ import { ApprovalError, refusalError } from "./errors.ts";
 import { findGrant, grantProblem, grantTerms, isInForce } from "./grant.ts";
 import type { ApprovalLimits } from "./limits.ts";
 import { newRecord, type ReadQuestion } from "./question.ts";
-import { findRepeat } from "./repeat.ts";
 import { awaited, type Steps } from "./steps.ts";
-import { type ApprovalEvent, lapse, transition } from "./transition.ts";
+import { type ApprovalEvent, findRepeat, lapse, transition } from "./transition.ts";
 
 /** Of identical questions, how many of the newest a repeated one is compared with. */
 const maxIdentical = 100;

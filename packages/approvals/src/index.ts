@@ -17,18 +17,15 @@ export {
   type InputPattern,
   type RiskLevel,
 } from "@harnesskit/protocol/hub";
-export { allowingRule } from "./allowing-rule.ts";
 export type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 export type { ApprovalBacking, ApprovalTable, IdenticalKey } from "./approval-table.ts";
-export { codeKind } from "./code-kind.ts";
 export { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
 export { isCommandTool } from "./describe-call.ts";
 export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
 export { foldEmpty } from "./fold-empty.ts";
 export { type Asked, findGrant, grantCovers, grantProblem, grantTerms } from "./grant.ts";
-export { riskWithHidden } from "./hidden-risk.ts";
 export { type ApprovalLimits, approvalLimits } from "./limits.ts";
-export { lineTokens, type Token } from "./line-tokens.ts";
+export { codeKind, lineTokens, type Token } from "./line-tokens.ts";
 export { createMemoryApprovalStore } from "./memory-approval-store.ts";
 export {
   type ApprovalView,
@@ -38,13 +35,19 @@ export {
   type ViewPart,
 } from "./present.ts";
 export { presentGrant } from "./present-grant.ts";
-export { findRepeat } from "./repeat.ts";
-export { handledLevel, isGrave } from "./risk.ts";
-export { type AnswerRule, ruleOfAnswer, shortestPattern, startOfCall } from "./shortest-pattern.ts";
+export { handledLevel, isGrave, riskWithHidden } from "./risk.ts";
+export {
+  type AnswerRule,
+  allowingRule,
+  ruleOfAnswer,
+  shortestPattern,
+  startOfCall,
+} from "./shortest-pattern.ts";
 export { type CallResult, describeResult, summarizeResult } from "./summarize-result.ts";
 export {
   type ApprovalEvent,
   dueAtMs,
+  findRepeat,
   lapse,
   type Transition,
   type TransitionTimes,

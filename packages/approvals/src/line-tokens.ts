@@ -63,8 +63,23 @@ const jsonTokens = (line: string): readonly Token[] =>
     return { kind: groups.number === undefined ? "plain" : "number", text };
   });
 
+/** What a part of a view is. */
+type PartKind = "command" | "prompt" | "diff" | "input";
+
+const kinds: ReadonlyMap<string, PartKind> = new Map([
+  ["sh", "command"],
+  ["bash", "command"],
+  ["shell", "command"],
+  ["console", "command"],
+  ["json", "input"],
+  ["diff", "diff"],
+]);
+
+/** How code is drawn whose language a fence of Markdown names; undefined for a language that is not known. */
+export const codeKind = (language: string): PartKind | undefined => kinds.get(language.toLowerCase());
+
 /** The pieces of a line of a view's part, for colours alone; together they are the line. */
-export const lineTokens = (kind: "command" | "prompt" | "diff" | "input", line: string): readonly Token[] => {
+export const lineTokens = (kind: PartKind, line: string): readonly Token[] => {
   if (kind === "command") return shellTokens(line);
   return kind === "input" ? jsonTokens(line) : [{ kind: "plain", text: line }];
 };

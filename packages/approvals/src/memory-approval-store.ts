@@ -3,7 +3,6 @@ import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
 import { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
 import { ApprovalError } from "./errors.ts";
-import { checkMemoryApprovalStoreOptions } from "./option-names.ts";
 import { dueAtMs } from "./transition.ts";
 
 const matches = ({ status, effect, origin }: ApprovalRecord, filter: ApprovalFilter): boolean =>
@@ -61,7 +60,6 @@ const createTable = (): ApprovalTable => {
  * needs no transactions. Throws `invalid_argument` for limits that are not valid.
  */
 export const createMemoryApprovalStore = (options: ApprovalStoreOptions = {}): ApprovalStore => {
-  checkMemoryApprovalStoreOptions(options);
   const table = createTable();
   let isClosed = false;
   const run: ApprovalBacking["write"] = async (work) => {

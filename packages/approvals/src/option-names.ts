@@ -6,8 +6,3 @@ export const checkApprovalStoreOptions = defineOptions<ApprovalStoreOptions>("cr
   clock: false,
   createId: false,
 });
-
-export const checkMemoryApprovalStoreOptions = defineOptions<ApprovalStoreOptions>(
-  "createMemoryApprovalStore",
-  { limits: false, clock: false, createId: false },
-);

@@ -1,7 +1,6 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { ApprovalRecord, InputPattern } from "@harnesskit/protocol/hub";
 import { displayText } from "@harnesskit/wire";
-import { allowingRule } from "./allowing-rule.ts";
 import { commandProblem } from "./command-start.ts";
 import { isCommandTool } from "./describe-call.ts";
 import { grantProblem, grantTerms } from "./grant.ts";
@@ -70,6 +69,18 @@ export const startOfCall = ({
   const { command } = input;
   const start = isCommandTool(tool) && isPlain(command) ? shortestStart(command) : undefined;
   return start === undefined ? undefined : { ...input, command: start };
+};
+
+const maxRuleLength = 300;
+
+/** The line of a policy file that allows exactly this call; undefined where one line cannot say it. */
+export const allowingRule = (tool: string, input: Readonly<Record<string, unknown>>): string | undefined => {
+  const field = ["command", "path"].find((name) => typeof input[name] === "string");
+  if (field === undefined || !/^\w+$/.test(tool)) return undefined;
+  const value = JSON.stringify(input[field]);
+  if (value.length > maxRuleLength || displayText(value) !== value) return undefined;
+  const cel = `args.${field} == ${value}`.replaceAll("'", "''");
+  return `- { name: allow-this, when: { event: pre_action, tool: ${tool}, cel: '${cel}' }, then: allow }`;
 };
 
 /** A rule of a policy file that an answer can become. */

@@ -19,17 +19,6 @@ export interface AuditActor {
 /** Facts about an action, flat: counts, sizes, codes, names; never content. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** The fields in which an entry names what it is about. */
-export const idFields = [
-  "agent_id",
-  "tool_id",
-  "call_id",
-  "session_id",
-  "request_id",
-  "correlation_id",
-  "causation_id",
-] as const;
-
 /** What a caller records. Spelled as the runtime protocol spells it, here and in the file. */
 export interface AuditEntryInput {
   /** What happened, in words with dots: `agent.launched`, `tool.call`. */

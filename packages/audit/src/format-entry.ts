@@ -1,7 +1,7 @@
 import { redactedPlaceholder as redacted } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
 import { isoTime } from "@harnesskit/wire/time";
-import { type AuditDetails, type AuditEntryInput, type AuditMark, idFields } from "./entry.ts";
+import type { AuditDetails, AuditEntryInput, AuditMark } from "./entry.ts";
 import type { AuditEntryLimits } from "./limits.ts";
 import type { Redactor } from "./redactor.ts";
 
@@ -53,41 +53,62 @@ const toJson = (
   { redactor, maxStringLength }: { readonly redactor: Redactor; readonly maxStringLength: number },
   first: readonly AuditMark[] = [],
 ): string => {
-  const marks = new Set<AuditMark>(first);
+  let marks: Set<AuditMark> | undefined = first.length === 0 ? undefined : new Set(first);
+  const mark = (what: AuditMark): void => {
+    marks ??= new Set();
+    marks.add(what);
+  };
   const text = (value: string): string => {
     const clean = redactor.beginning(value, maxStringLength);
-    if (clean !== value && !value.startsWith(clean)) marks.add("redacted");
+    if (clean !== value && !value.startsWith(clean)) mark("redacted");
     if (value.length <= maxStringLength && clean.length <= maxStringLength) return clean;
-    marks.add("cut");
+    mark("cut");
     return `${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`;
   };
-  const detail = (key: string, value: AuditDetails[string]): unknown => {
+  const id = (value: string | undefined): string | undefined => value && text(value);
+  const detail = (key: string, value: AuditDetails[string]): AuditDetails[string] => {
     if (value !== null && typeof value !== "boolean" && redactor.isSecretKey(key)) {
-      marks.add("redacted");
+      mark("redacted");
       return redacted;
     }
     if (typeof value === "string") return text(value);
     // What is not a fact is content.
     return typeof value === "object" && value !== null ? "[object]" : value;
   };
-  const line: Record<string, unknown> = {
+  const json = JSON.stringify({
     seq,
     time: isoTime(timeMs),
     action: entry.action,
     outcome: entry.outcome,
     actor: entry.actor && { type: text(entry.actor.type), id: text(entry.actor.id) },
-  };
-  for (const name of idFields) {
-    const id = entry[name];
-    if (id !== undefined) line[name] = text(id);
-  }
-  line.duration_ms = entry.duration_ms;
-  const details: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(entry.details ?? {})) {
-    if (value !== undefined) details.push([text(key), detail(key, value)]);
-  }
-  line.details = entry.details && Object.fromEntries(details);
-  if (marks.size > 0) line.marks = [...marks];
-  const json = JSON.stringify(line);
+    agent_id: id(entry.agent_id),
+    tool_id: id(entry.tool_id),
+    call_id: id(entry.call_id),
+    session_id: id(entry.session_id),
+    request_id: id(entry.request_id),
+    correlation_id: id(entry.correlation_id),
+    causation_id: id(entry.causation_id),
+    duration_ms: entry.duration_ms,
+    details: entry.details && cleanDetails(entry.details, text, detail),
+    marks: marks && [...marks],
+  });
   return beyondAscii.test(json) ? json.replace(deceptive, escapeOf) : json;
+};
+
+/** The details without what must not be written; the object itself where there is no such thing, as in most entries. */
+const cleanDetails = (
+  details: AuditDetails,
+  text: (key: string) => string,
+  detail: (key: string, value: AuditDetails[string]) => AuditDetails[string],
+): AuditDetails => {
+  let isClean = true;
+  const entries: [string, AuditDetails[string]][] = [];
+  for (const key of Object.keys(details)) {
+    const value = details[key];
+    if (value === undefined) continue;
+    const entry: [string, AuditDetails[string]] = [text(key), detail(key, value)];
+    isClean &&= entry[0] === key && entry[1] === value;
+    entries.push(entry);
+  }
+  return isClean ? details : Object.fromEntries(entries);
 };

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, redactedPlaceholder as redacted, withoutSecretShapes } from "@harnesskit/wire";
 import { checkRedactorOptions } from "./option-names.ts";
 import { secretKeyJudge } from "./secret-keys.ts";
-import { SecretSet } from "./secret-set.ts";
 
 export interface RedactorOptions {
   /** Keys whose values are secret, besides those that are known: `employee_number`. @default [] */
@@ -10,6 +9,8 @@ export interface RedactorOptions {
   readonly secrets?: readonly string[] | undefined;
 }
 
+/** A shorter value cannot be distinguished from other strings. */
+const minSecretLength = 4;
 /** Registered values that are longer are refused, so that a look for them stays cheap. */
 const maxSecretLength = 16_384;
 /** Registered values at one time. */
@@ -45,8 +46,10 @@ const spellingsOf = (value: string): readonly string[] => {
  */
 export class Redactor {
   readonly isSecretKey: (key: string) => boolean;
-  readonly #known = new SecretSet();
-  readonly #values = new Set<string>();
+  /** The registered values, each with all of its spellings. */
+  readonly #known = new Map<string, readonly string[]>();
+  /** Characters of the longest spelling that was ever registered. */
+  #longest = 0;
 
   /** Throws `invalid_argument`. */
   constructor(options: RedactorOptions = {}) {
@@ -54,7 +57,7 @@ export class Redactor {
     for (const secret of options.secrets ?? []) {
       if (!this.addSecret(secret)) {
         throw new InvalidArgumentError(
-          `each of at most ${maxSecrets} secrets must have ${SecretSet.minLength} to ${maxSecretLength} characters`,
+          `each of at most ${maxSecrets} secrets must have ${minSecretLength} to ${maxSecretLength} characters`,
         );
       }
     }
@@ -65,25 +68,24 @@ export class Redactor {
    * text, too long, or one more than 1000.
    */
   addSecret(value: string): boolean {
-    if (typeof value !== "string" || value.length < SecretSet.minLength || value.length > maxSecretLength)
+    if (typeof value !== "string" || value.length < minSecretLength || value.length > maxSecretLength)
       return false;
-    if (this.#values.has(value)) return true;
-    if (this.#values.size >= maxSecrets) return false;
-    this.#values.add(value);
-    for (const spelling of spellingsOf(value)) this.#known.add(spelling);
+    if (this.#known.has(value)) return true;
+    if (this.#known.size >= maxSecrets) return false;
+    const spellings = spellingsOf(value);
+    this.#known.set(value, spellings);
+    this.#longest = Math.max(this.#longest, ...spellings.map(({ length }) => length));
     return true;
   }
 
   /** Forgets a registered value, once it opens nothing any more. */
   removeSecret(value: string): void {
-    if (!this.#values.has(value)) return;
-    this.#values.delete(value);
-    for (const spelling of spellingsOf(value)) this.#known.delete(spelling);
+    this.#known.delete(value);
   }
 
   /** The string with `[redacted]` in the place of every secret; the same string where none is found. */
   text(text: string): string {
-    return withoutSecretShapes(this.#known.replace(text, redacted));
+    return withoutSecretShapes(this.#withoutKnown(text));
   }
 
   /**
@@ -93,8 +95,27 @@ export class Redactor {
   beginning(text: string, maxLength: number): string {
     const end = maxLength + shapeReach;
     if (text.length <= end) return this.text(text);
-    const known = this.#known.replace(text.slice(0, end + this.#known.longest), redacted).slice(0, end);
-    return withoutSecretShapes(known);
+    return withoutSecretShapes(this.#withoutKnown(text.slice(0, end + this.#longest)).slice(0, end));
+  }
+
+  /** The string without the registered values, those that overlap replaced as one. */
+  #withoutKnown(text: string): string {
+    if (this.#known.size === 0) return text;
+    const found: { readonly from: number; readonly to: number }[] = [];
+    for (const spellings of this.#known.values())
+      for (const spelling of spellings) {
+        for (let from = text.indexOf(spelling); from !== -1; from = text.indexOf(spelling, from + 1))
+          found.push({ from, to: from + spelling.length });
+      }
+    if (found.length === 0) return text;
+    found.sort((a, b) => a.from - b.from);
+    let result = "";
+    let end = 0;
+    for (const { from, to } of found) {
+      if (from >= end) result += text.slice(end, from) + redacted;
+      end = Math.max(end, to);
+    }
+    return result + text.slice(end);
   }
 }
 

@@ -320,38 +320,28 @@ describe("two writers", () => {
 });
 
 describe("reading", () => {
-  it("filters by everything an entry has", async () => {
+  it("filters by action, ids and place", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
-    let now = 1000;
-    const sink = await openFileAuditSink({ path, clock: () => now++ });
+    const sink = await openFileAuditSink({ path });
     for (let index = 0; index < 10; index++) {
       const parity = index % 2 === 0 ? "even" : "odd";
       sink.record({
         action: index < 5 ? "tool.call" : "tool.result",
-        outcome: index === 7 ? "failed" : "ok",
         agent_id: `a-${parity}`,
-        tool_id: `t-${parity}`,
         call_id: `c${index}`,
-        session_id: `s-${parity}`,
-        request_id: `r${index}`,
         correlation_id: `k-${parity}`,
-        causation_id: `z${index}`,
       });
     }
     await sink.close();
     const seqs = async (filter: AuditFilter) => (await readAll(path, filter)).map(({ seq }) => seq);
     expect(await seqs({ action: "tool.*", agent_id: "a-odd" })).toEqual([3, 5, 7, 9, 11]);
     expect(await seqs({ action: "tool" })).toEqual([]);
-    expect(await seqs({ action: "tool.result", tool_id: "t-even", session_id: "s-even" })).toEqual([8, 10]);
-    expect(await seqs({ outcome: "failed", correlation_id: "k-odd" })).toEqual([9]);
+    expect(await seqs({ action: "tool.result", correlation_id: "k-even" })).toEqual([8, 10]);
     expect(await seqs({ call_id: "c3" })).toEqual([5]);
-    expect(await seqs({ request_id: "r4" })).toEqual([6]);
-    expect(await seqs({ causation_id: "z0" })).toEqual([2]);
     expect(await seqs({ afterSeq: 10 })).toEqual([11, 12]);
     expect(await seqs({ limit: 2 })).toEqual([1, 2]);
     expect(await seqs({ limit: 0 })).toEqual([]);
-    expect(await seqs({ fromMs: 1002, beforeMs: 1004 })).toEqual([3, 4]);
   });
 
   it("goes on while the log is written and rotated", async () => {

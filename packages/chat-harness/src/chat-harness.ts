@@ -1,76 +1,107 @@
-import { type CompiledGraph, type InitialOf, type StateOf, thrownMessage } from "@harnesskit/graph";
+import {
+  type CompiledGraph,
+  createMemoryStore,
+  type GraphStore,
+  type InitialOf,
+  type StateOf,
+  thrownMessage,
+} from "@harnesskit/graph";
 import type { ChatMessage, ChatTurnOutcome, DispatchPath, ErroredTurn } from "@harnesskit/protocol/chat";
-import { type ChatFields, ChatTurns, demandMessages, messagesOf } from "./chat-turns.ts";
-import type { Delivery, TurnListener } from "./deliveries.ts";
-import { createErroredTurn, type Failure, failureOf, type ReplyTexts } from "./errors.ts";
+import { callSafely, checkNumber, randomUuid, systemClock, warnPlatform } from "@harnesskit/wire";
+import { Deliveries, type Delivery, type TurnListener } from "./deliveries.ts";
+import {
+  ChatHarnessError,
+  type ChatHarnessErrorCode,
+  createErroredTurn,
+  type Failure,
+  failureOf,
+  RefusedSignal,
+} from "./errors.ts";
 import type { Signal } from "./find-pause.ts";
-import { type CompactOutcome, HarnessCore, type PendingTurn, type RecoverySummary } from "./harness-core.ts";
 import { takeMessage } from "./inbound-message.ts";
+import { Lanes, laneOf } from "./lanes.ts";
+import { LeftTurns } from "./left-turns.ts";
+import { type ChatFields, demandMessages, messagesOf } from "./messages-field.ts";
 import { checkChatHarnessOptions } from "./option-names.ts";
 import {
-  type ChatHarnessLimits,
+  type ChatHarnessOptions,
   type CloseOptions,
   chatHarnessLimits,
-  type EngineOptions,
+  demandEngine,
   type RecoverOptions,
   type TurnOptions,
 } from "./options.ts";
-import type { SignalOutcome } from "./signals.ts";
-
-/** How a conversation runs. */
-export interface ChatHarnessOptions<F extends ChatFields> extends EngineOptions<F> {
-  /** The replies to users for errors. @default those of the specification */
-  readonly replies?: ReplyTexts | undefined;
-  /** Adds `final_state` to completed turns; its `messages` are the whole history. @default false */
-  readonly includeFinalState?: boolean | undefined;
-  /**
-   * How the end of a resumed turn reaches the user: only by `listeners`, or with `next-send` also by the next `send`, whose outcome
-   * has what no listener has taken as `resumed_turns`, ahead of the turn of its own message. @default "listeners"
-   */
-  readonly resumedTurns?: "listeners" | "next-send" | undefined;
-  /** Limits to override. @default each as {@link ChatHarnessLimits} states */
-  readonly limits?: Partial<ChatHarnessLimits> | undefined;
-}
-
-/** The outcome of a turn. */
-export type SendOutcome = ChatTurnOutcome & {
-  /**
-   * Only with `resumedTurns: "next-send"`, and only if there are any: the ends of earlier turns that were resumed and that no
-   * listener has taken, oldest first. They come ahead of this turn; show them first.
-   */
-  readonly resumed_turns?: readonly Delivery[];
-};
-
-/** Turns that wait for a signal, and ends of resumed turns that are not delivered. */
-export interface OpenTurns {
-  readonly suspended: readonly PendingTurn[];
-  readonly undelivered: readonly Delivery[];
-}
+import type { CompactOutcome, OpenTurns, RecoverySummary, SendOutcome } from "./outcomes.ts";
+import { type SignalOutcome, Signals } from "./signals.ts";
+import type { TurnContext } from "./turn-context.ts";
+import { TurnRunner } from "./turn-runner.ts";
 
 /**
  * Conversations over a graph. Each turn is one run of it; turns of one session run one after the other. A turn that suspends is
  * resumed by a signal, and its end goes to the listeners of the session.
  */
 export class ChatHarness<F extends ChatFields = ChatFields> {
-  readonly #core: HarnessCore<F>;
+  /** The compiled graph, for observers of every turn. */
+  readonly graph: CompiledGraph<F>;
+  readonly #store: GraphStore;
+  readonly #context: TurnContext<F>;
+  readonly #signals: Signals<F>;
+  readonly #left: LeftTurns<F>;
   readonly #errored: (failure: Failure) => ErroredTurn;
+  readonly #compaction: ChatHarnessOptions<F>["graph"]["compaction"];
   readonly #isNextSend: boolean;
-  readonly #limits: ChatHarnessLimits;
 
   /** @internal */
   constructor(options: ChatHarnessOptions<F>) {
-    const { replies = {}, includeFinalState = false, resumedTurns = "listeners" } = options;
-    this.#limits = chatHarnessLimits.resolve(options.limits);
-    this.#isNextSend = resumedTurns === "next-send";
-    this.#errored = createErroredTurn(replies);
-    const turns = new ChatTurns<F>(this.#errored, includeFinalState);
-    this.#core = new HarnessCore(options, this.#limits, turns);
-    demandMessages(this.#core.graph, options.session?.fields);
-  }
-
-  /** The compiled graph, for observers of every turn. */
-  get graph(): CompiledGraph<F> {
-    return this.#core.graph;
+    const { clock = systemClock, createId = randomUuid, session = {}, interruptedTurns = "forget" } = options;
+    const { onError: given = (cause, context) => warnPlatform("ChatHarnessWarning", { ...context, cause }) } =
+      options;
+    const limits = chatHarnessLimits.resolve(options.limits);
+    demandEngine(options);
+    const abandonAfterMs = checkNumber("abandonAfterMs", options.abandonAfterMs ?? 5_000, { min: 0 });
+    const onError: TurnContext<F>["onError"] = (error, context) => callSafely(() => given(error, context));
+    const store = options.store ?? createMemoryStore({ clock });
+    this.graph = options.graph.compile({
+      ...options.compile,
+      onError: options.compile?.onError ?? onError,
+      store,
+      session: { ...session, concurrency: session.concurrency ?? "lease", autoSave: true },
+      durability: interruptedTurns === "forget" ? undefined : "node",
+      createId,
+      clock,
+    });
+    demandMessages(this.graph, session.fields);
+    this.#store = store;
+    this.#isNextSend = options.resumedTurns === "next-send";
+    this.#errored = createErroredTurn(options.replies ?? {});
+    this.#compaction = options.graph.compaction;
+    const runner = new TurnRunner<F>({
+      graph: this.graph,
+      observers: options.observers,
+      registerSignal: options.registerSignal,
+      errored: this.#errored,
+      includesState: options.includeFinalState ?? false,
+      createId,
+      report: (turn) =>
+        callSafely(
+          () => options.onTurn?.(turn),
+          (cause) => onError(cause, { kind: "report_failed", message: "onTurn failed" }),
+        ),
+    });
+    this.#context = {
+      store,
+      clock,
+      limits,
+      runner,
+      onError,
+      lanes: new Lanes({ ...limits, turnTimeoutMs: options.turnTimeoutMs, abandonAfterMs, clock }),
+      deliveries: new Deliveries(store, limits.maxListeners, onError),
+      policy: interruptedTurns,
+      leaseTtlMs: session.leaseTtlMs ?? 30_000,
+      leaseWaitMs: session.leaseWaitMs ?? 60_000,
+    };
+    this.#signals = new Signals(this.#context);
+    this.#left = new LeftTurns(this.#context, this.#signals);
   }
 
   /**
@@ -81,17 +112,18 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * `turn_cancelled`, `turn_timeout` and `turn_abandoned` if its caller cancelled it.
    */
   async send(sessionId: string, message: ChatMessage, options: TurnOptions = {}): Promise<SendOutcome> {
-    const idProblem = this.#sessionIdProblem(sessionId);
-    if (idProblem !== undefined) return this.#errored(failureOf("harness_session_id_unresolved", idProblem));
-    const { value: taken, problem } = takeMessage(message, this.#limits.maxMessageBytes);
+    const refused = this.#refuseId(sessionId);
+    if (refused !== undefined) return refused;
+    const { value: taken, problem } = takeMessage(message, this.#context.limits.maxMessageBytes);
     if (problem !== undefined) return this.#errored(failureOf("chat_message_shape_invalid", problem));
-    return this.#core.inLane(sessionId, options, (signal) => {
+    return this.#left.inLane(sessionId, options, async (signal) => {
       let path: DispatchPath | undefined;
       const initial = (loaded: StateOf<F> | null): InitialOf<F> => {
         path = loaded === null || messagesOf(loaded).length === 0 ? "new_session" : "existing_session";
         return { messages: [taken] } as unknown as InitialOf<F>;
       };
-      const turn = () => this.#core.start({ sessionId, initial, signal, options, path: () => path });
+      const start = { sessionId, initial, signal, options, path: () => path };
+      const turn = async () => (await this.#left.start(start)).turn;
       return this.#isNextSend ? this.#withEarlierTurns(sessionId, turn) : turn();
     });
   }
@@ -105,32 +137,60 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * waits for a signal, and otherwise as {@link send}.
    */
   async compact(sessionId: string, options: TurnOptions = {}): Promise<CompactOutcome> {
-    const idProblem = this.#sessionIdProblem(sessionId);
-    if (idProblem !== undefined) return this.#errored(failureOf("harness_session_id_unresolved", idProblem));
-    return this.#core.compact(sessionId, options);
+    const refused = this.#refuseId(sessionId);
+    if (refused !== undefined) return refused;
+    const compaction = this.#compaction;
+    const refuse = (code: ChatHarnessErrorCode, why: string) =>
+      new ChatHarnessError(code, `the conversation cannot be summarised: ${why}`);
+    if (!compaction) throw refuse("compact_unsupported", "its graph makes no summaries");
+    if (this.#context.lanes.isTaken(laneOf(sessionId, ""))) throw refuse("session_busy", "a turn of it runs");
+    return this.#left.inLane(sessionId, options, async (signal) => {
+      try {
+        if ((await this.graph.getState(sessionId)) === null) return { outcome: "completed", summary: null };
+        const waiting = await this.#store.suspensions.list({ sessionId, status: "suspended" });
+        if (waiting.length > 0)
+          throw refuse("session_suspended", "a turn of it waits for an answer, which comes first");
+      } catch (error) {
+        if (ChatHarnessError.isInstance(error)) throw error;
+        const message = `the session cannot be read: ${thrownMessage(error)}`;
+        return this.#errored(failureOf("session_load_failed", message, error));
+      }
+      const { initial, madeIn } = compaction;
+      const path = () => undefined;
+      const end = await this.#left.start({ sessionId, initial: () => initial, signal, options, path });
+      if (end.kind === "failed") return end.turn;
+      const { outcome } = end;
+      return {
+        outcome: "completed",
+        summary: outcome.outcome === "completed" ? madeIn(outcome.state) : null,
+      };
+    });
   }
 
-  #sessionIdProblem(sessionId: unknown): string | undefined {
-    const { maxSessionIdLength } = this.#limits;
-    if (typeof sessionId !== "string" || sessionId === "") return "the session id is empty";
+  #refuseId(sessionId: unknown): ErroredTurn | undefined {
+    const { maxSessionIdLength } = this.#context.limits;
+    const refused = (problem: string) =>
+      this.#errored(failureOf("harness_session_id_unresolved", `the session id is ${problem}`));
+    if (typeof sessionId !== "string" || sessionId === "") return refused("empty");
     if (sessionId.length <= maxSessionIdLength) return undefined;
-    return `the session id is longer than ${maxSessionIdLength} characters`;
+    return refused(`longer than ${maxSessionIdLength} characters`);
   }
 
   async #withEarlierTurns(sessionId: string, turn: () => Promise<ChatTurnOutcome>): Promise<SendOutcome> {
+    const { deliveries } = this.#context;
     let earlier: readonly Delivery[];
     try {
-      earlier = await this.#core.deliveries.claim(sessionId);
+      earlier = await deliveries.claim(sessionId);
     } catch (cause) {
       const message = `the store of suspensions failed: ${thrownMessage(cause)}`;
       return this.#errored(failureOf("session_load_failed", message, cause));
     }
     try {
       const outcome = await turn();
-      await this.#core.deliveries.take(earlier);
+      await deliveries.take(earlier);
       return earlier.length === 0 ? outcome : { ...outcome, resumed_turns: earlier };
     } catch (error) {
-      this.#core.deliveries.giveBack(earlier);
+      deliveries.giveBack(earlier);
       throw error;
     }
   }
@@ -141,8 +201,13 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * is not valid, nothing waits for the signal, or the store failed; nothing has run, and the pause still waits.
    * Rejects as {@link send} does.
    */
-  signal(signal: Signal, options: TurnOptions = {}): Promise<SignalOutcome> {
-    return this.#core.resolve(signal, options);
+  async signal(signal: Signal, options: TurnOptions = {}): Promise<SignalOutcome> {
+    try {
+      return await this.#signals.resolve(signal, options);
+    } catch (error) {
+      if (RefusedSignal.isInstance(error)) return this.#errored(error.failure);
+      throw error;
+    }
   }
 
   /**
@@ -152,15 +217,23 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * `too_many_listeners`.
    */
   subscribe(sessionId: string, listener: TurnListener): () => void {
-    return this.#core.deliveries.subscribe(sessionId, listener);
+    return this.#context.deliveries.subscribe(sessionId, listener);
   }
 
   /** What is open in a session, or in all, including what earlier processes have left. Rejects with a `StoreError`. */
   async pending(sessionId?: string): Promise<OpenTurns> {
-    const [suspended, undelivered] = await Promise.all([
-      this.#core.pending(sessionId === undefined ? {} : { sessionId }),
-      this.#core.deliveries.list(sessionId),
+    const filter = sessionId === undefined ? {} : { sessionId };
+    const [records, undelivered] = await Promise.all([
+      this.#store.suspensions.list({ ...filter, status: "suspended" }),
+      this.#context.deliveries.list(sessionId),
     ]);
+    const suspended = records.map((record) => ({
+      invocation_id: record.invocation_id,
+      session_id: record.session_id,
+      signal_descriptor: record.descriptor,
+      suspended_at: record.suspended_at,
+      is_signal_accepted: record.signal !== null,
+    }));
     return { suspended, undelivered };
   }
 
@@ -169,7 +242,7 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * unknown or has not ended. Never rejects: a failure of the store goes to `onError`.
    */
   acknowledge(invocationId: string): Promise<void> {
-    return this.#core.deliveries.acknowledge(invocationId);
+    return this.#context.deliveries.acknowledge(invocationId);
   }
 
   /**
@@ -177,10 +250,11 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * session does, and delivers what is not delivered. Call it when a process starts, after its subscriptions, and for an accepted signal in {@link pending} that no
    * process resumes. Does nothing to a turn that runs. Rejects with a `StoreError`.
    */
-  async recover(options: RecoverOptions = {}): Promise<RecoverySummary> {
-    const recovered = await this.#core.recover(options);
-    const open = await this.#core.deliveries.list(options.sessionId);
-    const delivered = open.filter((delivery) => this.#core.deliveries.deliver(delivery) > 0);
+  async recover({ sessionId }: RecoverOptions = {}): Promise<RecoverySummary> {
+    const { deliveries } = this.#context;
+    const recovered = await this.#left.recover(sessionId);
+    const open = await deliveries.list(sessionId);
+    const delivered = open.filter((delivery) => deliveries.deliver(delivery) > 0);
     return { ...recovered, delivered_count: delivered.length };
   }
 
@@ -188,8 +262,15 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * Refuses further turns and those that wait (`harness_closed`), and settles when the running turns have ended. Cancels what runs
    * after `timeoutMs`; rejects with `turn_abandoned` if it does not end within `abandonAfterMs`. The store stays open. Idempotent.
    */
-  close(options: CloseOptions = {}): Promise<void> {
-    return this.#core.close(options);
+  async close({ timeoutMs }: CloseOptions = {}): Promise<void> {
+    const { lanes } = this.#context;
+    if (timeoutMs !== undefined) checkNumber("timeoutMs", timeoutMs, { min: 0 });
+    lanes.close();
+    try {
+      await lanes.idle(timeoutMs);
+    } finally {
+      await this.graph.drain({ timeoutMs });
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

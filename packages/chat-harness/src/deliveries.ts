@@ -22,12 +22,6 @@ export interface Delivery {
 /** Receives the ends of resumed turns. A turn is delivered when the listener returns, or the promise that it returns resolves. */
 export type TurnListener = (turn: ResumedTurn, delivery: Delivery) => unknown;
 
-export interface DeliveriesOptions {
-  readonly store: GraphStore;
-  readonly maxListeners: number;
-  readonly onError: OnError;
-}
-
 interface Subscription {
   readonly listener: TurnListener;
   /** Invocations whose end the listener has received, whether it failed or not. */
@@ -51,7 +45,9 @@ const toDelivery = (record: SuspensionSummary): Delivery | undefined => {
  * outlives the process; after a crash in between, the next process may deliver it again.
  */
 export class Deliveries {
-  readonly #options: DeliveriesOptions;
+  readonly #store: GraphStore;
+  readonly #maxListeners: number;
+  readonly #onError: OnError;
   readonly #subscriptions = new Map<string, Set<Subscription>>();
   /** By invocation whose end is being delivered, how many groups of listeners are at it. */
   readonly #delivering = new Map<string, number>();
@@ -59,16 +55,17 @@ export class Deliveries {
   readonly #delivered = new BoundedSet<string>({ maxSize: maxDelivered });
   #count = 0;
 
-  constructor(options: DeliveriesOptions) {
-    this.#options = options;
+  constructor(store: GraphStore, maxListeners: number, onError: OnError) {
+    this.#store = store;
+    this.#maxListeners = maxListeners;
+    this.#onError = onError;
   }
 
   /** Adds a listener, which first receives what is not delivered yet. Throws `too_many_listeners`, or `invalid_argument`. */
   subscribe(sessionId: string, listener: TurnListener): () => void {
-    const { maxListeners } = this.#options;
     if (typeof listener !== "function") throw new InvalidArgumentError("a listener must be a function");
-    if (this.#count >= maxListeners) {
-      throw new ChatHarnessError("too_many_listeners", `maxListeners of ${maxListeners} is reached`);
+    if (this.#count >= this.#maxListeners) {
+      throw new ChatHarnessError("too_many_listeners", `maxListeners of ${this.#maxListeners} is reached`);
     }
     const subscription = { listener, received: new BoundedSet<string>({ maxSize: maxReceived }) };
     const subscriptions = this.#subscriptions.get(sessionId) ?? new Set();
@@ -76,7 +73,7 @@ export class Deliveries {
     this.#count++;
     const catchUp = () => void this.#catchUp(sessionId, subscription);
     // Turns of the session also end in other processes.
-    const stopWatching = this.#options.store.suspensions.watchEnds?.(sessionId, catchUp);
+    const stopWatching = this.#store.suspensions.watchEnds?.(sessionId, catchUp);
     catchUp();
     return () => {
       if (!subscriptions.delete(subscription)) return;
@@ -103,7 +100,7 @@ export class Deliveries {
   /** What is not delivered yet. Rejects as the store does. */
   async list(sessionId?: string): Promise<Delivery[]> {
     const filter = sessionId === undefined ? {} : { sessionId };
-    const records = await this.#options.store.suspensions.list({ ...filter, isDelivered: false });
+    const records = await this.#store.suspensions.list({ ...filter, isDelivered: false });
     return records
       .map(toDelivery)
       .filter((delivery) => delivery !== undefined)
@@ -157,15 +154,15 @@ export class Deliveries {
     try {
       await subscription.listener(delivery.turn, delivery);
     } catch (cause) {
-      this.#options.onError(cause, { kind: "listener_failed", message: "a listener of a session failed" });
+      this.#onError(cause, { kind: "listener_failed", message: "a listener of a session failed" });
       throw cause;
     }
   }
 
-  async #store(invocationId: string): Promise<void> {
+  async #mark(invocationId: string): Promise<void> {
     this.#delivered.add(invocationId);
     try {
-      await this.#options.store.suspensions.save({ kind: "patch", invocationId, isDelivered: true });
+      await this.#store.suspensions.save({ kind: "patch", invocationId, isDelivered: true });
     } catch (cause) {
       this.#reportFailure("that a turn was delivered cannot be stored", cause);
     }
@@ -174,16 +171,16 @@ export class Deliveries {
   /** Stores that an end needs no delivery any more. Does nothing for an invocation that is unknown or has not ended. */
   async acknowledge(invocationId: string): Promise<void> {
     try {
-      const record = await this.#options.store.suspensions.load(invocationId);
+      const record = await this.#store.suspensions.load(invocationId);
       if (record === null || record.status === "suspended" || record.is_delivered) return;
     } catch (cause) {
       return this.#reportFailure("that a turn was delivered cannot be stored", cause);
     }
-    await this.#store(invocationId);
+    await this.#mark(invocationId);
   }
 
   #reportFailure(message: string, cause: unknown): void {
-    this.#options.onError(cause, { kind: "delivery_failed", message });
+    this.#onError(cause, { kind: "delivery_failed", message });
   }
 
   /**
@@ -199,7 +196,7 @@ export class Deliveries {
   /** Stores that claimed ends were delivered. */
   async take(claimed: readonly Delivery[]): Promise<void> {
     for (const { invocation_id: id } of claimed) {
-      await this.#store(id);
+      await this.#mark(id);
       this.#leave(id);
     }
   }

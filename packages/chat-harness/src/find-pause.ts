@@ -1,10 +1,5 @@
-import { type GraphStore, StoreError, thrownMessage } from "@harnesskit/graph";
-import {
-  type SignalDescriptor,
-  SignalDescriptorSchema,
-  SuspensionStatusSchema,
-  type SuspensionSummary,
-} from "@harnesskit/protocol/chat";
+import { type GraphStore, thrownMessage } from "@harnesskit/graph";
+import type { SignalDescriptor, SuspensionSummary } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import * as z from "zod";
 import { failureOf, RefusedSignal } from "./errors.ts";
@@ -36,18 +31,6 @@ export const waitingSignals = ({ signal_id, metadata }: SignalDescriptor): Reado
   return new Map<string, unknown>([...entries, [signal_id, own]]);
 };
 
-/** A suspension without its state. */
-export type PauseSummary = Pick<
-  SuspensionSummary,
-  "invocation_id" | "session_id" | "status" | "descriptor" | "result" | "next_step" | "suspended_at"
->;
-
-const PauseSchema = z.object({
-  invocation_id: z.string(),
-  status: SuspensionStatusSchema,
-  descriptor: SignalDescriptorSchema,
-});
-
 export const unknownSignal = (message = "nothing waits for this signal"): RefusedSignal =>
   new RefusedSignal(failureOf("harness_signal_correlation_failed", message));
 
@@ -58,12 +41,7 @@ export const storeFailed = (cause: unknown): RefusedSignal => {
 
 /** A signal from outside, in which null is absent. Throws a {@link RefusedSignal} for one that names nothing. */
 export const readSignal = (value: unknown): NamedPause => {
-  let signal: NamedPause | undefined;
-  try {
-    signal = SignalSchema.safeParse(value).data;
-  } catch {
-    // A getter of it threw.
-  }
+  const signal = SignalSchema.safeParse(value).data;
   if (signal === undefined) throw unknownSignal();
   return signal;
 };
@@ -71,19 +49,13 @@ export const readSignal = (value: unknown): NamedPause => {
 const findRecords = async (
   { suspensions }: GraphStore,
   { signalId, invocationId, sessionId }: NamedPause,
-): Promise<unknown[]> => {
+): Promise<SuspensionSummary[]> => {
   if (invocationId) return [await suspensions.load(invocationId)].filter((record) => record !== null);
   const found = await suspensions.list({ signalId: signalId as string });
   // A store knows the first signal of a suspension; one that waits beside it is found by its session.
   if (found.length > 0 || !sessionId) return found;
   const waiting = await suspensions.list({ sessionId, status: "suspended" });
   return waiting.filter(({ descriptor }) => waitingSignals(descriptor).has(signalId as string));
-};
-
-const findPauses = async (store: GraphStore, signal: NamedPause): Promise<PauseSummary[]> => {
-  const found = await findRecords(store, signal);
-  if (z.array(PauseSchema).safeParse(found).success) return found as PauseSummary[];
-  throw new StoreError("store_failed", "the store returned something other than suspensions");
 };
 
 /**
@@ -94,9 +66,9 @@ export const findPause = async (
   store: GraphStore,
   signal: NamedPause,
   wasAnswered: (signalId: string, sessionId: string | null | undefined) => boolean,
-): Promise<PauseSummary | undefined> => {
+): Promise<SuspensionSummary | undefined> => {
   const { signalId, invocationId, sessionId } = signal;
-  const found = await findPauses(store, signal).catch((cause: unknown) => {
+  const found = await findRecords(store, signal).catch((cause: unknown) => {
     throw storeFailed(cause);
   });
   const ofSession = found.filter((record) => !sessionId || record.session_id === sessionId);

@@ -1,6 +1,7 @@
 import { type Clock, checkNumber } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import { ChatHarnessError } from "./errors.ts";
+import type { ChatHarnessLimits } from "./options.ts";
 
 /** How long a caller waits for its turn. */
 export interface ChatCallOptions {
@@ -10,13 +11,12 @@ export interface ChatCallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-export interface LanesOptions {
-  readonly maxQueuedTurns: number;
-  readonly maxTurns: number;
+/** The limits of a harness, and how long its turns may take. */
+type LanesOptions = Pick<ChatHarnessLimits, "maxQueuedTurns" | "maxTurns"> & {
   readonly turnTimeoutMs: number | undefined;
   readonly abandonAfterMs: number;
   readonly clock: Clock;
-}
+};
 
 /** One call: its signal aborts with the `ChatHarnessError` that says why. */
 interface CallScope {

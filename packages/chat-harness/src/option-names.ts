@@ -1,8 +1,8 @@
 import { defineOptions } from "@harnesskit/wire";
 import type { ChatGraphOptions } from "./ai-sdk/chat-graph-options.ts";
 import type { HarnessChatTransportOptions } from "./ai-sdk-ui/harness-chat-transport.ts";
-import type { ChatHarnessOptions } from "./chat-harness.ts";
-import type { ChatFields } from "./chat-turns.ts";
+import type { ChatFields } from "./messages-field.ts";
+import type { ChatHarnessOptions } from "./options.ts";
 
 export const checkChatGraphOptions = defineOptions<ChatGraphOptions>("createChatGraph", {
   model: true,

@@ -9,9 +9,17 @@ import type {
   StateOf,
 } from "@harnesskit/graph";
 import type { DispatchPath, SignalDescriptor } from "@harnesskit/protocol/chat";
-import { type Clock, type CreateId, defineLimits, type LimitsOf } from "@harnesskit/wire";
-import type { OnError } from "./errors.ts";
+import {
+  type Clock,
+  type CreateId,
+  checkNumber,
+  defineLimits,
+  InvalidArgumentError,
+  type LimitsOf,
+} from "@harnesskit/wire";
+import type { OnError, ReplyTexts } from "./errors.ts";
 import type { ChatCallOptions } from "./lanes.ts";
+import type { ChatFields } from "./messages-field.ts";
 
 /** What a model is given in the place of what was said; the session keeps that. */
 export interface ChatCompaction {
@@ -73,10 +81,24 @@ export const chatHarnessLimits = defineLimits({
 });
 export type ChatHarnessLimits = LimitsOf<typeof chatHarnessLimits>;
 
-/** How turns run. */
-export interface EngineOptions<F extends Fields> {
+/** See `interruptedTurns` of the options. */
+export type InterruptedTurnsPolicy = "forget" | "report" | "retry";
+
+/** How a conversation runs. */
+export interface ChatHarnessOptions<F extends ChatFields> {
   /** The graph as `defineGraph` returns it, not compiled: the harness compiles it over its store. */
   readonly graph: GraphSource<F>;
+  /** The replies to users for errors. @default those of the specification */
+  readonly replies?: ReplyTexts | undefined;
+  /** Adds `final_state` to completed turns; its `messages` are the whole history. @default false */
+  readonly includeFinalState?: boolean | undefined;
+  /**
+   * How the end of a resumed turn reaches the user: only by `listeners`, or with `next-send` also by the next `send`, whose outcome
+   * has what no listener has taken as `resumed_turns`, ahead of the turn of its own message. @default "listeners"
+   */
+  readonly resumedTurns?: "listeners" | "next-send" | undefined;
+  /** Limits to override. @default each as {@link ChatHarnessLimits} states */
+  readonly limits?: Partial<ChatHarnessLimits> | undefined;
   /** Where sessions and suspensions are kept. The harness does not close it. @default in the memory of this process */
   readonly store?: GraphStore | undefined;
   /**
@@ -95,7 +117,7 @@ export interface EngineOptions<F extends Fields> {
    * the listeners of the session, like that of a resumed turn. `report` and `retry` run the graph with `durability: "node"`; the
    * next turn of the session, and `recover`, find such turns. @default "forget"
    */
-  readonly interruptedTurns?: "forget" | "report" | "retry" | undefined;
+  readonly interruptedTurns?: InterruptedTurnsPolicy | undefined;
   /** How long a turn may take, including its time in the queue; then it is cancelled with `turn_timeout`. @default no limit */
   readonly turnTimeoutMs?: number | undefined;
   /**
@@ -120,6 +142,25 @@ export interface EngineOptions<F extends Fields> {
   /** Time. @default that of the system */
   readonly clock?: Clock | undefined;
 }
+
+/** Throws `invalid_argument` for options under which no turn could run: a graph of another kind, a policy that needs leases without them. */
+export const demandEngine = <F extends ChatFields>({
+  graph,
+  session = {},
+  interruptedTurns = "forget",
+  turnTimeoutMs,
+}: ChatHarnessOptions<F>): void => {
+  const { concurrency = "lease" } = session;
+  if (interruptedTurns !== "forget" && concurrency !== "lease")
+    throw new InvalidArgumentError('interruptedTurns needs the session option concurrency: "lease"');
+  if (turnTimeoutMs !== undefined) checkNumber("turnTimeoutMs", turnTimeoutMs, { min: 0 });
+  const given = (graph ?? {}) as { readonly compile?: unknown; readonly invoke?: unknown };
+  if (typeof given.compile === "function") return;
+  if (typeof given.invoke !== "function")
+    throw new InvalidArgumentError("graph must be the result of defineGraph(…)");
+  const pass = "pass the result of defineGraph(…) without .compile(); the harness compiles it over its store";
+  throw new InvalidArgumentError(`graph is compiled already: ${pass}`);
+};
 
 /** The options of one turn. */
 export interface TurnOptions extends ChatCallOptions {

@@ -1,13 +1,10 @@
-import { type GraphStore, type HeldLease, holdLease, type StoredSuspension } from "@harnesskit/graph";
-import type { ChatTurnOutcome, ErroredTurn } from "@harnesskit/protocol/chat";
+import { type HeldLease, holdLease, invocationLeaseKey, type StoredSuspension } from "@harnesskit/graph";
+import type { ChatTurnOutcome, ErroredTurn, SuspensionSummary } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { BoundedSet, type Clock, canonicalJson } from "@harnesskit/wire";
-import type { ChatFields } from "./chat-turns.ts";
-import type { Deliveries, ResumedTurn } from "./deliveries.ts";
+import { BoundedSet, canonicalJson } from "@harnesskit/wire";
 import { failureOf, hasCode, RefusedSignal } from "./errors.ts";
 import {
   findPause,
-  type PauseSummary,
   readSignal,
   type Signal,
   storeFailed,
@@ -15,10 +12,14 @@ import {
   waitingSignals,
 } from "./find-pause.ts";
 import { copyObject } from "./inbound-message.ts";
-import { type Lanes, laneOf } from "./lanes.ts";
-import type { ChatHarnessLimits, TurnOptions } from "./options.ts";
+import { obstacleOf } from "./interrupted.ts";
+import { laneOf } from "./lanes.ts";
+import type { ChatFields } from "./messages-field.ts";
+import type { TurnOptions } from "./options.ts";
+import { pauseKeyOf } from "./pause-note.ts";
 import { traceApproval } from "./traced-approval.ts";
-import { pauseKeyOf, type Resumed, type TurnRunner } from "./turn-runner.ts";
+import type { TurnContext } from "./turn-context.ts";
+import type { Resumed } from "./turn-runner.ts";
 
 /** The result of a signal that was not refused; see {@link SignalOutcome}. */
 export type SignalEffect =
@@ -36,47 +37,27 @@ export type SignalEffect =
  */
 export type SignalOutcome = SignalEffect | ErroredTurn;
 
-export interface SignalsOptions<F extends ChatFields>
-  extends Pick<ChatHarnessLimits, "maxPayloadBytes" | "maxRememberedSignals"> {
-  readonly store: GraphStore;
-  readonly clock: Clock;
-  readonly lanes: Lanes;
-  readonly leaseTtlMs: number;
-  readonly leaseWaitMs: number;
-  readonly runner: TurnRunner<F>;
-  /** What ends a resumed turn that an earlier process has begun; undefined: it goes on. */
-  readonly giveUp: () => Error | undefined;
-  /** Where each resumed turn goes that has ended, in the order of the session. */
-  readonly deliveries: Deliveries;
-}
-
-/** A pause that is to be resumed, with its lane taken and under its lease. */
+/** A pause that is to be resumed, with its lane taken. */
 interface Attempt {
-  readonly pause: PauseSummary;
+  readonly pause: SuspensionSummary;
   /** Which of the signals that the pause waits for it is. */
   readonly signalId: string;
   /** Undefined: only a signal that was accepted before is resumed. */
   readonly payload: JsonObject | undefined;
   readonly options: TurnOptions;
   readonly signal: AbortSignal;
-  readonly lease: HeldLease;
 }
 
-/** A pause whose signal is stored. */
+/** A pause whose signal is stored, under its lease. */
 interface Accepted {
   readonly record: StoredSuspension;
   readonly payload: JsonObject;
   /** Of the record with the signal. */
   readonly revision: number;
+  readonly lease: HeldLease;
 }
 
 const resolved = { outcome: "already_resolved" } as const;
-
-/** Why the payload of a signal is refused; undefined if it is not. */
-const payloadProblem = (payload: JsonObject): string | undefined =>
-  Object.hasOwn(payload, "messages")
-    ? "payload.messages: a signal cannot replace the history of a conversation"
-    : undefined;
 
 /** Whether a record waits as it did for the signal: at the same pause, or with the same question when only another one was answered since. */
 const isSameQuestion = (record: StoredSuspension, { pause, signalId, payload }: Attempt): boolean => {
@@ -95,65 +76,57 @@ const answeredKey = (signalId: string, sessionId: string | null | undefined): st
  * over a crash because the signal is stored before the run continues.
  */
 export class Signals<F extends ChatFields> {
-  readonly #options: SignalsOptions<F>;
+  readonly #context: TurnContext<F>;
   /** Signal ids that were answered, each with its session and without. */
   readonly #answered: BoundedSet<string>;
 
-  constructor(options: SignalsOptions<F>) {
-    this.#options = options;
-    this.#answered = new BoundedSet({ maxSize: 2 * options.maxRememberedSignals });
+  constructor(context: TurnContext<F>) {
+    this.#context = context;
+    this.#answered = new BoundedSet({ maxSize: 2 * context.limits.maxRememberedSignals });
   }
 
   /** Resumes the pause of a signal. Rejects as the lanes do, and with a {@link RefusedSignal}. */
   async resolve(given: Signal, options: TurnOptions): Promise<SignalEffect> {
-    const { store, maxPayloadBytes } = this.#options;
-    const signal = readSignal(given);
-    const { value: payload, problem } = copyObject(signal.payload ?? {}, "payload", maxPayloadBytes);
-    const refusal = problem ?? payloadProblem(payload as JsonObject);
-    if (refusal !== undefined)
-      throw new RefusedSignal(failureOf("suspension_resume_payload_invalid", refusal));
-    const pause = await findPause(store, signal, (id, sessionId) =>
-      this.#answered.has(answeredKey(id, sessionId)),
-    );
+    const { store, limits } = this.#context;
+    const named = readSignal(given);
+    const { value: payload, problem } = copyObject(named.payload ?? {}, "payload", limits.maxPayloadBytes);
+    const refuse = (why: string) => new RefusedSignal(failureOf("suspension_resume_payload_invalid", why));
+    if (problem !== undefined) throw refuse(problem);
+    if (Object.hasOwn(payload, "messages"))
+      throw refuse("payload.messages: a signal cannot replace the history of a conversation");
+    const wasAnswered = (id: string, sessionId: string | null | undefined) =>
+      this.#answered.has(answeredKey(id, sessionId));
+    const pause = await findPause(store, named, wasAnswered);
     if (pause === undefined) return resolved;
-    return this.#resumeInLane(pause, payload, options, signal.signalId ?? undefined);
+    const signalId = named.signalId ?? pause.descriptor.signal_id;
+    return this.#inLane({ pause, signalId, payload, options });
   }
 
   /** Resumes a pause whose signal was accepted by a process that died. Rejects as {@link resolve} does. */
-  recover(pause: PauseSummary): Promise<SignalEffect> {
-    return this.#resumeInLane(pause, undefined, {});
+  recover(pause: SuspensionSummary): Promise<SignalEffect> {
+    return this.#inLane({ pause, signalId: pause.descriptor.signal_id, payload: undefined, options: {} });
   }
 
   /** As {@link recover}, for a caller that has the lane. */
-  recoverInLane(pause: PauseSummary, signal: AbortSignal): Promise<SignalEffect> {
-    return this.#resumeWithLease(pause, undefined, {}, signal);
+  recoverInLane(pause: SuspensionSummary, signal: AbortSignal): Promise<SignalEffect> {
+    const { signal_id: signalId } = pause.descriptor;
+    return this.#underLease({ pause, signalId, payload: undefined, options: {}, signal });
   }
 
-  #resumeInLane(
-    pause: PauseSummary,
-    payload: JsonObject | undefined,
-    options: TurnOptions,
-    signalId?: string,
-  ): Promise<SignalEffect> {
+  #inLane(attempt: Omit<Attempt, "signal">): Promise<SignalEffect> {
+    const { pause, options } = attempt;
     const lane = laneOf(pause.session_id, pause.invocation_id);
-    return this.#options.lanes.run(lane, options, (signal) =>
-      this.#resumeWithLease(pause, payload, options, signal, signalId),
-    );
+    return this.#context.lanes.run(lane, options, (signal) => this.#underLease({ ...attempt, signal }));
   }
 
-  async #resumeWithLease(
-    pause: PauseSummary,
-    payload: JsonObject | undefined,
-    options: TurnOptions,
-    signal: AbortSignal,
-    signalId = pause.descriptor.signal_id,
-  ): Promise<SignalEffect> {
-    const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
+  async #underLease(attempt: Attempt): Promise<SignalEffect> {
+    const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#context;
+    const { pause, signal } = attempt;
     try {
       const key = `signal:${pause.invocation_id}`;
       const lease = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
       try {
-        return await this.#attempt({ pause, signalId, payload, options, signal, lease });
+        return await this.#attempt(attempt, lease);
       } finally {
         await lease.release();
       }
@@ -164,20 +137,20 @@ export class Signals<F extends ChatFields> {
     }
   }
 
-  async #attempt(attempt: Attempt): Promise<SignalEffect> {
+  async #attempt(attempt: Attempt, lease: HeldLease): Promise<SignalEffect> {
     const { pause, payload } = attempt;
     for (;;) {
-      const record = await this.#options.store.suspensions.load(pause.invocation_id);
+      const record = await this.#context.store.suspensions.load(pause.invocation_id);
       if (record === null) throw unknownSignal();
       if (record.status !== "suspended" || !isSameQuestion(record, attempt)) return resolved;
       const { signal: earlier, revision } = record;
       if (earlier === null) {
-        const accepted = payload && (await this.#accept(record, payload));
+        const accepted = payload && (await this.#accept(record, payload, lease));
         return accepted === undefined ? resolved : this.#resume(attempt, accepted);
       }
       try {
         // A process has accepted a signal and died: that one came first.
-        await this.#resume(attempt, { record, payload: earlier.payload, revision });
+        await this.#resume(attempt, { record, payload: earlier.payload, revision, lease });
         if (payload === undefined) return resolved;
       } catch (error) {
         const isOpen = RefusedSignal.isInstance(error) && payload !== undefined;
@@ -186,14 +159,18 @@ export class Signals<F extends ChatFields> {
     }
   }
 
-  async #isUnsignalled({ invocation_id: id }: PauseSummary): Promise<boolean> {
-    const record = await this.#options.store.suspensions.load(id);
+  async #isUnsignalled({ invocation_id: id }: SuspensionSummary): Promise<boolean> {
+    const record = await this.#context.store.suspensions.load(id);
     return record !== null && record.signal === null && record.status === "suspended";
   }
 
   /** Stores the signal; undefined if the record has changed. */
-  async #accept(record: StoredSuspension, payload: JsonObject): Promise<Accepted | undefined> {
-    const { store, clock } = this.#options;
+  async #accept(
+    record: StoredSuspension,
+    payload: JsonObject,
+    lease: HeldLease,
+  ): Promise<Accepted | undefined> {
+    const { store, clock } = this.#context;
     try {
       const { revision } = await store.suspensions.save({
         kind: "patch",
@@ -202,7 +179,7 @@ export class Signals<F extends ChatFields> {
         expectedRevision: record.revision,
       });
       traceApproval(record, payload, clock.now());
-      return { record, payload, revision };
+      return { record, payload, revision, lease };
     } catch (cause) {
       if (hasCode(cause, "suspension_conflict")) return undefined;
       throw cause;
@@ -210,39 +187,42 @@ export class Signals<F extends ChatFields> {
   }
 
   async #resume(attempt: Attempt, accepted: Accepted): Promise<SignalEffect> {
+    const { deliveries } = this.#context;
     const { invocation_id, session_id } = accepted.record;
-    let resumed: Resumed;
+    let resumed: Resumed<F>;
     try {
       resumed = await this.#run(attempt, accepted);
     } catch (error) {
-      await this.#undoAccept(accepted, attempt.lease);
+      await this.#undoAccept(accepted);
       throw error;
     }
     if (!("turn" in resumed)) return resolved;
     const { kind, turn } = resumed;
-    const end = kind === "failed" ? await this.#undoAccept(accepted, attempt.lease) : "ended";
+    const end = kind === "failed" ? await this.#undoAccept(accepted) : "ended";
     if (end === "taken_over") return resolved;
     this.#answered.add(answeredKey(attempt.signalId, null));
     this.#answered.add(answeredKey(attempt.signalId, session_id));
-    if (kind !== "paused" && session_id !== null) {
-      const delivery = { session_id, invocation_id, turn: turn as ResumedTurn };
-      if (end === "ended") this.#options.deliveries.deliver(delivery);
-      else this.#options.deliveries.announce(delivery);
+    if (turn.outcome !== "suspended" && session_id !== null) {
+      const delivery = { session_id, invocation_id, turn };
+      if (end === "ended") deliveries.deliver(delivery);
+      else deliveries.announce(delivery);
     }
     return { outcome: "resumed", invocation_id, session_id, turn };
   }
 
   /** Resumes the graph; if a process has died while it did so, once that one's lease has expired. */
-  async #run(attempt: Attempt, { record, payload, revision }: Accepted): Promise<Resumed> {
-    const { store, runner, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#options;
-    const { options, signal, lease } = attempt;
-    const giveUp = this.#options.giveUp();
+  async #run(
+    { options, signal }: Attempt,
+    { record, payload, revision, lease }: Accepted,
+  ): Promise<Resumed<F>> {
+    const { store, runner, policy, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#context;
+    const giveUp = obstacleOf(policy);
     const resume = () => runner.resume({ record, payload, lease: lease.proof, giveUp, signal, options });
     const resumed = await resume();
     if (resumed.kind !== "being_resumed") return resumed;
     const id = record.invocation_id;
     try {
-      const other = await store.leases.acquire(`invocation:${id}`, { ttlMs, waitMs, signal });
+      const other = await store.leases.acquire(invocationLeaseKey(id), { ttlMs, waitMs, signal });
       await other.release();
     } catch (cause) {
       if (!signal.aborted && hasCode(cause, "lease_taken")) return resumed;
@@ -257,11 +237,12 @@ export class Signals<F extends ChatFields> {
    * was stored as the end, `taken_over` if this run has lost its leases and another one has taken over, and `waiting` if the
    * pause waits for a signal again.
    */
-  async #undoAccept(
-    { record: before, revision }: Accepted,
-    lease: HeldLease,
-  ): Promise<"ended" | "taken_over" | "waiting"> {
-    const { suspensions } = this.#options.store;
+  async #undoAccept({
+    record: before,
+    revision,
+    lease,
+  }: Accepted): Promise<"ended" | "taken_over" | "waiting"> {
+    const { suspensions } = this.#context.store;
     const invocationId = before.invocation_id;
     try {
       // After the leases are lost, the signal may be that of the run that took over.

@@ -1,6 +1,5 @@
 import {
   type CompiledGraph,
-  type Fields,
   GraphError,
   type GraphOutcome,
   type InvocationEnd,
@@ -12,37 +11,18 @@ import {
   type SuspendedOutcome,
   thrownMessage,
 } from "@harnesskit/graph";
-import type { ChatTurnOutcome, DispatchPath } from "@harnesskit/protocol/chat";
-import { type JsonObject, type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
+import type { ChatTurnOutcome, DispatchPath, ErroredTurn } from "@harnesskit/protocol/chat";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { isThenable } from "@harnesskit/wire";
-import { activeTrace, recordSuspension, type Span, traced } from "@harnesskit/wire/trace";
-import * as z from "zod";
-import type { ChatFields, ChatTurns } from "./chat-turns.ts";
+import { activeTrace, recordSuspension, type Span, type SpanStart, traced } from "@harnesskit/wire/trace";
+import type { ResumedTurn } from "./deliveries.ts";
 import { type Failure, RefusedSignal, SubscriptionError, toFailure } from "./errors.ts";
-import type { EngineOptions, TurnOptions, TurnReport } from "./options.ts";
-import { recordTurn, turnSpan } from "./turn-span.ts";
-
-/** What a harness stores with a pause, as the result of the record. */
-const PauseNoteSchema = z.object({
-  kind: z.literal("pause"),
-  /** How many pauses the invocation has had, including this one. */
-  pauses: z.int().positive(),
-  memo: JsonValueSchema,
-});
-type PauseNote = z.infer<typeof PauseNoteSchema>;
-
-/** The note of a record; an empty one if it was paused without a harness. */
-const pauseNoteOf = ({ result }: Pick<StoredSuspension, "result">): PauseNote =>
-  PauseNoteSchema.safeParse(result).data ?? { kind: "pause", pauses: 1, memo: null };
-
-/** Identifies one pause of an invocation. */
-export const pauseKeyOf = (
-  record: Pick<StoredSuspension, "result" | "next_step" | "suspended_at" | "descriptor">,
-): string =>
-  [pauseNoteOf(record).pauses, record.next_step, record.suspended_at, record.descriptor.signal_id].join(" ");
+import { addedBefore, addedNow, type ChatFields, messagesIn } from "./messages-field.ts";
+import type { ChatHarnessOptions, TurnOptions, TurnReport } from "./options.ts";
+import { type PauseNote, pauseNoteOf } from "./pause-note.ts";
 
 /** A turn that begins. */
-export interface TurnStart<F extends Fields> {
+export interface TurnStart<F extends ChatFields> {
   readonly sessionId: string;
   readonly initial: StartOptions<F>["initial"];
   /** Takes what the turn needs before it begins; returns leases that the turn runs under. Rejects like a run. */
@@ -51,8 +31,6 @@ export interface TurnStart<F extends Fields> {
   readonly options: TurnOptions;
   /** The path of the turn, read when it has ended. */
   readonly path: () => DispatchPath | undefined;
-  /** Receives the state of a turn that has completed. */
-  readonly completed?: ((state: StateOf<F>) => void) | undefined;
 }
 
 /** A turn that is resumed. */
@@ -61,100 +39,128 @@ export interface TurnResume {
   readonly payload: JsonObject;
   readonly lease: LeaseProof;
   /** Ends what an earlier process has begun of it with this error. */
-  readonly giveUp?: Error | undefined;
+  readonly giveUp: Error | undefined;
   readonly signal: AbortSignal;
   readonly options: TurnOptions;
 }
 
 /** A run that an earlier process began and did not end. */
-export interface TurnRecovery {
+export interface TurnRecovery extends Pick<TurnResume, "giveUp" | "signal"> {
   readonly runId: string;
   readonly sessionId: string;
   readonly leases: readonly LeaseProof[];
-  /** Ends it with this error in place of going on. */
-  readonly giveUp?: Error | undefined;
-  readonly signal: AbortSignal;
 }
 
-/** The result of a resume. `failed`: the record may still be waiting. The last two: another caller has resumed it, or is about to. */
-export type Resumed =
-  | { readonly kind: "completed" | "paused" | "failed"; readonly turn: ChatTurnOutcome }
-  | { readonly kind: "already_resumed" | "being_resumed" };
+/** Why a part of a turn did not begin: another caller has resumed it or is about to, or the run has ended or runs. */
+type Taken = "already_resumed" | "being_resumed" | "unknown" | "running";
 
-const takenElsewhere = (error: unknown): "already_resumed" | "being_resumed" | undefined => {
-  if (!GraphError.isInstance(error) || error.code !== "suspension_record_invalid") return undefined;
-  const { reason } = error.data;
-  return reason === "already_resumed" || reason === "being_resumed" ? reason : undefined;
-};
+/** How a part of a turn has ended. */
+export type PartEnd<F extends ChatFields> =
+  | { readonly kind: "ended"; readonly turn: ChatTurnOutcome; readonly outcome: GraphOutcome<F> }
+  /** `settled` is what was to be stored as its end; undefined: nothing has run. The record may still be waiting. */
+  | {
+      readonly kind: "failed";
+      readonly turn: ErroredTurn;
+      readonly settled: ChatTurnOutcome | undefined;
+      readonly failure: Failure;
+    };
 
-const onPath = (turn: ChatTurnOutcome, path: DispatchPath | undefined): ChatTurnOutcome =>
-  path === undefined ? turn : { ...turn, dispatch_path: path };
-
-type ReportFacts = Pick<TurnReport, "path" | "session_id" | "invocation_id">;
+/** How a resume has ended: as a part does, or not at all because another caller has taken it. */
+export type Resumed<F extends ChatFields> = PartEnd<F> | { readonly kind: Taken };
 
 /** What runs turns: what all turns of a harness have in common. */
 export interface TurnEngine<F extends ChatFields>
-  extends Pick<EngineOptions<F>, "observers" | "registerSignal"> {
+  extends Pick<ChatHarnessOptions<F>, "observers" | "registerSignal"> {
   readonly graph: CompiledGraph<F>;
+  readonly errored: (failure: Failure) => ErroredTurn;
+  /** Whether completed turns have the state. */
+  readonly includesState: boolean;
   readonly report: (report: TurnReport) => void;
   readonly createId: (prefix: string) => string;
 }
 
+/** A part of a turn: from its beginning, or behind a pause, to its end or the next pause. */
+interface Part<F extends ChatFields> {
+  readonly sessionId: string | null;
+  invocationId: string;
+  readonly path: () => DispatchPath | undefined;
+  /** What was kept with the pause behind which it begins. */
+  readonly note: PauseNote | null;
+  readonly signal: AbortSignal;
+  readonly options: TurnOptions;
+  readonly span?: Span | undefined;
+  readonly invoke: (shared: SharedOptions<F>) => Promise<GraphOutcome<F>>;
+}
+
+/** The options of every run of the graph. */
+type SharedOptions<F extends ChatFields> = Required<
+  Pick<StartOptions<F>, "signal" | "isSignalUnique" | "unfinished" | "observers" | "metadata" | "settle">
+>;
+
+const takenReasons: Readonly<Record<string, readonly Taken[]>> = {
+  suspension_record_invalid: ["already_resumed", "being_resumed"],
+  run_record_invalid: ["unknown", "running"],
+};
+
+const takenBy = (error: unknown): { readonly kind: Taken } | undefined => {
+  if (!GraphError.isInstance(error)) return undefined;
+  const kind = takenReasons[error.code]?.find((reason) => reason === error.data.reason);
+  return kind && { kind };
+};
+
+/** What is stored of the end of a resumed turn until it is delivered. */
+const toStored = (turn: ChatTurnOutcome): JsonValue => {
+  if (turn.outcome !== "completed") return turn as unknown as JsonValue;
+  const { final_state: _, ...stored } = turn;
+  return stored as unknown as JsonValue;
+};
+
+const turnSpan = (sessionId: string | null): SpanStart => ({
+  name: "invoke_workflow chat",
+  attributes: {
+    "gen_ai.operation.name": "invoke_workflow",
+    "gen_ai.workflow.name": "chat",
+    "gen_ai.conversation.id": sessionId,
+  },
+  metric: "harness.chat.turn.duration",
+  sessionId,
+});
+
 /** Runs invocations, turns their ends into turns, and stores what their pauses need. */
 export class TurnRunner<F extends ChatFields> {
   readonly #engine: TurnEngine<F>;
-  readonly #turns: ChatTurns<F>;
 
-  constructor(engine: TurnEngine<F>, turns: ChatTurns<F>) {
+  constructor(engine: TurnEngine<F>) {
     this.#engine = engine;
-    this.#turns = turns;
   }
 
   /** Runs a turn from its beginning. Rejects only if its caller has cancelled it. */
-  start(turn: TurnStart<F>): Promise<ChatTurnOutcome> {
-    const { sessionId } = turn;
+  start(turn: TurnStart<F>): Promise<PartEnd<F>> {
+    const { sessionId, initial, prepare, signal, options, path } = turn;
+    const { graph, createId } = this.#engine;
+    const invocationId = createId("inv");
     return traced(
       () => turnSpan(sessionId),
-      (span) => this.#start(turn, span),
-    );
-  }
-
-  async #start(
-    { sessionId, initial, prepare, signal, options, path, completed }: TurnStart<F>,
-    span: Span | undefined,
-  ): Promise<ChatTurnOutcome> {
-    const { graph, createId } = this.#engine;
-    const turns = this.#turns;
-    const invocationId = createId("inv");
-    const facts = () => ({ path: path(), session_id: sessionId, invocation_id: invocationId });
-    let outcome: GraphOutcome<F>;
-    try {
-      const leases = (await prepare?.()) ?? [];
-      outcome = await graph.invoke({
-        ...this.#common(signal, options),
-        invocationId,
-        leases,
-        sessionId,
-        initial,
-        settle: (end) => (end.outcome === "suspended" ? this.#pause(end, null) : undefined),
-      });
-    } catch (error) {
-      const failure = this.#reportFailure(facts(), error, signal.aborted, span);
-      if (signal.aborted) throw error;
-      return onPath(turns.errored(failure), path());
-    }
-    this.#report(facts(), outcome.outcome, span);
-    if (outcome.outcome === "completed") completed?.(outcome.state);
-    return onPath(
-      outcome.outcome === "completed" ? turns.completed(outcome, null) : turns.suspended(outcome),
-      path(),
+      (span) =>
+        this.#run({
+          sessionId,
+          invocationId,
+          path,
+          note: null,
+          signal,
+          options,
+          span,
+          invoke: async (shared) => {
+            const leases = await prepare?.();
+            return graph.invoke({ ...shared, leases: leases ?? [], invocationId, sessionId, initial });
+          },
+        }),
     );
   }
 
   /** Resumes a paused turn. Rejects if its caller has cancelled it before it ended, and with a {@link RefusedSignal} if nothing has run. */
-  resume(resumed: TurnResume): Promise<Resumed> {
-    const { session_id: sessionId, descriptor, trace: paused } = resumed.record;
-    const { signal_id: signalId, metadata } = descriptor;
+  resume({ record, payload, lease, giveUp, signal, options }: TurnResume): Promise<Resumed<F>> {
+    const { session_id: sessionId, invocation_id: invocationId, descriptor, trace: paused } = record;
     return traced(
       // The trace of the pause goes on; the links say where it was left, and who resumed it.
       () => ({
@@ -162,52 +168,32 @@ export class TurnRunner<F extends ChatFields> {
         parent: paused ?? activeTrace(),
         links: [paused, activeTrace()],
       }),
-      (span) => {
-        recordSuspension(span, signalId, metadata);
-        return this.#resume(resumed, span);
+      async (span) => {
+        recordSuspension(span, descriptor.signal_id, descriptor.metadata);
+        const end = await this.#run(
+          {
+            sessionId,
+            invocationId,
+            path: () => "signal_resume",
+            note: pauseNoteOf(record),
+            signal,
+            options,
+            span,
+            invoke: (shared) =>
+              this.#engine.graph.invoke({
+                ...shared,
+                resumeInvocation: invocationId,
+                signalPayload: payload as SignalPayload<F>,
+                leases: [lease],
+                giveUp,
+              }),
+          },
+          takenBy,
+        );
+        if (end.kind === "failed" && end.settled === undefined) throw new RefusedSignal(end.failure);
+        return end;
       },
     );
-  }
-
-  async #resume(
-    { record, payload, lease, giveUp, signal, options }: TurnResume,
-    span: Span | undefined,
-  ): Promise<Resumed> {
-    const note = pauseNoteOf(record);
-    const { session_id, invocation_id } = record;
-    const facts = { path: "signal_resume", session_id, invocation_id } as const;
-    const turns = this.#turns;
-    let turn: ChatTurnOutcome | undefined;
-    const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
-      if (end.outcome === "suspended") {
-        turn = onPath(turns.suspended(end), facts.path);
-        return this.#pause(end, note);
-      }
-      const ended =
-        end.outcome === "completed" ? turns.completed(end, note.memo) : turns.errored(toFailure(end.error));
-      turn = onPath(ended, facts.path);
-      return turns.stored(turn);
-    };
-    try {
-      const { outcome } = await this.#engine.graph.invoke({
-        ...this.#common(signal, options),
-        resumeInvocation: invocation_id,
-        signalPayload: payload as SignalPayload<F>,
-        leases: [lease],
-        giveUp,
-        settle,
-      });
-      this.#report(facts, outcome, span);
-      return { kind: outcome === "completed" ? "completed" : "paused", turn: turn as ChatTurnOutcome };
-    } catch (error) {
-      const taken = takenElsewhere(error);
-      if (taken !== undefined) return { kind: taken };
-      const isCancelled = turn === undefined && signal.aborted;
-      const failure = this.#reportFailure(facts, error, isCancelled, span);
-      if (isCancelled) throw error;
-      if (turn === undefined) throw new RefusedSignal(failure);
-      return { kind: "failed", turn: onPath(turns.errored(failure), facts.path) };
-    }
   }
 
   /**
@@ -220,61 +206,92 @@ export class TurnRunner<F extends ChatFields> {
     leases,
     giveUp,
     signal,
-  }: TurnRecovery): Promise<{ readonly invocationId: string; readonly turn: ChatTurnOutcome } | undefined> {
-    const turns = this.#turns;
-    let ended: ChatTurnOutcome | undefined;
-    let failed: ChatTurnOutcome | undefined;
-    let invocationId = runId;
-    const settle = (end: InvocationEnd<F>): JsonValue | undefined => {
-      invocationId = end.invocation_id;
-      if (end.outcome === "suspended") return this.#pause(end, null);
-      if (end.outcome === "completed") ended = turns.completed(end, null);
-      else failed = turns.errored(toFailure(end.error));
-      return turns.stored((failed ?? ended) as ChatTurnOutcome);
+  }: TurnRecovery): Promise<{ readonly invocationId: string; readonly turn: ResumedTurn } | undefined> {
+    const part: Part<F> = {
+      sessionId,
+      invocationId: runId,
+      path: () => undefined,
+      note: null,
+      signal,
+      options: {},
+      invoke: (shared) => this.#engine.graph.invoke({ ...shared, resumeInvocation: runId, leases, giveUp }),
     };
-    const facts = () => ({ path: undefined, session_id: sessionId, invocation_id: invocationId });
+    const end = await this.#run(part, takenBy);
+    if (end.kind === "failed" && end.settled?.outcome !== "errored") throw end.failure.error;
+    if (!("turn" in end) || end.turn.outcome === "suspended") return undefined;
+    return { invocationId: part.invocationId, turn: end.turn };
+  }
+
+  /** @param elsewhere says whether an error means that another caller has taken it: then nothing is reported */
+  async #run<Elsewhere = never>(
+    part: Part<F>,
+    elsewhere: (error: unknown) => Elsewhere | undefined = () => undefined,
+  ): Promise<PartEnd<F> | Elsewhere> {
+    const { note, signal, options } = part;
+    let settled: ChatTurnOutcome | undefined;
+    const settle = (end: InvocationEnd<F>): JsonValue => {
+      part.invocationId = end.invocation_id;
+      settled = this.#turnOf(end, part);
+      return end.outcome === "suspended" ? this.#pause(end, note) : toStored(settled);
+    };
     try {
-      const outcome = await this.#engine.graph.invoke({
-        ...this.#common(signal, {}),
-        resumeInvocation: runId,
-        leases,
-        giveUp,
+      const { observers = [], metadata = {} } = options;
+      const outcome = await part.invoke({
+        signal,
+        isSignalUnique: true,
+        unfinished: "end",
+        metadata,
         settle,
+        observers: [...(this.#engine.observers ?? []), ...observers],
       });
-      this.#report(facts(), outcome.outcome, undefined);
+      this.#report(part, outcome.outcome);
+      return { kind: "ended", turn: settled ?? this.#turnOf(outcome, part), outcome };
     } catch (error) {
-      const reason =
-        GraphError.isInstance(error) && error.code === "run_record_invalid" ? error.data.reason : "";
-      if (reason === "unknown" || reason === "running") return undefined;
-      this.#reportFailure(facts(), error, false, undefined);
-      if (failed === undefined) throw error;
+      const taken = elsewhere(error);
+      if (taken !== undefined) return taken;
+      const isCancelled = settled === undefined && signal.aborted;
+      const failure = toFailure(error);
+      this.#report(part, isCancelled ? "cancelled" : "errored", failure);
+      if (isCancelled) throw error;
+      return { kind: "failed", turn: this.#errored(failure, part), settled, failure };
     }
-    const turn = failed ?? ended;
-    return turn && { invocationId, turn };
   }
 
-  #common(signal: AbortSignal, { observers = [], metadata = {} }: TurnOptions) {
-    const all = [...(this.#engine.observers ?? []), ...observers];
-    return { signal, isSignalUnique: true, unfinished: "end" as const, observers: all, metadata };
+  #errored(failure: Failure, { path }: Part<F>): ErroredTurn {
+    return { ...this.#engine.errored(failure), dispatch_path: path() };
   }
 
-  #report(
-    facts: ReportFacts,
-    outcome: TurnReport["outcome"],
-    span: Span | undefined,
-    error?: unknown,
-    category?: string,
-  ): void {
-    recordTurn(span, facts.path, outcome, category);
-    this.#engine.report({ ...facts, outcome, error_category: category, error });
+  #turnOf(end: InvocationEnd<F>, part: Part<F>): ChatTurnOutcome {
+    if (end.outcome === "errored") return this.#errored(toFailure(end.error), part);
+    const dispatch_path = part.path();
+    if (end.outcome === "suspended") {
+      return {
+        outcome: "suspended",
+        signal_descriptor: end.descriptor,
+        pending_messages: messagesIn(end.state, [addedNow(end)]),
+        invocation_id: end.invocation_id,
+        dispatch_path,
+      };
+    }
+    const replies = messagesIn(end.state, [...addedBefore(part.note?.memo), addedNow(end)]);
+    const final_state = this.#engine.includesState ? (end.state as unknown as JsonObject) : undefined;
+    return { outcome: "completed", replies, final_state, dispatch_path };
   }
 
-  #reportFailure(facts: ReportFacts, error: unknown, isCancelled: boolean, span: Span | undefined): Failure {
-    const failure = toFailure(error);
-    this.#report(facts, isCancelled ? "cancelled" : "errored", span, error, failure.category);
-    return failure;
+  #report(part: Part<F>, outcome: TurnReport["outcome"], failure?: Failure): void {
+    const { span, sessionId: session_id, invocationId: invocation_id } = part;
+    const path = part.path();
+    span?.set({
+      "harness.chat.path": path,
+      "harness.chat.outcome": outcome,
+      "openarmature.error.category": failure?.category,
+    });
+    span?.fail(failure?.category);
+    const { category: error_category, error } = failure ?? { category: undefined, error: undefined };
+    this.#engine.report({ path, session_id, invocation_id, outcome, error_category, error });
   }
 
+  /** Registers a pause; returns what is kept with it. */
   #pause(end: SuspendedOutcome<StateOf<F>>, before: PauseNote | null): PauseNote {
     const { descriptor, invocation_id, session_id } = end;
     let given: unknown;
@@ -287,7 +304,7 @@ export class TurnRunner<F extends ChatFields> {
       given.then(undefined, () => {});
       throw new SubscriptionError("registerSignal must not return a promise");
     }
-    const memo = this.#turns.memo(end, before !== null, before?.memo ?? null);
+    const memo = before === null ? [] : [...addedBefore(before.memo), addedNow(end)];
     return { kind: "pause", pauses: (before?.pauses ?? 0) + 1, memo };
   }
 }

@@ -76,36 +76,6 @@ describe("A store that fails", () => {
     },
   );
 
-  const whole = { invocation_id: "i", status: "suspended", descriptor: { signal_id: "approve pay" } };
-  it.each<["list" | "load", unknown]>([
-    ["list", undefined],
-    ["list", 5],
-    ["list", [null]],
-    ["list", [{ ...whole, descriptor: undefined }]],
-    ["list", [{ ...whole, invocation_id: 7 }]],
-    ["list", [{ ...whole, status: "odd" }]],
-    ["load", 5],
-    ["load", {}],
-    ["load", { ...whole, status: "odd" }],
-  ])("at a signal, where %s gives %j: it is refused, and can be signalled again", async (call, given) => {
-    const inner = createMemoryStore();
-    let isOdd = false;
-    const odd = async () => given as never;
-    const suspensions: GraphStore["suspensions"] = {
-      ...inner.suspensions,
-      list: (filter) => (isOdd && call === "list" ? odd() : inner.suspensions.list(filter)),
-      load: (id) => (isOdd && call === "load" ? odd() : inner.suspensions.load(id)),
-    };
-    const harness = createChatHarness({ graph: approval(), store: { ...inner, suspensions }, ...quiet });
-    const paused = await harness.send("s", user("pay"));
-    const invocationId = paused.outcome === "suspended" ? paused.invocation_id : "";
-    isOdd = true;
-    const signal = call === "list" ? pay : { invocationId };
-    expect(failed(await harness.signal(signal))).toBe("suspension_persistence_failed session_terminating");
-    isOdd = false;
-    expect(await harness.signal(pay)).toMatchObject({ outcome: "resumed" });
-  });
-
   it("when a resumed turn loads its session: nothing has run, and it can be signalled again", async () => {
     const { store, harness, heard } = await paused();
     store.failing.add("sessions.load");

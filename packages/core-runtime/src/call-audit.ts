@@ -49,7 +49,7 @@ export class CallAudit {
     this.#cancelTimer = clock.after(startDelayMs, () => {
       this.#cancelTimer = undefined;
       for (const call of this.#openCalls()) {
-        if (call.messageId === undefined || call.isStartRecorded) continue;
+        if (!call.isSent || call.isStartRecorded) continue;
         call.isStartRecorded = true;
         audit.record(this.#entry("tool.call", call));
       }
@@ -60,7 +60,7 @@ export class CallAudit {
   ended(call: Call, result: CallResult): void {
     const { audit, clock } = this.#context;
     if (!audit.sink) return;
-    const isSent = call.messageId !== undefined;
+    const { isSent } = call;
     const entry = this.#entry(isSent && !call.isStartRecorded ? "tool.call" : "tool.result", call);
     call.isStartRecorded = true;
     const refusal = isSent ? undefined : refusalOf(result);

@@ -1,13 +1,5 @@
-import {
-  type Actor,
-  ActorSchema,
-  type CallContext,
-  CallContextSchema,
-  type Caller,
-  CallerSchema,
-} from "@harnesskit/protocol/runtime";
+import type { Actor, CallContext, Caller } from "@harnesskit/protocol/runtime";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { isObject, jsonProblem } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
 
 /** Options of a call. */
@@ -54,29 +46,12 @@ const ids = [
 const isUsableId = (value: unknown): boolean =>
   value === undefined || (typeof value === "string" && value !== "" && value.length <= 256);
 
-/** What is wrong with the options of a call; undefined where they can be used. */
-const problemOf = (options: CallOptions, limits: CoreLimits): string | undefined => {
-  const badId = ids.find((name) => !isUsableId(options[name]));
-  if (badId !== undefined) return `${badId} must be a string of 1 to 256 characters`;
-  const { timeoutMs = 1, caller, actor, context } = options;
-  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > limits.maxTimeoutMs) {
-    return `timeoutMs must be an integer from 1 to ${limits.maxTimeoutMs}`;
-  }
-  if (caller !== undefined && !CallerSchema.safeParse(caller).success) return "caller must be { type, id }";
-  if (actor !== undefined && !ActorSchema.safeParse(actor).success) {
-    return "actor must be { type, id, display? }";
-  }
-  if (context === undefined) return undefined;
-  if (jsonProblem(context, { maxBytes: limits.maxContextBytes })) {
-    return `context must be JSON of at most ${limits.maxContextBytes} bytes`;
-  }
-  return CallContextSchema.safeParse(context).success
-    ? undefined
-    : "context must be { project_root?, resource_paths?, ui? }";
-};
-
 /** Throws `invalid_argument` for options that cannot be used. */
-export const checkCallOptions = (options: CallOptions, limits: CoreLimits): void => {
-  const problem = isObject(options) ? problemOf(options, limits) : "the options of a call must be an object";
-  if (problem !== undefined) throw new InvalidArgumentError(problem);
+export const checkCallOptions = (options: CallOptions, { maxTimeoutMs }: CoreLimits): void => {
+  const { timeoutMs = 1 } = options;
+  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > maxTimeoutMs) {
+    throw new InvalidArgumentError(`timeoutMs must be an integer from 1 to ${maxTimeoutMs}`);
+  }
+  const badId = ids.find((name) => !isUsableId(options[name]));
+  if (badId !== undefined) throw new InvalidArgumentError(`${badId} must be a string of 1 to 256 characters`);
 };

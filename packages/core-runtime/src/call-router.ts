@@ -10,6 +10,7 @@ import { auditRefusedCall } from "./call-audit.ts";
 import { type CallOptions, checkCallOptions } from "./call-options.ts";
 import { type CallResult, coreResult, misfit } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
+import { unbacked } from "./directives/directives.ts";
 import type { RegisteredTool } from "./judge-tool.ts";
 import type { RuntimeCore } from "./runtime-core.ts";
 import type { Session } from "./session.ts";
@@ -42,9 +43,10 @@ export class CallRouter {
     const { session, tool } = found;
     const call = session.calls.open(tool, input as JsonObject, options);
     const verdict = this.#ask(session, call);
-    if (isThenable(verdict) || options.directiveId !== undefined) {
+    if (isThenable(verdict)) {
+      session.calls.hold(call);
       void this.#admitLater(session, call, verdict);
-    } else this.#admit(session, call, refusedBy(verdict) ?? this.#missingDirective(call));
+    } else this.#admit(session, call, refusedBy(verdict));
     return call;
   }
 
@@ -73,7 +75,7 @@ export class CallRouter {
         ? coreResult(AgentUnavailable, "the agent has not registered its tools yet", retryable)
         : noTool(toolId);
     }
-    return session || this.#agents.knows(agentId) || this.#core.expects(agentId)
+    return session || this.#core.expects(agentId)
       ? coreResult(AgentUnavailable, "the agent is not connected", retryable)
       : noTool(toolId);
   }
@@ -111,56 +113,27 @@ export class CallRouter {
     }
   }
 
-  #admit(session: Session, call: Call, refused: CallResult | undefined): void {
-    if (call.settled) return;
-    if (refused) session.calls.finish(call, refused);
-    else if (this.#isToBeMade(session, call)) session.calls.submit(call);
+  async #admitLater(session: Session, call: Call, verdict: PromiseLike<unknown>): Promise<void> {
+    this.#admit(session, call, refusedBy(await awaitVerdict(verdict)) ?? goneOrChanged(session, call));
   }
 
-  /** The directive is used last, for a call that is made. A call that gets the result of another one uses none. */
-  async #admitLater(session: Session, call: Call, verdict: unknown): Promise<void> {
-    const { calls } = session;
-    const { backing } = this.#context;
-    calls.hold(call);
-    const refused =
-      refusedBy(await awaitVerdict(verdict)) ?? goneOrChanged(session, call) ?? this.#missingDirective(call);
-    const { directiveId } = call.options;
-    if (call.settled || refused || directiveId === undefined) {
-      this.#admit(session, call, refused);
+  #admit({ calls }: Session, call: Call, notPermitted: CallResult | undefined): void {
+    if (call.settled) return;
+    const refused = notPermitted ?? this.#refuseDirective(call);
+    if (refused) {
+      calls.finish(call, refused);
       return;
     }
-    const unbacked = await backing.check(call, directiveId);
-    if (call.settled) return;
-    if (unbacked) {
-      calls.finish(call, unbacked);
-      return;
-    }
-    if (!this.#isToBeMade(session, call)) return;
-    const unused = await backing.use(call, directiveId);
-    // One that its caller has left may still be awaited by others with its key.
-    const problem = unused ?? goneOrChanged(session, call);
-    if (problem) calls.finish(call, problem);
-    else calls.submit(call);
-  }
-
-  #missingDirective({ tool, options }: Call): CallResult | undefined {
-    if (!tool.info.requires_directive || options.directiveId !== undefined) return undefined;
-    return this.#context.backing.unbacked("missing");
-  }
-
-  /** False for a call that its idempotency key refuses, or gives the result of another one. */
-  #isToBeMade({ calls }: Session, call: Call): boolean {
     const known = this.#context.keys.claim(call);
-    if (known === "conflict") {
-      const message = "the idempotency key was used with another input";
-      calls.finish(call, coreResult(RuntimeErrorCode.IdempotencyConflict, message));
-    } else if (known === "incomparable") {
-      const message = "the input of a call with an idempotency key must be valid Unicode";
-      calls.finish(call, coreResult(InvalidInput, message));
-    } else if (known === undefined) return true;
+    if (known === undefined) calls.submit(call);
     else if (known instanceof Call) calls.join(call, known);
     else calls.finish(call, known);
-    return false;
+  }
+
+  /** The directive is used when the call is sent. A call that gets the result of another one uses none. */
+  #refuseDirective(call: Call): CallResult | undefined {
+    if (call.options.directiveId !== undefined) return this.#context.directives.refuse(call);
+    return call.tool.info.requires_directive ? unbacked("missing") : undefined;
   }
 
   /** A call that was not made. */

@@ -33,24 +33,15 @@ export interface ToolCall {
 }
 
 /**
- * - `opened`: nothing was done for it yet.
- * - `authorizing`: waits for the decision or its directive; counts as waiting.
+ * - `opened`: nothing was done for it yet, or it waits for the result of another call with its idempotency key.
+ * - `authorizing`: waits for the decision.
  * - `queued`: waits for a free slot of the agent.
- * - `joined`: waits for the result of another call with its idempotency key.
  * - `running`: was sent.
- * - `canceling`: was sent, and so was its cancellation.
- * - `lingering`: has ended for its caller; the agent still owes a result, and the slot is still taken.
+ * - `canceling`: was sent, and so was its cancellation. The agent still owes a result, and the slot is taken, also where
+ *   the call has ended for its caller.
  * - `ended`
  */
-export type CallState =
-  | "opened"
-  | "authorizing"
-  | "queued"
-  | "joined"
-  | "running"
-  | "canceling"
-  | "lingering"
-  | "ended";
+export type CallState = "opened" | "authorizing" | "queued" | "running" | "canceling" | "ended";
 
 /** One call, from its acceptance on. Its session moves it from state to state; this settles it exactly once. */
 export class Call implements ToolCall {
@@ -63,18 +54,11 @@ export class Call implements ToolCall {
   state: CallState = "opened";
   /** When it expires, by the deadlines of its session. */
   dueMs = Number.POSITIVE_INFINITY;
-  /** The id of its message, once it was sent. */
-  messageId: string | undefined;
+  isSent = false;
   /** Its beginning is in the audit. */
   isStartRecorded = false;
-  /** The call whose result it gets. */
-  leader: Call | undefined;
-  /** How many others wait for its result. */
-  joined = 0;
-  /** Called at its end if it was not sent. */
-  onUnsent: (() => void) | undefined;
-  /** Called with its outcome, also when its own caller has left before. */
-  outcomeListeners: ((result: CallResult, fromAgent: boolean) => void)[] | undefined;
+  /** Its result is what the agent reported of it. */
+  isAnswered = false;
   readonly #calls: SessionCalls;
   readonly #context: CoreContext;
   #stream: CallStream | undefined;
@@ -133,11 +117,6 @@ export class Call implements ToolCall {
     return this.#stream;
   }
 
-  onOutcome(listener: (result: CallResult, fromAgent: boolean) => void): void {
-    this.outcomeListeners ??= [];
-    this.outcomeListeners.push(listener);
-  }
-
   /** Making the call again cannot do its work twice. */
   get isRepeatable(): boolean {
     return this.tool.info.side_effects === false || this.options.idempotencyKey !== undefined;
@@ -148,10 +127,11 @@ export class Call implements ToolCall {
   }
 
   /** Gives the caller the result. Returns false when it has one already. */
-  settle(result: CallResult): boolean {
+  settle(result: CallResult, isAnswered: boolean): boolean {
     const settle = this.#settle;
     if (!settle) return false;
     this.#settle = undefined;
+    this.isAnswered = isAnswered;
     if (this.#onAbort) this.options.signal?.removeEventListener("abort", this.#onAbort);
     this.#stream?.end();
     if (result.status === "succeeded") recordOutcome(this.span, result);

@@ -6,8 +6,7 @@ import { AuditTrail } from "./audit-trail.ts";
 import type { Authorize } from "./authorize.ts";
 import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } from "./core-limits.ts";
 import type { CoreOptions } from "./core-options.ts";
-import { Backing } from "./directives/backing.ts";
-import { createMemoryDirectives, IssuedDirectives } from "./directives/directives.ts";
+import { IssuedDirectives } from "./directives/directives.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { GrantAuthorizer } from "./permissions/authorize-by-grants.ts";
 
@@ -23,7 +22,6 @@ export interface CoreContext {
   readonly authorize: Authorize | undefined;
   readonly permissions: GrantAuthorizer;
   readonly directives: IssuedDirectives;
-  readonly backing: Backing;
   readonly server: { readonly core_version: string; readonly instance_id: string };
   /** Gives `onError` what no call says; without it, a warning of the process. */
   report(error: HarnessError, agentId: string): void;
@@ -49,8 +47,6 @@ export const createContext = (options: CoreOptions): CoreContext => {
   const limits = coreLimits.resolve(options.limits);
   const times = resolveTimes(coreTimes, options);
   const audit = new AuditTrail(options.audit);
-  const store = options.directives ?? createMemoryDirectives();
-  const directives = new IssuedDirectives({ store, audit, clock });
   const report: CoreContext["report"] = (error, agentId) => {
     callSafely(
       () => onError(error, { agentId }),
@@ -65,9 +61,8 @@ export const createContext = (options: CoreOptions): CoreContext => {
     permissions: new GrantAuthorizer(grants, clock, options.operatorCommand),
     times: { ...times, timeoutMs: Math.min(times.timeoutMs, limits.maxTimeoutMs) },
     audit,
-    directives,
-    backing: new Backing(directives, report),
-    keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits),
+    directives: new IssuedDirectives(audit, clock),
+    keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits.maxIdempotencyBytes),
     server: {
       core_version: options.coreVersion ?? "0.0.0",
       instance_id: options.instanceId ?? randomUUID(),

@@ -13,8 +13,6 @@ export const coreLimits = defineLimits({
   maxToolInputBytes: defaultRuntimeLimits.max_tool_input_bytes,
   /** Bytes of one result's output as JSON. */
   maxToolOutputBytes: defaultRuntimeLimits.max_tool_output_bytes,
-  /** Bytes of one call's context as JSON. */
-  maxContextBytes: 64 * 1024,
   /** Bytes of the details of an agent's error, and of the metrics of a result, as JSON; larger ones are left out. */
   maxErrorBytes: 64 * 1024,
   /** The longest `timeoutMs` of a call. */
@@ -39,14 +37,10 @@ export const coreLimits = defineLimits({
   maxPatternLength: 1024,
   /** Steps that one validation may take. */
   maxValidationSteps: 2_000_000,
-  /** Idempotency keys that are remembered. */
-  maxIdempotencyKeys: 4096,
-  /** Bytes of the results that are remembered with their keys. */
+  /** Bytes of the idempotency keys and results that are remembered. */
   maxIdempotencyBytes: 16 * 1024 * 1024,
   /** Connections that have not sent their hello yet. */
   maxUnauthenticatedConnections: 64,
-  /** Launches that are admitted at once. */
-  maxAdmissions: 1024,
   /** Invalid or misplaced messages of one session, after which it is closed. */
   maxInvalidMessages: 100,
   /** Audit entries a minute that one agent can cause beside its calls; more are only counted. */
@@ -55,8 +49,6 @@ export const coreLimits = defineLimits({
   maxWatchers: 256,
   /** Agents that `startCore` runs, stopped ones included. */
   maxAgents: 256,
-  /** Bytes of a manifest that `startCore` reads. */
-  maxManifestBytes: 256 * 1024,
   /** Characters of a line for `onOutput`; a longer one comes in parts. */
   maxOutputLineLength: 8192,
   /** Bytes of the end of each agent's standard error that are kept for errors. */

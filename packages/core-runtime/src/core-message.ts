@@ -30,11 +30,12 @@ export const toMessage = <T extends CoreMessageType>(
   type: T,
   payload: RuntimeMessageOf<T>["payload"] | Record<string, never>,
   links?: Links,
+  id: string = randomUUID(),
 ): OutgoingMessage => {
   const message = {
     v: RUNTIME_PROTOCOL_VERSION,
     type,
-    id: randomUUID(),
+    id,
     ts: isoTime(clock.now()),
     payload,
   };
@@ -48,7 +49,7 @@ const linksOf = ({ requestId, correlationId, causationId }: Call): Links => {
   return links;
 };
 
-/** `core.tool.call` for a call, with the time that it has left. */
+/** `core.tool.call` for a call, with the time that it has left. The message has the id of the call. */
 export const callMessage = (clock: Clock, call: Call): OutgoingMessage => {
   const { idempotencyKey, caller, context, actor } = call.options;
   const payload: RuntimeMessageOf<"core.tool.call">["payload"] = {
@@ -63,7 +64,7 @@ export const callMessage = (clock: Clock, call: Call): OutgoingMessage => {
   if (context || trace) payload.context = { ...context, ...trace };
   const links = linksOf(call);
   if (actor) links.actor = actor;
-  return toMessage(clock, "core.tool.call", payload, links);
+  return toMessage(clock, "core.tool.call", payload, links, call.callId);
 };
 
 /** `core.tool.cancel` for a call. */

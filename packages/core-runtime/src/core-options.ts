@@ -3,7 +3,6 @@ import type { HarnessError } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
 import type { Authorize } from "./authorize.ts";
 import type { CoreLimits, CoreTimes } from "./core-limits.ts";
-import type { DirectiveStore } from "./directives/directives.ts";
 import type { GrantStore } from "./permissions/grants.ts";
 
 /** Options of a core. */
@@ -13,8 +12,6 @@ export interface CoreOptions extends Partial<CoreTimes> {
    * `fs.read` (section 4.3.1). @default nothing
    */
   readonly grants?: GrantStore | undefined;
-  /** Where the directives are that calls may use. @default in memory */
-  readonly directives?: DirectiveStore | undefined;
   /** Decides about each call before it is sent, in place of the grants. @default by `grants` */
   readonly authorize?: Authorize | undefined;
   /** Where everything that happens is recorded, never content, never a token. @default nowhere */
@@ -28,8 +25,7 @@ export interface CoreOptions extends Partial<CoreTimes> {
   readonly limits?: Partial<CoreLimits> | undefined;
   /**
    * Receives what no call says, with the agent: what a tool threw, whose caller learns only that it failed (`tool_failed`; of
-   * agents that `startCore` launches), what a launch observer or `onOutput` threw (`handler_failed`), and a directive that
-   * could not be given back (`directive_not_given_back`). @default `process.emitWarning`
+   * agents that `startCore` launches), and what a launch observer or `onOutput` threw (`handler_failed`). @default `process.emitWarning`
    */
   readonly onError?: ((error: HarnessError, context: { readonly agentId: string }) => void) | undefined;
   /**

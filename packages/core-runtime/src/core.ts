@@ -1,22 +1,20 @@
 import type { Channel, WatchOptions } from "@harnesskit/wire";
-import type { AgentInfo, SessionHealth } from "./agent-state.ts";
+import type { Admission, Launch, LaunchObserver } from "./admissions.ts";
+import type { AgentInfo } from "./agents.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
-import type { CoreOptions } from "./core-options.ts";
 import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
-import type { Admission, Launch, LaunchObserver } from "./launch-port.ts";
-import { checkCoreOptions } from "./option-names.ts";
-import { RuntimeCore } from "./runtime-core.ts";
+import type { LaunchedAgent } from "./launch/launched-agent.ts";
 
-/** The core of the runtime protocol: knows its agents and their tools, and calls them. Starts no process. */
-export interface Core extends AsyncDisposable {
-  /** Serves one agent on a channel that was not started yet. A core that is closing closes it. */
+/** The core of the runtime protocol: runs agents, knows their tools, and calls them. */
+export interface RunningCore extends AsyncDisposable {
+  /** Serves one agent that was admitted, on a channel that was not started yet. A core that is closing closes it. */
   connect(channel: Channel): void;
   /**
    * Lets one launch connect once, with a token that is issued here. Throws `invalid_argument` for a launch that cannot
-   * be used or is admitted already, `buffer_full` when `maxAdmissions` are, `connection_closed` when the core is closing.
+   * be used or is admitted already, `connection_closed` when the core is closing.
    */
   admit(launch: Launch, observer: LaunchObserver): Admission;
   /**
@@ -41,11 +39,6 @@ export interface Core extends AsyncDisposable {
   /** The agents that have a session. */
   agents(): readonly AgentInfo[];
   /**
-   * How each agent is now, and each change; of an agent, a slow reader gets the newest state only. Throws
-   * `buffer_full` when there are `maxWatchers`.
-   */
-  health(options?: WatchOptions): AsyncIterableIterator<SessionHealth>;
-  /**
    * Asks an agent whether it is there. Resolves with the milliseconds that the answer took. Rejects with
    * `connection_closed` when the agent has no session or loses it, `request_timeout` after `timeoutMs`, `buffer_full`
    * when 16 pings wait for it. @default 5000
@@ -58,11 +51,45 @@ export interface Core extends AsyncDisposable {
   goodbye(agentId: string, options: { readonly reason: string }): boolean;
   /** Takes no more calls, lets those that run and wait finish for at most `timeoutMs`, and closes. @default 30000 */
   drain(options?: { readonly timeoutMs?: number }): Promise<void>;
-  /** Ends every call with `core.closed`, says goodbye and closes every connection. Settles when all are closed. */
+  /** The Unix socket to which its agents connect. */
+  readonly socketPath: string;
+  /**
+   * Starts the agent of a directory by its `opensentience.agent.json`, and resolves when it has registered its tools.
+   * Rejects with `manifest_not_found`, `manifest_unsafe`, `manifest_too_large` or `manifest_invalid`, with `agent_exists`
+   * when an agent with its id runs, with `agent_start_failed` (see `ready()`), `buffer_full` (`maxAgents`)
+   * or `core_stopped`.
+   */
+  launch(directory: string): Promise<LaunchedAgent>;
+  /**
+   * Ends an agent: refuses further calls, waits `drainTimeoutMs` for those that it has, sends goodbye, SIGTERM after
+   * `goodbyeGraceMs`, and kills what is left after `stopGraceMs`. Settles when nothing of it is left. Rejects with
+   * `agent_unknown`.
+   */
+  stop(agentId: string): Promise<void>;
+  /**
+   * Ends an agent like `stop()` if it runs, and starts it by what its manifest says now; also one that was
+   * given up. Resolves and rejects like `launch()`; when the manifest cannot be used, the agent runs on.
+   */
+  restart(agentId: string): Promise<LaunchedAgent>;
+  /**
+   * Resolves when each agent has registered its tools. Rejects with an `AgentsNotReadyError` (`agents_not_ready`) as
+   * soon as each did or failed: `errors` has an `AgentStartError` (`agent_start_failed`) for each that failed, with the
+   * reason, its exit and the last lines of its standard error. An agent that waits for its next start by the policy is
+   * judged by that start. With `agentId` only that agent is waited for; `agent_unknown` if it was not launched.
+   */
+  ready(agentId?: string): Promise<void>;
+  /** The state of each agent that was launched, stopped ones included. */
+  launched(): readonly LaunchedAgent[];
+  /**
+   * The state of each launched agent, and each change; of an agent, a slow reader gets the newest state only. Throws
+   * `buffer_full` when there are `maxWatchers`.
+   */
+  health(options?: WatchOptions): AsyncIterableIterator<LaunchedAgent>;
+  /**
+   * Ends every call with `core.closed`, sends goodbye, ends all agents like `stop()` without waiting for
+   * calls, and removes the socket. Settles when nothing is left. Idempotent.
+   */
   close(): Promise<void>;
   /** Settles when the core has closed. */
   readonly closed: Promise<void>;
 }
-
-/** Makes a core. Throws `invalid_argument` for options that cannot be used. */
-export const createCore = (options: CoreOptions = {}): Core => new RuntimeCore(checkCoreOptions(options));

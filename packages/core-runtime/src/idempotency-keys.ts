@@ -1,10 +1,9 @@
-import type { Actor, Caller } from "@harnesskit/protocol/runtime";
+import { type Actor, type Caller, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import type { Clock } from "@harnesskit/wire";
 import { measureJson } from "@harnesskit/wire/json";
 import type { Call } from "./call.ts";
-import type { CallResult } from "./call-result.ts";
+import { type CallResult, coreResult } from "./call-result.ts";
 import { canonicalDigest } from "./canonical-digest.ts";
-import type { CoreLimits } from "./core-limits.ts";
 
 interface KeyEntry {
   readonly inputDigest: string;
@@ -23,69 +22,63 @@ interface KeyEntry {
 export class IdempotencyKeys {
   readonly #clock: Clock;
   readonly #ttlMs: number;
-  readonly #limits: CoreLimits;
+  readonly #maxBytes: number;
   readonly #entries = new Map<string, KeyEntry>();
   #bytes = 0;
 
-  constructor(clock: Clock, ttlMs: number, limits: CoreLimits) {
+  constructor(clock: Clock, ttlMs: number, maxBytes: number) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
-    this.#limits = limits;
+    this.#maxBytes = maxBytes;
   }
 
   /**
-   * The call or result that stands for this call, `conflict` when its key was used with another input, or `incomparable`
-   * for an input without a canonical form, such as one with half a surrogate pair. Undefined when it is to be made, under
-   * its key from now on.
+   * The call whose result this call gets, or how it ends, also where its key was used with another input. Undefined when it
+   * is to be made, under its key from now on.
    */
-  claim(call: Call): Call | CallResult | "conflict" | "incomparable" | undefined {
-    const { idempotencyKey } = call.options;
+  claim(call: Call): Call | CallResult | undefined {
+    const { idempotencyKey, caller, actor } = call.options;
     if (idempotencyKey === undefined) return undefined;
-    const { caller, actor } = call.options;
-    const name = JSON.stringify([call.toolId, partyOf(caller), partyOf(actor), idempotencyKey]);
     const inputDigest = canonicalDigest(call.input);
-    if (inputDigest === undefined) return "incomparable";
+    if (inputDigest === undefined) {
+      const message = "the input of a call with an idempotency key must be valid Unicode";
+      return coreResult(RuntimeErrorCode.InvalidInput, message);
+    }
+    const name = JSON.stringify([call.toolId, partyOf(caller), partyOf(actor), idempotencyKey]);
     const entry = this.#entries.get(name);
     if (entry && this.#clock.elapsedMs() < entry.expiresAt) {
-      return entry.inputDigest === inputDigest ? entry.known : "conflict";
+      if (entry.inputDigest === inputDigest) return entry.known;
+      const message = "the idempotency key was used with another input";
+      return coreResult(RuntimeErrorCode.IdempotencyConflict, message);
     }
-    if (entry) this.#forget(name, entry);
-    const made: KeyEntry = { inputDigest, known: call, bytes: 0, expiresAt: Number.POSITIVE_INFINITY };
-    this.#entries.set(name, made);
-    call.onOutcome((result, fromAgent) => this.#ended(name, made, fromAgent ? result : undefined));
+    this.#forget(name);
+    this.#entries.set(name, { inputDigest, known: call, bytes: 0, expiresAt: Number.POSITIVE_INFINITY });
+    void call.result.then((result) => {
+      this.#forget(name);
+      if (call.isAnswered && isFinal(result)) this.#remember(name, inputDigest, result);
+    });
     return undefined;
   }
 
-  #ended(name: string, entry: KeyEntry, result: CallResult | undefined): void {
-    this.#forget(name, entry);
-    if (!result || !isRememberable(result)) return;
-    entry.known = result;
-    entry.bytes = measureJson(result).length;
-    entry.expiresAt = this.#clock.elapsedMs() + this.#ttlMs;
-    this.#bytes += entry.bytes;
-    this.#entries.set(name, entry);
-    this.#makeRoom();
-  }
-
-  /** The oldest results come first. */
-  #makeRoom(): void {
-    const { maxIdempotencyKeys, maxIdempotencyBytes } = this.#limits;
-    for (const [name, entry] of this.#entries) {
-      if (entry.expiresAt === Number.POSITIVE_INFINITY) continue;
-      const isOver = this.#entries.size > maxIdempotencyKeys || this.#bytes > maxIdempotencyBytes;
-      if (!isOver && this.#clock.elapsedMs() < entry.expiresAt) return;
-      this.#forget(name, entry);
+  /** The oldest results are forgotten first. */
+  #remember(name: string, inputDigest: string, result: CallResult): void {
+    const bytes = name.length + measureJson(result).length;
+    const nowMs = this.#clock.elapsedMs();
+    this.#entries.set(name, { inputDigest, known: result, bytes, expiresAt: nowMs + this.#ttlMs });
+    this.#bytes += bytes;
+    for (const [oldest, { expiresAt }] of this.#entries) {
+      if (this.#bytes <= this.#maxBytes && nowMs < expiresAt) return;
+      if (expiresAt !== Number.POSITIVE_INFINITY) this.#forget(oldest);
     }
   }
 
-  #forget(name: string, entry: KeyEntry): void {
-    if (this.#entries.get(name) !== entry) return;
+  #forget(name: string): void {
+    this.#bytes -= this.#entries.get(name)?.bytes ?? 0;
     this.#entries.delete(name);
-    this.#bytes -= entry.bytes;
   }
 }
 
 const partyOf = (party: Caller | Actor | undefined) => party && [party.type, party.id];
 
-const isRememberable = (result: CallResult): boolean =>
+const isFinal = (result: CallResult): boolean =>
   result.status === "succeeded" || (result.status === "failed" && result.error.retryable !== true);

@@ -4,17 +4,11 @@ export type { ToolCall } from "./call.ts";
 export type { CallOptions } from "./call-options.ts";
 export type { CallResult } from "./call-result.ts";
 export type { StreamChunk } from "./call-stream.ts";
-export { type Core, createCore } from "./core.ts";
+export type { RunningCore } from "./core.ts";
 export type { CoreLimits } from "./core-limits.ts";
 export type { CoreOptions } from "./core-options.ts";
-export type { Directive } from "./directives/directive.ts";
-export {
-  createDirectives,
-  createFileDirectives,
-  type DirectiveStore,
-  type Directives,
-  type DirectivesOptions,
-} from "./directives/directives.ts";
+export type { Directive, DirectiveRequest } from "./directives/directive.ts";
+export type { Directives } from "./directives/directives.ts";
 export type { ToolInfo } from "./judge-tool.ts";
 export {
   type AgentExit,
@@ -34,7 +28,6 @@ export {
   createFileGrants,
   createMemoryGrants,
   type GrantRequest,
-  type GrantSources,
   type GrantStore,
   removeGrants,
   toGrants,
@@ -42,4 +35,4 @@ export {
 export type { FileStoreOptions } from "./records/record-file.ts";
 export { RecordFileError, type RecordFileErrorCode } from "./records/record-file-error.ts";
 export type { RecordLimits, RecordStore } from "./records/record-store.ts";
-export { type RunningCore, startCore } from "./start-core.ts";
+export { startCore } from "./start-core.ts";

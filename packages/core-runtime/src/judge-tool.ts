@@ -10,7 +10,7 @@ import {
 import { HarnessError } from "@harnesskit/wire";
 import { canonicalJson, isObject, jsonProblem } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
-import { toSafeSchema } from "./safe-schema.ts";
+import { SchemaRefusal, toSafeSchema } from "./safe-schema.ts";
 import type { JudgedSchema } from "./tool-validators.ts";
 
 /** A tool that agents have registered. */
@@ -57,22 +57,21 @@ export class ToolRefusal extends HarnessError {
   }
 }
 
+/** A schema as it was judged, and as it was declared: in canonical form. */
 const judgeSchema = (
   declared: unknown,
   side: "input_schema" | "output_schema",
   limits: CoreLimits,
-): JudgedSchema & { readonly schema: JsonObject; readonly text: string } => {
-  const refuse = (message: string, path = ""): never => {
-    throw new ToolRefusal(RuntimeErrorCode.InvalidTool, message, `/${side}${path}`);
-  };
-  if (!isObject(declared)) return refuse("a schema must be an object");
-  const safe = toSafeSchema(declared, limits);
-  if (!safe.ok) return refuse(`${side}: ${safe.problem}`, safe.path);
+): { readonly judged: JudgedSchema; readonly declared: JsonObject; readonly text: string } => {
+  const refuse = (message: string, path = "") =>
+    new ToolRefusal(RuntimeErrorCode.InvalidTool, message, `/${side}${path}`);
+  if (!isObject(declared)) throw refuse("a schema must be an object");
   try {
-    const text = canonicalJson(declared);
-    return { schema: declared as JsonObject, text, safe };
-  } catch {
-    return refuse("a schema holds a string that is not valid Unicode");
+    const judged = toSafeSchema(declared, limits);
+    return { judged, declared: declared as JsonObject, text: canonicalJson(declared) };
+  } catch (cause) {
+    if (!(cause instanceof SchemaRefusal)) throw refuse("a schema holds a string that is not valid Unicode");
+    throw refuse(`${side}: ${cause.problem}`, cause.path.slice(0, 256));
   }
 };
 
@@ -112,15 +111,15 @@ export const judgeTool = (
   return {
     info: {
       ...rest,
-      input_schema: input.schema,
-      output_schema: output ? output.schema : undefined,
+      input_schema: input.declared,
+      output_schema: output?.declared,
       agent_id: agentId,
       schema_digest: schemaDigest,
       declaration_digest: sha256Digest(canonicalJson([schemaDigest, effects, directive, permissions])),
-      unchecked_patterns: input.safe.uncheckedPatterns + (output?.safe.uncheckedPatterns ?? 0),
+      unchecked_patterns: input.judged.uncheckedPatterns + (output?.judged.uncheckedPatterns ?? 0),
     },
     length: restLength + rest.description.length + input.text.length + outputText.length,
-    input,
-    output,
+    input: input.judged,
+    output: output?.judged,
   };
 };

@@ -1,6 +1,5 @@
 import { defineOptions, type OptionNames } from "@harnesskit/wire";
 import type { CoreOptions } from "./core-options.ts";
-import type { DirectivesOptions } from "./directives/directives.ts";
 import type { StartCoreOptions } from "./launch/launch-options.ts";
 import type { FileStoreOptions } from "./records/record-file.ts";
 import type { CoreClientOptions } from "./remote/core-client.ts";
@@ -11,7 +10,6 @@ import type { ThreadToolsOptions } from "./thread-tools/thread-tools.ts";
 
 const coreOptions = {
   grants: false,
-  directives: false,
   authorize: false,
   audit: false,
   redactor: false,
@@ -29,8 +27,6 @@ const coreOptions = {
   cancelGraceMs: false,
   idempotencyTtlMs: false,
 } as const satisfies OptionNames<CoreOptions>;
-
-export const checkCoreOptions = defineOptions<CoreOptions>("createCore", coreOptions);
 
 export const checkStartCoreOptions = defineOptions<StartCoreOptions>("startCore", {
   ...coreOptions,
@@ -95,21 +91,10 @@ export const checkAgentToolsOptions = defineOptions<AgentToolsOptions>("createAg
   actor: false,
 });
 
-export const checkDirectivesOptions = defineOptions<DirectivesOptions>("createDirectives", {
-  store: true,
-  audit: false,
-  clock: false,
-  createId: false,
+export const checkFileGrantsOptions = defineOptions<FileStoreOptions>("createFileGrants", {
+  path: true,
+  limits: false,
 });
-
-const recordFileOptions = { path: true, limits: false } as const;
-
-export const checkFileGrantsOptions = defineOptions<FileStoreOptions>("createFileGrants", recordFileOptions);
-
-export const checkFileDirectivesOptions = defineOptions<FileStoreOptions>(
-  "createFileDirectives",
-  recordFileOptions,
-);
 
 export const checkThreadToolsOptions = defineOptions<ThreadToolsOptions>("createThreadTools", {
   agentId: true,

@@ -8,24 +8,29 @@ import {
   type WatchOptions,
 } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
-import { Admissions, type AdmittedLaunch } from "./admissions.ts";
-import type { AgentInfo, SessionHealth } from "./agent-state.ts";
-import { Agents } from "./agents.ts";
+import {
+  type Admission,
+  Admissions,
+  type AdmittedLaunch,
+  type DisconnectReason,
+  type Launch,
+  type LaunchObserver,
+} from "./admissions.ts";
+import { type AgentInfo, Agents } from "./agents.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import { CallRouter } from "./call-router.ts";
 import { type Accepted, AgentConnection } from "./connection.ts";
-import type { Core } from "./core.ts";
 import { type CoreContext, createContext } from "./core-context.ts";
 import type { CoreOptions } from "./core-options.ts";
 import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
-import type { Admission, DisconnectReason, Launch, LaunchObserver } from "./launch-port.ts";
 import { Session } from "./session.ts";
 
-export class RuntimeCore implements Core {
+/** What a core does beside running processes. */
+export class RuntimeCore {
   readonly context: CoreContext;
   readonly admissions: Admissions;
   /** When a connection last began with what is not a frame, by `elapsedMs` of the clock. */
@@ -42,9 +47,9 @@ export class RuntimeCore implements Core {
   constructor(options: CoreOptions) {
     this.context = createContext(options);
     const { clock, limits, times } = this.context;
-    this.admissions = new Admissions(clock, times.tokenLifetimeMs, limits.maxAdmissions);
+    this.admissions = new Admissions(clock, times.tokenLifetimeMs);
     this.auditBudget = new AuditBudget(clock, limits.maxAuditEventsPerMinute);
-    this.#agents = new Agents(this.context, (agentId) => this.admissions.hasAgent(agentId));
+    this.#agents = new Agents(this.context);
     this.#router = new CallRouter(this.context, this.#agents, this);
   }
 
@@ -79,7 +84,6 @@ export class RuntimeCore implements Core {
       channel,
       admitted,
       hello: hello.payload,
-      knownDigests: this.#agents.knownDigests(agentId),
       agents: this.#agents,
     });
     const before = this.#agents.session(agentId);
@@ -136,9 +140,9 @@ export class RuntimeCore implements Core {
     return undefined;
   }
 
-  /** The agent was launched here, whether or not it ever connected. */
-  expects(_agentId: string): boolean {
-    return false;
+  /** The agent was launched, whether or not it ever connected. */
+  expects(agentId: string): boolean {
+    return this.admissions.hasAgent(agentId);
   }
 
   get directives(): Directives {
@@ -155,10 +159,6 @@ export class RuntimeCore implements Core {
 
   agents(): readonly AgentInfo[] {
     return this.#agents.infos();
-  }
-
-  health(options?: WatchOptions): AsyncIterableIterator<SessionHealth> {
-    return this.#agents.watchHealth(options);
   }
 
   async ping(agentId: string, options: { readonly timeoutMs?: number } = {}): Promise<number> {
@@ -214,14 +214,12 @@ export class RuntimeCore implements Core {
     for (const admitted of this.admissions.all()) this.admissions.remove(admitted);
     this.#agents.close();
     await Promise.all(this.#open);
-    await this.context.backing.settled();
     this.context.audit.record({ action: "core.closed", outcome: "ok" });
   }
 
   #revoke(admitted: AdmittedLaunch, reason: DisconnectReason | undefined): boolean {
     if (!this.admissions.remove(admitted)) return false;
     admitted.end?.(reason ?? { code: RuntimeErrorCode.AgentLost, message: "the launch is over" });
-    this.#agents.forget(admitted.launch.agentId);
     this.#auditLaunch("agent.revoked", admitted, reason?.code);
     return true;
   }

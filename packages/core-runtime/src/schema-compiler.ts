@@ -1,9 +1,67 @@
+import { HarnessError } from "@harnesskit/wire";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { _, Ajv2020, type KeywordCxt, type ValidateFunction } from "ajv/dist/2020.js";
-import { patternEngine } from "./pattern-engine.ts";
+import { RE2JS } from "re2js";
 import { type Steps, stepKeyword } from "./safe-schema.ts";
-import { StepMeter } from "./step-meter.ts";
 import type { ValidationProblem, Validator } from "./tool-validators.ts";
+
+/**
+ * Regular expressions of untrusted declarations: tested by an engine with linear time,
+ * so that no pattern can hold the process up, and charged to the meter by input length times size of the program.
+ * A pattern that the engine cannot take is left to the agent.
+ */
+const patternEngine = (meter: StepMeter) => {
+  const engine = (pattern: string) => {
+    const compiled = compile(pattern);
+    const size = compiled?.programSize() ?? 0;
+    return {
+      test(text: string): boolean {
+        if (!compiled) return true;
+        meter.take(size * (text.length + 1));
+        return compiled.test(text);
+      },
+      /** Equal patterns share a place in the compiled code, different ones must not. */
+      toString: () => pattern,
+    };
+  };
+  return Object.assign(engine, { code: "patternEngine" });
+};
+
+const compile = (pattern: string): RE2JS | undefined => {
+  try {
+    return RE2JS.compile(RE2JS.translateRegExp(pattern));
+  } catch {
+    return undefined;
+  }
+};
+
+/** Thrown where a validation took more steps than it may; made once, because no one sees its stack. */
+const exhausted = new HarnessError(
+  "validation_too_costly",
+  "the value is too large or too intricate for its schema",
+);
+
+/** Counts down while a schema of unknown origin is evaluated, so that no schema and no value can take long. */
+class StepMeter {
+  /** Steps that are left. Compiled schemas count it down themselves. */
+  left = 0;
+
+  take(steps: number): void {
+    this.left -= steps;
+    if (this.left < 0) throw exhausted;
+  }
+
+  /** For a keyword that looks at each entry or character of the value. */
+  takeFor(value: unknown, weight: number): void {
+    this.take(weight * stepsOf(value));
+  }
+}
+
+const stepsOf = (value: unknown): number => {
+  if (typeof value === "string") return 1 + (value.length >> 4);
+  if (typeof value !== "object" || value === null) return 1;
+  return 1 + (Array.isArray(value) ? value.length : Object.keys(value).length);
+};
 
 const problem = (message: string): ValidationProblem => ({ path: "", keyword: "", message });
 const tooCostly = problem("is too large or too intricate for the schema");

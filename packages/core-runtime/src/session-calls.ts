@@ -6,7 +6,6 @@ import {
   type RuntimeError,
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
-import { BoundedSet } from "@harnesskit/wire";
 import { Deadlines } from "@harnesskit/wire/time";
 import { Call, type CallState } from "./call.ts";
 import { CallAudit } from "./call-audit.ts";
@@ -16,15 +15,13 @@ import type { CoreContext } from "./core-context.ts";
 import { callMessage, cancelMessage } from "./core-message.ts";
 import type { RegisteredTool } from "./judge-tool.ts";
 import type { Session } from "./session.ts";
-import { ToolSlots } from "./tool-slots.ts";
 
 const retryable = { retryable: true };
 
 const isWaiting = (state: CallState): boolean => state === "authorizing" || state === "queued";
 
 /** The agent has it, and owes a result. */
-const isInflight = (state: CallState): boolean =>
-  state === "running" || state === "canceling" || state === "lingering";
+const isInflight = (state: CallState): boolean => state === "running" || state === "canceling";
 
 /** The calls of one session: at most so many run, the others wait in the order in which they came; each is settled exactly once. */
 export class SessionCalls {
@@ -35,14 +32,13 @@ export class SessionCalls {
   readonly #context: CoreContext;
   readonly #session: Session;
   readonly #maxInflight: number;
-  readonly #slots: ToolSlots;
+  /** How many calls run of each tool that the manifest limits, by its name. */
+  readonly #slots: ReadonlyMap<string, { readonly limit: number; taken: number }>;
   readonly #audit: CallAudit;
-  /** Every call that has not ended, lingering ones included. */
+  /** Every call that has not ended, by its id. */
   readonly #open = new Map<string, Call>();
   /** Calls that may be sent when there is a slot. */
   readonly #queued = new Set<Call>();
-  /** Calls that the agent may still answer, although they have ended. */
-  readonly #givenUp = new BoundedSet<string>({ maxSize: 1024 });
   readonly #deadlines: Deadlines<Call>;
   #isClosed = false;
   #isPumping = false;
@@ -51,7 +47,8 @@ export class SessionCalls {
   constructor(context: CoreContext, session: Session, { limits = {} }: Partial<AgentManifest> = {}) {
     this.#context = context;
     this.#session = session;
-    this.#slots = new ToolSlots(limits.max_inflight_per_tool);
+    const perTool = Object.entries(limits.max_inflight_per_tool ?? {});
+    this.#slots = new Map(perTool.map(([name, limit]) => [name, { limit, taken: 0 }]));
     this.#audit = new CallAudit(context, session, () => this.#open.values());
     this.#deadlines = new Deadlines({
       clock: context.clock,
@@ -80,9 +77,9 @@ export class SessionCalls {
     return call;
   }
 
-  /** The call waits for its authorization, or for its directive. */
+  /** The call waits for its authorization. */
   hold(call: Call): void {
-    if (call.settled || call.state === "authorizing") return;
+    if (call.state === "ended") return;
     if (this.#hasRoom()) {
       // What is authorized is what is sent, also where the caller changes its object meanwhile.
       call.input = structuredClone(call.input);
@@ -91,17 +88,13 @@ export class SessionCalls {
   }
 
   /** The call gets the result of another one with its key. */
-  join(call: Call, leader: Call): void {
-    if (call.settled) return;
-    this.#enter(call, "joined");
-    call.leader = leader;
-    leader.joined++;
-    leader.onOutcome((result) => this.finish(call, result));
+  join(call: Call, other: Call): void {
+    this.#enter(call, "opened");
+    void other.result.then((result) => this.finish(call, result));
   }
 
   /** The call may be sent: at once if there is a free slot, otherwise when there is one. */
   submit(call: Call): void {
-    if (call.state === "ended") return;
     this.#enter(call, "opened");
     if (this.#hasSlot(call)) this.#send(call);
     else if (this.#hasRoom()) {
@@ -110,35 +103,29 @@ export class SessionCalls {
     } else this.#refuseBusy(call);
   }
 
-  /** Ends the call and those that joined it, and sends what there is a free slot for now. */
-  finish(call: Call, result: CallResult, fromAgent = false): void {
+  /** Ends the call, and sends what there is a free slot for now. `isAnswered`: the result is the agent's. */
+  finish(call: Call, result: CallResult, isAnswered = false): void {
     if (call.state === "ended") return;
     this.#enter(call, "ended");
     this.#open.delete(call.callId);
-    if (call.messageId === undefined) call.onUnsent?.();
-    this.#settle(call, result, fromAgent);
+    this.#settle(call, result, isAnswered);
     this.#pump();
   }
 
   cancel(call: Call, reason: string | undefined): void {
-    const { state } = call;
-    const canceled = coreResult(RuntimeErrorCode.Canceled, "the call was cancelled by its caller");
-    if (state === "joined") this.#leave(call, canceled);
-    else if (call.joined > 0) this.#settleOne(call, canceled);
-    else if (state === "running") {
-      this.#enter(call, "canceling");
-      call.dueMs = Math.min(call.dueMs, this.#deadlines.dueAfter(this.#context.times.cancelGraceMs));
-      this.#sendCancel(call, reason);
-    } else if (!isInflight(state)) this.finish(call, canceled);
+    if (call.state === "running") this.#abandon(call, reason);
+    else if (!isInflight(call.state)) {
+      this.finish(call, coreResult(RuntimeErrorCode.Canceled, "the call was cancelled by its caller"));
+    }
   }
 
   /** Takes a result. Returns what it is when no call of this session waits for it. */
   takeResult({ payload, error }: AgentToolResult): "late" | "unknown" | undefined {
     const call = this.#inflightCall(payload.call_id);
-    const isLate = call ? call.state === "lingering" : this.#givenUp.delete(payload.call_id);
-    if (call) this.#answered(call, payload, error);
-    if (isLate) return "late";
-    return call ? undefined : "unknown";
+    if (!call) return "unknown";
+    const isLate = call.settled;
+    this.#answered(call, payload, error);
+    return isLate ? "late" : undefined;
   }
 
   /** An invalid result for this call came. */
@@ -150,12 +137,8 @@ export class SessionCalls {
 
   /** The agent could not take the message of a call. */
   takeError(inReplyTo: string, error: RuntimeError): void {
-    for (const call of this.#open.values()) {
-      const isOpen = call.state === "running" || call.state === "canceling";
-      if (!isOpen || call.messageId !== inReplyTo) continue;
-      this.#answered(call, { call_id: call.callId, status: "failed", error });
-      return;
-    }
+    const call = this.#inflightCall(inReplyTo);
+    if (call) this.#answered(call, { call_id: call.callId, status: "failed", error });
   }
 
   /** Takes a chunk. Returns false when no running call of this session streams it. */
@@ -169,15 +152,15 @@ export class SessionCalls {
     for (const call of [...this.#open.values()]) if (isWaiting(call.state)) this.finish(call, result);
   }
 
-  /** The session is over. What runs is lost, what waits was never sent. A joined call ends with the one that it joined. */
+  /** The session is over. What runs is lost, what waits was never sent. */
   endAll(lost: (call: Call) => CallResult, unsent: CallResult): void {
     this.#isClosed = true;
     this.#deadlines.stop();
     this.#audit.stop();
-    for (const call of [...this.#open.values()].filter(({ state }) => state !== "joined")) {
-      this.finish(call, isInflight(call.state) ? lost(call) : unsent);
+    for (const call of [...this.#open.values()]) {
+      // One that waits for the result of another call ends with that.
+      if (call.state !== "opened") this.finish(call, isInflight(call.state) ? lost(call) : unsent);
     }
-    for (const call of [...this.#open.values()]) this.#leave(call, unsent);
   }
 
   /** The channel refused the call's message. */
@@ -188,21 +171,23 @@ export class SessionCalls {
   /** The call's time is over, or that which the agent had to answer a cancellation. */
   #expired(call: Call): void {
     const { Canceled, Timeout } = RuntimeErrorCode;
-    const { state } = call;
-    if (state === "running") {
-      this.#enter(call, "lingering");
-      call.dueMs = this.#deadlines.dueAfter(this.#context.times.cancelGraceMs);
-      this.#sendCancel(call, "timeout");
+    if (call.state === "running") {
+      this.#abandon(call, "timeout");
       const message = `the call did not end within ${call.timeoutMs} ms`;
       this.#settle(call, coreResult(Timeout, message, { retryable: call.isRepeatable }), false);
-    } else if (isInflight(state)) {
-      this.#givenUp.add(call.callId);
+    } else if (call.state === "canceling") {
       this.finish(call, coreResult(Canceled, "the agent did not answer the cancellation"));
-    } else {
-      const timedOut = coreResult(Timeout, "the call was not sent in time", retryable);
-      if (state === "joined") this.#leave(call, timedOut);
-      else this.finish(call, timedOut);
-    }
+    } else this.finish(call, coreResult(Timeout, "the call was not sent in time", retryable));
+  }
+
+  /** The agent is asked to stop, and has a while to answer. */
+  #abandon(call: Call, reason: string | undefined): void {
+    const { clock, times } = this.#context;
+    const dueMs = this.#deadlines.dueAfter(times.cancelGraceMs);
+    // A caller that cancels waits no longer than it said before.
+    call.dueMs = reason === "timeout" ? dueMs : Math.min(call.dueMs, dueMs);
+    this.#enter(call, "canceling");
+    this.#session.send(cancelMessage(clock, call, reason, times.cancelGraceMs));
   }
 
   #enter(call: Call, state: CallState): void {
@@ -210,7 +195,8 @@ export class SessionCalls {
     const inflight = Number(isInflight(state)) - Number(isInflight(before));
     this.waiting += Number(isWaiting(state)) - Number(isWaiting(before));
     this.inflight += inflight;
-    if (inflight !== 0) this.#slots.change(call, inflight);
+    const slots = this.#slots.get(call.tool.info.name);
+    if (slots) slots.taken += inflight;
     if (before === "queued") this.#queued.delete(call);
     call.state = state;
   }
@@ -229,7 +215,8 @@ export class SessionCalls {
   }
 
   #hasSlot(call: Call): boolean {
-    return this.inflight < this.#maxInflight && this.#slots.isFree(call);
+    const { limit = Infinity, taken = 0 } = this.#slots.get(call.tool.info.name) ?? {};
+    return this.inflight < this.#maxInflight && taken < limit;
   }
 
   #refuseBusy(call: Call): void {
@@ -237,40 +224,22 @@ export class SessionCalls {
   }
 
   #send(call: Call): void {
-    const { audit, clock } = this.#context;
-    if (audit.isFull) {
-      this.finish(call, coreResult(RuntimeErrorCode.Busy, "the audit log is full", retryable));
+    const { audit, clock, directives } = this.#context;
+    const refused = audit.isFull
+      ? coreResult(RuntimeErrorCode.Busy, "the audit log is full", retryable)
+      : directives.use(call);
+    if (refused) {
+      this.finish(call, refused);
       return;
     }
-    const message = callMessage(clock, call);
-    call.messageId = message.id;
+    call.isSent = true;
     this.#enter(call, "running");
     this.#audit.started();
-    this.#session.send(message, call);
+    this.#session.send(callMessage(clock, call), call);
   }
 
-  #sendCancel(call: Call, reason: string | undefined): void {
-    const { clock, times } = this.#context;
-    this.#session.send(cancelMessage(clock, call, reason, times.cancelGraceMs));
-  }
-
-  /** A joined call leaves. The one that it joined is cancelled when no caller waits for that any more. */
-  #leave(call: Call, result: CallResult): void {
-    const { leader } = call;
-    this.finish(call, result);
-    if (leader && --leader.joined === 0 && leader.settled) this.cancel(leader, undefined);
-  }
-
-  #settle(call: Call, result: CallResult, fromAgent: boolean): void {
-    this.#settleOne(call, result);
-    call.joined = 0;
-    const listeners = call.outcomeListeners ?? [];
-    call.outcomeListeners = undefined;
-    for (const listener of listeners) listener(result, fromAgent);
-  }
-
-  #settleOne(call: Call, result: CallResult): void {
-    if (call.settle(result)) this.#audit.ended(call, result);
+  #settle(call: Call, result: CallResult, isAnswered: boolean): void {
+    if (call.settle(result, isAnswered)) this.#audit.ended(call, result);
   }
 
   #pump(): void {
@@ -279,7 +248,7 @@ export class SessionCalls {
     this.#isPumping = true;
     for (const call of this.#queued) {
       if (this.#isClosed || this.inflight >= this.#maxInflight) break;
-      if (!this.#slots.isFree(call)) continue;
+      if (!this.#hasSlot(call)) continue;
       if (this.#session.tools.get(call.toolId) === call.tool) this.#send(call);
       else this.finish(call, coreResult(RuntimeErrorCode.ToolNotFound, "the tool is gone", retryable));
     }

@@ -133,7 +133,7 @@ export class SessionInbox {
   #register(message: AgentToolsRegister): void {
     const session = this.#session;
     const { tools, replace = false, more = false } = message.payload;
-    const { registered, rejected, rejectedCount, changed } = session.tools.register(tools, replace);
+    const { registered, rejected, rejectedCount } = session.tools.register(tools, replace);
     session.record({
       action: "tools.registered",
       outcome: rejectedCount > 0 ? "refused" : "ok",
@@ -142,9 +142,6 @@ export class SessionInbox {
     for (const { tool_id, error } of rejected) {
       const details = { code: error.code, reason: error.message };
       session.record({ action: "tool.rejected", outcome: "refused", tool_id, details });
-    }
-    for (const tool_id of changed) {
-      session.record({ action: "tool.schema_changed", outcome: "ok", tool_id, details: {} });
     }
     const payload = { registered, rejected: rejected.length > 0 ? rejected : undefined };
     this.#answer(message, "core.tools.registered", payload);

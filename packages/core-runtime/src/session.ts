@@ -8,7 +8,6 @@ import {
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
 import {
-  type BoundedMap,
   BufferFullError,
   type Channel,
   ConnectionClosedError,
@@ -17,15 +16,13 @@ import {
   type HarnessError,
 } from "@harnesskit/wire";
 import { startDeadline, within } from "@harnesskit/wire/time";
-import type { AdmittedLaunch } from "./admissions.ts";
-import type { AgentInfo } from "./agent-state.ts";
-import type { Agents } from "./agents.ts";
+import type { AdmittedLaunch, DisconnectReason, LaunchObserver } from "./admissions.ts";
+import type { AgentInfo, Agents } from "./agents.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
 import { coreResult } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
 import { type OutgoingMessage, toMessage } from "./core-message.ts";
-import type { DisconnectReason, LaunchObserver } from "./launch-port.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { SessionInbox } from "./session-inbox.ts";
 import { ToolRegistry } from "./tool-registry.ts";
@@ -38,7 +35,6 @@ export interface SessionOptions {
   readonly channel: Channel;
   readonly admitted: AdmittedLaunch;
   readonly hello: AgentHello["payload"];
-  readonly knownDigests: BoundedMap<string, string>;
   /** Receives what the session reports. */
   readonly agents: Agents;
 }
@@ -49,7 +45,6 @@ const maxPings = 16;
 export class Session {
   readonly agentId: string;
   readonly sessionId = randomUUID();
-  readonly openedAt: number;
   /** By `elapsedMs` of the clock. */
   readonly openedMs: number;
   readonly admitted: AdmittedLaunch;
@@ -69,18 +64,17 @@ export class Session {
   #missed = false;
   #ended = false;
 
-  constructor({ context, channel, admitted, hello, knownDigests, agents }: SessionOptions) {
+  constructor({ context, channel, admitted, hello, agents }: SessionOptions) {
     this.#context = context;
     this.#channel = channel;
     this.#agents = agents;
     this.admitted = admitted;
     this.hello = hello;
     this.agentId = admitted.launch.agentId;
-    this.openedAt = context.clock.now();
     this.openedMs = context.clock.elapsedMs();
     this.auditBudget = new AuditBudget(context.clock, context.limits.maxAuditEventsPerMinute);
     this.calls = new SessionCalls(context, this, admitted.launch.manifest);
-    this.tools = new ToolRegistry(this.agentId, context.limits, knownDigests);
+    this.tools = new ToolRegistry(this.agentId, context.limits);
     this.#inbox = new SessionInbox(context, this);
   }
 
@@ -175,10 +169,6 @@ export class Session {
     this.#setStatus("unhealthy", "heartbeats were missed");
   }
 
-  notifyHealth(reason: string | undefined): void {
-    this.#notify((observer) => observer.health(this.status, reason));
-  }
-
   notifyConnected(): void {
     const { sessionId, hello } = this;
     this.#notify((observer) => observer.connected({ sessionId, agentVersion: hello.agent_version }));
@@ -240,8 +230,7 @@ export class Session {
       const unavailable = "the agent is unhealthy";
       this.calls.endWaiting(coreResult(RuntimeErrorCode.AgentUnavailable, unavailable, { retryable: true }));
     }
-    this.notifyHealth(reason);
-    this.#agents.healthChanged(this, reason);
+    this.#notify((observer) => observer.health(status, reason));
   }
 
   /** An observer that throws does not end the agent's session. */

@@ -1,51 +1,212 @@
-import type { WatchOptions } from "@harnesskit/wire";
-import type { Core } from "./core.ts";
+import type { AuditEntryInput } from "@harnesskit/audit";
+import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { createUnixListener } from "@harnesskit/transport-uds";
+import {
+  BufferFullError,
+  checkNumber,
+  createDeferred,
+  displayText,
+  type Listener,
+  Watches,
+  type WatchOptions,
+} from "@harnesskit/wire";
+import { type CallResult, coreResult } from "./call-result.ts";
+import type { RunningCore } from "./core.ts";
 import { coreLimits, launchTimes, resolveTimes } from "./core-limits.ts";
-import { baseDirectories, makeCoreDirectory } from "./launch/core-directory.ts";
-import type { StartCoreOptions } from "./launch/launch-options.ts";
+import { AgentSupervisor } from "./launch/agent-supervisor.ts";
+import {
+  baseDirectories,
+  type CoreDirectory,
+  makeCoreDirectory,
+  sweepCores,
+} from "./launch/core-directory.ts";
+import {
+  AgentStartError,
+  AgentsNotReadyError,
+  agentExists,
+  LaunchError,
+  ManifestError,
+} from "./launch/errors.ts";
+import type { LaunchContext, StartCoreOptions } from "./launch/launch-options.ts";
 import type { LaunchedAgent } from "./launch/launched-agent.ts";
-import { StartedCore } from "./launch/started-core.ts";
-import { sweepCores } from "./launch/sweep-cores.ts";
+import { type ReadManifest, readManifest } from "./launch/read-manifest.ts";
 import { checkStartCoreOptions } from "./option-names.ts";
+import { RuntimeCore } from "./runtime-core.ts";
 
-/** A core that listens, and runs agents. */
-export interface RunningCore extends Core {
-  /** The Unix socket to which its agents connect. */
-  readonly socketPath: string;
-  /**
-   * Starts the agent of a directory by its `opensentience.agent.json`, and resolves when it has registered its tools.
-   * Rejects with `manifest_not_found`, `manifest_unsafe`, `manifest_too_large` or `manifest_invalid`, with `agent_exists`
-   * when an agent with its id runs, with `agent_start_failed` (see `ready()`), `buffer_full` (`maxAgents`)
-   * or `core_stopped`.
-   */
-  launch(directory: string): Promise<LaunchedAgent>;
-  /**
-   * Ends an agent: refuses further calls, waits `drainTimeoutMs` for those that it has, sends goodbye, SIGTERM after
-   * `goodbyeGraceMs`, and kills what is left after `stopGraceMs`. Settles when nothing of it is left. Rejects with
-   * `agent_unknown`.
-   */
-  stop(agentId: string): Promise<void>;
-  /**
-   * Ends an agent like `stop()` if it runs, and starts it by what its manifest says now; also one that was
-   * given up. Resolves and rejects like `launch()`; when the manifest cannot be used, the agent runs on.
-   */
-  restart(agentId: string): Promise<LaunchedAgent>;
-  /**
-   * Resolves when each agent has registered its tools. Rejects with an `AgentsNotReadyError` (`agents_not_ready`) as
-   * soon as each did or failed: `errors` has an `AgentStartError` (`agent_start_failed`) for each that failed, with the
-   * reason, its exit and the last lines of its standard error. An agent that waits for its next start by the policy is
-   * judged by that start. With `agentId` only that agent is waited for; `agent_unknown` if it was not launched.
-   */
-  ready(agentId?: string): Promise<void>;
-  /** The state of each agent that was launched, stopped ones included. */
-  launched(): readonly LaunchedAgent[];
-  /** The state of each launched agent, and each change; of an agent, a slow reader gets the newest state only. */
-  health(options?: WatchOptions): AsyncIterableIterator<LaunchedAgent>;
-  /**
-   * Ends every call with `core.closed`, sends goodbye, ends all agents like `stop()` without waiting for
-   * calls, and removes the socket. Settles when nothing is left. Idempotent.
-   */
-  close(): Promise<void>;
+/** The entry for the state that an agent came into. */
+const stateEntry = (agent: LaunchedAgent): AuditEntryInput => ({
+  action: `agent.${agent.state}`,
+  outcome: agent.state === "crash_loop" ? "limited" : agent.reasonCode === undefined ? "ok" : "failed",
+  agent_id: agent.agentId,
+  session_id: agent.sessionId,
+  details: {
+    reason: agent.reasonCode,
+    restarts: agent.restarts,
+    launch_id: agent.launchId,
+    manifest_hash: agent.manifestHash,
+    wait_ms: agent.state === "backoff" ? (agent.nextStartMs ?? 0) - agent.sinceMs : undefined,
+    exit_code: agent.lastExit?.code,
+    exit_signal: agent.lastExit?.signal,
+  },
+});
+
+/** A core with a listener, and with the agents that it launched, by their ids. */
+export class StartedCore extends RuntimeCore implements RunningCore {
+  /** The core ends: it launches nothing and takes no more calls. */
+  isStopping = false;
+  readonly #launch: LaunchContext;
+  /** In the order in which they were launched first. */
+  readonly #supervisors = new Map<string, AgentSupervisor>();
+  readonly #watches: Watches<LaunchedAgent>;
+  #listener: Listener | undefined;
+  readonly #stopped = createDeferred<void>();
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: StartCoreOptions, directory: CoreDirectory) {
+    super(options);
+    this.#launch = { options, core: this, directory, times: resolveTimes(launchTimes, options) };
+    this.#watches = new Watches(this.context.limits.maxWatchers);
+  }
+
+  get socketPath(): string {
+    return this.#launch.directory.socketPath;
+  }
+
+  /** Listens, reads the manifests and starts all of the agents, or none when one cannot be read. */
+  async start(directories: readonly string[]): Promise<void> {
+    const { clock, limits } = this.context;
+    const { maxFrameBytes } = limits;
+    try {
+      this.#listener = createUnixListener({ path: this.socketPath, maxFrameBytes, clock });
+      await this.#listener.listen((channel) => this.connect(channel));
+      const reads = await Promise.all(directories.map((directory) => this.#readManifest(directory)));
+      const ids = new Set<string>();
+      for (const { manifest, directory } of reads) {
+        if (ids.has(manifest.id)) throw agentExists(manifest.id, directory);
+        ids.add(manifest.id);
+      }
+      for (const read of reads) this.#start(read);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  async launch(directory: string): Promise<LaunchedAgent> {
+    this.#assertOpen();
+    const agent = this.#start(await this.#readManifest(directory));
+    await agent.ready();
+    return agent.health;
+  }
+
+  async restart(agentId: string): Promise<LaunchedAgent> {
+    this.#assertOpen();
+    const agent = this.#get(agentId);
+    const read = await this.#readManifest(agent.directory);
+    if (read.manifest.id !== agentId) {
+      const reason = `is of another agent than ${agentId} now`;
+      throw new ManifestError("manifest_invalid", read.directory, reason, "id");
+    }
+    this.#assertOpen();
+    agent.restart(read);
+    await agent.ready();
+    return agent.health;
+  }
+
+  async stop(agentId: string): Promise<void> {
+    await this.#get(agentId).stop();
+  }
+
+  async ready(agentId?: string): Promise<void> {
+    const agents = agentId === undefined ? [...this.#supervisors.values()] : [this.#get(agentId)];
+    const outcomes = await Promise.allSettled(agents.map((agent) => agent.ready()));
+    const errors = outcomes
+      .map((outcome) => (outcome.status === "rejected" ? (outcome.reason as unknown) : undefined))
+      .filter((reason) => reason instanceof AgentStartError);
+    if (errors.length > 0) throw new AgentsNotReadyError(errors);
+  }
+
+  launched(): readonly LaunchedAgent[] {
+    return Array.from(this.#supervisors.values(), (agent) => agent.health);
+  }
+
+  health(options?: WatchOptions): AsyncIterableIterator<LaunchedAgent> {
+    const present = this.launched().map((agent): [string, LaunchedAgent] => [agent.agentId, agent]);
+    return this.#watches.open(present, options);
+  }
+
+  /** Called after each change of an agent. */
+  changed(agent: LaunchedAgent, before: LaunchedAgent): void {
+    this.#watches.push(agent.agentId, agent);
+    if (agent.state !== before.state) this.context.audit.record(stateEntry(agent));
+  }
+
+  override refusal(agentId: string): CallResult | undefined {
+    if (this.isStopping) return coreResult(RuntimeErrorCode.CoreClosed, "the core takes no more calls");
+    if (this.#supervisors.get(agentId)?.health.state !== "stopping") return undefined;
+    return coreResult(RuntimeErrorCode.AgentUnavailable, "the agent is being stopped", { retryable: true });
+  }
+
+  override expects(agentId: string): boolean {
+    return this.#supervisors.has(agentId) || super.expects(agentId);
+  }
+
+  override async drain({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
+    checkNumber("timeoutMs", timeoutMs, { min: 0 });
+    this.isStopping = true;
+    await this.whenIdle(undefined, timeoutMs);
+    await this.close();
+  }
+
+  override close(): Promise<void> {
+    this.#stopping ??= this.#stop().then(this.#stopped.resolve);
+    return this.#stopping;
+  }
+
+  override get closed(): Promise<void> {
+    return this.#stopped.promise;
+  }
+
+  async #stop(): Promise<void> {
+    this.isStopping = true;
+    await Promise.all(Array.from(this.#supervisors.values(), (agent) => agent.stop({ atOnce: true })));
+    await super.close();
+    this.#watches.close();
+    await this.#listener?.close();
+    await this.#launch.directory.remove();
+  }
+
+  #readManifest(directory: string): Promise<ReadManifest> {
+    return readManifest(directory);
+  }
+
+  #start(read: ReadManifest): AgentSupervisor {
+    this.#assertOpen();
+    const { id } = read.manifest;
+    const { maxAgents } = this.context.limits;
+    const present = this.#supervisors.get(id);
+    const state = present?.health.state ?? "stopped";
+    if (state !== "stopped" && state !== "crash_loop") throw agentExists(id, read.directory);
+    if (!present && this.#supervisors.size >= maxAgents) throw new BufferFullError("maxAgents", maxAgents);
+    const agent = present ?? new AgentSupervisor(this.#launch, read);
+    this.#supervisors.set(id, agent);
+    agent.restart(read);
+    return agent;
+  }
+
+  #get(agentId: string): AgentSupervisor {
+    const agent = this.#supervisors.get(agentId);
+    if (!agent) {
+      const message = `no agent ${displayText(agentId, { maxLength: 300 })} was launched by this core`;
+      throw new LaunchError("agent_unknown", message);
+    }
+    return agent;
+  }
+
+  #assertOpen(): void {
+    if (!this.isStopping) return;
+    throw new LaunchError("core_stopped", "the core is closing or closed: nothing is launched any more");
+  }
 }
 
 /**

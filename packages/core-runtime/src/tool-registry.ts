@@ -1,5 +1,4 @@
 import { type RuntimeError, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import type { BoundedMap } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { CoreLimits } from "./core-limits.ts";
 import { judgeTool, type RegisteredTool, type ToolInfo, ToolRefusal } from "./judge-tool.ts";
@@ -10,8 +9,6 @@ export interface RegistrationOutcome {
   /** As many as an answer may hold. What comes after them is rejected too, unseen. */
   readonly rejected: { tool_id: string; error: RuntimeError }[];
   rejectedCount: number;
-  /** Tools whose schemas are not those that this agent registered last under the same id. */
-  readonly changed: string[];
 }
 
 /** Characters of rejections in one answer, so that it stays far below a frame. */
@@ -24,15 +21,12 @@ export class ToolRegistry {
   isAwaited = true;
   readonly #agentId: string;
   readonly #limits: CoreLimits;
-  readonly #knownDigests: BoundedMap<string, string>;
   readonly #tools = new Map<string, RegisteredTool>();
   #length = 0;
 
-  /** `knownDigests` are of the schemas that this agent registered last, in this session or one before. */
-  constructor(agentId: string, limits: CoreLimits, knownDigests: BoundedMap<string, string>) {
+  constructor(agentId: string, limits: CoreLimits) {
     this.#agentId = agentId;
     this.#limits = limits;
-    this.#knownDigests = knownDigests;
   }
 
   get size(): number {
@@ -57,7 +51,7 @@ export class ToolRegistry {
       this.#tools.clear();
       this.#length = 0;
     }
-    const outcome: RegistrationOutcome = { registered: [], rejected: [], rejectedCount: 0, changed: [] };
+    const outcome: RegistrationOutcome = { registered: [], rejected: [], rejectedCount: 0 };
     let rejectionLength = 0;
     for (const [index, declared] of declarations.entries()) {
       if (rejectionLength > maxRejectionLength) {
@@ -101,12 +95,9 @@ export class ToolRegistry {
     if (this.#length + tool.length > limits.maxRegistryLength) {
       throw new ToolRefusal(ToolTooLarge, `the tools together exceed ${limits.maxRegistryLength} characters`);
     }
-    const { tool_id: toolId, schema_digest: digest } = tool.info;
+    const { tool_id: toolId } = tool.info;
     this.#length += tool.length;
     this.#tools.set(toolId, tool);
     outcome.registered.push(toolId);
-    const known = this.#knownDigests.touch(toolId);
-    this.#knownDigests.set(toolId, digest);
-    if (known !== undefined && known !== digest) outcome.changed.push(toolId);
   }
 }

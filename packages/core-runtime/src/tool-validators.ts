@@ -15,8 +15,7 @@ export interface ValidationProblem {
 export type Validator = (value: unknown) => ValidationProblem | undefined;
 
 /** A schema as it was judged. */
-export interface JudgedSchema {
-  readonly safe: Extract<SafeSchema, { ok: true }>;
+export interface JudgedSchema extends SafeSchema {
   /** Once it was needed. */
   validator?: Validator | undefined;
 }
@@ -39,6 +38,6 @@ export const checkValue = (
   value: unknown,
   { maxValidationSteps }: Pick<CoreLimits, "maxValidationSteps">,
 ): ValidationProblem | undefined => {
-  schema.validator ??= compileSchema?.(schema.safe.schema, maxValidationSteps);
+  schema.validator ??= compileSchema?.(schema.schema, maxValidationSteps);
   return schema.validator ? schema.validator(value) : cannotCheck;
 };

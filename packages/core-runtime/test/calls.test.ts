@@ -67,10 +67,6 @@ describe("a call", () => {
       { timeoutMs: 1001 },
       { idempotencyKey: "" },
       { requestId: "x".repeat(257) },
-      { caller: { type: "robot", id: "1" } as never },
-      { actor: { type: "human" } as never },
-      { context: { project_root: 1 } as never },
-      { context: { ui: { text: "x".repeat(70_000) } } },
     ];
     for (const options of bad) {
       const codes = (() => {

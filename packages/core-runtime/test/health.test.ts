@@ -55,46 +55,6 @@ describe("heartbeats", () => {
   });
 });
 
-describe("the health stream", () => {
-  it("gives the present state first, then each change, and a slow reader only the newest of each agent", async () => {
-    const { core, agent, beat, admission } = await setUp();
-    await connected(core, { agentId: "other" });
-    const health = core.health();
-    const next = async () => (await health.next()).value;
-    expect([await next(), await next()]).toMatchObject([
-      { agentId: "demo.agent", status: "ok" },
-      { agentId: "other", status: "ok" },
-    ]);
-    const change = next();
-    await beat("degraded");
-    expect(await change).toMatchObject({
-      agentId: "demo.agent",
-      status: "degraded",
-      reason: "reported by the agent",
-    });
-    for (const status of ["ok", "unhealthy", "degraded"]) await beat(status);
-    expect(await next()).toMatchObject({ agentId: "demo.agent", status: "degraded" });
-    await agent.channel.close();
-    expect(await next()).toEqual({
-      agentId: "demo.agent",
-      status: "disconnected",
-      reason: "the agent closed the connection",
-    });
-    const late = core.health();
-    expect([(await late.next()).value.status, (await late.next()).value.status]).toEqual([
-      "ok",
-      "disconnected",
-    ]);
-    admission.revoke();
-    const later = core.health();
-    expect((await later.next()).value.agentId).toBe("other");
-    const waiting = later.next();
-    await core.close();
-    expect((await waiting).value).toMatchObject({ agentId: "other", status: "disconnected" });
-    expect((await later.next()).done).toBe(true);
-  });
-});
-
 describe("a ping", () => {
   it("is answered, not answered in time, or overtaken by the end of the session", async () => {
     const { clock, core, agent } = await setUp();

@@ -10,13 +10,13 @@ import {
   type CallOptions,
   type CoreGrant,
   type CoreOptions,
-  createCore,
   createMemoryGrants,
   type GrantRequest,
   readingPermissions,
   removeGrants,
   toGrants,
 } from "../src/index.ts";
+import { RuntimeCore } from "../src/runtime-core.ts";
 import { connected, echoTool } from "./support/scripted-agent.ts";
 
 const agentId = "demo.agent";
@@ -25,7 +25,7 @@ const manifest = (permissions: readonly string[]) => ({
 });
 
 const grants = (request: Partial<GrantRequest>, clock = createManualClock()): CoreGrant[] =>
-  toGrants({ agent_id: agentId, permissions: ["side_effects"], granted_by: "ada", ...request }, { clock });
+  toGrants({ agent_id: agentId, permissions: ["side_effects"], granted_by: "ada", ...request }, clock);
 
 /** A core as it is by default, and an agent whose tool needs what is declared. */
 const setUp = async (
@@ -34,7 +34,7 @@ const setUp = async (
 ) => {
   const audit = createMemoryAuditSink();
   const clock = createManualClock();
-  const core = createCore({ audit, clock, ...options });
+  const core = new RuntimeCore({ audit, clock, ...options });
   const { agent } = await connected(core, {
     tools: [echoTool(agentId, "echo", tool)],
     launch: manifest(permissions),
@@ -121,13 +121,9 @@ describe("a grant", () => {
   it("allows the call once each permission is granted", async () => {
     const store = createMemoryGrants();
     const { call, clock } = await setUp({ grants: store }, twoPermissions);
-    await addGrants(
-      store,
-      { agent_id: agentId, permissions: ["side_effects"], granted_by: "ada" },
-      { clock },
-    );
+    await addGrants(store, { agent_id: agentId, permissions: ["side_effects"], granted_by: "ada" }, clock);
     expect(await call()).toMatchObject({ details: { missing: ["fs.write"] } });
-    await addGrants(store, { agent_id: agentId, permissions: ["fs.write"], granted_by: "ada" }, { clock });
+    await addGrants(store, { agent_id: agentId, permissions: ["fs.write"], granted_by: "ada" }, clock);
     expect(await call()).toBe("allowed");
     await removeGrants(store, ({ permission }) => permission === "fs.write");
     expect(await call()).toMatchObject({ details: { missing: ["fs.write"] } });
@@ -240,7 +236,7 @@ describe("a grant", () => {
 
   it("that is not valid is not made, and two deciders are refused, and an audit that is no sink", () => {
     const audit = { record() {}, async flush() {}, async close() {} } as unknown as AuditSink;
-    expect(() => createCore({ audit })).toThrow(
+    expect(() => new RuntimeCore({ audit })).toThrow(
       new InvalidArgumentError(
         "options.audit has no addSecret, no removeSecret: it must be an AuditSink of @harnesskit/audit",
       ),
@@ -258,7 +254,7 @@ describe("a grant", () => {
       expect(() => grants(request)).toThrow(InvalidArgumentError);
     }
     const both = { authorize: () => ({ allowed: true as const }), grants: createMemoryGrants() };
-    expect(() => createCore(both)).toThrow(InvalidArgumentError);
+    expect(() => new RuntimeCore(both)).toThrow(InvalidArgumentError);
   });
 
   it("cannot be read: nothing is granted, but reading", async () => {

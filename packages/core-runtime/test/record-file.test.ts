@@ -15,15 +15,9 @@ import {
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import {
-  addGrants,
-  type CoreGrant,
-  createCore,
-  createFileGrants,
-  RecordFileError,
-  removeGrants,
-} from "../src/index.ts";
+import { addGrants, type CoreGrant, createFileGrants, RecordFileError, removeGrants } from "../src/index.ts";
 import { CoreGrantSchema } from "../src/permissions/grant.ts";
+import { RuntimeCore } from "../src/runtime-core.ts";
 import { connected, echoTool } from "./support/scripted-agent.ts";
 
 const setUp = async () => {
@@ -49,7 +43,7 @@ const fileOf = (...grants: unknown[]) => JSON.stringify({ version: 1, grants });
 
 /** What a core with this file says to a call that needs a grant. */
 const callWith = async (path: string) => {
-  const core = createCore({ grants: createFileGrants({ path }) });
+  const core = new RuntimeCore({ grants: createFileGrants({ path }) });
   onTestFinished(() => core.close());
   const { agent } = await connected(core, {
     tools: [echoTool(), echoTool("demo.agent", "read", { side_effects: false })],

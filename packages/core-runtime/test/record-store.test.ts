@@ -2,28 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createMemoryDirectives } from "../src/directives/directives.ts";
-import {
-  type CoreGrant,
-  createFileDirectives,
-  createFileGrants,
-  type Directive,
-  type RecordStore,
-} from "../src/index.ts";
+import { type CoreGrant, createFileGrants, type RecordStore } from "../src/index.ts";
+import { createMemoryRecords } from "../src/records/record-store.ts";
 import { recordStoreContract } from "../src/testing/index.ts";
 import type { OpenedRecords } from "../src/testing/record-store-contract.ts";
 
 const time = "2026-01-01T00:00:00.000Z";
-const directive = (number: number): Directive => ({
-  id: `dir_${number}`,
-  tool_id: "demo.agent/echo",
-  input: { digest: `sha256:${"0".repeat(64)}` },
-  issued_by: { type: "human", id: "ada" },
-  issued_at: time,
-  until: time,
-  max_uses: 1,
-  uses: 0,
-});
 const grant = (number: number): CoreGrant => ({
   id: `grant_${number}`,
   agent_id: "demo.agent",
@@ -42,14 +26,9 @@ const inFile =
 
 const contracts = [
   ...recordStoreContract({
-    name: "directives in memory",
-    open: (limits) => ({ store: createMemoryDirectives(limits), dispose() {} }),
-    sample: directive,
-  }),
-  ...recordStoreContract({
-    name: "directives in a file",
-    open: inFile(createFileDirectives),
-    sample: directive,
+    name: "grants in memory",
+    open: ({ maxRecords }) => ({ store: createMemoryRecords<CoreGrant>([], maxRecords), dispose() {} }),
+    sample: grant,
   }),
   ...recordStoreContract({ name: "grants in a file", open: inFile(createFileGrants), sample: grant }),
 ];

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { coreLimits } from "../src/core-limits.ts";
-import { toSafeSchema } from "../src/safe-schema.ts";
-import { checkValue, loadSchemaCompiler } from "../src/tool-validators.ts";
+import { SchemaRefusal, toSafeSchema } from "../src/safe-schema.ts";
+import { checkValue, type JudgedSchema, loadSchemaCompiler } from "../src/tool-validators.ts";
 
 const limits = {
   ...coreLimits.defaults,
@@ -15,16 +15,18 @@ const limits = {
 };
 
 const refusalOf = (schema: unknown) => {
-  const safe = toSafeSchema(schema as Record<string, unknown>, limits);
-  return safe.ok ? undefined : `${safe.path}: ${safe.problem}`;
+  try {
+    toSafeSchema(schema as Record<string, unknown>, limits);
+    return undefined;
+  } catch (refusal) {
+    return refusal instanceof SchemaRefusal ? `${refusal.path}: ${refusal.problem}` : refusal;
+  }
 };
 
 beforeAll(() => loadSchemaCompiler());
 
 const validatorOf = (schema: object) => {
-  const safe = toSafeSchema(schema as Record<string, unknown>, coreLimits.defaults);
-  if (!safe.ok) throw new TypeError(safe.problem);
-  const judged = { safe };
+  const judged = toSafeSchema(schema as Record<string, unknown>, coreLimits.defaults);
   return (value: unknown) => checkValue(judged, value, coreLimits.defaults);
 };
 
@@ -164,9 +166,14 @@ describe("a schema of unknown origin", () => {
     );
     fc.assert(
       fc.property(schema, fc.jsonValue(), (source, value) => {
-        const safe = toSafeSchema(source, coreLimits.defaults);
-        if (!safe.ok) return;
-        const problem = checkValue({ safe }, value, coreLimits.defaults);
+        let judged: JudgedSchema;
+        try {
+          judged = toSafeSchema(source, coreLimits.defaults);
+        } catch (refusal) {
+          expect(refusal).toBeInstanceOf(SchemaRefusal);
+          return;
+        }
+        const problem = checkValue(judged, value, coreLimits.defaults);
         expect(problem === undefined || typeof problem.message === "string").toBe(true);
       }),
       { numRuns: runs(60) },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { defineAgent, tool } from "@harnesskit/agent-sdk";
 import { type AhpClientOptions, createAhpClient } from "@harnesskit/ahp-client";
 import { createAhpServer } from "@harnesskit/ahp-server";
-import { createCore } from "@harnesskit/core-runtime";
+import { startCore } from "@harnesskit/core-runtime";
 import { createShellClient, type EngineEndpoint } from "@harnesskit/shell-client";
 import { createShellEngine, shellHeaders } from "@harnesskit/shell-engine";
 import {
@@ -123,7 +123,7 @@ describe("the context of a question to a harness", () => {
 describe("the context of a call of an agent's tool", () => {
   it("travels in the payload's context, and the tool's own work belongs to it", async () => {
     await using sdk = observed();
-    const core = createCore({ authorize: () => ({ allowed: true }) });
+    const core = await startCore({ authorize: () => ({ allowed: true }) });
     const observer = { connected() {}, registered() {}, health() {}, disconnected() {} };
     const { token } = core.admit({ agentId: "demo.agent", launchId: "launch-1" }, observer);
     const pair = createMemoryPair({ codec: lengthPrefixCodec() } as never);

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
+import { ErrorBucketSchema } from "../src/chat/chat-turn-outcome.ts";
+import { ContentBlockSchema } from "../src/chat/content-block.ts";
 import { ChatMessageSchema, chatMessageProblem, errorBucketOf, errorBuckets } from "../src/chat/index.ts";
-import { ContentBlockSchema, ErrorBucketSchema } from "../src/chat/parts.ts";
 
 const text = { type: "text", text: "Hello" };
 const image = { type: "image", source: { type: "url", url: "https://x/y.png" } };

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { CapabilitiesSchema } from "../src/openharness/capabilities.ts";
+import { RenderMessagePayloadSchema } from "../src/openharness/core-actions.ts";
 import {
   ActionDirectiveSchema,
   type ActionType,
@@ -20,7 +22,6 @@ import {
   ShellResponseSchema,
   withMessageText,
 } from "../src/openharness/index.ts";
-import { CapabilitiesSchema, RenderMessagePayloadSchema } from "../src/openharness/parts.ts";
 import { requestDocuments, responseDocuments } from "./openharness-documents.ts";
 
 const request = (fields: object = {}, context: object = {}) => ({

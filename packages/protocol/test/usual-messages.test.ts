@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
+import { AgentToolResultSchema } from "../src/runtime/calls.ts";
 import { CoreToolCallSchema, isUsualCall, isUsualResult } from "../src/runtime/index.ts";
-import { AgentToolResultSchema } from "../src/runtime/parts.ts";
 
 const call = {
   v: 1,

@@ -1,14 +1,16 @@
 import { type ShellError, ShellErrorCode } from "@harnesskit/protocol/openharness";
-import { displayText, HarnessError } from "@harnesskit/wire";
+import { type Clock, displayText, HarnessError } from "@harnesskit/wire";
 import { jsonProblem } from "@harnesskit/wire/json";
+import type { Subject } from "./inbound.ts";
 import { type Redact, redactNothing } from "./redaction.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
+import type { Payload } from "./to-payload.ts";
 
 const codePattern = /^[a-z][a-z0-9_.]{0,63}$/;
 const maxMessageLength = 1000;
 
 /** What a shell gets in place of a failure that is not meant for it. */
-export const internalError = (): ShellError => ({
+const internalError = (): ShellError => ({
   code: ShellErrorCode.InternalError,
   message: "The engine could not handle the request.",
   retryable: false,
@@ -50,7 +52,7 @@ const thrownWords = (
  * What a {@link ShellEngineError} says to the shell. Undefined for whatever else was thrown, and where what it says cannot be
  * sent or has details of more than `maxLength` characters. Never throws.
  */
-export const shellErrorOf = (failure: unknown, redact: Redact, maxLength: number): ShellError | undefined => {
+const shellErrorOf = (failure: unknown, redact: Redact, maxLength: number): ShellError | undefined => {
   const [error, remove] = failure instanceof Thrown ? [failure.error, redact] : [failure, redactNothing];
   try {
     return ShellEngineError.isInstance(error) ? thrownWords(error, remove, maxLength) : undefined;
@@ -59,6 +61,22 @@ export const shellErrorOf = (failure: unknown, redact: Redact, maxLength: number
     return undefined;
   }
 };
+
+/** Makes responses of failures; what is not meant for the shell is an `internal_error` for it, and reported. */
+export class Failures {
+  constructor(
+    readonly onError: (error: unknown) => void,
+    readonly maxLength: number,
+    readonly clock: Clock,
+  ) {}
+
+  payload(failure: unknown, subject?: Pick<Subject, "redact" | "startedAt">): Payload {
+    const own = shellErrorOf(failure, subject?.redact ?? redactNothing, this.maxLength);
+    if (!own) this.onError(failure instanceof Thrown ? failure.error : failure);
+    const engine_latency_ms = subject && this.clock.elapsedMs() - subject.startedAt;
+    return { value: { status: "error", error: own ?? internalError(), engine_latency_ms }, denials: [] };
+  }
+}
 
 /** A request that is not valid, and where. */
 export const badRequest = (message: string, details?: { reason: string; path?: string }) =>

@@ -7,4 +7,4 @@ export type { ShellEngine } from "./shell-engine-api.ts";
 export { ShellEngineError } from "./shell-engine-error.ts";
 export type { ShellEngineOptions } from "./shell-engine-options.ts";
 export type { ShellLogLine } from "./shell-log.ts";
-export type { ShellStream } from "./streaming/handler-stream.ts";
+export type { ShellStream } from "./streaming/shell-stream.ts";

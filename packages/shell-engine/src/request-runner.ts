@@ -1,14 +1,11 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import {
-  type ActionRegistry,
   type ShellApprovalAnswer,
   type ShellContext,
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
 import {
-  type Clock,
   ConnectionClosedError,
-  type CreateId,
   digest,
   joinKey,
   RequestCancelledError,
@@ -16,35 +13,21 @@ import {
 } from "@harnesskit/wire";
 import { conversationKey } from "./admission.ts";
 import type { ContinuationClaims } from "./continuation-token.ts";
-import { type Continuations, isForeign } from "./continuations.ts";
+import { isForeign } from "./continuations.ts";
+import type { EngineParts } from "./engine-parts.ts";
 import { overloaded, Thrown } from "./failure.ts";
-import { HandlerCall } from "./handler-call.ts";
 import type { Inbound } from "./inbound.ts";
-import type { ShellEngineLimits } from "./limits.ts";
-import type { Redact } from "./redaction.ts";
 import { type Remembered, RequestMemory } from "./request-memory.ts";
-import type { Route, Router } from "./routes.ts";
+import type { Route } from "./routes.ts";
 import { RunningHandler } from "./running-handler.ts";
+import { ShellCall } from "./shell-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
-import type { ShellLog } from "./shell-log.ts";
 import { ResponseStream } from "./streaming/response-stream.ts";
 import { type Payload, toPayload } from "./to-payload.ts";
 
 export interface Outcome {
   readonly payload: Payload;
   readonly isReplay: boolean;
-}
-
-export interface RequestRunnerOptions<Context> {
-  readonly limits: ShellEngineLimits;
-  readonly clock: Clock;
-  readonly createId: CreateId;
-  readonly registry: ActionRegistry;
-  readonly log: ShellLog;
-  readonly router: Router<Context>;
-  readonly continuations: Continuations;
-  readonly toFailure: (error: unknown, redact: Redact, elapsedMs?: number) => Payload;
-  readonly onError: (error: unknown) => void;
 }
 
 /** The key under which a request is remembered, and what tells another request of that id. */
@@ -65,14 +48,14 @@ const digestOf = (request: unknown): Promise<string> =>
 
 /** Runs handlers: each request once, within its time, and its response remembered by its id. */
 export class RequestRunner<Context> {
-  readonly #options: RequestRunnerOptions<Context>;
+  readonly #engine: EngineParts<Context>;
   readonly #memory: RequestMemory<Promise<Payload>>;
   readonly #running = new Map<RunningHandler, Inbound<Context>>();
   #isClosed = false;
 
-  constructor(options: RequestRunnerOptions<Context>) {
-    const { limits, clock } = options;
-    this.#options = options;
+  constructor(engine: EngineParts<Context>) {
+    const { limits, clock } = engine;
+    this.#engine = engine;
     this.#memory = new RequestMemory({
       maxEntries: limits.maxRememberedRequests,
       maxLength: limits.maxRememberedLength,
@@ -94,7 +77,7 @@ export class RequestRunner<Context> {
     this.#isClosed = true;
     const cause = new ConnectionClosedError("the engine is closed");
     for (const [running, inbound] of this.#running) {
-      running.abort(cause);
+      running.abort.abort(cause);
       running.response.resolve(this.#failed(inbound, closing()));
     }
   }
@@ -105,7 +88,7 @@ export class RequestRunner<Context> {
       if (running.stream?.id !== id || running.isCancelled) continue;
       if (inbound.owner !== owner || inbound.asked.session_id !== sessionId) return;
       running.isCancelled = true;
-      running.abort(new RequestCancelledError("the request"));
+      running.abort.abort(new RequestCancelledError("the request"));
       const cancelled = error(ShellErrorCode.Cancelled, "The shell has cancelled the request.");
       running.response.resolve(this.#failed(inbound, cancelled));
     }
@@ -115,7 +98,7 @@ export class RequestRunner<Context> {
   async answer(inbound: Inbound<Context>): Promise<Outcome> {
     const { asked, owner, extension, subject } = inbound;
     const belongsToHandler = this.#isForeign(asked);
-    const claims = belongsToHandler ? undefined : await this.#options.continuations.read(asked, owner);
+    const claims = belongsToHandler ? undefined : await this.#engine.continuations.read(asked, owner);
     subject.sessionId = asked.session_id ?? claims?.session;
     subject.runId = claims?.run;
     const id = await this.#keyOf(inbound);
@@ -123,13 +106,13 @@ export class RequestRunner<Context> {
     const known = id && this.#memory.get(id.owner, id.key);
     if (known) return this.#replay(inbound, known, id.digest);
     if (!belongsToHandler) this.#assertUsable(claims, extension?.approval);
-    if (this.#running.size >= this.#options.limits.maxInFlight) throw overloaded();
+    if (this.#running.size >= this.#engine.limits.maxInFlight) throw overloaded();
     return { payload: await this.#begin(inbound, claims, id), isReplay: false };
   }
 
   /** Whether the request's continuation is a handler's to check. */
   #isForeign(asked: ShellContext): boolean {
-    return this.#options.router.takesOwnContinuations && isForeign(asked);
+    return this.#engine.router.takesOwnContinuations && isForeign(asked);
   }
 
   async #keyOf({ owner, request, subject }: Inbound<Context>): Promise<RequestKey | undefined> {
@@ -153,7 +136,7 @@ export class RequestRunner<Context> {
   }
 
   #assertUsable(claims: ContinuationClaims | undefined, approval: ShellApprovalAnswer | undefined): void {
-    if (claims) this.#options.continuations.assertUsable(claims, approval);
+    if (claims) this.#engine.continuations.assertUsable(claims, approval);
     else if (approval) {
       const message = "An answer to an approval comes with the continuation of what was asked.";
       throw error(ShellErrorCode.ApprovalMismatch, message);
@@ -170,11 +153,11 @@ export class RequestRunner<Context> {
     isRemembered: boolean,
     running?: RunningHandler,
   ): Promise<Payload> {
-    const { limits, clock } = this.#options;
+    const { limits, clock } = this.#engine;
     return new Promise((resolve) => {
       const cancelTimer = clock.after(limits.handlerTimeoutMs, () => {
         const cause = new RequestTimeoutError("the handler", limits.handlerTimeoutMs);
-        running?.abort(cause);
+        running?.abort.abort(cause);
         resolve(this.#failed(inbound, tookTooLong({ retryable: isRemembered, cause })));
       });
       void work.then((payload) => {
@@ -189,7 +172,7 @@ export class RequestRunner<Context> {
     claims: ContinuationClaims | undefined,
     id: RequestKey | undefined,
   ): Promise<Payload> {
-    const { clock, limits, createId } = this.#options;
+    const { clock, limits, createId } = this.#engine;
     // A shell that has gone may come back for what it asked by its id.
     const dueAtMs = clock.now() + limits.handlerTimeoutMs;
     const running = new RunningHandler(dueAtMs, id ? undefined : inbound.context);
@@ -224,7 +207,7 @@ export class RequestRunner<Context> {
     running: RunningHandler,
   ): Promise<Payload> {
     await undefined;
-    const { router, continuations, onError } = this.#options;
+    const { router, continuations, failures } = this.#engine;
     const { asked } = inbound;
     let isClaimed = false;
     try {
@@ -241,7 +224,7 @@ export class RequestRunner<Context> {
     } catch (failure) {
       const payload = this.#failed(inbound, failure);
       if (claims && isClaimed && payload.value.error?.retryable) {
-        await continuations.release(claims).catch(onError);
+        await continuations.release(claims).catch(failures.onError);
       }
       return payload;
     }
@@ -254,7 +237,7 @@ export class RequestRunner<Context> {
     claims: ContinuationClaims | undefined,
     data: JsonValue | undefined,
   ): Promise<Payload> {
-    const { continuations, createId, registry, limits, log, onError, clock } = this.#options;
+    const { createId, write } = this.#engine;
     const { asked, subject, owner } = inbound;
     const run = claims?.run === undefined ? undefined : { id: claims.run, data, step: claims.step };
     const isNew = subject.sessionId === undefined;
@@ -263,30 +246,16 @@ export class RequestRunner<Context> {
     const conversationId = asked.conversation_id ?? claims?.conversation;
     const key = conversationKey(owner, sessionId, conversationId);
     const conversation = { key, sessionId, conversationId, isNew };
-    const call = new HandlerCall({ inbound, conversation, run, running, log });
     let returned: unknown;
     try {
-      returned = await route.handler(call);
+      returned = await route.handler(new ShellCall({ inbound, conversation, run, running, write }));
     } catch (thrown) {
       throw new Thrown(thrown);
     }
-    return toPayload(returned, {
-      registry,
-      limits,
-      continuations,
-      held: subject.negotiated.held,
-      owner,
-      conversation,
-      route,
-      runId: () => run?.id ?? createId("run"),
-      isOwnSession: asked.session_id === undefined,
-      elapsedMs: () => clock.elapsedMs() - subject.startedAt,
-      onFault: onError,
-    });
+    return toPayload(returned, { engine: this.#engine, inbound, conversation, route, run });
   }
 
   #failed({ subject }: Inbound<Context>, failure: unknown): Payload {
-    const { toFailure, clock } = this.#options;
-    return toFailure(failure, subject.redact, clock.elapsedMs() - subject.startedAt);
+    return this.#engine.failures.payload(failure, subject);
   }
 }

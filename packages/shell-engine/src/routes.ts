@@ -39,46 +39,41 @@ const noSteps = (step: string | undefined): void => {
   if (step !== undefined) throw new HandlerFault("unknown_step", "only SOPs have steps to continue with");
 };
 
-/** Finds handlers. Names are looked up in maps: inherited properties are not handlers. */
-export class Router<Context> {
-  readonly #intent: ShellHandler<Context> | undefined;
-  readonly #plugins: ReadonlyMap<string, ShellHandler<Context>>;
-  readonly #sops: ReadonlyMap<string, { first: string; steps: ReadonlyMap<string, ShellHandler<Context>> }>;
-  readonly #businessKey: ShellHandlers<Context>["businessKey"];
-  readonly #continuation: ShellHandler<Context> | undefined;
+const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
 
-  constructor({ intent, plugins = {}, sops = {}, businessKey, continuation }: ShellHandlers<Context>) {
-    this.#intent = intent;
-    this.#continuation = continuation;
-    this.#businessKey = businessKey;
-    this.#plugins = new Map(Object.entries(plugins));
-    this.#sops = new Map(
-      Object.entries(sops).map(([id, sop]) => {
-        const steps = new Map(Object.entries(sop.steps));
-        const [first = ""] = sop.first === undefined ? steps.keys() : [sop.first];
-        if (steps.has(first)) return [id, { first, steps }];
-        throw new InvalidArgumentError(`the SOP ${JSON.stringify(id)} has no first step`);
-      }),
-    );
+/** Finds handlers. Inherited properties are not handlers. */
+export class Router<Context> {
+  readonly #handlers: ShellHandlers<Context> & Required<Pick<ShellHandlers<Context>, "plugins" | "sops">>;
+
+  /** Throws `invalid_argument` for a SOP without a first step. */
+  constructor({ plugins = {}, sops = {}, ...others }: ShellHandlers<Context>) {
+    this.#handlers = { ...others, plugins, sops };
+    for (const [id, { steps, first = Object.keys(steps)[0] ?? "" }] of Object.entries(sops)) {
+      if (Object.hasOwn(steps, first)) continue;
+      throw new InvalidArgumentError(`the SOP ${JSON.stringify(id)} has no first step`);
+    }
   }
 
   /** The handler of a new run. Throws `unknown_sop`, `unknown_plugin` or `not_supported`. */
   start(task: TaskHint | undefined): Route<Context> {
     // Hints (section 9): an engine without such routes goes on without them.
-    if (task?.sop_id !== undefined && this.#sops.size > 0) return this.#sop(task.sop_id, undefined);
-    if (task?.plugin_id !== undefined && this.#plugins.size > 0) return this.#plugin(task.plugin_id);
+    const { sops, plugins } = this.#handlers;
+    const has = (table: object) => Object.keys(table).length > 0;
+    if (task?.sop_id !== undefined && has(sops)) return this.#sop(task.sop_id, undefined);
+    if (task?.plugin_id !== undefined && has(plugins)) return this.#plugin(task.plugin_id);
     if (task?.business_key !== undefined) return this.#business(task.business_key);
     return this.#default();
   }
 
   /** Whether there is a handler for continuations in another form than the engine's. */
   get takesOwnContinuations(): boolean {
-    return this.#continuation !== undefined;
+    return this.#handlers.continuation !== undefined;
   }
 
   /** The handler of continuations in another form than the engine's. Throws `not_supported`. */
   ownContinuation(): Route<Context> {
-    return this.#route(this.#continuation, "continuation");
+    return this.#route(this.#handlers.continuation, "continuation");
   }
 
   /** The handler that a continuation was made by. */
@@ -100,24 +95,24 @@ export class Router<Context> {
   }
 
   #sop(id: string, at: string | undefined): Route<Context> {
-    const sop = this.#sops.get(id);
-    const step = at ?? sop?.first ?? "";
-    const handler = sop?.steps.get(step);
-    if (!sop || !handler) {
+    const sop = own(this.#handlers.sops, id);
+    const step = at ?? sop?.first ?? Object.keys(sop?.steps ?? {})[0] ?? "";
+    const handler = sop && own(sop.steps, step);
+    if (!handler) {
       throw new ShellEngineError(
         ShellErrorCode.UnknownSop,
         "This engine does not have that SOP, or that step of it.",
       );
     }
     const checkStep = (next: string | undefined): void => {
-      if (next !== undefined && sop.steps.has(next)) return;
+      if (next !== undefined && Object.hasOwn(sop.steps, next)) return;
       throw new HandlerFault("unknown_step", "a SOP continues with one of its own steps");
     };
     return { handler, key: `sop:${id}`, sop: id, step, checkStep };
   }
 
   #plugin(id: string): Route<Context> {
-    const handler = this.#plugins.get(id);
+    const handler = own(this.#handlers.plugins, id);
     if (!handler)
       throw new ShellEngineError(ShellErrorCode.UnknownPlugin, "This engine does not have that plugin.");
     return { handler, key: `plugin:${id}`, checkStep: noSteps };
@@ -126,7 +121,7 @@ export class Router<Context> {
   #business(businessKey: string): Route<Context> {
     let handler: ShellHandler<Context> | undefined;
     try {
-      handler = this.#businessKey?.(businessKey);
+      handler = this.#handlers.businessKey?.(businessKey);
     } catch (error) {
       throw new Thrown(error);
     }
@@ -135,7 +130,7 @@ export class Router<Context> {
   }
 
   #default(): Route<Context> {
-    return this.#route(this.#intent, "intent");
+    return this.#route(this.#handlers.intent, "intent");
   }
 
   #route(handler: ShellHandler<Context> | undefined, key: string): Route<Context> {

@@ -1,43 +1,31 @@
-import { createDeferred } from "@harnesskit/wire";
+import { createDeferred, LazyAbort } from "@harnesskit/wire";
 import { followSignal, signalOf } from "./shell-context.ts";
 import type { ResponseStream } from "./streaming/response-stream.ts";
 import type { Payload } from "./to-payload.ts";
 
-/** A handler that runs: its response, when its time is over, and its signal, which is made when it is first read. */
+/** A handler that runs. */
 export class RunningHandler {
   /** Settles with the first response: the handler's, or one in its place. Never rejects. */
   readonly response = createDeferred<Payload>();
-  readonly dueAtMs: number;
+  readonly abort = new LazyAbort();
   stream: ResponseStream | undefined;
   isCancelled = false;
-  readonly #context: unknown;
-  #abort: AbortController | undefined;
-  #reason: unknown;
-  #unfollow: () => void = () => {};
+  #unfollow: (() => void) | undefined;
 
-  /** Where a context is given, its signal aborts the handler's. */
-  constructor(dueAtMs: number, context: unknown) {
-    this.dueAtMs = dueAtMs;
-    this.#context = context;
-  }
+  /** @param context where it is given, its signal aborts the handler's */
+  constructor(
+    readonly dueAtMs: number,
+    readonly context: unknown,
+  ) {}
 
   get signal(): AbortSignal {
-    if (!this.#abort) {
-      this.#abort = new AbortController();
-      if (this.#reason !== undefined) this.#abort.abort(this.#reason);
-      else this.#unfollow = followSignal(this.#abort, signalOf(this.#context));
-    }
-    return this.#abort.signal;
-  }
-
-  abort(reason: unknown): void {
-    this.#reason ??= reason;
-    this.#abort?.abort(reason);
+    this.#unfollow ??= followSignal(this.abort, signalOf(this.context));
+    return this.abort.signal;
   }
 
   /** The handler has ended with this response. */
   end(payload: Payload): void {
-    this.#unfollow();
+    this.#unfollow?.();
     this.response.resolve(payload);
   }
 }

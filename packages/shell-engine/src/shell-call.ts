@@ -10,7 +10,11 @@ import type {
   ShellIdentity,
   TaskHint,
 } from "@harnesskit/protocol/openharness";
-import type { ShellStream } from "./streaming/handler-stream.ts";
+import { jsonProblem } from "@harnesskit/wire/json";
+import type { Inbound, Subject } from "./inbound.ts";
+import type { RunningHandler } from "./running-handler.ts";
+import { type WriteLog, writeLog } from "./shell-log.ts";
+import { noStream, type ShellStream } from "./streaming/shell-stream.ts";
 
 export type MaybePromise<T> = T | Promise<T>;
 
@@ -33,8 +37,18 @@ export interface ResumedRun {
   readonly step: string | undefined;
 }
 
+const eventPattern = /^[a-z0-9_.:-]{1,64}$/;
+
+interface CallParts<Context> {
+  readonly inbound: Inbound<Context>;
+  readonly conversation: Conversation;
+  readonly run: ResumedRun | undefined;
+  readonly running: RunningHandler;
+  readonly write: WriteLog | undefined;
+}
+
 /** One request, as a handler gets it, without `auth`. */
-export interface ShellCall<Context = unknown> {
+export class ShellCall<Context = unknown> {
   readonly requestId: string | undefined;
   readonly correlationId: string | undefined;
   /** The header `traceparent`, where the transport's context shows one that is well-formed. */
@@ -72,15 +86,60 @@ export interface ShellCall<Context = unknown> {
   readonly context: Context;
   /** When the engine stops waiting, in milliseconds since the epoch. */
   readonly dueAtMs: number;
-  /** Aborts then; when the shell cancels; and, for a request without a request_id, when the shell goes away. */
-  readonly signal: AbortSignal;
   /** Previews of the response, for a shell that agrees on `openharness.streaming`. */
   readonly stream: ShellStream;
+  readonly #running: RunningHandler;
+  readonly #subject: Subject;
+  readonly #write: WriteLog | undefined;
+
+  /** @internal */
+  constructor({ inbound, conversation, run, running, write }: CallParts<Context>) {
+    const { asked, subject, extension, request } = inbound;
+    this.requestId = subject.requestId;
+    this.correlationId = subject.correlationId;
+    this.traceparent = subject.trace.traceparent;
+    this.conversation = conversation;
+    this.run = run;
+    this.intent = asked.user_intent;
+    this.task = asked.task_hint;
+    this.shell = asked.shell;
+    // The redaction and the log still need what the handler may take out.
+    this.environment = asked.environment_state && { ...asked.environment_state };
+    this.attachments = asked.attachments ?? [];
+    this.extensions = asked.extensions;
+    this.requestExtensions = request.request.extensions;
+    this.capabilities = subject.negotiated.held;
+    this.shellCapabilities = request.capabilities ?? {};
+    this.continuation = asked.continuation;
+    this.approval = extension?.approval;
+    this.principal = inbound.principal;
+    this.context = inbound.context;
+    this.dueAtMs = running.dueAtMs;
+    this.stream = running.stream ?? noStream;
+    this.#running = running;
+    this.#subject = subject;
+    this.#write = write;
+  }
+
+  /** Aborts at `dueAtMs`; when the shell cancels; and, for a request without a request_id, when the shell goes away. */
+  get signal(): AbortSignal {
+    return this.#running.signal;
+  }
+
   /**
-   * Writes a line to the engine's log, with the request's ids. `event` is of small letters, digits and `_.:-`. Where the
-   * environment is secret the details are left out; else values of one that is not public are taken out of them.
+   * Writes a line to the engine's log, with the request's ids. `event` is of small letters, digits and `_.:-`. Details that are not
+   * JSON are left out. Where the environment is secret the details are left out; else values of one that is not public are
+   * taken out of them.
    */
-  log(event: string, details?: JsonObject): void;
+  readonly log = (event: string, details?: JsonObject): void => {
+    const isName = eventPattern.test(event) && this.#subject.redact(event) === event;
+    const isShown = details !== undefined && jsonProblem(details) === undefined;
+    writeLog(this.#write, this.#subject, {
+      event: isName ? event : "handler",
+      level: "info",
+      details: isShown ? details : undefined,
+    });
+  };
 }
 
 /** How a run continues. */

@@ -13,7 +13,10 @@ export const signalOf = (context: unknown): AbortSignal | undefined => {
 };
 
 /** Aborts a controller when an outer signal does. Returns what ends that. */
-export const followSignal = (controller: AbortController, outer: AbortSignal | undefined): (() => void) => {
+export const followSignal = (
+  controller: Pick<AbortController, "abort">,
+  outer: AbortSignal | undefined,
+): (() => void) => {
   if (!outer) return () => {};
   const onAbort = () => controller.abort(outer.reason);
   if (outer.aborted) onAbort();

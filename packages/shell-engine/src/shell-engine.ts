@@ -10,7 +10,6 @@ import {
 } from "@harnesskit/protocol/openharness";
 import {
   type Channel,
-  type Clock,
   ConnectionClosedError,
   callSafely,
   type HarnessError,
@@ -24,19 +23,20 @@ import { allDenials, CapabilityOffer } from "./capability-offer.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
-import { internalError, notJson, shellErrorOf, Thrown } from "./failure.ts";
+import type { EngineParts } from "./engine-parts.ts";
+import { Failures, notJson } from "./failure.ts";
 import { shellReplyHeaders, traceOf, traceOfMessage } from "./http-trace.ts";
 import type { Subject } from "./inbound.ts";
-import { type ShellEngineLimits, shellEngineLimits } from "./limits.ts";
+import { shellEngineLimits } from "./limits.ts";
 import { checkShellEngineOptions } from "./option-names.ts";
 import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
-import { createRedact, type Redact, redactNothing } from "./redaction.ts";
+import { createRedact, redactNothing } from "./redaction.ts";
 import { type Outcome, RequestRunner } from "./request-runner.ts";
 import { Router } from "./routes.ts";
 import { contextOf } from "./shell-context.ts";
 import type { ShellEngine, ShellEngineStats } from "./shell-engine-api.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
-import { ShellLog } from "./shell-log.ts";
+import { writeLog } from "./shell-log.ts";
 import { lastAnswer } from "./streaming/last-answer.ts";
 import type { ResponseStream } from "./streaming/response-stream.ts";
 import type { Payload } from "./to-payload.ts";
@@ -44,10 +44,7 @@ import type { Payload } from "./to-payload.ts";
 type OnStream = (stream: ResponseStream) => void;
 
 class Engine<Context> implements ShellEngine<Context> {
-  readonly #limits: ShellEngineLimits;
-  readonly #clock: Clock;
-  readonly #log: ShellLog;
-  readonly #onError: (error: unknown) => void;
+  readonly #parts: EngineParts<Context>;
   readonly #offer: CapabilityOffer;
   readonly #admission: Admission<Context>;
   readonly #runner: RequestRunner<Context>;
@@ -59,30 +56,24 @@ class Engine<Context> implements ShellEngine<Context> {
     const { clock = systemClock, createId = randomId, onResponse } = options;
     const limits = shellEngineLimits.resolve(options.limits);
     const registry = createActionRegistry(options.actionTypes);
-    this.#limits = limits;
-    this.#clock = clock;
-    this.#log = new ShellLog(options.log);
-    this.#onError = (error) => callSafely(() => options.onError?.(error));
+    const onError = (error: unknown) => callSafely(() => options.onError?.(error));
+    const key = options.continuationKey ?? crypto.getRandomValues(new Uint8Array(32));
+    const signer = new ContinuationSigner(key, limits.maxIdLength);
+    const store = options.continuations ?? new MemoryContinuationStore(limits, clock);
     this.#onResponse = onResponse && ((response) => callSafely(() => onResponse(response)));
     this.#offer = new CapabilityOffer(registry, options.capabilities ?? {});
     this.#admission = new Admission(options.authenticate, limits, clock);
-    const key = options.continuationKey ?? crypto.getRandomValues(new Uint8Array(32));
-    this.#runner = new RequestRunner({
+    this.#parts = {
       limits,
       clock,
       createId,
       registry,
-      log: this.#log,
       router: new Router(options.handlers),
-      continuations: new Continuations({
-        signer: new ContinuationSigner(key, limits.maxIdLength),
-        store: options.continuations ?? new MemoryContinuationStore(limits, clock),
-        clock,
-        createId,
-      }),
-      toFailure: (error, redact, elapsedMs) => this.#toFailure(error, redact, elapsedMs),
-      onError: this.#onError,
-    });
+      continuations: new Continuations({ signer, store, clock, createId }),
+      failures: new Failures(onError, limits.maxResponseLength, clock),
+      write: options.log,
+    };
+    this.#runner = new RequestRunner(this.#parts);
   }
 
   readonly handle = (message: unknown, context: Context): Promise<ShellResponse> =>
@@ -113,7 +104,7 @@ class Engine<Context> implements ShellEngine<Context> {
       this.#runner.cancelStream(stream_id, owner, session_id);
       return undefined;
     } catch (error) {
-      return this.#respond(this.#toFailure(error), undefined);
+      return this.#respond(this.#parts.failures.payload(error), undefined);
     }
   }
 
@@ -150,8 +141,7 @@ class Engine<Context> implements ShellEngine<Context> {
       subject = this.#subjectOf(message, context);
       outcome = await this.#answer(message, context, subject, onStream);
     } catch (error) {
-      const elapsedMs = subject && this.#clock.elapsedMs() - subject.startedAt;
-      outcome = { payload: this.#toFailure(error, subject?.redact, elapsedMs), isReplay: false };
+      outcome = { payload: this.#parts.failures.payload(error, subject), isReplay: false };
     }
     if (subject) {
       this.#write(subject, outcome);
@@ -170,7 +160,7 @@ class Engine<Context> implements ShellEngine<Context> {
     onStream: OnStream | undefined,
   ): Promise<Outcome> {
     this.#runner.assertOpen();
-    const { request, extension } = readRequest(message, this.#limits);
+    const { request, extension } = readRequest(message, this.#parts.limits);
     const { auth, context: asked = {} } = request.request;
     subject.request = request;
     subject.redact = createRedact(auth, asked.environment_state, asked.user_intent);
@@ -209,8 +199,8 @@ class Engine<Context> implements ShellEngine<Context> {
       const frame = reply as StreamFrame;
       return frame.type === "end" ? { ...frame, response: this.unsendable(frame.response, error) } : frame;
     }
-    const { maxIdLength } = this.#limits;
-    return this.#respond(this.#toFailure(error), {
+    const { maxIdLength } = this.#parts.limits;
+    return this.#respond(this.#parts.failures.payload(error), {
       requestId: messageIdOf(reply, "request_id", maxIdLength),
       correlationId: messageIdOf(reply, "correlation_id", maxIdLength),
     });
@@ -230,9 +220,9 @@ class Engine<Context> implements ShellEngine<Context> {
       },
       malformed: this.malformed,
       unsendable: this.unsendable,
-      maxPending: this.#limits.maxPendingPerChannel,
+      maxPending: this.#parts.limits.maxPendingPerChannel,
       countsUnsent: true,
-      onError: this.#onError,
+      onError: this.#parts.failures.onError,
     });
     this.#open.set(channel, server);
     void channel.closed.then(() => this.#open.delete(channel));
@@ -252,10 +242,10 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.close();
 
   #subjectOf(message: unknown, context: Context): Subject {
-    const { maxIdLength } = this.#limits;
+    const { maxIdLength } = this.#parts.limits;
     const trace = traceOf(context);
     return {
-      startedAt: this.#clock.elapsedMs(),
+      startedAt: this.#parts.clock.elapsedMs(),
       negotiated: this.#offer.nothingAsked,
       request: undefined,
       requestId: messageIdOf(message, "request_id", maxIdLength),
@@ -268,24 +258,17 @@ class Engine<Context> implements ShellEngine<Context> {
   }
 
   #write(subject: Subject, { payload, isReplay }: Outcome): void {
-    if (!this.#log.isOn) return;
+    const { write, clock } = this.#parts;
     const { status, error, action_directives } = payload.value;
-    this.#log.write(subject, {
+    writeLog(write, subject, {
       event: "request",
       level: status === "error" ? "warn" : "info",
       outcome: status,
       error_code: error?.code,
-      duration_ms: this.#clock.elapsedMs() - subject.startedAt,
+      duration_ms: clock.elapsedMs() - subject.startedAt,
       is_replay: isReplay,
       action_types: action_directives?.map(({ action_type }) => action_type),
     });
-  }
-
-  #toFailure(failure: unknown, redact: Redact = redactNothing, elapsedMs?: number): Payload {
-    const own = shellErrorOf(failure, redact, this.#limits.maxResponseLength);
-    if (!own) this.#onError(failure instanceof Thrown ? failure.error : failure);
-    const value = { status: "error", error: own ?? internalError(), engine_latency_ms: elapsedMs } as const;
-    return { value, denials: [] };
   }
 }
 

@@ -1,6 +1,7 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { EnvironmentState, PrivacyTier } from "@harnesskit/protocol/openharness";
 import { callSafely } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import type { Subject } from "./inbound.ts";
 
 /**
@@ -36,54 +37,32 @@ export interface ShellLogLine {
 
 export type WriteLog = (line: ShellLogLine) => unknown;
 
-/** Writes lines, each as far as its request's privacy tier lets it. */
-export class ShellLog {
-  readonly #write: WriteLog | undefined;
-
-  constructor(write: WriteLog | undefined) {
-    this.#write = write;
-  }
-
-  /** Whether lines are written at all. */
-  get isOn(): boolean {
-    return this.#write !== undefined;
-  }
-
-  write(
-    subject: Subject,
-    line: Pick<
-      ShellLogLine,
-      "event" | "level" | "outcome" | "error_code" | "duration_ms" | "is_replay" | "action_types" | "details"
-    >,
-  ): void {
-    const write = this.#write;
-    if (!write) return;
-    const { request, requestId, correlationId, trace, sessionId, runId, redact } = subject;
-    const context = request?.request.context;
-    const state = context?.environment_state;
-    const tier = state?.privacy_tier;
-    const isPublic = tier === "public";
+/** Writes a line, as far as its request's privacy tier lets it. */
+export const writeLog = (
+  write: WriteLog | undefined,
+  { request, requestId, correlationId, trace, sessionId, runId, redact }: Subject,
+  { details, ...own }: ShellLogLine,
+): void => {
+  if (!write) return;
+  const context = request?.request.context;
+  const state = context?.environment_state;
+  const tier = state?.privacy_tier;
+  const shown = <T extends JsonValue>(value: T | undefined): T | undefined =>
+    value === undefined ? undefined : redact(value);
+  const line: ShellLogLine = {
     // What the engine says itself stays readable, whatever a shell has put into its state.
-    const { details, ...own } = line;
-    const shown = {
-      request_id: requestId,
-      correlation_id: correlationId,
-      traceparent: trace.traceparent,
-      http_request_id: trace.requestId,
-      session_id: sessionId ?? context?.session_id,
-      conversation_id: context?.conversation_id,
-      run_id: runId,
-      shell_kind: context?.shell?.shell_kind,
-      environment_state: isPublic ? state : undefined,
-      details: tier === "secret" ? undefined : details,
-    };
-    const whole: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries({ ...own, privacy_tier: tier })) {
-      if (value !== undefined) whole[name] = value;
-    }
-    for (const [name, value] of Object.entries(shown)) {
-      if (value !== undefined) whole[name] = redact(value as JsonObject);
-    }
-    callSafely(() => write(whole as unknown as ShellLogLine));
-  }
-}
+    ...own,
+    privacy_tier: tier,
+    request_id: shown(requestId),
+    correlation_id: shown(correlationId),
+    traceparent: shown(trace.traceparent),
+    http_request_id: shown(trace.requestId),
+    session_id: shown(sessionId ?? context?.session_id),
+    conversation_id: shown(context?.conversation_id),
+    run_id: shown(runId),
+    shell_kind: shown(context?.shell?.shell_kind),
+    environment_state: tier === "public" ? shown(state) : undefined,
+    details: tier === "secret" ? undefined : shown(details),
+  };
+  callSafely(() => write(defined({ ...line })));
+};

@@ -1,6 +1,5 @@
 import {
   type ActionDirective,
-  type ActionRegistry,
   approvalSubject,
   type CapabilityDenial,
   type Continuation,
@@ -14,11 +13,11 @@ import {
 import { digest } from "@harnesskit/wire";
 import { jsonProblem } from "@harnesskit/wire/json";
 import { checkDirectives } from "./check-directives.ts";
-import type { Continuations } from "./continuations.ts";
+import type { EngineParts } from "./engine-parts.ts";
 import { HandlerFault } from "./failure.ts";
-import type { ShellEngineLimits } from "./limits.ts";
+import type { Inbound } from "./inbound.ts";
 import type { Route } from "./routes.ts";
-import type { ContinueWith, Conversation, ShellReply } from "./shell-call.ts";
+import type { ContinueWith, Conversation, ResumedRun, ShellReply } from "./shell-call.ts";
 
 /** The content of a response, as it is remembered. */
 export interface Payload {
@@ -31,21 +30,12 @@ export interface Payload {
 
 /** What a reply becomes a payload with. */
 export interface ReplyParts<Context> {
-  readonly registry: ActionRegistry;
-  readonly limits: ShellEngineLimits;
-  readonly continuations: Continuations;
-  readonly held: ReadonlySet<string>;
+  readonly engine: EngineParts<Context>;
+  readonly inbound: Inbound<Context>;
   readonly conversation: Conversation;
-  readonly owner: string;
   readonly route: Route<Context>;
-  /** The id of the run, or of a new one. */
-  readonly runId: () => string;
-  /** Whether the shell named no session. */
-  readonly isOwnSession: boolean;
-  /** Milliseconds since the request arrived. */
-  readonly elapsedMs: () => number;
-  /** Reports a directive that was not valid. */
-  readonly onFault: (fault: HandlerFault) => void;
+  /** The run that was resumed. */
+  readonly run: ResumedRun | undefined;
 }
 
 const invalid = (message: string) => new HandlerFault("invalid_reply", message);
@@ -83,16 +73,16 @@ const questionIn = (directives: readonly ActionDirective[]): ActionDirective | u
 const continueRun = async <Context>(
   directives: ActionDirective[],
   next: ContinueWith,
-  { route, conversation, continuations, owner, limits, runId }: ReplyParts<Context>,
+  { engine: { limits, continuations, createId }, inbound, route, conversation, run }: ReplyParts<Context>,
 ): Promise<Continuation> => {
   assertContinueWith(next, limits.maxIdLength);
   const { step, data, expiresInMs = limits.continuationMs } = next;
   route.checkStep(step);
   const question = questionIn(directives);
-  const continuation = await continuations.issue(owner, {
+  const continuation = await continuations.issue(inbound.owner, {
     session: conversation.sessionId,
     conversation: conversation.conversationId,
-    run: next.runId ?? runId(),
+    run: next.runId ?? run?.id ?? createId("run"),
     sop: route.sop,
     route: route.key,
     step,
@@ -119,10 +109,11 @@ const continuationOf = async <Context>(
     throw invalid("continuation must be an object with run_id, sop_id, continuation_token");
   }
   if (continueWith) return continueRun(directives, continueWith, parts);
-  if (!parts.isOwnSession) return undefined;
+  const { engine, inbound } = parts;
+  if (inbound.asked.session_id !== undefined) return undefined;
   const { sessionId: session, conversationId: conversation } = parts.conversation;
-  const expiresInMs = parts.limits.continuationMs;
-  return parts.continuations.issue(parts.owner, { session, conversation, expiresInMs });
+  const expiresInMs = engine.limits.continuationMs;
+  return engine.continuations.issue(inbound.owner, { session, conversation, expiresInMs });
 };
 
 /** A handler's own extensions of the response. */
@@ -136,7 +127,9 @@ const assertExtensions = (given: unknown): Extensions | undefined => {
 
 /** Turns what a handler returned into what is sent. Rejects with a `HandlerFault`. */
 export const toPayload = async <Context>(returned: unknown, parts: ReplyParts<Context>): Promise<Payload> => {
-  const { limits, registry, held, conversation, elapsedMs, onFault } = parts;
+  const { engine, inbound, conversation } = parts;
+  const { limits, registry, failures, clock } = engine;
+  const { negotiated, startedAt } = inbound.subject;
   const reply = asShellReply(returned);
   const given = reply.directives ?? [];
   if (!Array.isArray(given)) throw invalid("directives must be a list");
@@ -144,8 +137,8 @@ export const toPayload = async <Context>(returned: unknown, parts: ReplyParts<Co
     const message = `a response has ${limits.maxDirectives} directives at most`;
     throw new HandlerFault("too_many_directives", message);
   }
-  const { directives, denials, faults } = checkDirectives(given, registry, held);
-  for (const fault of faults) onFault(fault);
+  const { directives, denials, faults } = checkDirectives(given, registry, negotiated.held);
+  for (const fault of faults) failures.onError(fault);
   const extensions = assertExtensions(reply.extensions);
   const continuation = await continuationOf(directives, reply, parts);
   const value: ShellResponsePayload = { status: "success", action_directives: directives };
@@ -154,7 +147,7 @@ export const toPayload = async <Context>(returned: unknown, parts: ReplyParts<Co
     const own: ResponseExtension = { session_id, conversation_id, continuation };
     value.extensions = { ...extensions, [HARNESSKIT_EXTENSION]: own as never };
   } else if (extensions) value.extensions = extensions;
-  value.engine_latency_ms = elapsedMs();
+  value.engine_latency_ms = clock.elapsedMs() - startedAt;
   const text = JSON.stringify({ value, denials });
   if (text.length <= limits.maxResponseLength) return { value, denials, text };
   const message = `a response has ${limits.maxResponseLength} characters at most`;

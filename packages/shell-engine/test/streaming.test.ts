@@ -160,27 +160,6 @@ describe("an engine that offers streams", () => {
     const offer = () => engineOf(() => [], { capabilities: { "openharness.streaming": { versions: [9] } } });
     expect(offer).toThrow(expect.objectContaining({ code: "invalid_argument" }));
   });
-
-  it("refuses what a handler passes that cannot be a frame, with and without a stream", async () => {
-    const wrong: ((call: ShellCall) => void)[] = [
-      ({ stream }) => stream.text(1 as never),
-      ({ stream }) => stream.text("x", ""),
-      ({ stream }) => stream.progress("x".repeat(129)),
-      ({ stream }) => stream.progress("d", { fraction: 1.5 }),
-      ({ stream }) => stream.progress("d", { state: "maybe" as never }),
-      ({ stream }) => stream.progress("d", { message: 1 as never }),
-    ];
-    for (const intent of wrong) {
-      const errors: unknown[] = [];
-      const options = { onError: (error: unknown) => errors.push(error) };
-      expect(codeOf(await engineOf(intent, options).handle(streamed(), me))).toBe("internal_error");
-      expect(codeOf(responseOf(await take(await open(engineOf(intent, options)))))).toBe("internal_error");
-      expect(errors).toEqual([
-        expect.objectContaining({ code: "invalid_argument" }),
-        expect.objectContaining({ code: "invalid_argument" }),
-      ]);
-    }
-  });
 });
 
 describe("a stream whose reader has gone", () => {

@@ -12,10 +12,7 @@ const makeStore = async () => {
   const { threads: store } = await schema.open();
   return {
     store,
-    async reopen() {
-      await store.close();
-      return (await schema.open()).threads;
-    },
+    reopen: async () => (await schema.open()).threads,
     dispose: () => schema.clear(),
   };
 };

@@ -4,7 +4,7 @@ import {
   type EventBody,
   type ThreadNotificationParams,
 } from "@harnesskit/protocol/threads";
-import { BoundedMap, BoundedSet, BufferFullError, type HarnessError } from "@harnesskit/wire";
+import { BoundedMap, BoundedSet, BufferFullError } from "@harnesskit/wire";
 import { digest } from "@harnesskit/wire/json";
 import { answerSpan, traced } from "@harnesskit/wire/trace";
 import type { RespondApprovalOptions } from "./client-options.ts";
@@ -38,12 +38,6 @@ export const settlesApproval = ({ type, data }: EventBody, approval: ApprovalReq
   return type === "turn.completed" || type === "turn.error";
 };
 
-export interface ApprovalCallsOptions {
-  readonly session: Pick<ThreadSession, "has" | "callNamed">;
-  readonly maxOpenApprovals: number;
-  readonly onError: (error: HarnessError) => void;
-}
-
 /** Approvals whose repetition is noticed. */
 const maxSeenIds = 4096;
 
@@ -54,16 +48,16 @@ interface OpenApproval {
 
 /** Asks for each approval once, checks what is asked, and sends the answer. Whatever goes wrong here, rejects. */
 export class ApprovalCalls {
-  readonly #options: ApprovalCallsOptions;
+  readonly #client: ThreadSession;
   readonly #open = new Map<string, OpenApproval>();
   readonly #seen = new BoundedSet<string>({ maxSize: maxSeenIds });
   /** The digests that fit what was shown, of late. */
   readonly #verified: BoundedMap<string, string>;
   #closed = false;
 
-  constructor(options: ApprovalCallsOptions) {
-    this.#options = options;
-    this.#verified = new BoundedMap({ maxSize: options.maxOpenApprovals });
+  constructor(client: ThreadSession) {
+    this.#client = client;
+    this.#verified = new BoundedMap({ maxSize: client.limits.maxOpenApprovals });
   }
 
   /** Takes every event; acts on those that open or settle an approval. */
@@ -83,19 +77,13 @@ export class ApprovalCalls {
     decision: ApprovalDecision,
     { reason, note, scope, match, digest: given, clientRequestId, ...request }: RespondApprovalOptions = {},
   ): Promise<void> {
-    const { session } = this.#options;
-    const extension = session.has("grants") ? { reason, note, digest: this.#verified.get(requestId) } : {};
-    const fields = {
-      requestId,
-      decision,
-      scope,
-      match,
-      ...extension,
-      ...(given !== undefined && { digest: given }),
-    };
+    const isBound = this.#client.has("grants");
+    const verified = isBound ? this.#verified.get(requestId) : undefined;
+    const why = isBound ? { reason, note } : {};
+    const answer = { requestId, decision, scope, match, digest: given ?? verified, clientRequestId };
     await traced(
       () => answerSpan(requestId, decision),
-      () => session.callNamed("approval.respond", fields, clientRequestId, request),
+      () => this.#client.call("approval.respond", { ...answer, ...why }, request),
     );
   }
 
@@ -124,9 +112,9 @@ export class ApprovalCalls {
     const { requestId } = request;
     if (this.#open.has(requestId) || this.#seen.has(requestId)) return;
     this.#seen.add(requestId);
-    const { maxOpenApprovals } = this.#options;
+    const { maxOpenApprovals } = this.#client.limits;
     if (this.#open.size >= maxOpenApprovals) {
-      this.#options.onError(new BufferFullError("maxOpenApprovals", maxOpenApprovals));
+      this.#client.report(new BufferFullError("maxOpenApprovals", maxOpenApprovals));
       void this.#answer(requestId, "reject");
       return;
     }
@@ -164,7 +152,7 @@ export class ApprovalCalls {
       if (signal.aborted) return undefined;
       const text = "the approval could not be decided: it is rejected";
       const failed = new ThreadApprovalError("approval_callback_failed", requestId, text, { cause });
-      this.#options.onError(ThreadApprovalError.isInstance(cause) ? cause : failed);
+      this.#client.report(ThreadApprovalError.isInstance(cause) ? cause : failed);
       return "reject";
     }
   }
@@ -177,7 +165,7 @@ export class ApprovalCalls {
     } catch (cause) {
       if (ThreadError.isInstance(cause) && cause.code === "approval_not_found") return;
       const text = `the answer "${answer}" could not be delivered`;
-      this.#options.onError(new ThreadApprovalError("approval_unanswered", requestId, text, { cause }));
+      this.#client.report(new ThreadApprovalError("approval_unanswered", requestId, text, { cause }));
     }
   }
 }

@@ -1,13 +1,104 @@
+import type { Params } from "@harnesskit/protocol/envelope";
 import {
-  THREAD_PROTOCOL_VERSION,
+  type Event,
+  type EventBody,
+  type Thread,
   type ThreadMethodName,
   type ThreadMethodResult,
+  type ThreadNotificationName,
+  type ThreadNotificationParams,
+  threadMethods,
+  threadNotifications,
 } from "@harnesskit/protocol/threads";
-import type { RpcConnection, SessionCallOptions } from "@harnesskit/wire/rpc";
+import { displayText } from "@harnesskit/wire";
+import type { SessionCallOptions } from "@harnesskit/wire/rpc";
 import { withTraceMeta } from "@harnesskit/wire/trace";
-import type { ThreadClientOptions } from "./client-options.ts";
-import { toThreadError, VersionMismatchError } from "./errors.ts";
-import { type CallResult, parseResult } from "./validation.ts";
+import { MalformedMessageError, toThreadError } from "./errors.ts";
+
+interface Issues {
+  readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[];
+}
+
+/** What all schemas have in common, without their differences in type. */
+interface Schema {
+  safeParse(value: unknown): { success: true; data: unknown } | { success: false; error: Issues };
+}
+
+const malformed = (method: string, error: Issues): MalformedMessageError => {
+  const [issue] = error.issues;
+  const place = issue?.path.map(String).join(".") ?? "";
+  const text = `${place === "" ? "the message" : place}: ${issue?.message ?? "invalid"}`;
+  return new MalformedMessageError(method, displayText(text, { maxLength: 300 }), { cause: error });
+};
+
+const checkResult = <M extends ThreadMethodName>(method: M, value: unknown): ThreadMethodResult<M> => {
+  const schema: Schema = threadMethods[method].result;
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw malformed(method, parsed.error);
+  return parsed.data as ThreadMethodResult<M>;
+};
+
+const isNotificationName = (name: unknown): name is ThreadNotificationName =>
+  typeof name === "string" && Object.hasOwn(threadNotifications, name);
+
+/** What a server tells: an event, or that a thread is gone with its log. */
+export type Notification =
+  | EventBody
+  | { readonly type: "thread.deleted"; readonly data: ThreadNotificationParams<"thread.deleted"> };
+
+/** Checks a notification. Undefined for one that this version does not know. Throws `invalid_message`. */
+export const parseNotification = (name: string, params: Params | undefined): Notification | undefined => {
+  if (!isNotificationName(name)) return undefined;
+  const schema: Schema = threadNotifications[name];
+  const parsed = schema.safeParse(params);
+  if (!parsed.success) throw malformed(name, parsed.error);
+  return { type: name, data: parsed.data } as Notification;
+};
+
+/** A thread with its events, or a page of them. */
+export interface ThreadHistory {
+  readonly thread: Thread;
+  /** The events that this version knows, in order. */
+  readonly events: readonly Event[];
+  /** The number of the last event, known or not; 0 for an empty page. The next page follows with `afterSeq: lastSeq`. */
+  readonly lastSeq: number;
+  /** More events follow, with this `afterSeq`; only servers with the extension `paging` say so. */
+  readonly nextAfterSeq?: number | undefined;
+  /** Events of types that this version does not know; they are left out. */
+  readonly unknownEvents: number;
+}
+
+interface RawEvent {
+  readonly seq?: unknown;
+  readonly type?: unknown;
+}
+
+const isUnknownEvent = (event: RawEvent | null): boolean =>
+  typeof event?.type === "string" && !isNotificationName(event.type);
+
+const lastSeqOf = (events: readonly (RawEvent | null)[]): number => {
+  const seq = events[events.length - 1]?.seq;
+  return typeof seq === "number" && Number.isSafeInteger(seq) && seq > 0 ? seq : 0;
+};
+
+/** `thread.get` without the events of types that came after this version. */
+const parseHistory = (value: unknown): ThreadHistory => {
+  const raw = (value as { events?: unknown } | null)?.events;
+  const all: readonly (RawEvent | null)[] = Array.isArray(raw) ? raw : [];
+  const known = all.filter((event) => !isUnknownEvent(event));
+  const whole = known.length === all.length;
+  const result = checkResult("thread.get", whole ? value : { ...(value as object), events: known });
+  return { ...result, lastSeq: lastSeqOf(all), unknownEvents: all.length - known.length };
+};
+
+/** What the result of a method is read as. */
+export type CallResult<M extends ThreadMethodName> = M extends "thread.get"
+  ? ThreadHistory
+  : ThreadMethodResult<M>;
+
+/** Checks the result of a call. Throws `invalid_message`. */
+const parseResult = <M extends ThreadMethodName>(method: M, value: unknown): CallResult<M> =>
+  (method === "thread.get" ? parseHistory(value) : checkResult(method, value)) as CallResult<M>;
 
 /** What a server says of itself. */
 export type Initialized = ThreadMethodResult<"initialize">;
@@ -31,19 +122,4 @@ export const callThreadServer = async <M extends ThreadMethodName>(
     throw toThreadError(error);
   });
   return parseResult(method, result);
-};
-
-const majorVersion = (version: string): string | undefined => /^(\d{1,9})\.\d/.exec(version)?.[1];
-
-/** Introduces the client. Rejects with `version_mismatch` and the errors of a call. */
-export const initialize = async (
-  connection: RpcConnection,
-  clientInfo: ThreadClientOptions["clientInfo"],
-  signal: AbortSignal,
-): Promise<Initialized> => {
-  const params = clientInfo ? { clientInfo: { name: clientInfo.name, version: clientInfo.version } } : {};
-  const server = await callThreadServer(connection, "initialize", params, { signal });
-  if (majorVersion(server.version) !== majorVersion(THREAD_PROTOCOL_VERSION))
-    throw new VersionMismatchError(server.version, THREAD_PROTOCOL_VERSION);
-  return server;
 };

@@ -27,7 +27,7 @@ import type {
 } from "./thread-options.ts";
 import type { ThreadSubscription } from "./thread-subscription.ts";
 import type { TurnHandle } from "./turn-handle.ts";
-import type { ThreadHistory } from "./validation.ts";
+import type { ThreadHistory } from "./call-thread-server.ts";
 
 export interface ThreadClientOptions {
   /** The way to the server. One channel is opened, and with `reconnect` another one after each loss. */
@@ -140,15 +140,6 @@ export interface EventStream extends AsyncIterable<EventBody> {
   close(): void;
 }
 
-/** What arrived and was not used. */
-export interface ThreadClientStats {
-  /** Notifications that this version does not know. */
-  readonly unknownNotifications: number;
-  /** Notifications that do not fit their schema. */
-  readonly malformedNotifications: number;
-  readonly reconnects: number;
-}
-
 /**
  * A client of one server of the thread protocol. Every call rejects with a `ThreadError` or another `ProtocolError`
  * that the server answered, or with `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full`,
@@ -258,8 +249,6 @@ export interface ThreadClient {
   readonly state: SessionState;
   /** Tells each change of `state`, until the function that it returns is called. */
   onState(listener: (state: SessionState) => void): () => void;
-  /** What was counted so far; a copy. */
-  stats(): ThreadClientStats;
   /** Settles when the connection is closed for good, with the reason; never rejects. */
   readonly closed: Promise<CloseReason>;
   /** Closes the connection: results that are pending reject with `connection_closed`; the turns go on. Idempotent. */

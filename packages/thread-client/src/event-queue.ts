@@ -6,16 +6,90 @@ import {
   type HarnessError,
   InvalidArgumentError,
 } from "@harnesskit/wire";
-import type { EventStream } from "./client-options.ts";
-import { EventBuffer } from "./event-buffer.ts";
 import type { BufferLimits } from "./limits.ts";
 
-export interface EventQueueOptions {
+const isDelta = (event: EventBody): event is Extract<EventBody, { type: "item.delta" }> =>
+  event.type === "item.delta";
+
+/** What a reader cannot do without: the end of a turn, and what waits for an answer. */
+const isEssential = ({ type }: EventBody): boolean =>
+  type === "turn.completed" ||
+  type === "turn.error" ||
+  type === "turn.dequeued" ||
+  type === "approval.requested";
+
+/** Events in their order, at most so many. What is lost over the limits is counted, never hidden. */
+export class EventBuffer {
+  #events: EventBody[] = [];
+  #deltas = 0;
+  #deltaChars = 0;
+  #droppedDeltas = 0;
+  #droppedItems = 0;
+
+  constructor(readonly limits: BufferLimits) {}
+
+  get size(): number {
+    return this.#events.length;
+  }
+
+  get droppedDeltas(): number {
+    return this.#droppedDeltas;
+  }
+
+  /** Other events that were dropped. */
+  get droppedItems(): number {
+    return this.#droppedItems;
+  }
+
+  push(event: EventBody): void {
+    const { maxBufferedEvents, maxBufferedDeltaChars } = this.limits;
+    const isFull = this.size >= maxBufferedEvents;
+    if (isDelta(event)) {
+      const { length } = event.data.delta;
+      if (isFull || this.#deltaChars + length > maxBufferedDeltaChars) {
+        this.#droppedDeltas++;
+        return;
+      }
+      this.#deltas++;
+      this.#deltaChars += length;
+    } else {
+      if (isFull && this.#deltas > 0) this.#dropDeltas();
+      if (this.size >= (isEssential(event) ? 2 : 1) * maxBufferedEvents) {
+        this.#droppedItems++;
+        return;
+      }
+    }
+    this.#events.push(event);
+  }
+
+  shift(): EventBody | undefined {
+    const event = this.#events.shift();
+    if (event && isDelta(event)) {
+      this.#deltas--;
+      this.#deltaChars -= event.data.delta.length;
+    }
+    return event;
+  }
+
+  /** Counts what was lost on the way here. */
+  addDropped({ droppedDeltas, droppedItems }: { droppedDeltas: number; droppedItems: number }): void {
+    this.#droppedDeltas += droppedDeltas;
+    this.#droppedItems += droppedItems;
+  }
+
+  #dropDeltas(): void {
+    this.#events = this.#events.filter((event) => !isDelta(event));
+    this.#droppedDeltas += this.#deltas;
+    this.#deltas = 0;
+    this.#deltaChars = 0;
+  }
+}
+
+/** The client of a queue. */
+export interface EventQueueOwner {
   readonly limits: BufferLimits;
-  /** Reports `buffer_full` once, when the first event other than a delta is lost. */
-  readonly onError: (error: HarnessError) => void;
-  /** Called when a loop over the events is left, and by `close`. */
-  readonly onLeave?: (() => void) | undefined;
+  /** Takes `buffer_full` once, when the first event other than a delta is lost. */
+  report(error: HarnessError): void;
 }
 
 type Result = IteratorResult<EventBody, undefined>;
@@ -27,16 +101,19 @@ const done: Result = { done: true, value: undefined };
  * left another one continues where the first stopped.
  */
 export class EventQueue implements AsyncIterable<EventBody> {
-  readonly #options: EventQueueOptions;
+  readonly #owner: EventQueueOwner;
+  readonly #onLeave: () => void;
   readonly #buffer: EventBuffer;
   readonly #waiting: Deferred<Result>[] = [];
   #reading = false;
   #ended = false;
   #error: HarnessError | undefined;
 
-  constructor(options: EventQueueOptions) {
-    this.#options = options;
-    this.#buffer = new EventBuffer(options.limits);
+  /** @param onLeave called when a loop over the events is left, and by `close` */
+  constructor(owner: EventQueueOwner, onLeave: () => void = () => {}) {
+    this.#owner = owner;
+    this.#onLeave = onLeave;
+    this.#buffer = new EventBuffer(owner.limits);
   }
 
   get droppedDeltas(): number {
@@ -63,8 +140,8 @@ export class EventQueue implements AsyncIterable<EventBody> {
     const lostBefore = this.#buffer.droppedItems;
     this.#buffer.push(event);
     if (lostBefore > 0 || this.#buffer.droppedItems === 0) return;
-    const { limits, onError } = this.#options;
-    onError(new BufferFullError("maxBufferedEvents", limits.maxBufferedEvents));
+    const { maxBufferedEvents } = this.#owner.limits;
+    this.#owner.report(new BufferFullError("maxBufferedEvents", maxBufferedEvents));
   }
 
   /** Nothing more comes. What waits can still be read; then the loop ends, or throws the error. */
@@ -81,7 +158,7 @@ export class EventQueue implements AsyncIterable<EventBody> {
 
   /** Ends it, and a loop over it. Idempotent. */
   close(): void {
-    this.#options.onLeave?.();
+    this.#onLeave();
     this.end();
   }
 
@@ -115,39 +192,6 @@ export class EventQueue implements AsyncIterable<EventBody> {
   #leave(): void {
     this.#reading = false;
     for (const reader of this.#waiting.splice(0)) reader.resolve(done);
-    this.#options.onLeave?.();
-  }
-}
-
-/** The readers of all events of the client, each at its own pace. */
-export class EventStreams {
-  readonly #options: EventQueueOptions;
-  readonly #open = new Set<EventQueue>();
-  #end: { error: HarnessError | undefined } | undefined;
-
-  constructor(options: EventQueueOptions) {
-    this.#options = options;
-  }
-
-  push(event: EventBody): void {
-    for (const queue of this.#open) queue.push(event);
-  }
-
-  /** Nothing more comes: what waits can be read, then each loop ends, or throws the error. */
-  end(error: HarnessError | undefined): void {
-    this.#end = { error };
-    for (const queue of this.#open) queue.end(error);
-    this.#open.clear();
-  }
-
-  open(): EventStream {
-    const onLeave = () => {
-      this.#open.delete(queue);
-      queue.end();
-    };
-    const queue: EventQueue = new EventQueue({ ...this.#options, onLeave });
-    if (this.#end) queue.end(this.#end.error);
-    else this.#open.add(queue);
-    return queue;
+    this.#onLeave();
   }
 }

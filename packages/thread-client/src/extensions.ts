@@ -1,4 +1,4 @@
-import type { ThreadCapabilities } from "@harnesskit/protocol/threads";
+import type { ThreadCapabilities, ThreadMethodName } from "@harnesskit/protocol/threads";
 
 /** What a server may announce in `capabilities.extensions`, beside the spec. */
 export type ThreadExtension =
@@ -15,6 +15,21 @@ export type ThreadExtension =
   | "queue"
   | "search"
   | "compact";
+
+/** The extension without which a server does not know the method. */
+export const extensionOf: { readonly [M in ThreadMethodName]?: ThreadExtension } = {
+  "thread.subscribe": "subscribe",
+  "thread.delete": "delete",
+  "thread.rename": "rename",
+  "thread.archive": "archive",
+  "thread.unarchive": "archive",
+  "thread.fork": "fork",
+  "thread.search": "search",
+  "thread.compact": "compact",
+  "queue.list": "queue",
+  "grant.list": "grants",
+  "grant.revoke": "grants",
+};
 
 /** True for an extension in the first version, which is the one that this client knows. A later one keeps what it had. */
 const isAnnounced = (value: unknown): boolean => {

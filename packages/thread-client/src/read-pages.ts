@@ -1,8 +1,8 @@
 import type { Event, Thread } from "@harnesskit/protocol/threads";
-import { type HarnessError, ProtocolError } from "@harnesskit/wire";
+import { ProtocolError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ThreadPage } from "./thread-options.ts";
-import type { ThreadHistory } from "./validation.ts";
+import type { ThreadHistory } from "./call-thread-server.ts";
 
 /** As many events or threads as a page may have: the server ends it where a message is full. */
 export const wholePage = 1_000_000;
@@ -14,14 +14,32 @@ const tooLargeSeq = (error: unknown): number | undefined => {
   return reason === "event_too_large" && Number.isSafeInteger(seq) ? (seq as number) : undefined;
 };
 
+/** Reads the next page. An event that exceeds a page of the server is left out, and `onTooLarge` gets the refusal. */
+const readNextPage = async <Page>(
+  readPage: (afterSeq: number, limit: number) => Promise<Page>,
+  afterSeq: number,
+  limit: number,
+  onTooLarge: (error: ProtocolError) => void,
+): Promise<Page> => {
+  for (let after = afterSeq; ; ) {
+    try {
+      return await readPage(after, limit);
+    } catch (error) {
+      const seq = tooLargeSeq(error);
+      if (seq === undefined || seq <= after) throw error;
+      onTooLarge(error as ProtocolError);
+      after = seq;
+    }
+  }
+};
+
 interface HistoryRange {
   /** @default 0 */
   readonly afterSeq: number | undefined;
   /** @default all */
   readonly limit: number | undefined;
   readonly maxPages: number;
-  /** Receives the refusal of an event that exceeds a page of the server: it is left out. */
-  readonly onTooLarge: (error: HarnessError) => void;
+  readonly onTooLarge: (error: ProtocolError) => void;
 }
 
 /** Reads the events after `afterSeq`, `limit` of them at most, in up to `maxPages` pages. */
@@ -31,25 +49,16 @@ export const readHistory = async (
 ): Promise<ThreadHistory> => {
   const events: Event[] = [];
   let unknownEvents = 0;
-  let read = 0;
   let after = afterSeq;
   for (let pages = 1; ; pages++) {
-    let page: ThreadHistory;
-    try {
-      page = await readPage(after, limit - read);
-    } catch (error) {
-      const seq = tooLargeSeq(error);
-      if (seq === undefined || seq <= after || pages === maxPages) throw error;
-      onTooLarge(error as HarnessError);
-      after = seq;
-      continue;
-    }
+    const left = limit - events.length - unknownEvents;
+    const page = await readNextPage(readPage, after, left, onTooLarge);
     for (const event of page.events) events.push(event);
     unknownEvents += page.unknownEvents;
-    read += page.events.length + page.unknownEvents;
     const { nextAfterSeq } = page;
     const isEnd = nextAfterSeq === undefined || nextAfterSeq <= after;
-    if (isEnd || read >= limit || pages === maxPages) return { ...page, events, unknownEvents };
+    if (isEnd || events.length + unknownEvents >= limit || pages === maxPages)
+      return { ...page, events, unknownEvents };
     after = nextAfterSeq;
   }
 };
@@ -57,7 +66,8 @@ export const readHistory = async (
 /** Reads the threads from `cursor` on, in up to `maxPages` pages. */
 export const readThreads = async (
   readPage: (cursor: string | undefined) => Promise<ThreadPage>,
-  { cursor, maxPages }: { cursor: string | undefined; maxPages: number },
+  cursor: string | undefined,
+  maxPages: number,
 ): Promise<ThreadPage> => {
   const threads: Thread[] = [];
   let next = cursor;
@@ -71,36 +81,17 @@ export const readThreads = async (
 
 const largestPage = 500;
 
-/**
- * Reads the events after one number and up to another one, page by page. An event that exceeds a page of the server is left out, and
- * `onTooLarge` gets the refusal.
- */
+/** Reads the events after one number and up to another one, page by page. */
 export async function* readPast(
   readPage: (afterSeq: number, limit: number) => Promise<Pick<ThreadHistory, "events" | "lastSeq">>,
   afterSeq: number,
   toSeq: number,
   onTooLarge: (error: ProtocolError) => void = () => {},
 ): AsyncGenerator<Event, void> {
-  let after = afterSeq;
-  let pageTo = toSeq;
-  while (after < toSeq) {
-    let page: Pick<ThreadHistory, "events" | "lastSeq">;
-    try {
-      page = await readPage(after, Math.min(largestPage, pageTo - after));
-    } catch (error) {
-      const seq = tooLargeSeq(error);
-      if (seq === undefined || seq <= after || seq > pageTo) throw error;
-      // What is before it comes first.
-      pageTo = seq - 1;
-      if (pageTo > after) continue;
-      onTooLarge(error as ProtocolError);
-      after = seq;
-      pageTo = toSeq;
-      continue;
-    }
+  for (let after = afterSeq; after < toSeq; ) {
+    const page = await readNextPage(readPage, after, Math.min(largestPage, toSeq - after), onTooLarge);
     for (const event of page.events) if (event.seq > after && event.seq <= toSeq) yield event;
     if (page.lastSeq <= after) return;
     after = page.lastSeq;
-    if (after >= pageTo) pageTo = toSeq;
   }
 }

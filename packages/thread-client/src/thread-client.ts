@@ -1,11 +1,11 @@
 import type { ApprovalDecision, EventBody, Grant, QueuedTurn, Thread } from "@harnesskit/protocol/threads";
-import { type CloseReason, callSafely, type HarnessError } from "@harnesskit/wire";
-import type { ConnectOptions, RequestOptions, SessionState } from "@harnesskit/wire/rpc";
+import { callSafely, type HarnessError } from "@harnesskit/wire";
+import type { RequestOptions, RpcConnection } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
 import { ApprovalCalls } from "./approval-calls.ts";
-import type { Fields, Initialized } from "./call-thread-server.ts";
 import type {
   CancelTurnOptions,
+  CompactThreadOptions,
   EventStream,
   ListGrantsOptions,
   RespondApprovalOptions,
@@ -14,12 +14,9 @@ import type {
   SubscribeOptions,
   ThreadClient,
   ThreadClientOptions,
-  ThreadClientStats,
 } from "./client-options.ts";
-import { EventStreams } from "./event-queue.ts";
-import type { ThreadExtension } from "./extensions.ts";
+import { EventQueue } from "./event-queue.ts";
 import { Follows } from "./follows.ts";
-import { type ClientLimits, clientLimits } from "./limits.ts";
 import { checkThreadClientOptions } from "./option-names.ts";
 import { readHistory, readThreads, wholePage } from "./read-pages.ts";
 import type {
@@ -35,94 +32,34 @@ import { ThreadSession } from "./thread-session.ts";
 import { openSubscription, type ThreadSubscription } from "./thread-subscription.ts";
 import type { LiveTurn, TurnHandle } from "./turn-handle.ts";
 import { Turns, toInputParts } from "./turns.ts";
-import type { ThreadHistory } from "./validation.ts";
+import type { ThreadHistory } from "./call-thread-server.ts";
 
-class Client implements ThreadClient {
-  readonly #options: ThreadClientOptions;
-  readonly #limits: ClientLimits;
-  readonly #session: ThreadSession;
-  readonly #follows: Follows;
-  readonly #turns: Turns;
-  readonly #approvals: ApprovalCalls;
-  readonly #streams: EventStreams;
-
-  constructor(options: ThreadClientOptions) {
-    const limits = clientLimits.resolve(options.limits);
-    this.#options = options;
-    this.#limits = limits;
-    this.#streams = new EventStreams({ limits, onError: this.#onError });
-    this.#follows = new Follows((threadId, error) => this.#turns.lose(threadId, error));
-    this.#session = new ThreadSession(options, {
-      resume: (connection) => this.#follows.resume(connection),
-      onEvent: (event) => this.#receive(event),
-      onDeleted: (threadId) => this.#deleted(threadId),
-      onLost: (error) => this.#interrupted(error),
-      onClose: (error, inGoodOrder) => this.#lost(error, inGoodOrder),
-      onError: this.#onError,
-    });
-    const session = this.#session;
-    this.#approvals = new ApprovalCalls({
-      session,
-      maxOpenApprovals: limits.maxOpenApprovals,
-      onError: this.#onError,
-    });
-    this.#turns = new Turns({
-      session,
-      follows: this.#follows,
-      limits,
-      onEvent: (event, turn) => this.#observe(event, turn),
-      onError: this.#onError,
-    });
-  }
-
-  async connect(options: ConnectOptions = {}): Promise<Initialized> {
-    return this.#session.connect(options);
-  }
-
-  get serverVersion(): string {
-    return this.#session.server.version;
-  }
-
-  get capabilities(): Initialized["capabilities"] {
-    return this.#session.server.capabilities;
-  }
-
-  stats(): ThreadClientStats {
-    return this.#session.stats;
-  }
-
-  get state(): SessionState {
-    return this.#session.state;
-  }
-
-  get closed(): Promise<CloseReason> {
-    return this.#session.closed;
-  }
-
-  onState(listener: (state: SessionState) => void): () => void {
-    return this.#session.onState(listener);
-  }
+class Client extends ThreadSession implements ThreadClient {
+  readonly #follows = new Follows((threadId, error) => this.#turns.lose(threadId, error));
+  readonly #turns = new Turns(this, this.#follows, (event, turn) => this.#observe(event, turn));
+  readonly #approvals = new ApprovalCalls(this);
+  /** The readers of all events. */
+  readonly #streams = new Set<EventQueue>();
+  /** Set when no more events come. */
+  #end: { readonly error: HarnessError | undefined } | undefined;
 
   async createThread(params: CreateThreadParams = {}, options?: RequestOptions): Promise<Thread> {
-    const { clientRequestId, ...fields } = params;
-    return (await this.#session.callNamed("thread.create", fields, clientRequestId, options)).thread;
+    return (await this.call("thread.create", { ...params }, options)).thread;
   }
 
   async listThreads(options: ListThreadsOptions = {}): Promise<ThreadPage> {
-    const session = this.#session;
     const { limit, cursor, directory, title, updatedAfter, archived, ...request } = options;
     const paging = { limit, cursor, directory, title, updatedAfter };
-    if (Object.values(paging).some((value) => value !== undefined)) session.require("paging", "thread.list");
-    if (archived !== undefined) session.require("archive", "thread.list");
-    const fields = { ...paging, archived, limit: limit ?? (session.has("paging") ? wholePage : undefined) };
+    if (Object.values(paging).some((value) => value !== undefined)) this.require("paging", "thread.list");
+    if (archived !== undefined) this.require("archive", "thread.list");
+    const fields = { ...paging, archived, limit: limit ?? (this.has("paging") ? wholePage : undefined) };
     const readPage = (next: string | undefined): Promise<ThreadPage> =>
-      session.call("thread.list", { ...fields, cursor: next }, request);
-    if (limit !== undefined) return readPage(cursor);
-    return readThreads(readPage, { cursor, maxPages: this.#limits.maxPages });
+      this.call("thread.list", { ...fields, cursor: next }, request);
+    return limit === undefined ? readThreads(readPage, cursor, this.limits.maxPages) : readPage(cursor);
   }
 
   async *allThreads(options: Omit<ListThreadsOptions, "cursor"> = {}): AsyncGenerator<Thread, void> {
-    const paged = this.#session.has("paging") ? { ...options, limit: options.limit ?? 100 } : options;
+    const paged = this.has("paging") ? { ...options, limit: options.limit ?? 100 } : options;
     let cursor: string | undefined;
     do {
       const page = await this.listThreads({ ...paged, cursor });
@@ -134,76 +71,65 @@ class Client implements ThreadClient {
   async getThread(threadId: string, options: GetThreadOptions = {}): Promise<ThreadHistory> {
     const { afterSeq, limit, ...request } = options;
     const readPage = (after: number | undefined, most: number | undefined): Promise<ThreadHistory> =>
-      this.#session.call("thread.get", { threadId, afterSeq: after, limit: most }, request);
-    if (!this.#session.has("paging")) return readPage(afterSeq, limit);
-    const { maxPages } = this.#limits;
-    return readHistory(readPage, { afterSeq, limit, maxPages, onTooLarge: this.#onError });
+      this.call("thread.get", { threadId, afterSeq: after, limit: most }, request);
+    if (!this.has("paging")) return readPage(afterSeq, limit);
+    const { maxPages } = this.limits;
+    return readHistory(readPage, { afterSeq, limit, maxPages, onTooLarge: (error) => this.report(error) });
   }
 
   async deleteThread(threadId: string, options?: RequestOptions): Promise<void> {
-    this.#session.require("delete", "thread.delete");
-    await this.#session.call("thread.delete", { threadId }, options);
+    await this.call("thread.delete", { threadId }, options);
   }
 
-  renameThread(threadId: string, title: string, options?: RequestOptions): Promise<Thread> {
-    return this.#change("rename", "thread.rename", { threadId, title }, options);
+  async renameThread(threadId: string, title: string, options?: RequestOptions): Promise<Thread> {
+    return (await this.call("thread.rename", { threadId, title }, options)).thread;
   }
 
-  archiveThread(threadId: string, options?: RequestOptions): Promise<Thread> {
-    return this.#change("archive", "thread.archive", { threadId }, options);
+  async archiveThread(threadId: string, options?: RequestOptions): Promise<Thread> {
+    return (await this.call("thread.archive", { threadId }, options)).thread;
   }
 
-  unarchiveThread(threadId: string, options?: RequestOptions): Promise<Thread> {
-    return this.#change("archive", "thread.unarchive", { threadId }, options);
+  async unarchiveThread(threadId: string, options?: RequestOptions): Promise<Thread> {
+    return (await this.call("thread.unarchive", { threadId }, options)).thread;
   }
 
   async forkThread(threadId: string, options: ForkThreadOptions = {}): Promise<Thread> {
     const { seq, title, clientRequestId, ...request } = options;
-    this.#session.require("fork", "thread.fork");
-    const fields = { threadId, seq, title };
-    return (await this.#session.callNamed("thread.fork", fields, clientRequestId, request)).thread;
+    return (await this.call("thread.fork", { threadId, seq, title, clientRequestId }, request)).thread;
   }
 
-  async searchThreads(query: string, options: SearchThreadsOptions = {}): Promise<SearchPage> {
+  searchThreads(query: string, options: SearchThreadsOptions = {}): Promise<SearchPage> {
     const { limit, cursor, threadId, directory, archived, ...request } = options;
-    this.#session.require("search", "thread.search");
-    const fields = { query, limit, cursor, threadId, directory, archived };
-    return this.#session.call("thread.search", fields, { ...request, repeatable: true });
+    return this.call("thread.search", { query, limit, cursor, threadId, directory, archived }, request);
   }
 
   async listQueue(threadId: string, options?: RequestOptions): Promise<readonly QueuedTurn[]> {
-    this.#session.require("queue", "queue.list");
-    return (await this.#session.call("queue.list", { threadId }, { ...options, repeatable: true })).queued;
+    return (await this.call("queue.list", { threadId }, options)).queued;
   }
 
   async subscribe(threadId: string, options: SubscribeOptions = {}): Promise<ThreadSubscription> {
-    this.#session.require("subscribe", "thread.subscribe");
-    return openSubscription(threadId, options, {
-      session: this.#session,
-      follows: this.#follows,
-      limits: this.#limits,
-      onError: this.#onError,
-    });
+    this.require("subscribe", "thread.subscribe");
+    return openSubscription(this, this.#follows, threadId, options);
   }
 
   async startTurn(options: StartTurnOptions): Promise<TurnHandle> {
     return within(() => this.#turns.start(options), { name: "turn.start", signal: options.signal });
   }
 
-  async compactThread(options: Parameters<ThreadClient["compactThread"]>[0]): Promise<TurnHandle> {
+  async compactThread(options: CompactThreadOptions): Promise<TurnHandle> {
     return within(() => this.#turns.compact(options), { name: "thread.compact", signal: options.signal });
   }
 
   async submitTurn(options: SubmitTurnOptions): Promise<string> {
     const { threadId, input, model, agent, whenBusy, clientRequestId, ...request } = options;
-    if (whenBusy !== undefined) this.#session.require("queue", "turn.start");
-    const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
-    return (await this.#session.callNamed("turn.start", fields, clientRequestId, request)).turnId;
+    if (whenBusy !== undefined) this.require("queue", "turn.start");
+    const fields = { threadId, input: toInputParts(input), model, agent, whenBusy, clientRequestId };
+    return (await this.call("turn.start", fields, request)).turnId;
   }
 
   async cancelTurn(threadId: string, { turnId, ...options }: CancelTurnOptions = {}): Promise<void> {
-    if (turnId !== undefined) this.#session.require("queue", "turn.cancel");
-    await this.#session.call("turn.cancel", { threadId, turnId }, options);
+    if (turnId !== undefined) this.require("queue", "turn.cancel");
+    await this.call("turn.cancel", { threadId, turnId }, options);
   }
 
   async respondApproval(
@@ -212,84 +138,71 @@ class Client implements ThreadClient {
     options: RespondApprovalOptions = {},
   ): Promise<void> {
     const { scope, match, digest, clientRequestId } = options;
-    if ((scope ?? match ?? digest) !== undefined) this.#session.require("grants", "approval.respond");
-    if (clientRequestId !== undefined) this.#session.require("clientRequestId", "approval.respond");
+    if ((scope ?? match ?? digest) !== undefined) this.require("grants", "approval.respond");
+    if (clientRequestId !== undefined) this.require("clientRequestId", "approval.respond");
     this.#approvals.settle(requestId);
     await this.#approvals.respond(requestId, decision, options);
   }
 
   async listGrants(options: ListGrantsOptions = {}): Promise<readonly Grant[]> {
-    this.#session.require("grants", "grant.list");
     const { threadId, directory, ...request } = options;
-    return (await this.#session.call("grant.list", { threadId, directory }, request)).grants;
+    return (await this.call("grant.list", { threadId, directory }, request)).grants;
   }
 
-  async revokeGrant(grantId: string, options: RequestOptions = {}): Promise<void> {
-    this.#session.require("grants", "grant.revoke");
-    await this.#session.call("grant.revoke", { grantId }, options);
+  async revokeGrant(grantId: string, options?: RequestOptions): Promise<void> {
+    await this.call("grant.revoke", { grantId }, options);
   }
 
   events(): EventStream {
-    return this.#streams.open();
+    const queue: EventQueue = new EventQueue(this, () => {
+      this.#streams.delete(queue);
+      queue.end();
+    });
+    if (this.#end) queue.end(this.#end.error);
+    else this.#streams.add(queue);
+    return queue;
   }
 
-  close(): Promise<void> {
-    return this.#session.close();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
-
-  /** Sent again after a loss, each of these has the same effect. */
-  async #change(
-    extension: ThreadExtension,
-    method: "thread.rename" | "thread.archive" | "thread.unarchive",
-    fields: Fields,
-    options: RequestOptions | undefined,
-  ): Promise<Thread> {
-    this.#session.require(extension, method);
-    return (await this.#session.call(method, fields, { ...options, repeatable: true })).thread;
-  }
-
-  #receive(event: EventBody): void {
+  protected receive(event: EventBody): void {
     if (!this.#follows.accept(event)) return;
-    this.#streams.push(event);
+    for (const queue of this.#streams) queue.push(event);
     this.#turns.route(event);
   }
 
-  #deleted(threadId: string): void {
+  protected deleted(threadId: string): void {
     this.#follows.deleted(threadId);
-    callSafely(() => this.#options.onThreadDeleted?.(threadId));
+    callSafely(() => this.options.onThreadDeleted?.(threadId));
   }
 
-  #observe(event: EventBody, turn: LiveTurn | undefined): void {
-    const own = turn?.approver;
-    const observe = () =>
-      this.#approvals.observe(event, own === "none" ? undefined : (own ?? this.#options.onApproval));
-    if (turn) turn.within(observe);
-    else observe();
+  protected resume(connection: RpcConnection): Promise<void> {
+    return this.#follows.resume(connection);
   }
 
   /** Without subscriptions the client cannot know what a turn does meanwhile. */
-  #interrupted(error: HarnessError): void {
+  protected interrupted(error: HarnessError): void {
     this.#follows.detach();
-    if (this.#session.has("subscribe")) return;
+    if (this.has("subscribe")) return;
     this.#turns.close(error);
     this.#approvals.abandon();
   }
 
   /** What waits learns of the loss; a stream of events just ends when the close was in good order. */
-  #lost(error: HarnessError, inGoodOrder: boolean): void {
+  protected lost(error: HarnessError, inGoodOrder: boolean): void {
     this.#follows.close(error);
     this.#turns.close(error);
     this.#approvals.close();
-    this.#streams.end(inGoodOrder ? undefined : error);
+    this.#end = { error: inGoodOrder ? undefined : error };
+    for (const queue of this.#streams) queue.end(this.#end.error);
+    this.#streams.clear();
   }
 
-  readonly #onError = (error: HarnessError): void => {
-    callSafely(() => this.#options.onError?.(error));
-  };
+  #observe(event: EventBody, turn: LiveTurn | undefined): void {
+    const own = turn?.approver;
+    const observe = () =>
+      this.#approvals.observe(event, own === "none" ? undefined : (own ?? this.options.onApproval));
+    if (turn) turn.within(observe);
+    else observe();
+  }
 }
 
 /**

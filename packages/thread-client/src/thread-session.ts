@@ -1,6 +1,18 @@
 import type { Params } from "@harnesskit/protocol/envelope";
-import type { EventBody, ThreadMethodName } from "@harnesskit/protocol/threads";
-import { ConnectionClosedError, HarnessError, randomId, systemClock } from "@harnesskit/wire";
+import {
+  type EventBody,
+  THREAD_PROTOCOL_VERSION,
+  type ThreadCapabilities,
+  type ThreadMethodName,
+} from "@harnesskit/protocol/threads";
+import {
+  type CloseReason,
+  ConnectionClosedError,
+  callSafely,
+  HarnessError,
+  randomId,
+  systemClock,
+} from "@harnesskit/wire";
 import {
   ClientSession,
   type ConnectOptions,
@@ -11,28 +23,27 @@ import {
   resolveReconnect,
   type SessionState,
 } from "@harnesskit/wire/rpc";
-import { callThreadServer, type Fields, type Initialized, initialize } from "./call-thread-server.ts";
+import { callThreadServer, type Fields, type Initialized } from "./call-thread-server.ts";
 import type { ThreadClientOptions } from "./client-options.ts";
-import { MalformedMessageError, UnsupportedError } from "./errors.ts";
-import { hasExtension, type ThreadExtension } from "./extensions.ts";
-import { type CallResult, parseNotification } from "./validation.ts";
-
-export interface ThreadSessionHandlers {
-  readonly onEvent: (event: EventBody) => void;
-  readonly onDeleted: (threadId: string) => void;
-  readonly onError: (error: HarnessError) => void;
-  /** Resumes over a new connection what was followed. What it rejects with fails the attempt. */
-  readonly resume: (connection: RpcConnection) => Promise<void>;
-  /** The connection is lost, and another one is being made. */
-  readonly onLost: (error: HarnessError) => void;
-  /** Called once and last. `inGoodOrder` when either side just closed. */
-  readonly onClose: (error: HarnessError, inGoodOrder: boolean) => void;
-}
+import { MalformedMessageError, UnsupportedError, VersionMismatchError } from "./errors.ts";
+import { extensionOf, hasExtension, type ThreadExtension } from "./extensions.ts";
+import { type ClientLimits, clientLimits } from "./limits.ts";
+import { type CallResult, parseNotification } from "./call-thread-server.ts";
 
 export interface CallOptions extends RequestOptions {
-  /** May be sent again when the connection is lost before the answer. @default false */
+  /** May be sent again when the connection is lost before the answer. @default where it has the same effect twice */
   readonly repeatable?: boolean | undefined;
 }
+
+/** Sent again after a loss, each of these has the same effect. */
+const repeatableMethods: ReadonlySet<ThreadMethodName> = new Set<ThreadMethodName>([
+  ...(["thread.rename", "thread.archive", "thread.unarchive", "thread.search", "queue.list"] as const),
+]);
+
+/** Sent again under the same `clientRequestId`, each of these takes effect once. */
+const namedMethods: ReadonlySet<ThreadMethodName> = new Set<ThreadMethodName>([
+  ...(["thread.create", "thread.fork", "thread.compact", "turn.start", "approval.respond"] as const),
+]);
 
 /** What is known of the server before it has answered `initialize`. */
 const unknownServer: Initialized = {
@@ -49,24 +60,25 @@ const toClosed = (error: HarnessError | undefined): HarnessError =>
     ? error
     : new ConnectionClosedError(undefined, error && { cause: error });
 
-/** The client session with a thread server: events come from the current connection only. */
-export class ThreadSession {
-  readonly #client: ThreadClientOptions;
-  readonly #handlers: ThreadSessionHandlers;
+const majorVersion = (version: string): string | undefined => /^(\d{1,9})\.\d/.exec(version)?.[1];
+
+/** The session of a client with a thread server: its calls, over one connection after the other, and the events of the current one. */
+export abstract class ThreadSession {
+  readonly limits: ClientLimits;
+  protected readonly options: ThreadClientOptions;
   readonly #session: ClientSession<Peer, Initialized>;
-  readonly #stats = { unknownNotifications: 0, malformedNotifications: 0 };
   /** The connection whose events count: open, and perhaps not introduced yet. */
   #current: Peer | undefined;
   #server = unknownServer;
   #error: HarnessError | undefined;
 
   /** Throws `invalid_argument`. */
-  constructor(client: ThreadClientOptions, handlers: ThreadSessionHandlers) {
-    this.#client = client;
-    this.#handlers = handlers;
+  constructor(options: ThreadClientOptions) {
+    this.options = options;
+    this.limits = clientLimits.resolve(options.limits);
     this.#session = new ClientSession({
-      clock: client.clock ?? systemClock,
-      reconnect: resolveReconnect(client.reconnect),
+      clock: options.clock ?? systemClock,
+      reconnect: resolveReconnect(options.reconnect),
       closesWhenLost: true,
       // Each call of an introduction has its own deadline.
       timeoutMs: () => Number.POSITIVE_INFINITY,
@@ -74,25 +86,39 @@ export class ThreadSession {
       introduce: (connection, { signal }) => this.#introduce(connection, signal),
       isFinal: isPermanent,
       onState: (state) => this.#changed(state),
-      onListenerFailed: handlers.onError,
+      onListenerFailed: (error) => this.report(error),
     });
   }
+
+  /** Takes an event as it arrives. */
+  protected abstract receive(event: EventBody): void;
+
+  /** The thread is gone with its log. */
+  protected abstract deleted(threadId: string): void;
+
+  /** Resumes over a new connection what was followed. What it rejects with fails the attempt. */
+  protected abstract resume(connection: RpcConnection): Promise<void>;
+
+  /** The connection is lost, and another one is being made. */
+  protected abstract interrupted(error: HarnessError): void;
+
+  /** Called once and last. `inGoodOrder` when either side just closed. */
+  protected abstract lost(error: HarnessError, inGoodOrder: boolean): void;
 
   get state(): SessionState {
     return this.#session.state;
   }
 
-  get stats() {
-    return { ...this.#stats, reconnects: this.#session.stats().reconnects };
-  }
-
-  get closed() {
+  get closed(): Promise<CloseReason> {
     return this.#session.closed;
   }
 
-  /** What the server said of itself. */
-  get server(): Initialized {
-    return this.#server;
+  get serverVersion(): string {
+    return this.#server.version;
+  }
+
+  get capabilities(): ThreadCapabilities {
+    return this.#server.capabilities;
   }
 
   /** Why nothing will come any more. */
@@ -104,8 +130,13 @@ export class ThreadSession {
     return this.#session.onState(listener);
   }
 
-  async connect(options: ConnectOptions): Promise<Initialized> {
+  async connect(options: ConnectOptions = {}): Promise<Initialized> {
     return (await this.#session.connect(options)).introduction;
+  }
+
+  /** Reports what failed behind the caller's back. */
+  report(error: HarnessError): void {
+    callSafely(() => this.options.onError?.(error));
   }
 
   /** After a call failed by a loss: settles when there is a connection again, or none will come. */
@@ -127,36 +158,36 @@ export class ThreadSession {
     if (!this.has(extension)) throw new UnsupportedError(method, extension);
   }
 
-  /** Calls a method over the connection; while disconnected, over the next one. */
-  call<M extends ThreadMethodName>(
+  /**
+   * Calls a method over the connection; while disconnected, over the next one. One that a server knows by its `clientRequestId`
+   * gets one. Rejects with `unsupported` where the server has not its extension, and as the call.
+   */
+  async call<M extends ThreadMethodName>(
     method: M,
     params: Fields,
-    { repeatable = false, signal, timeoutMs }: CallOptions = {},
+    { repeatable = repeatableMethods.has(method), signal, timeoutMs }: CallOptions = {},
   ): Promise<CallResult<M>> {
-    const maxAttempts = repeatable ? Number.POSITIVE_INFINITY : 1;
-    return callThreadServer(this.#session, method, params, { signal, timeoutMs, maxAttempts });
-  }
-
-  /** Calls a method under a name, where the server knows such names: then it is sent again after a loss. */
-  callNamed<M extends ThreadMethodName>(
-    method: M,
-    fields: Fields,
-    given: string | undefined,
-    options: RequestOptions = {},
-  ): Promise<CallResult<M>> {
+    const { clientRequestId: given } = params;
+    const extension = extensionOf[method];
+    if (extension !== undefined) this.require(extension, method);
     if (given !== undefined) this.require("clientRequestId", method);
-    if (!this.has("clientRequestId")) return this.call(method, fields, options);
-    const { createId = randomId } = this.#client;
-    const clientRequestId = given ?? createId("req");
-    return this.call(method, { ...fields, clientRequestId }, { ...options, repeatable: true });
+    const isNamed = namedMethods.has(method) && this.has("clientRequestId");
+    const { createId = randomId } = this.options;
+    const fields = isNamed ? { ...params, clientRequestId: given ?? createId("req") } : params;
+    const maxAttempts = repeatable || isNamed ? Number.POSITIVE_INFINITY : 1;
+    return callThreadServer(this.#session, method, fields, { signal, timeoutMs, maxAttempts });
   }
 
   close(): Promise<void> {
     return this.#session.close();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #open(signal: AbortSignal, onOver: (error?: HarnessError) => void): Promise<Peer> {
-    const { transport, requestTimeoutMs, clock } = this.#client;
+    const { transport, requestTimeoutMs, clock } = this.options;
     const peer: Peer = createPeer(
       await transport.connect({ signal }),
       {
@@ -164,7 +195,7 @@ export class ThreadSession {
           if (this.#current === peer) this.#notified(peer, name, params);
         },
         close: ({ error }) => onOver(error),
-        onError: this.#handlers.onError,
+        onError: (error) => this.report(error),
       },
       { requestTimeoutMs, clock },
     );
@@ -175,37 +206,38 @@ export class ThreadSession {
   /** A server that cannot be followed any more is of no use. */
   async #introduce(peer: Peer, signal: AbortSignal): Promise<Initialized> {
     const followed = this.#server !== unknownServer && this.has("subscribe");
-    this.#server = await initialize(peer, this.#client.clientInfo, signal);
+    const { clientInfo: info } = this.options;
+    const params = info ? { clientInfo: { name: info.name, version: info.version } } : {};
+    const server = await callThreadServer(peer, "initialize", params, { signal });
+    if (majorVersion(server.version) !== majorVersion(THREAD_PROTOCOL_VERSION))
+      throw new VersionMismatchError(server.version, THREAD_PROTOCOL_VERSION);
+    this.#server = server;
     if (followed) this.require("subscribe", "thread.subscribe");
-    await this.#handlers.resume(peer);
-    return this.#server;
+    await this.resume(peer);
+    return server;
   }
 
   /** Never throws for what came from outside: a malformed notification is reported, and the connection stays. */
   #notified(peer: Peer, name: string, params: Params | undefined): void {
-    const { onEvent, onDeleted, onError } = this.#handlers;
     if (this.#session.ready) this.#session.confirm(peer);
     try {
       const notification = parseNotification(name, params);
-      if (!notification) this.#stats.unknownNotifications++;
-      else if (notification.type === "thread.deleted") onDeleted(notification.data.threadId);
-      else onEvent(notification);
+      if (notification === undefined) return;
+      if (notification.type === "thread.deleted") this.deleted(notification.data.threadId);
+      else this.receive(notification);
     } catch (error) {
       if (!MalformedMessageError.isInstance(error)) throw error;
-      this.#stats.malformedNotifications++;
-      onError(error);
+      this.report(error);
     }
   }
 
   #changed(state: SessionState): void {
+    if (state !== "reconnecting" && state !== "closed") return;
     const { error } = this.#session;
-    if (state === "reconnecting") {
-      this.#current = undefined;
-      this.#handlers.onLost(toClosed(error));
-    } else if (state === "closed") {
-      this.#current = undefined;
-      this.#error = toClosed(error);
-      this.#handlers.onClose(this.#error, error === undefined);
-    }
+    this.#current = undefined;
+    const closed = toClosed(error);
+    if (state === "closed") this.#error = closed;
+    if (state === "closed") this.lost(closed, error === undefined);
+    else this.interrupted(closed);
   }
 }

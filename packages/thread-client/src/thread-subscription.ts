@@ -3,9 +3,8 @@ import { checkNumber, createDeferred, type HarnessError, RequestCancelledError }
 import { within } from "@harnesskit/wire/time";
 import type { SubscribeOptions } from "./client-options.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { Follow } from "./follow.ts";
+import type { Follow } from "./follows.ts";
 import type { Follows } from "./follows.ts";
-import type { BufferLimits } from "./limits.ts";
 import { readPast } from "./read-pages.ts";
 import type { ThreadSession } from "./thread-session.ts";
 
@@ -41,17 +40,10 @@ export interface ThreadSubscription extends AsyncIterable<ThreadEvent> {
   close(): void;
 }
 
-export interface SubscriptionContext {
-  readonly session: Pick<ThreadSession, "call" | "whenReconnected">;
-  readonly follows: Follows;
-  readonly limits: BufferLimits;
-  readonly onError: (error: HarnessError) => void;
-}
-
 class LiveSubscription implements ThreadSubscription {
   readonly #follow: Follow;
   readonly #afterSeq: number;
-  readonly #context: SubscriptionContext;
+  readonly #client: ThreadSession;
   readonly #release: () => void;
   readonly #queue: EventQueue;
   readonly #caughtUp = createDeferred<boolean>();
@@ -63,15 +55,15 @@ class LiveSubscription implements ThreadSubscription {
     readonly thread: Thread,
     readonly lastSeq: number,
     afterSeq: number | undefined,
-    context: SubscriptionContext,
+    client: ThreadSession,
     release: () => void,
   ) {
     this.#follow = follow;
     this.#afterSeq = afterSeq ?? 0;
-    this.#context = context;
+    this.#client = client;
     this.#release = release;
     this.#pastTo = Math.min(afterSeq ?? lastSeq, lastSeq);
-    this.#queue = new EventQueue(context);
+    this.#queue = new EventQueue(client);
     for (const { type, data } of follow.openQuestions) {
       if (data.seq !== undefined && data.seq > this.#pastTo) continue;
       const { seq: _seq, time: _time, ...question } = data;
@@ -116,15 +108,16 @@ class LiveSubscription implements ThreadSubscription {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<ThreadEvent, undefined> {
-    const { lastSeq } = this;
-    const { session, onError } = this.#context;
-    const { threadId } = this;
+    const { lastSeq, threadId } = this;
+    const client = this.#client;
     const readPage = (afterSeq: number, limit: number) =>
-      session.call("thread.get", { threadId, afterSeq, limit }, { repeatable: true });
+      client.call("thread.get", { threadId, afterSeq, limit }, { repeatable: true });
     const delivered = new Set<string>();
     try {
       if (this.#pastTo < lastSeq && !this.#closed) {
-        for await (const event of readPast(readPage, this.#pastTo, lastSeq, onError)) {
+        for await (const event of readPast(readPage, this.#pastTo, lastSeq, (error) =>
+          client.report(error),
+        )) {
           this.#pastTo = event.seq;
           if (event.type === "approval.requested") delivered.add(event.data.requestId);
           yield event;
@@ -150,11 +143,11 @@ const toThreadEvent = (event: EventBody): ThreadEvent => {
 };
 
 const subscribe = async (
+  client: ThreadSession,
+  follows: Follows,
   threadId: string,
   { afterSeq, signal }: SubscribeOptions,
-  context: SubscriptionContext,
 ): Promise<ThreadSubscription> => {
-  const { follows } = context;
   const follow = await follows.follow(threadId);
   const release = () => follows.release(follow);
   const { thread, heard } = follow;
@@ -162,20 +155,21 @@ const subscribe = async (
     release();
     throw new RequestCancelledError("thread.subscribe", { cause: signal?.reason });
   }
-  return new LiveSubscription(follow, thread, heard.seq, afterSeq, context, release);
+  return new LiveSubscription(follow, thread, heard.seq, afterSeq, client, release);
 };
 
 /** Follows a thread for one reader. Rejects with `invalid_argument` for an invalid `afterSeq`, and as `thread.subscribe`. */
 export const openSubscription = async (
+  client: ThreadSession,
+  follows: Follows,
   threadId: string,
   options: SubscribeOptions,
-  context: SubscriptionContext,
 ): Promise<ThreadSubscription> => {
   const { afterSeq, signal } = options;
   if (afterSeq !== undefined) checkNumber("afterSeq", afterSeq, { min: 0 });
-  const subscribing = subscribe(threadId, options, context);
+  const subscribing = subscribe(client, follows, threadId, options);
   const wait = { name: "thread.subscribe", signal };
-  return within(Promise.all([subscribing, context.session.whenReconnected(signal)]), wait).then(
+  return within(Promise.all([subscribing, client.whenReconnected(signal)]), wait).then(
     ([subscription]) => subscription,
     (error: unknown) => {
       subscribing.then(

@@ -2,8 +2,7 @@ import type { EventBody, Turn } from "@harnesskit/protocol/threads";
 import { createDeferred, type HarnessError, sharedSignal } from "@harnesskit/wire";
 import { inSpan, type Span } from "@harnesskit/wire/trace";
 import type { ApprovalHandler } from "./approval-calls.ts";
-import { EventQueue } from "./event-queue.ts";
-import type { BufferLimits } from "./limits.ts";
+import { EventQueue, type EventQueueOwner } from "./event-queue.ts";
 
 /** How a turn ended. */
 export type TurnResult =
@@ -51,7 +50,6 @@ export interface LiveTurnOptions {
   readonly turnId: string;
   readonly threadId: string;
   readonly position: number | undefined;
-  readonly limits: BufferLimits;
   readonly onApproval: ApprovalHandler | undefined;
   readonly signal: AbortSignal | undefined;
   /** Sends `turn.cancel` for the thread. */
@@ -59,20 +57,30 @@ export interface LiveTurnOptions {
   /** Called once, when nothing more of the turn is awaited; with what it failed with. */
   readonly onEnd: (error?: unknown) => void;
   readonly span: Span | undefined;
-  readonly onError: (error: HarnessError) => void;
 }
 
 /** The client's side of one turn. */
 export class LiveTurn implements TurnHandle {
+  readonly turnId: string;
+  readonly threadId: string;
+  readonly position: number | undefined;
+  readonly result: Promise<TurnResult>;
+  readonly #client: EventQueueOwner;
   readonly #options: LiveTurnOptions;
   readonly #events: EventQueue;
   readonly #result = createDeferred<TurnResult>();
   #ended = false;
   #cancelling: Promise<void> | undefined;
 
-  constructor(options: LiveTurnOptions) {
+  constructor(client: EventQueueOwner, options: LiveTurnOptions) {
+    const { turnId, threadId, position } = options;
+    this.turnId = turnId;
+    this.threadId = threadId;
+    this.position = position;
+    this.result = this.#result.promise;
+    this.#client = client;
     this.#options = options;
-    this.#events = new EventQueue(options);
+    this.#events = new EventQueue(client);
   }
 
   /** Cancels the turn when its caller's signal aborts. To be called once, when what was held has been taken. */
@@ -81,22 +89,6 @@ export class LiveTurn implements TurnHandle {
     if (this.#ended || !signal) return;
     if (signal.aborted) this.#onAbort();
     else sharedSignal(signal).addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  get turnId(): string {
-    return this.#options.turnId;
-  }
-
-  get threadId(): string {
-    return this.#options.threadId;
-  }
-
-  get position(): number | undefined {
-    return this.#options.position;
-  }
-
-  get result(): Promise<TurnResult> {
-    return this.#result.promise;
   }
 
   get ended(): boolean {
@@ -172,7 +164,7 @@ export class LiveTurn implements TurnHandle {
 
   readonly #onAbort = (): void => {
     this.cancel().catch((error: HarnessError) => {
-      if (!this.#ended) this.#options.onError(error);
+      if (!this.#ended) this.#client.report(error);
     });
   };
 }

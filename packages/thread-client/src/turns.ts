@@ -4,9 +4,8 @@ import { isConnectionLoss } from "@harnesskit/wire/rpc";
 import { agentSpan, inSpan, startSpan } from "@harnesskit/wire/trace";
 import type { CompactThreadOptions, StartTurnOptions } from "./client-options.ts";
 import { MalformedMessageError, ThreadError } from "./errors.ts";
-import { EventBuffer } from "./event-buffer.ts";
+import { EventBuffer } from "./event-queue.ts";
 import type { Follows } from "./follows.ts";
-import type { BufferLimits } from "./limits.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import { LiveTurn, type LiveTurnOptions } from "./turn-handle.ts";
 
@@ -14,15 +13,6 @@ import { LiveTurn, type LiveTurnOptions } from "./turn-handle.ts";
 interface Hold {
   readonly events: EventBuffer;
   starts: number;
-}
-
-export interface TurnsOptions {
-  readonly session: Pick<ThreadSession, "call" | "callNamed" | "error" | "has" | "require" | "whenSettled">;
-  readonly follows: Pick<Follows, "follow" | "release">;
-  readonly limits: BufferLimits;
-  /** Takes each event in the order of arrival in its turn, with the turn when this client started it. */
-  readonly onEvent: (event: EventBody, turn: LiveTurn | undefined) => void;
-  readonly onError: (error: HarnessError) => void;
 }
 
 /** A string is one text part. */
@@ -36,18 +26,23 @@ const turnKey = (threadId: string, turnId: string): string => JSON.stringify([th
  * it: from the request to the answer, the thread's events of unknown turns are held back, so that none is lost.
  */
 export class Turns {
-  readonly #options: TurnsOptions;
   readonly #turns = new Map<string, LiveTurn>();
   readonly #holds = new Map<string, Hold>();
 
-  constructor(options: TurnsOptions) {
-    this.#options = options;
-  }
+  constructor(
+    readonly session: Pick<
+      ThreadSession,
+      "call" | "error" | "has" | "limits" | "report" | "require" | "whenSettled"
+    >,
+    readonly follows: Pick<Follows, "follow" | "release">,
+    /** Takes each event in the order of arrival in its turn, with the turn when this client started it. */
+    readonly onEvent: (event: EventBody, turn: LiveTurn | undefined) => void,
+  ) {}
 
   /** Starts a turn. Rejects with the errors of the call. */
   async start(options: StartTurnOptions): Promise<LiveTurn> {
     const { threadId, input, model, agent, whenBusy } = options;
-    if (whenBusy !== undefined) this.#options.session.require("queue", "turn.start");
+    if (whenBusy !== undefined) this.session.require("queue", "turn.start");
     const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
     return this.#start("turn.start", fields, options);
   }
@@ -55,7 +50,7 @@ export class Turns {
   /** Starts a turn that makes a summary. */
   async compact(options: CompactThreadOptions): Promise<LiveTurn> {
     const { threadId, model } = options;
-    this.#options.session.require("compact", "thread.compact");
+    this.session.require("compact", "thread.compact");
     return this.#start("thread.compact", { threadId, model }, options);
   }
 
@@ -65,7 +60,7 @@ export class Turns {
     options: Omit<StartTurnOptions, "input">,
   ): Promise<LiveTurn> {
     const { threadId, agent, timeoutMs, signal } = options;
-    const { session, follows } = this.#options;
+    const { session, follows } = this;
     // A server without subscriptions sends the events of all threads.
     const followed = session.has("subscribe") ? await follows.follow(threadId) : undefined;
     const span = startSpan(() => agentSpan("client", threadId, agent));
@@ -73,12 +68,12 @@ export class Turns {
       if (followed) follows.release(followed);
       span?.end(error);
     };
-    const hold = this.#holds.get(threadId) ?? { events: new EventBuffer(this.#options.limits), starts: 0 };
+    const hold = this.#holds.get(threadId) ?? { events: new EventBuffer(session.limits), starts: 0 };
     this.#holds.set(threadId, hold);
     hold.starts++;
     try {
       if (signal?.aborted) throw new RequestCancelledError(method, { cause: signal.reason });
-      const started = await inSpan(span, () => session.callNamed(method, fields, undefined, { timeoutMs }));
+      const started = await inSpan(span, () => session.call(method, fields, { timeoutMs }));
       const position = "queued" in started ? started.queued?.position : undefined;
       const turn = this.#adopt(started.turnId, options, hold, { onEnd, span, position });
       // A thread that was lost meanwhile tells nothing of its turn.
@@ -131,18 +126,11 @@ export class Turns {
     own: Pick<LiveTurnOptions, "onEnd" | "span" | "position">,
   ): LiveTurn {
     const { threadId, onApproval, signal } = options;
-    const { limits, onError } = this.#options;
     const key = turnKey(threadId, turnId);
     if (this.#turns.has(key)) throw new MalformedMessageError("turn.start", "the turn was named before");
     const cancel = () => this.#cancel(turn);
-    const turn: LiveTurn = new LiveTurn({
-      turnId,
-      threadId,
-      limits,
-      onApproval,
-      signal,
-      cancel,
-      onError,
+    const turn: LiveTurn = new LiveTurn(this.session, {
+      ...{ turnId, threadId, onApproval, signal, cancel },
       ...own,
     });
     this.#turns.set(key, turn);
@@ -153,7 +141,7 @@ export class Turns {
 
   /** A turn that ended meanwhile needs no cancelling; one that goes on over a loss still does. */
   async #cancel(turn: LiveTurn): Promise<void> {
-    const { session } = this.#options;
+    const { session } = this;
     const { threadId, turnId } = turn;
     while (!turn.ended) {
       try {
@@ -185,6 +173,6 @@ export class Turns {
   #deliver(event: EventBody, turn: LiveTurn | undefined): void {
     turn?.accept(event);
     if (turn?.ended) this.#turns.delete(turnKey(turn.threadId, turn.turnId));
-    this.#options.onEvent(event, turn);
+    this.onEvent(event, turn);
   }
 }

@@ -2,7 +2,7 @@ import type { EventBody } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
-import { EventBuffer } from "../src/event-buffer.ts";
+import { EventBuffer } from "../src/event-queue.ts";
 import { eventsOf } from "./sample-events.ts";
 
 const turn = eventsOf("ses_1", "turn_1");

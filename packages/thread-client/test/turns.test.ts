@@ -11,24 +11,23 @@ const other = eventsOf("ses_1", "turn_2");
 const setUp = () => {
   const seen: [EventBody, string | undefined][] = [];
   const answers: ReturnType<typeof createDeferred<{ turnId: string }>>[] = [];
-  const turns = new Turns({
-    session: {
+  const turns = new Turns(
+    {
       error: undefined,
+      limits: clientLimits.defaults,
       require: () => {},
+      report: () => {},
       has: () => false,
       whenSettled: async () => {},
-      call: async () => ({}) as never,
-      callNamed() {
+      call() {
         const answer = createDeferred<{ turnId: string }>();
         answers.push(answer);
         return answer.promise as Promise<never>;
       },
     },
-    follows: { follow: () => expect.fail("the server has no subscriptions"), release: () => {} },
-    limits: clientLimits.defaults,
-    onEvent: (event, owner) => seen.push([event, owner?.turnId]),
-    onError: () => {},
-  });
+    { follow: () => expect.fail("the server has no subscriptions"), release: () => {} },
+    (event, owner) => seen.push([event, owner?.turnId]),
+  );
   const start = () => turns.start({ threadId: "ses_1", input: "x" });
   return { turns, start, answers, seen };
 };

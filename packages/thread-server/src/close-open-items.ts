@@ -1,5 +1,5 @@
-import type { ApprovalDecision, EventBody, Item, Turn } from "@harnesskit/protocol/threads";
-import { approvalResolved } from "./approval-flow.ts";
+import type { ApprovalDecision, EventBody, Item, ItemData, Turn } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
 import type { OpenItem, ThreadState } from "./thread-state.ts";
 
 /** Why what an earlier server left open has no end of its own. */
@@ -17,6 +17,22 @@ export const answersIn = (completed: readonly Item[]): Answers => {
   }
   return answers;
 };
+
+/** What clients are notified of when an approval ends. */
+export const approvalResolved = (
+  threadId: string,
+  turnId: string,
+  itemId: string,
+  { requestId }: ItemData<"approval">,
+  {
+    decision,
+    reason,
+    resolvedBy,
+  }: Pick<ItemData<"approval">, "decision" | "reason"> & { resolvedBy: string },
+): EventBody => ({
+  type: "approval.resolved",
+  data: defined({ threadId, turnId, itemId, requestId, resolvedBy, decision, reason }),
+});
 
 /** The item as it ends when it will not be completed. `why` goes into its reason, if it has one. */
 const ended = ({ item, streamed }: OpenItem, why: string, answers: Answers): Item => {

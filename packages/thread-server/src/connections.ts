@@ -2,6 +2,7 @@ import type { Event, ModelRef } from "@harnesskit/protocol/threads";
 import { type Channel, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { EventOutbox } from "./event-outbox.ts";
+import type { ServerSettings } from "./server-settings.ts";
 import type { TurnQueue } from "./turn-queue.ts";
 
 /** Options of `connect` for one client. */
@@ -20,7 +21,6 @@ export class ConnectedClient {
   /** The turns that it started and that have not ended, each with the queue of its thread. */
   readonly turns = new Map<string, TurnQueue>();
   readonly outbox: EventOutbox;
-  readonly #checkModel: ThreadConnectOptions["checkModel"];
   /** The threads that it hears of; undefined, before its first subscription, for all. */
   #subscribed: Set<string> | undefined;
 
@@ -28,26 +28,21 @@ export class ConnectedClient {
     label: string,
     readonly peer: Peer,
     readonly channel: Channel,
-    options: Pick<ConnectionsOptions, "read" | "maxOutboxLength" | "onError"> & ThreadConnectOptions,
+    { store, limits, onError }: ServerSettings,
+    readonly options: ThreadConnectOptions = {},
   ) {
     this.label = label;
-    this.#checkModel = options.checkModel;
     this.outbox = new EventOutbox({
       peer,
-      maxLength: options.maxOutboxLength,
-      read: options.read,
-      onTooLarge: options.onError,
+      maxLength: limits.maxOutboxLength,
+      read: (threadId, afterSeq) => store.events(threadId, { afterSeq }),
+      onTooLarge: onError,
       onFailure: (error) => {
         if (HarnessError.isInstance(error) && error.code === "connection_closed") return;
-        options.onError(error);
+        onError(error);
         void channel.close(HarnessError.isInstance(error) ? error : undefined);
       },
     });
-  }
-
-  /** Throws -32602 for a model that this client may not choose. */
-  async checkModel(model: ModelRef): Promise<void> {
-    await this.#checkModel?.(model);
   }
 
   hears(threadId: string): boolean {
@@ -76,26 +71,20 @@ export class ConnectedClient {
   }
 }
 
-export interface ConnectionsOptions {
-  readonly read: (threadId: string, afterSeq: number) => AsyncIterable<Event>;
-  readonly maxOutboxLength: number;
-  readonly onError: (error: unknown) => void;
-}
-
 /** The clients that are connected: each hears of the threads that it subscribed to, or of all before it ever did. */
 export class Connections {
-  readonly #options: ConnectionsOptions;
+  readonly #settings: ServerSettings;
   readonly #all = new Set<ConnectedClient>();
   readonly #watchers = new Set<() => void>();
   #count = 0;
 
-  constructor(options: ConnectionsOptions) {
-    this.#options = options;
+  constructor(settings: ServerSettings) {
+    this.#settings = settings;
   }
 
-  add(peer: Peer, channel: Channel, options: ThreadConnectOptions = {}): ConnectedClient {
+  add(peer: Peer, channel: Channel, options?: ThreadConnectOptions): ConnectedClient {
     const label = `client-${++this.#count}`;
-    const connection = new ConnectedClient(label, peer, channel, { ...this.#options, ...options });
+    const connection = new ConnectedClient(label, peer, channel, this.#settings, options);
     this.#all.add(connection);
     const remove = () => {
       this.#all.delete(connection);
@@ -130,7 +119,7 @@ export class Connections {
   notifyDeleted(threadId: string): void {
     for (const { outbox } of this.#hearing(threadId)) {
       outbox.forget(threadId);
-      outbox.notify({ type: "thread.deleted", data: { threadId } }).catch(this.#options.onError);
+      outbox.notify({ type: "thread.deleted", data: { threadId } }).catch(this.#settings.onError);
     }
   }
 

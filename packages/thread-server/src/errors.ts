@@ -87,13 +87,6 @@ export const isLogDamaged = (error: unknown): boolean =>
 /** Something was written to a turn that has ended (`turn_ended`). */
 export const turnEnded = (): HarnessError => new HarnessError("turn_ended", "the turn has ended");
 
-/** A call came under the id of one that has not ended (`call_running`). */
-export const callRunning = (callId: string): HarnessError =>
-  new HarnessError(
-    "call_running",
-    `a call with the id ${JSON.stringify(callId.slice(0, 100))} still runs: give each call an id of its own, or none`,
-  );
-
 const threadError = (rpcCode: number, code: string, message: string, data?: JsonObject): ProtocolError =>
   new ProtocolError(rpcCode, message, { code, data });
 
@@ -111,7 +104,7 @@ export const turnBusy = (
 export const turnActive = (what: "deleted" | "archived"): ProtocolError =>
   turnBusy({ reason: "turn_active" }, `The thread cannot be ${what} while a turn is active`);
 
-/** -32002: as many prompts wait as may, or as much text. */
+/** -32002: as many prompts wait as may. */
 export const queueFull = (limit: JsonObject): ProtocolError =>
   turnBusy(
     { reason: "queue_full", ...limit },

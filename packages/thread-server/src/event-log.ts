@@ -1,25 +1,13 @@
 import type { Event, EventBody, Item } from "@harnesskit/protocol/threads";
-import { type Clock, createDeferred, type Deferred } from "@harnesskit/wire";
-import { isLogChanged, type ThreadStoreError } from "./errors.ts";
-import type { ThreadStore } from "./thread-store.ts";
+import { createDeferred, type Deferred } from "@harnesskit/wire";
+import { isLogChanged } from "./errors.ts";
+import type { ThreadSession } from "./thread-session.ts";
 
 interface Entry {
   body: EventBody;
   /** Part of a message or an output that is streamed. */
   readonly isStreamed: boolean;
   readonly done: Deferred<void>;
-}
-
-export interface EventLogOptions {
-  readonly threadId: string;
-  readonly store: ThreadStore;
-  readonly clock: Clock;
-  /** The number of the last event that is stored. */
-  readonly lastSeq: number;
-  /** Receives each event after it was stored, in order. */
-  readonly onEvent: (event: Event) => void;
-  /** Called when the store finds that the log is not the one that was written. */
-  readonly onChanged: (error: ThreadStoreError) => void;
 }
 
 const isStreamed = ({ type, data }: EventBody): boolean =>
@@ -44,14 +32,14 @@ export const toEvents = (bodies: readonly EventBody[], lastSeq: number, time: nu
  * write leaves with the next one, consecutive deltas of an item as one.
  */
 export class EventLog {
-  readonly #options: EventLogOptions;
+  readonly #session: ThreadSession;
   #queue: Entry[] = [];
   #writing: Promise<void> | undefined;
   #lastSeq: number;
 
-  constructor(options: EventLogOptions) {
-    this.#options = options;
-    this.#lastSeq = options.lastSeq;
+  constructor(session: ThreadSession) {
+    this.#session = session;
+    this.#lastSeq = session.state.lastSeq;
   }
 
   /**
@@ -90,21 +78,22 @@ export class EventLog {
   }
 
   async #write(entries: Entry[]): Promise<void> {
-    const { threadId, store, clock, onEvent, onChanged } = this.#options;
+    const session = this.#session;
+    const { store, clock } = session.settings;
     const time = clock.now();
     const bodies = entries.map(({ body }) => body);
     const events = toEvents(bodies, this.#lastSeq, time);
     try {
-      await store.append(threadId, events, { flush: bodies.some(isBoundary) });
+      await store.append(session.threadId, events, { flush: bodies.some(isBoundary) });
     } catch (error) {
       // What was appended meanwhile was meant to follow what is now missing.
       for (const { done } of [...entries, ...this.#queue.splice(0)]) done.reject(error);
-      if (isLogChanged(error)) onChanged(error);
+      if (isLogChanged(error)) session.lose(error);
       return;
     }
     this.#lastSeq += events.length;
     for (const [index, event] of events.entries()) {
-      onEvent(event);
+      session.onEvent(event);
       entries[index]?.done.resolve();
     }
   }

@@ -2,7 +2,6 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { logChanged } from "./errors.ts";
-import { withoutSuperseded } from "./superseded-deltas.ts";
 
 export interface OutboxOptions {
   readonly peer: Peer;
@@ -189,6 +188,15 @@ export class EventOutbox {
     if (parked.after >= parked.latest && this.#parked.get(threadId) === parked) this.#parked.delete(threadId);
   }
 }
+
+/** The events without the deltas of items that are completed later in the list: the completion carries the whole. */
+export const withoutSuperseded = (events: readonly Event[]): Event[] => {
+  const completed = new Map<string, number>();
+  for (const { type, data, seq } of events) if (type === "item.completed") completed.set(data.itemId, seq);
+  return events.filter(
+    ({ type, data, seq }) => type !== "item.delta" || seq > (completed.get(data.itemId) ?? 0),
+  );
+};
 
 const eventLength = (event: Event): number =>
   event.type === "item.delta" ? event.data.delta.length + 200 : JSON.stringify(event.data).length;

@@ -1,6 +1,5 @@
 import type { Event } from "@harnesskit/protocol/threads";
-import type { Connections } from "./connections.ts";
-import type { ServerSettings } from "./server-settings.ts";
+import type { ThreadSessions } from "./thread-sessions.ts";
 
 /** Where a log ends. */
 export interface LogEnd {
@@ -20,53 +19,48 @@ interface Followed {
   stop(): void;
 }
 
-export interface FollowedThreadsOptions {
-  readonly settings: ServerSettings;
-  readonly connections: Connections;
-  /** Tries to take a thread that is followed, whose server may have died. */
-  readonly takeOver: (threadId: string) => Promise<unknown>;
-}
-
 /**
  * The threads that clients of this server hear and that another server writes: their events are read from the store as they come, in
  * order and each once. Only with a store that several servers share (`ThreadStore.watch`).
  */
 export class FollowedThreads {
-  readonly #options: FollowedThreadsOptions;
+  readonly #owner: ThreadSessions;
   readonly #followed = new Map<string, Followed>();
 
-  constructor(options: FollowedThreadsOptions) {
-    this.#options = options;
-    options.connections.onChange(() => {
+  constructor(owner: ThreadSessions) {
+    this.#owner = owner;
+    owner.connections.onChange(() => {
       for (const [threadId, followed] of this.#followed) {
-        if (!options.connections.hasSubscriber(threadId)) this.#end(threadId, followed);
+        if (!owner.connections.hasSubscriber(threadId)) this.#end(threadId, followed);
       }
     });
   }
 
   /** Whether threads of other servers can be followed. */
   get isPossible(): boolean {
-    return this.#options.settings.store.watch !== undefined;
+    return this.#owner.settings.store.watch !== undefined;
   }
 
   /** Where a thread ends for the clients of this server. Rejects as the store does. */
   async endOf(threadId: string): Promise<LogEnd> {
     const followed = this.#followed.get(threadId);
     if (followed !== undefined) return followed;
-    const last = (await this.#options.settings.store.lastEvents(threadId, 1)).at(-1);
+    const last = (await this.#owner.settings.store.lastEvents(threadId, 1)).at(-1);
     return this.#followed.get(threadId) ?? { lastSeq: last?.seq ?? 0, lastTime: last?.time ?? 0 };
   }
 
   /** Follows a thread from an end on; one that is followed already goes on as it is. Call it while a client subscribes. */
   follow(threadId: string, end: LogEnd): void {
-    const { settings, connections, takeOver } = this.#options;
+    const { settings, connections } = this.#owner;
     const { store, clock, limits, onError } = settings;
     if (store.watch === undefined || this.#followed.has(threadId) || !connections.hasSubscriber(threadId))
       return;
     let stopTimer = () => {};
     const tryLater = () => {
       stopTimer = clock.after(limits.takeOverAfterMs, () => {
-        void takeOver(threadId)
+        // Its server may have died.
+        void this.#owner
+          .takeOver(threadId)
           .catch(onError)
           .finally(() => {
             if (!followed.isOver) tryLater();
@@ -114,7 +108,7 @@ export class FollowedThreads {
   #read(threadId: string, followed: Followed): void {
     followed.isStale = true;
     followed.reading ??= this.#readAll(threadId, followed)
-      .catch(this.#options.settings.onError)
+      .catch(this.#owner.settings.onError)
       .finally(() => {
         followed.reading = undefined;
       });
@@ -123,7 +117,7 @@ export class FollowedThreads {
   async #readAll(threadId: string, followed: Followed): Promise<void> {
     while (followed.isStale && !followed.isOver) {
       followed.isStale = false;
-      for await (const event of this.#options.settings.store.events(threadId, {
+      for await (const event of this.#owner.settings.store.events(threadId, {
         afterSeq: followed.lastSeq,
       })) {
         if (followed.isOver) return;
@@ -135,6 +129,6 @@ export class FollowedThreads {
   #pass(followed: Followed, event: Event): void {
     followed.lastSeq = event.seq;
     followed.lastTime = event.time;
-    this.#options.connections.notify(event);
+    this.#owner.connections.notify(event);
   }
 }

@@ -3,8 +3,8 @@ import { type Ending, endUnfinishedTurn } from "./close-open-items.ts";
 import { threadNotFound } from "./errors.ts";
 import { toEvents } from "./event-log.ts";
 import { lastSeqOf } from "./read-log.ts";
+import type { ServerSettings } from "./server-settings.ts";
 import { ThreadState } from "./thread-state.ts";
-import type { ThreadStore } from "./thread-store.ts";
 import { dequeued } from "./waiting-prompts.ts";
 
 /** How many events are copied together, and about how many characters. */
@@ -22,29 +22,21 @@ type Fork = Thread & { readonly forkedFrom: NonNullable<Thread["forkedFrom"]> };
 
 export const isFork = (thread: Thread): thread is Fork => thread.forkedFrom !== undefined;
 
-export interface CompleteForkOptions {
-  readonly maxHistoryLength: number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Aborted: rejects with its reason. What is copied by then is kept, and the next call goes on behind it. */
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Copies the history of its source into a fork, a batch at a time, and closes what was open there. A fork is complete when its log goes
  * beyond the event that it was made at: one that its server left in between is continued. The caller holds its lease. Gives the
  * events that clients are notified of, none for a fork that is complete already. Rejects with -32001 where the source
- * does not have these events any more.
+ * does not have these events any more, and as `signal`: what is copied by then is kept, and the next call goes on behind it.
  */
 export const completeFork = async (
   fork: Fork,
-  store: ThreadStore,
-  { maxHistoryLength, now, signal }: CompleteForkOptions,
+  { store, limits, clock }: ServerSettings,
+  signal: AbortSignal,
 ): Promise<readonly Event[]> => {
   const { threadId, forkedFrom } = fork;
   const copied = await lastSeqOf(store, threadId);
   if (copied > forkedFrom.seq) return [];
-  const state = new ThreadState(maxHistoryLength);
+  const state = new ThreadState(limits.maxHistoryLength);
   const created: EventOf<"thread.created"> = {
     seq: 1,
     time: fork.time.created,
@@ -54,7 +46,7 @@ export const completeFork = async (
   let batch: Event[] = [];
   let length = 0;
   const write = async (flush: boolean) => {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     if (batch.length > 0) await store.append(threadId, batch, { flush });
     batch = [];
     length = 0;
@@ -69,12 +61,13 @@ export const completeFork = async (
     if (batch.length >= batchEvents || length >= batchLength) await write(false);
   }
   if (state.lastSeq !== forkedFrom.seq) throw threadNotFound({ reason: "source_gone" });
+  const now = clock.now();
   const closing: EventBody[] = [
-    ...endUnfinishedTurn(state, forkedWhileActive, now()),
-    ...state.waiting.map((queued) => dequeued(queued, "forked", now())),
+    ...endUnfinishedTurn(state, forkedWhileActive, now),
+    ...state.waiting.map((queued) => dequeued(queued, "forked", now)),
     { type: "thread.forked", data: { threadId, from: forkedFrom } },
   ];
-  const events = toEvents(closing, forkedFrom.seq, now());
+  const events = toEvents(closing, forkedFrom.seq, now);
   // What closes the copy is stored as a whole, so that a part of it is never taken for all.
   batch.push(...events);
   await write(true);

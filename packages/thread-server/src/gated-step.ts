@@ -1,48 +1,31 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
 import { decided, decisionSpan, traced } from "@harnesskit/wire/trace";
-import type { PendingQuestion, Question } from "./approval-flow.ts";
-import { type ApprovalAnswer, isAllowed } from "./approvals.ts";
+import { type ApprovalAnswer, type AskedAction, isAllowed, type PendingQuestion } from "./approval-answer.ts";
 import { findGrant } from "./find-grant.ts";
 import type { FinalVerdict, ItemJudgement, Judgement, Modification, ModifyVerdict } from "./gates.ts";
+import { ask, askAgain } from "./question.ts";
 import type { Turn } from "./turn.ts";
 
 /** How often a gate may change one call or prompt before it is blocked. */
 const maxModifications = 3;
 
-type Block = FinalVerdict & { verdict: "block" };
 type Verdict<Change> = FinalVerdict | ModifyVerdict<Change>;
 
-/** A kind of thing that a gate and a human judge before it happens: a tool call, or a prompt. */
-export interface GatedKind<Subject, Change, Requested> {
-  readonly noun: "call" | "prompt";
-  /** Begins the codes of refusals: `tool.blocked`, `prompt.rejected`. */
-  readonly prefix: "tool" | "prompt";
-  readonly texts: { readonly notJudged: string; readonly tooManyChanges: string; readonly changed: string };
-  /** Asks the gate. */
-  before(subject: Subject): Verdict<Change> | Promise<Verdict<Change>>;
-  /** The subject as the gate changed it, or why it cannot be that. */
-  change(subject: Subject, change: Change): Promise<Subject | { readonly unfit: string }>;
-  /** What was requested, as an item keeps it beside a change. */
-  requested(subject: Subject): Requested;
-  /** What a human is asked. */
-  question(subject: Subject): Question;
-}
-
-/** A subject as a gate judges it, perhaps not for the first time. */
-interface Considered<Subject, Requested> {
+/** What a gate said of a subject, perhaps after changes of its own. */
+export interface Judged<Subject, Requested> {
   readonly subject: Subject;
-  /** What the gate has changed so far. */
+  /** What the gate has changed so far, and how often. */
   readonly modified?: Modification<Requested> | undefined;
-  /** How often. @default 0 */
-  readonly changes?: number;
-}
-
-/** What a gate said of a subject in the end, after its changes. */
-export interface Judged<Subject, Requested> extends Considered<Subject, Requested> {
+  readonly changes: number;
   readonly verdict: FinalVerdict;
   /** What the subject's item says of it. */
   readonly said: { readonly judgement?: ItemJudgement<Requested> };
 }
+
+/** A subject that the gate may have changed before. */
+type Considered<Subject, Requested> = Pick<Judged<Subject, Requested>, "subject" | "modified"> & {
+  readonly changes?: number;
+};
 
 export interface Refusal {
   readonly status: "blocked" | "rejected" | "failed";
@@ -50,29 +33,26 @@ export interface Refusal {
   readonly error: string;
 }
 
-/** It does not happen. */
-interface Refused {
-  readonly refused: Refusal;
-  readonly approvedBy?: undefined;
-  readonly approver?: undefined;
-}
-
 /**
- * Whether it happens. `judged` is what the gate said last; `approvedBy` the approval that a human gave, now or for always;
- * `approver` who gave it.
+ * Whether it happens. `judged` is what the gate said last; undefined for what a human refused after a restart, before the gate has judged
+ * it again. `approvedBy` is the approval that a human gave, now or for always; `approver` who gave it.
  */
-export type Decision<Subject, Requested> = { readonly judged: Judged<Subject, Requested> } & (
-  | Refused
-  | { readonly refused?: undefined; readonly approvedBy?: string; readonly approver?: string }
-);
-
-/** Whether it happens after a restart. What a human refused then, the gate has not judged again. */
-export type LateDecision<Subject, Requested> =
-  | Decision<Subject, Requested>
-  | (Refused & { readonly judged?: undefined });
+export type Decision<Subject, Requested> =
+  | {
+      readonly refused: Refusal;
+      readonly judged?: Judged<Subject, Requested> | undefined;
+      readonly approvedBy?: undefined;
+      readonly approver?: undefined;
+    }
+  | {
+      readonly refused?: undefined;
+      readonly judged: Judged<Subject, Requested>;
+      readonly approvedBy?: string;
+      readonly approver?: string;
+    };
 
 /** What a human was shown, and who allowed it. */
-type Shown = Pick<Question, "digest" | "preview"> & {
+type Shown = Pick<AskedAction, "digest" | "preview"> & {
   readonly requestId: string;
   readonly approver: string;
 };
@@ -81,27 +61,32 @@ type Shown = Pick<Question, "digest" | "preview"> & {
 type OnAsk<Subject, Requested> = (judged: Judged<Subject, Requested>) => Promise<void>;
 
 /**
- * The one way to an action: the gate judges it, again after each change; a human is asked where the gate says so, unless
- * a grant answers; what a human allowed is judged once more before it happens. What cannot be judged is refused.
+ * The one way to an action, a tool call or a prompt: the gate judges it, again after each change; a human is asked where the gate says so,
+ * unless a grant answers; what a human allowed is judged once more before it happens. What cannot be judged is refused.
  */
-export class GatedStep<Subject, Change, Requested> {
-  readonly #turn: Turn;
-  readonly #kind: GatedKind<Subject, Change, Requested>;
+export abstract class GatedStep<Subject, Change, Requested> {
+  constructor(
+    protected readonly turn: Turn,
+    readonly noun: "call" | "prompt",
+    readonly texts: { readonly notJudged: string; readonly tooManyChanges: string; readonly changed: string },
+  ) {}
 
-  constructor(turn: Turn, kind: GatedKind<Subject, Change, Requested>) {
-    this.#turn = turn;
-    this.#kind = kind;
-  }
+  /** Asks the gate. */
+  protected abstract before(subject: Subject): Verdict<Change> | Promise<Verdict<Change>>;
 
-  /** Asks the gate, again after each change that it makes. A gate that cannot answer blocks. `modified` is what it changed before. */
-  judge(subject: Subject, modified?: Modification<Requested>): Promise<Judged<Subject, Requested>> {
-    return this.#judge({ subject, modified });
-  }
+  /** The subject as the gate changed it, or why it cannot be that. */
+  protected abstract change(subject: Subject, change: Change): Promise<Subject | { readonly unfit: string }>;
 
-  /** Asks the gate about a subject that it may have changed before: those changes count, and what was requested stays. */
-  async #judge(first: Considered<Subject, Requested>): Promise<Judged<Subject, Requested>> {
-    const { noun, texts } = this.#kind;
-    const { onError } = this.#turn.settings;
+  /** What was requested, as an item keeps it beside a change. */
+  protected abstract requested(subject: Subject): Requested;
+
+  /** What a human is asked. */
+  protected abstract question(subject: Subject): AskedAction;
+
+  /** Asks the gate, again after each change that it makes; those that it made before count, too. A gate that cannot answer blocks. */
+  protected async judge(first: Considered<Subject, Requested>): Promise<Judged<Subject, Requested>> {
+    const { noun, texts } = this;
+    const { onError } = this.turn.settings;
     let { subject, modified, changes = 0 } = first;
     const end = (verdict: FinalVerdict): Judged<Subject, Requested> => {
       const { verdict: decision, judgement = modified && { by: modified.by ?? "the gate" } } = verdict;
@@ -113,7 +98,7 @@ export class GatedStep<Subject, Change, Requested> {
     for (; ; changes++) {
       let verdict: Verdict<Change>;
       try {
-        verdict = await this.#before(subject);
+        verdict = await this.#askGate(subject);
       } catch (error) {
         onError(error);
         return block(texts.notJudged, "gate_failed");
@@ -124,27 +109,12 @@ export class GatedStep<Subject, Change, Requested> {
         onError(new HarnessError("gate_failed", `the gate changes the ${noun} again and again`));
         return block(texts.tooManyChanges, "gate_failed", judgement);
       }
-      const next = await this.#kind.change(subject, verdict);
+      const next = await this.change(subject, verdict);
       if (isUnfit(next)) return block(next.unfit, "gate.invalid_input", judgement);
-      const { requested } = modified ?? { requested: this.#kind.requested(subject) };
+      const { requested } = modified ?? { requested: this.requested(subject) };
       modified = { ...judgement, ...(reason !== undefined && { reason }), requested };
       subject = next;
     }
-  }
-
-  #before(subject: Subject): Promise<Verdict<Change>> {
-    const { noun, before, question } = this.#kind;
-    const { threadId: sessionId } = this.#turn;
-    const start = () => {
-      const { permission: tool, input } = question(subject);
-      const eventType = noun === "call" ? "pre_action" : "pre_prompt";
-      return decisionSpan("gate", { eventType, sessionId, tool: noun === "call" ? tool : undefined, input });
-    };
-    return traced(start, async (span) => {
-      const verdict = await before(subject);
-      span?.set(decided(verdict.verdict, verdict.judgement?.rule));
-      return verdict;
-    });
   }
 
   /**
@@ -152,14 +122,13 @@ export class GatedStep<Subject, Change, Requested> {
    *
    * @param onAsk runs before each question, with what it asks about
    */
-  async decide(
+  protected async decide(
     judged: Judged<Subject, Requested>,
     onAsk: OnAsk<Subject, Requested> = async () => {},
   ): Promise<Decision<Subject, Requested>> {
     const { verdict } = judged;
     if (verdict.verdict === "block") return { judged, refused: this.#blocked(verdict) };
-    if (verdict.verdict === "allow") return { judged };
-    return this.#ask(judged, verdict.reason, onAsk);
+    return verdict.verdict === "allow" ? { judged } : this.#ask(judged, verdict.reason, onAsk);
   }
 
   /**
@@ -169,16 +138,31 @@ export class GatedStep<Subject, Change, Requested> {
    * @param first what the gate judges after the answer
    * @param onAsk runs before each further question, with what it asks about
    */
-  async decideAgain(
+  protected async decideAgain(
     question: PendingQuestion,
     verify: () => Promise<boolean>,
     first: () => Promise<Considered<Subject, Requested>>,
     onAsk: OnAsk<Subject, Requested> = async () => {},
-  ): Promise<LateDecision<Subject, Requested>> {
-    const answer = await this.#turn.flow.askAgain(question, verify);
+  ): Promise<Decision<Subject, Requested>> {
+    const answer = await askAgain(this.turn, question, verify);
     if (!isAllowed(answer)) return { refused: this.#refusal(answer) };
     const { requestId, metadata } = question.data;
     return this.#confirm(await first(), { ...metadata, requestId, approver: answer.resolvedBy }, onAsk);
+  }
+
+  #askGate(subject: Subject): Promise<Verdict<Change>> {
+    const isCall = this.noun === "call";
+    const start = () => {
+      const { permission, input } = this.question(subject);
+      const tool = isCall ? permission : undefined;
+      const eventType = isCall ? "pre_action" : "pre_prompt";
+      return decisionSpan("gate", { eventType, sessionId: this.turn.threadId, tool, input });
+    };
+    return traced(start, async (span) => {
+      const verdict = await this.before(subject);
+      span?.set(decided(verdict.verdict, verdict.judgement?.rule));
+      return verdict;
+    });
   }
 
   async #ask(
@@ -186,13 +170,13 @@ export class GatedStep<Subject, Change, Requested> {
     reason: string | undefined,
     onAsk: OnAsk<Subject, Requested>,
   ): Promise<Decision<Subject, Requested>> {
-    const { observed, flow, settings } = this.#turn;
-    const question = this.#kind.question(judged.subject);
+    const { observed, settings } = this.turn;
+    const question = this.question(judged.subject);
     const call = { ...question, tool: question.permission };
     const grant = await findGrant(settings.store, observed, call, settings.startOf);
     if (grant) return { judged, approvedBy: grant.requestId, approver: grant.grantedBy };
     await onAsk(judged);
-    const { requestId, answer } = await flow.ask(question, reason);
+    const { requestId, answer } = await ask(this.turn, question, reason);
     if (!isAllowed(answer)) return { judged, refused: this.#refusal(answer) };
     return this.#confirm(judged, { ...question, requestId, approver: answer.resolvedBy }, onAsk);
   }
@@ -206,42 +190,36 @@ export class GatedStep<Subject, Change, Requested> {
     { requestId, approver, digest, preview }: Shown,
     onAsk: OnAsk<Subject, Requested>,
   ): Promise<Decision<Subject, Requested>> {
-    const judged = await this.#judge(first);
+    const judged = await this.judge(first);
     const { verdict, subject } = judged;
     if (verdict.verdict === "block") return { judged, refused: this.#blocked(verdict) };
-    const now = this.#kind.question(subject);
+    const now = this.question(subject);
     if (now.digest === digest && now.preview === preview) return { judged, approvedBy: requestId, approver };
-    return this.#ask(judged, verdict.verdict === "ask" ? verdict.reason : this.#kind.texts.changed, onAsk);
+    return this.#ask(judged, verdict.verdict === "ask" ? verdict.reason : this.texts.changed, onAsk);
   }
 
-  #blocked({ reason, code, isRejection }: Block): Refusal {
+  get #prefix(): string {
+    return this.noun === "call" ? "tool" : "prompt";
+  }
+
+  #blocked({ reason, code, isRejection }: FinalVerdict & { verdict: "block" }): Refusal {
     const status = isRejection ? "rejected" : "blocked";
-    return { status, code: code ?? `${this.#kind.prefix}.${status}`, error: reason };
-  }
-
-  #changed(): Refusal {
-    return { status: "failed", code: "approval.changed", error: this.#kind.texts.changed };
+    return { status, code: code ?? `${this.#prefix}.${status}`, error: reason };
   }
 
   /** Rejected by a client, expired, no user to ask, and changed since are four different codes. */
   #refusal({ reason, note, resolvedBy }: ApprovalAnswer): Refusal {
-    const { noun, prefix } = this.#kind;
+    const { noun } = this;
     const rejected = (code: string, error: string): Refusal => ({ status: "rejected", code, error });
-    switch (reason) {
-      case undefined: {
-        const why = note === undefined ? "." : `: ${displayText(note)}`;
-        return rejected(
-          `${prefix}.rejected`,
-          `This ${noun} was rejected by ${displayText(resolvedBy)}${why}`,
-        );
-      }
-      case "expired":
-        return rejected("approval.expired", `This ${noun} was not approved in time.`);
-      case "unattended":
-        return rejected("approval.unattended", `No user could be asked to approve this ${noun}.`);
-      default:
-        return this.#changed();
+    if (reason === undefined) {
+      const why = note === undefined ? "." : `: ${displayText(note)}`;
+      const by = displayText(resolvedBy);
+      return rejected(`${this.#prefix}.rejected`, `This ${noun} was rejected by ${by}${why}`);
     }
+    if (reason === "expired") return rejected("approval.expired", `This ${noun} was not approved in time.`);
+    if (reason === "unattended")
+      return rejected("approval.unattended", `No user could be asked to approve this ${noun}.`);
+    return { status: "failed", code: "approval.changed", error: this.texts.changed };
   }
 }
 

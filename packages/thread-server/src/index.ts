@@ -7,19 +7,11 @@ export {
   type ToolScope,
   tool,
 } from "@harnesskit/wire/tool";
-export { type AgentProfile, defaultAgent } from "./agent-profile.ts";
 export type { ThreadConnectOptions } from "./connections.ts";
 export { ThreadStoreError, type ThreadStoreErrorCode, TurnError, type TurnErrorCode } from "./errors.ts";
 export { findGrant, grantedBy, type StartOf } from "./find-grant.ts";
 export { askGate, type JudgedPrompt, type PromptGate, type ToolGate, undecidedCodes } from "./gates.ts";
-export { type SearchSettings, searchThreads } from "./search-threads.ts";
-export { type ThreadServerLimits, type ThreadServerOptions, threadServerLimits } from "./server-settings.ts";
-export {
-  changeStoredThread,
-  forkStoredThread,
-  type StoredThreadOptions,
-  type ThreadChange,
-} from "./stored-threads.ts";
+export { defaultAgent, type ThreadServerLimits, type ThreadServerOptions } from "./server-settings.ts";
 export { createThreadServer, type ThreadServer } from "./thread-server.ts";
 export {
   type AnswerSeal,
@@ -32,4 +24,4 @@ export {
   type ThreadStore,
 } from "./thread-store.ts";
 export type { ObservedTurn, TurnObserver } from "./turn-observer.ts";
-export type { JudgedCall, TurnContext, TurnRunner } from "./turn-runner.ts";
+export type { AgentProfile, JudgedCall, TurnContext, TurnRunner } from "./turn-runner.ts";

@@ -1,10 +1,10 @@
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { BoundedMap } from "@harnesskit/wire";
-import { checkArtifactName } from "./artifact-name.ts";
 import { ThreadStoreError } from "./errors.ts";
 import { newestFirst, placeOf } from "./thread-list.ts";
 import {
   type ArtifactWriter,
+  checkArtifactName,
   isWantedEvent,
   type KeptClaim,
   type ReadEventsOptions,
@@ -23,7 +23,7 @@ interface Stored {
 const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Keeps threads as long as the process lives. What it gives and takes is copied, so that no caller changes it. */
+/** Keeps threads as long as the process lives. What it gives and takes is not copied: leave it as it is. */
 class MemoryThreadStore implements ThreadStore {
   readonly isPersistent = false;
   readonly #threads = new Map<string, Stored>();
@@ -35,19 +35,19 @@ class MemoryThreadStore implements ThreadStore {
 
   async create(thread: Thread): Promise<void> {
     const events = this.#threads.get(thread.threadId)?.events ?? [];
-    this.#threads.set(thread.threadId, { thread: structuredClone(thread), events });
+    this.#threads.set(thread.threadId, { thread, events });
   }
 
   async update(thread: Thread): Promise<void> {
-    this.#stored(thread.threadId).thread = structuredClone(thread);
+    this.#stored(thread.threadId).thread = thread;
   }
 
   async get(threadId: string): Promise<Thread | undefined> {
-    return structuredClone(this.#threads.get(threadId)?.thread);
+    return this.#threads.get(threadId)?.thread;
   }
 
   async list(): Promise<Thread[]> {
-    const all = [...this.#threads.values()].map(({ thread }) => structuredClone(thread));
+    const all = [...this.#threads.values()].map(({ thread }) => thread);
     return all.sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
   }
 
@@ -64,13 +64,7 @@ class MemoryThreadStore implements ThreadStore {
 
   async append(threadId: string, events: readonly Event[]): Promise<void> {
     const { events: stored } = this.#stored(threadId);
-    let copies: readonly Event[];
-    try {
-      copies = structuredClone(events);
-    } catch (cause) {
-      throw new ThreadStoreError("store_failed", "The events cannot be copied", { cause });
-    }
-    for (const event of copies) stored.push(event);
+    for (const event of events) stored.push(event);
   }
 
   async *events(
@@ -84,7 +78,7 @@ class MemoryThreadStore implements ThreadStore {
       const event = events[index];
       if (!event || !isWantedEvent(event, wanted)) continue;
       left--;
-      yield structuredClone(event);
+      yield event;
     }
   }
 
@@ -93,7 +87,7 @@ class MemoryThreadStore implements ThreadStore {
     let start = events.length;
     for (let bytes = 0; start > 0 && bytes < maxBytes; start--)
       bytes += JSON.stringify(events[start - 1]).length;
-    return structuredClone(events.slice(start));
+    return events.slice(start);
   }
 
   async lease(threadId: string) {
@@ -135,7 +129,7 @@ class MemoryThreadStore implements ThreadStore {
   }
 
   async addGrant(grant: Grant): Promise<void> {
-    this.#grants.set(grant.grantId, structuredClone(grant));
+    this.#grants.set(grant.grantId, grant);
   }
 
   async removeGrant(grantId: string): Promise<boolean> {
@@ -144,7 +138,7 @@ class MemoryThreadStore implements ThreadStore {
 
   async grants({ digest }: { digest?: string } = {}): Promise<Grant[]> {
     const all = [...this.#grants.values()];
-    return structuredClone(digest === undefined ? all : all.filter((grant) => grant.digest === digest));
+    return digest === undefined ? all : all.filter((grant) => grant.digest === digest);
   }
 
   async claim(key: string, { threadId, requestDigest }: ThreadClaim): Promise<KeptClaim> {

@@ -18,7 +18,7 @@ export const checkThreadServerOptions = defineOptions<WithGates>("createThreadSe
   resolveDirectory: false,
   limits: false,
   whenBusy: { reject: true, queue: true, interrupt: true },
-  resumeQueues: { connect: true, use: true },
+  resumeQueues: { connect: true, use: true, never: true },
   interruptedTurns: { report: true, retry: true },
   startOf: false,
   approvalTimeoutMs: false,
@@ -35,9 +35,7 @@ export const checkFileThreadStoreOptions = defineOptions<FileThreadStoreOptions>
   isOwnerDead: false,
   maxRequests: false,
   maxLogBytes: false,
-  maxRequestAgeMs: false,
   onError: false,
-  clock: false,
 });
 
 export const checkAiSdkRunnerOptions = defineOptions<AiSdkRunnerOptions>("createAiSdkRunner", {

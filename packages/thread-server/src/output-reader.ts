@@ -3,8 +3,10 @@ import type { EventName, Item } from "@harnesskit/protocol/threads";
 import { isObject } from "@harnesskit/wire/json";
 import { outputPage, readOutputTool } from "@harnesskit/wire/replay";
 import { type Tool, ToolError, tool } from "@harnesskit/wire/tool";
-import { outputArtifact } from "./artifact-name.ts";
 import type { ThreadSession } from "./thread-session.ts";
+
+/** The artifact of an output that its item keeps a part of. */
+export const outputArtifact = (toolItemId: string): string => `${toolItemId}-output.json`;
 
 const completed: readonly EventName[] = ["item.completed"];
 

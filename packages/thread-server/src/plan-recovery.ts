@@ -1,5 +1,4 @@
 import type { EventBody, Item, Turn } from "@harnesskit/protocol/threads";
-import { approvedCalls } from "./answered-questions.ts";
 import {
   closeOpenItems,
   type Ending,
@@ -9,13 +8,14 @@ import {
   serverStopped,
 } from "./close-open-items.ts";
 import {
+  approvedCalls,
   isPendingIntact,
   type PendingCall,
   type PendingWork,
   pendingItemIds,
   pendingWork,
   requestOf,
-} from "./pending-questions.ts";
+} from "./pending-work.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { TurnRequest } from "./turn-runner.ts";

@@ -1,10 +1,16 @@
 import type { InputPart, ItemData, ItemOf } from "@harnesskit/protocol/threads";
-import { answeredPrompt } from "./answered-questions.ts";
-import { type PendingQuestion, promptPermission } from "./approval-flow.ts";
+import {
+  type AskedAction,
+  type PendingQuestion,
+  promptDigest,
+  promptPermission,
+  promptText,
+  shownPrompt,
+} from "./approval-answer.ts";
 import { TurnError } from "./errors.ts";
-import { GatedStep, type LateDecision } from "./gated-step.ts";
+import { type Decision, GatedStep } from "./gated-step.ts";
 import type { JudgedPrompt, JudgedRequest } from "./gates.ts";
-import { promptDigest, promptText, shownPrompt } from "./prompt-digest.ts";
+import { answeredPrompt } from "./pending-work.ts";
 import type { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
@@ -21,46 +27,25 @@ const texts = {
   notJudged,
   tooManyChanges: notJudged,
   changed: "The agent would get another prompt than was shown.",
-  requestChanged:
-    "The policy changes a request to the model in the middle of a turn, which cannot be applied.",
 };
+const requestChanged =
+  "The policy changes a request to the model in the middle of a turn, which cannot be applied.";
 
 /** Records what the user said, and gives it to the agent only as the gate and the user allow. */
-export class PromptAdmission {
-  readonly #turn: Turn;
+export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: string }, InputPart[]> {
   readonly #request: TurnRequest;
-  readonly #step: GatedStep<JudgedPrompt, { readonly text: string }, InputPart[]>;
-
   #recorded: Recorded | undefined;
 
   constructor(turn: Turn, request: TurnRequest) {
-    this.#turn = turn;
+    super(turn, "prompt", texts);
     this.#request = request;
-    this.#step = new GatedStep(turn, {
-      noun: "prompt",
-      prefix: "prompt",
-      texts,
-      before: (prompt) => {
-        const { promptGate } = turn.settings;
-        const { signal } = turn;
-        if (isRequest(prompt)) return promptGate?.request?.(prompt, { signal }) ?? { verdict: "allow" };
-        return promptGate?.before(prompt, { signal }) ?? { verdict: "allow" };
-      },
-      change: (prompt, { text }) => this.#toPrompt(prompt.itemId, withText(prompt.content, text)),
-      requested: ({ content }) => [...content],
-      question: ({ text, content, digest }) => ({
-        permission: promptPermission,
-        input: shownPrompt(text, content),
-        digest,
-      }),
-    });
   }
 
   /** Writes what the user said, as an item that the agent is not given before the gate has judged it. */
   record(): Recorded {
-    const turn = this.#turn;
+    const turn = this.turn;
     const request = this.#request;
-    const itemId = turn.newId("item");
+    const itemId = turn.settings.createId("item");
     const isJudged = turn.settings.promptGate !== undefined;
     const said = isJudged ? userMessage(request, { withheld: true }) : { content: [...request.input] };
     const recorded = [turn.log.start("user_message", itemId, said)];
@@ -74,13 +59,13 @@ export class PromptAdmission {
   /** What the agent may have. Throws a `TurnError` with the reason where it may have nothing, the item being complete. */
   async admit(): Promise<TurnRequest> {
     const { itemId, stored } = this.#recorded ?? this.record();
-    const { settings, signal } = this.#turn;
+    const { settings, signal } = this.turn;
     await stored;
     signal.throwIfAborted();
     if (!settings.promptGate) return this.#request;
-    const judged = await this.#step.judge(await this.#toPrompt(itemId, this.#request.input));
+    const judged = await this.judge({ subject: await this.#toPrompt(itemId, this.#request.input) });
     signal.throwIfAborted();
-    return this.#conclude(itemId, await this.#step.decide(judged));
+    return this.#conclude(itemId, await this.decide(judged));
   }
 
   /**
@@ -88,7 +73,7 @@ export class PromptAdmission {
    * not judged to the end is judged again.
    */
   async readmit(): Promise<TurnRequest> {
-    const { session, turnId, settings } = this.#turn;
+    const { session, turnId, settings } = this.turn;
     const { state } = session;
     const open = state.openItems.find(({ item }) => item.turnId === turnId && item.type === "user_message");
     if (!open) return this.#request;
@@ -104,27 +89,49 @@ export class PromptAdmission {
     const { metadata } = question.data;
     const verify = async () => (await promptDigest(String(metadata.input.text), input)) === metadata.digest;
     const first = async () => ({ subject: await this.#toPrompt(itemId, input) });
-    return this.#conclude(itemId, await this.#step.decideAgain(question, verify, first));
+    return this.#conclude(itemId, await this.decideAgain(question, verify, first));
   }
 
   /** Judges a further request to the model. Throws a `TurnError` with the reason where it may not be made. */
   async judgeRequest(itemId: string, request: Pick<JudgedRequest, "step" | "added">): Promise<void> {
-    const turn = this.#turn;
+    const turn = this.turn;
     if (turn.settings.promptGate?.request === undefined) return;
     const prompt: JudgedRequest = { ...(await this.#toPrompt(itemId, this.#request.input)), ...request };
-    const judged = await this.#step.judge(prompt);
+    const judged = await this.judge({ subject: prompt });
     turn.signal.throwIfAborted();
-    if (judged.modified) throw new TurnError("policy.invalid_change", texts.requestChanged);
+    if (judged.modified) throw new TurnError("policy.invalid_change", requestChanged);
     const { verdict } = judged;
     // A human was asked about the prompt: a later question has a rule that names it.
     if (verdict.verdict === "ask" && verdict.judgement?.rule === undefined) return;
-    const { refused } = await this.#step.decide(judged);
+    const { refused } = await this.decide(judged);
     turn.signal.throwIfAborted();
     if (refused) throw new TurnError(refused.code, refused.error);
   }
 
+  protected before(prompt: JudgedPrompt) {
+    const { settings, signal } = this.turn;
+    const { promptGate } = settings;
+    const isRequest = (each: JudgedPrompt): each is JudgedRequest => "step" in each;
+    const verdict = isRequest(prompt)
+      ? promptGate?.request?.(prompt, { signal })
+      : promptGate?.before(prompt, { signal });
+    return verdict ?? { verdict: "allow" as const };
+  }
+
+  protected change({ itemId, content }: JudgedPrompt, { text }: { readonly text: string }) {
+    return this.#toPrompt(itemId, withText(content, text));
+  }
+
+  protected requested({ content }: JudgedPrompt): InputPart[] {
+    return [...content];
+  }
+
+  protected question({ text, content, digest }: JudgedPrompt): AskedAction {
+    return { permission: promptPermission, input: shownPrompt(text, content), digest };
+  }
+
   async #toPrompt(itemId: string, content: readonly InputPart[]): Promise<JudgedPrompt> {
-    const { threadId, turnId, directory } = this.#turn.observed;
+    const { threadId, turnId, directory } = this.turn.observed;
     const { agent, model } = this.#request;
     const text = promptText(content);
     return {
@@ -142,9 +149,9 @@ export class PromptAdmission {
 
   async #conclude(
     itemId: string,
-    { judged, refused }: LateDecision<JudgedPrompt, InputPart[]>,
+    { judged, refused }: Decision<JudgedPrompt, InputPart[]>,
   ): Promise<TurnRequest> {
-    const { log, signal } = this.#turn;
+    const { log, signal } = this.turn;
     signal.throwIfAborted();
     const input = judged?.subject.content ?? this.#request.input;
     const said = judged?.said ?? {};
@@ -156,8 +163,6 @@ export class PromptAdmission {
     return request;
   }
 }
-
-const isRequest = (prompt: JudgedPrompt): prompt is JudgedRequest => "step" in prompt;
 
 /** The message's item: with the turn's model and agent, for a later server. */
 const userMessage = (

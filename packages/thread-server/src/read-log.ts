@@ -1,6 +1,7 @@
-import type { Event, Thread } from "@harnesskit/protocol/threads";
+import type { Event, EventName, Thread } from "@harnesskit/protocol/threads";
 import { utf8Length } from "@harnesskit/wire/json";
 import { logChanged, logWentBack } from "./errors.ts";
+import { ThreadState } from "./thread-state.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
 export interface PageRequest {
@@ -53,16 +54,12 @@ export interface Heard {
   readonly lastSeq: number;
 }
 
-/**
- * Makes sure that a log can be followed from where a client stopped: -32602 `log_went_back` when what the client heard
- * last is not in it, `log_changed` when the log ends before its last event.
- */
+/** Makes sure that a log can be followed from where a client stopped: -32602 `log_went_back` when what the client heard last is not in it. */
 export const checkHeard = async (
   store: ThreadStore,
   threadId: string,
   { afterSeq, afterTime, lastSeq }: Heard,
 ): Promise<void> => {
-  if (!(await eventAt(store, threadId, lastSeq))) throw logChanged();
   if (afterSeq === 0) return;
   const last = await eventAt(store, threadId, afterSeq);
   if (last?.time !== afterTime) throw logWentBack(lastSeq);
@@ -92,4 +89,44 @@ export const readLastTurns = async (
     if (events.length === 0 || events[0]?.seq === 1) return events;
     if (events.some(({ type }) => type === "turn.started")) return events;
   }
+};
+
+const queueEvents: readonly EventName[] = ["turn.queued", "turn.dequeued", "turn.started"];
+
+/** Where the start of the first turn at the end of a log says that something begins, if it begins before these events. */
+const before = (tail: readonly Event[], what: "queuedSince" | "summarySeq"): number | undefined => {
+  const started = tail.find((event) => event.type === "turn.started");
+  const seq = started?.type === "turn.started" ? started.data[what] : undefined;
+  return seq !== undefined && seq < (tail[0]?.seq ?? 1) ? seq : undefined;
+};
+
+/**
+ * What the end of a thread's log adds up to: back to the start of its last turn at least, and the prompts that have waited for longer.
+ */
+export const readState = async (
+  store: ThreadStore,
+  { threadId, queued = 0 }: Thread,
+  { maxHistoryLength, maxOpenBytes }: { maxHistoryLength: number; maxOpenBytes: number },
+): Promise<ThreadState> => {
+  const tail = await readLastTurns(store, threadId, maxOpenBytes);
+  const first = tail[0]?.seq ?? 1;
+  const fold = async (since: number) => {
+    const state = new ThreadState(maxHistoryLength);
+    if (since < first) {
+      const options = { afterSeq: since - 1, types: queueEvents };
+      for await (const event of store.events(threadId, options)) {
+        if (event.seq >= first) break;
+        state.recall(event);
+      }
+    }
+    const summarySeq = before(tail, "summarySeq");
+    if (summarySeq !== undefined)
+      for await (const event of store.events(threadId, { afterSeq: summarySeq - 1, limit: 1 }))
+        state.recallSummary(event);
+    for (const event of tail) state.apply(event);
+    return state;
+  };
+  const state = await fold(before(tail, "queuedSince") ?? first);
+  // A server without the extension began turns in between: then all of the log is looked at.
+  return state.queued.size < queued ? fold(1) : state;
 };

@@ -1,9 +1,11 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import type { Item, ItemData } from "@harnesskit/protocol/threads";
+import type { ItemData } from "@harnesskit/protocol/threads";
 import { jsonDifference } from "@harnesskit/wire";
 import { defined, isObject, jsonProblem } from "@harnesskit/wire/json";
-import { callRunning } from "./errors.ts";
-import type { InterruptedCall } from "./interrupted-calls.ts";
+import type { Tool } from "@harnesskit/wire/tool";
+import { answersIn, closeOpenItems, serverStopped } from "./close-open-items.ts";
+import { approvedCalls, type PendingCall } from "./pending-work.ts";
+import type { Turn } from "./turn.ts";
 import type { ToolOutcome, ToolRequest } from "./turn-runner.ts";
 
 /** An input as its item says it before it is prepared: empty where it nests too deep to be kept, sent and read again. */
@@ -40,24 +42,53 @@ const outcomeOf = ({ status, output, error, code }: ItemData<"tool_exec">): Tool
     ...{ output, error, code },
   });
 
-/** The calls of a turn by the ids that its runner gives them: which run, and what an earlier server recorded of them. */
-export class RecordedCalls {
-  readonly #running = new Set<string>();
-  /** What no call was answered with yet, in the order of the log. */
-  readonly #recorded: ItemData<"tool_exec">[] = [];
-  /** Items of an earlier server whose calls may run again. */
-  readonly #repeatable: InterruptedCall[] = [];
+/** A call that was made, has no recorded end, and may run again. */
+export interface InterruptedCall {
+  readonly itemId: string;
+  readonly data: ItemData<"tool_exec">;
+  /** With its question, where a human allowed it. */
+  readonly approved?: PendingCall | undefined;
+}
 
-  /** Each call of the turn that has ended answers one more like it. */
-  recall(turnId: string, history: readonly Item[]): void {
-    for (const item of history) {
-      if (item.turnId === turnId && item.type === "tool_exec" && item.data) this.#recorded.push(item.data);
-    }
+/** True for a tool that may run again with the same input. */
+const isRepeatable = (tool: Tool | undefined): boolean =>
+  tool?.effects === "read" || tool?.idempotent === true;
+
+/** The calls of a turn that an earlier server began. */
+export class RecordedCalls {
+  /** Those that have ended and have answered no call yet, in the order of the log. */
+  readonly #ended: ItemData<"tool_exec">[];
+  readonly #repeatable: InterruptedCall[];
+
+  private constructor(ended: ItemData<"tool_exec">[], repeatable: InterruptedCall[]) {
+    this.#ended = ended;
+    this.#repeatable = repeatable;
   }
 
-  /** These calls run again, as the same items, when they are made again. */
-  repeat(calls: readonly InterruptedCall[]): void {
-    this.#repeatable.push(...calls);
+  /**
+   * Reads them, and closes those that were left open: one that may have run ends as `unknown`. One that has not begun, or whose tool
+   * only reads or is `idempotent`, stays open, and runs when it is made again.
+   */
+  static async read({ session, turnId }: Turn, tools: readonly Tool[]): Promise<RecordedCalls> {
+    const { state, settings, log } = session;
+    const approved = await approvedCalls(state, settings.store.answerSeal);
+    const answers = answersIn(state.history);
+    const repeatable: InterruptedCall[] = [];
+    const rest = state.openItems.filter(({ item }) => {
+      if (item.turnId !== turnId || item.type !== "tool_exec") return false;
+      const { itemId, data } = item;
+      if (!data || answers.get(itemId) === "reject") return true;
+      if (data.status !== "pending" && !isRepeatable(tools.find(({ name }) => name === data.tool)))
+        return true;
+      repeatable.push({ itemId, data, approved: approved.find(({ call }) => call.itemId === itemId) });
+      return false;
+    });
+    const ends = closeOpenItems(rest, serverStopped, "interrupted", state.history);
+    await Promise.all(ends.map((body) => log.append(body)));
+    const ended = state.history.flatMap((item) =>
+      item.turnId === turnId && item.type === "tool_exec" && item.data ? [item.data] : [],
+    );
+    return new RecordedCalls(ended, repeatable);
   }
 
   /** The request as an earlier server left it, where it runs again. */
@@ -70,33 +101,17 @@ export class RecordedCalls {
   }
 
   /**
-   * The recorded outcome of the request, or else what `call` makes of it. Throws `call_running`.
+   * The recorded outcome of the request; undefined where it is to be made. Each call that has ended answers one more like it.
    *
    * @param prepare the input as it would be recorded
    */
-  async run(
-    request: ToolRequest,
-    prepare: () => Promise<JsonObject>,
-    call: () => Promise<ToolOutcome>,
-  ): Promise<ToolOutcome> {
-    const { callId } = request;
-    if (callId === undefined) return call();
-    if (this.#running.has(callId)) throw callRunning(callId);
-    this.#running.add(callId);
-    try {
-      return (await this.#take(request, prepare)) ?? (await call());
-    } finally {
-      this.#running.delete(callId);
-    }
-  }
-
-  async #take(
+  async takeOutcome(
     { callId, tool, input, step }: ToolRequest,
     prepare: () => Promise<JsonObject>,
   ): Promise<ToolOutcome | undefined> {
     // Models repeat their ids from step to step.
-    const candidates = this.#recorded.filter(
-      (data) => data.callId === callId && data.tool === tool && data.step === step,
+    const candidates = this.#ended.filter(
+      (data) => callId !== undefined && data.callId === callId && data.tool === tool && data.step === step,
     );
     if (candidates.length === 0) return undefined;
     // What ran already can often not be prepared again (an edit finds its text no more): preparing has only added to the input.
@@ -106,7 +121,7 @@ export class RecordedCalls {
       return isSameInput(prepared ?? { ...requested, ...toJsonObject(input) }, requested);
     });
     if (!found) return undefined;
-    this.#recorded.splice(this.#recorded.indexOf(found), 1);
+    this.#ended.splice(this.#ended.indexOf(found), 1);
     return outcomeOf(found);
   }
 }

@@ -1,6 +1,5 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 import { type Backoff, backoffDelayMs } from "@harnesskit/wire";
-import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
 
 /** A thread that stays locked is tried less and less often, down to once in so many times the first delay. */
@@ -16,7 +15,6 @@ const hasLeftWork = ({ queued, hasOpenTurn }: Thread): boolean =>
  */
 export class QueueResumption {
   readonly #sessions: ThreadSessions;
-  readonly #settings: ServerSettings;
   readonly #backoff: Omit<Backoff, "maxAttempts">;
   #first: Promise<void> | undefined;
   /** The latest round of the threads that were locked. */
@@ -24,17 +22,15 @@ export class QueueResumption {
   #stopTimer = () => {};
   #isClosed = false;
 
-  constructor(sessions: ThreadSessions, settings: ServerSettings) {
+  constructor(sessions: ThreadSessions) {
     this.#sessions = sessions;
-    this.#settings = settings;
-    const { takeOverAfterMs: initialDelayMs } = settings.limits;
-    const maxDelayMs = initialDelayMs * maxDelays;
-    this.#backoff = { initialDelayMs, maxDelayMs, random: () => 1 };
+    const { takeOverAfterMs: initialDelayMs } = sessions.settings.limits;
+    this.#backoff = { initialDelayMs, maxDelayMs: initialDelayMs * maxDelays, random: () => 1 };
   }
 
   /** Settles when each thread was tried once. Never rejects: what fails is reported, and costs no other thread. Idempotent. */
   start(): Promise<void> {
-    this.#first ??= this.#left().then((threadIds) => this.#openAll(threadIds));
+    this.#first ??= this.#openLeft();
     return this.#first;
   }
 
@@ -46,19 +42,12 @@ export class QueueResumption {
     await this.#round;
   }
 
-  async #left(): Promise<string[]> {
-    const { store, onError } = this.#settings;
-    const threads = await store.list().catch((error: unknown) => {
-      onError(error);
-      return [];
-    });
-    return threads.filter(hasLeftWork).map(({ threadId }) => threadId);
-  }
-
-  async #openAll(threadIds: readonly string[], attempt = 1): Promise<void> {
-    const { clock, interruptedTurns } = this.#settings;
+  async #openLeft(attempt = 1, known?: readonly string[]): Promise<void> {
+    const { store, clock, interruptedTurns, onError } = this.#sessions.settings;
+    const threads = known ? [] : await store.list().catch((error: unknown) => onError(error));
+    const left = known ?? (threads ?? []).filter(hasLeftWork).map(({ threadId }) => threadId);
     const locked: string[] = [];
-    for (const threadId of threadIds) {
+    for (const threadId of left) {
       if (this.#isClosed) return;
       if (!(await this.#open(threadId))) locked.push(threadId);
     }
@@ -66,14 +55,13 @@ export class QueueResumption {
     const looksOn = interruptedTurns === "retry";
     if ((locked.length === 0 && !looksOn) || this.#isClosed) return;
     this.#stopTimer = clock.after(backoffDelayMs(attempt, this.#backoff), () => {
-      const next = looksOn ? this.#left() : Promise.resolve(locked);
-      this.#round = next.then((left) => this.#openAll(left, attempt + 1));
+      this.#round = this.#openLeft(attempt + 1, looksOn ? undefined : locked);
     });
   }
 
   /** False for a thread that another server writes and in which prompts wait. Never rejects. */
   async #open(threadId: string): Promise<boolean> {
-    const { store, onError } = this.#settings;
+    const { store, onError } = this.#sessions.settings;
     try {
       if (await this.#sessions.takeOver(threadId)) return true;
       const thread = await store.get(threadId);

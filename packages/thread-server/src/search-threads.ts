@@ -6,10 +6,10 @@ import type {
   ThreadMethodParams,
   ThreadMethodResult,
 } from "@harnesskit/protocol/threads";
-import { type Clock, HarnessError, invalidParams } from "@harnesskit/wire";
+import { HarnessError, invalidParams } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { isStoreFailure, ThreadStoreError, threadNotFound } from "./errors.ts";
-import type { ThreadServerLimits } from "./server-settings.ts";
+import type { ServerSettings } from "./server-settings.ts";
 import { isListed, newestFirst, type Place, placeOf } from "./thread-list.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
@@ -22,12 +22,6 @@ const snippetBehind = 140;
 const messageEvents: readonly EventName[] = ["item.completed"];
 /** After how many events the time is looked at where none is a message. */
 const checkpointEvery = 1000;
-
-/** What a search without a server needs. */
-export interface SearchSettings {
-  readonly clock: Pick<Clock, "elapsedMs">;
-  readonly limits: Pick<ThreadServerLimits, "maxSearchThreads" | "maxSearchLength" | "searchTimeoutMs">;
-}
 
 /** Where a search goes on: in a thread, behind one of its events. -1 stands before its title. */
 interface SearchPlace extends Place {
@@ -128,9 +122,8 @@ const isOfOneLog = (error: unknown): boolean =>
  * that was asked for. Throws -32602 for a query without words or with too many and for a cursor that no search gave, -32001 for a `threadId` that does not exist.
  */
 export const searchThreads = async (
-  store: ThreadStore,
   params: ThreadMethodParams<"thread.search">,
-  { clock, limits }: SearchSettings,
+  { store, clock, limits }: ServerSettings,
 ): Promise<ThreadMethodResult<"thread.search">> => {
   const { limit = defaultLimit, directory, archived } = params;
   const words = queryWords(params.query);
@@ -141,15 +134,12 @@ export const searchThreads = async (
   const skipped: { readonly threadId: string; readonly reason: string }[] = [];
   const page = (nextCursor?: string) =>
     defined({ hits, skipped: skipped.length === 0 ? undefined : skipped, nextCursor });
-  let searched = 0;
-  let length = 0;
-  const isSpent = () =>
-    searched > limits.maxSearchThreads || length > limits.maxSearchLength || clock.elapsedMs() > untilMs;
-  for (const { thread, place } of threads) {
+  const isSpent = () => clock.elapsedMs() > untilMs;
+  for (const [index, { thread, place }] of threads.entries()) {
     const cursorAt = (seq: number) => `${since}/${place.updated}/${seq}/${place.threadId}`;
     let afterSeq = after?.threadId === thread.threadId ? after.afterSeq : -1;
     // Each request goes at least one thread, or one message, further.
-    if (++searched > 1 && isSpent()) return page(cursorAt(afterSeq));
+    if (index > 0 && isSpent()) return page(cursorAt(afterSeq));
     if (afterSeq === -1) {
       const title = thread.title.normalize("NFC");
       const at = findAll(title, words);
@@ -164,7 +154,6 @@ export const searchThreads = async (
         const message = searchedMessage(event);
         if (message && event.type === "item.completed") {
           const text = message.text.normalize("NFC");
-          length += text.length;
           const at = findAll(text, words);
           const { turnId, itemId } = event.data;
           const { seq, time } = event;

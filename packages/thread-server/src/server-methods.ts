@@ -11,18 +11,18 @@ import {
 } from "@harnesskit/protocol/threads";
 import { invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { threadOfRequest } from "./approvals.ts";
-import type { ConnectedClient, Connections } from "./connections.ts";
-import { threadToCreate, threadToFork } from "./create-thread.ts";
+import type { ConnectedClient } from "./connections.ts";
+import { threadToCreate, threadToFork } from "./named-requests.ts";
 import { unarchived, withTitle } from "./edit-thread.ts";
 import { approvalNotFound, eventTooLarge, resultTooLarge } from "./errors.ts";
 import type { LogEnd } from "./followed-threads.ts";
+import { answerQuestion, threadOfRequest } from "./question.ts";
 import { checkHeard, readPage } from "./read-log.ts";
-import { nameRequest } from "./request-digest.ts";
+import { nameRequest } from "./named-requests.ts";
 import { searchThreads } from "./search-threads.ts";
-import type { ServerSettings } from "./server-settings.ts";
 import { toThreadPage } from "./thread-list.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
+import type { TurnQueue } from "./turn-queue.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
 export type Methods = {
@@ -31,13 +31,6 @@ export type Methods = {
     client: ConnectedClient,
   ) => Promise<ThreadMethodResult<M>>;
 };
-
-/** What the methods work with. */
-export interface MethodContext {
-  readonly settings: ServerSettings;
-  readonly connections: Connections;
-  readonly sessions: ThreadSessions;
-}
 
 /** What `initialize` announces beside the five capabilities of the spec. */
 const extensions = {
@@ -62,37 +55,35 @@ const isThreadNotFound = (error: unknown): boolean =>
   ProtocolError.isInstance(error) && error.rpcCode === ThreadErrorCode.ThreadNotFound;
 
 const subscribe = (
-  { settings, connections, sessions }: MethodContext,
+  sessions: ThreadSessions,
   client: ConnectedClient,
   { threadId, afterSeq, afterTime }: ThreadMethodParams<"thread.subscribe">,
 ): Promise<ThreadMethodResult<"thread.subscribe">> => {
   const check = async (lastSeq: number) => {
     if (afterSeq === undefined || afterTime === undefined) return;
-    await checkHeard(settings.store, threadId, { afterSeq, afterTime, lastSeq });
+    await checkHeard(sessions.settings.store, threadId, { afterSeq, afterTime, lastSeq });
   };
   const begin = (thread: Thread, { lastSeq, lastTime }: LogEnd, pending: readonly EventBody[]) => {
     client.subscribe(threadId, lastSeq, afterSeq);
     for (const body of pending) client.outbox.notify(body).catch(() => {});
-    connections.changed();
+    sessions.connections.changed();
     return { thread, lastSeq, lastTime };
   };
-  return sessions.subscribe(
-    threadId,
-    async (session) => {
-      await check(session.lastSeq);
-      const { thread, lastSeq, lastTime } = session;
-      return begin(thread, { lastSeq, lastTime }, session.pendingQuestions(afterSeq ?? lastSeq));
-    },
-    async (thread, end, state) => {
-      await check(end.lastSeq);
-      return begin(thread, end, state.requestedApprovals(afterSeq ?? end.lastSeq));
-    },
-  );
+  return sessions.subscribe(threadId, async (thread, end, state) => {
+    await check(end.lastSeq);
+    return begin(thread, end, state.requestedApprovals(afterSeq ?? end.lastSeq));
+  });
 };
 
 /** The handlers of the protocol's methods. Their params are valid. */
-export const createMethods = (context: MethodContext): Methods => {
-  const { settings, connections, sessions } = context;
+export const createMethods = (sessions: ThreadSessions): Methods => {
+  const { settings, connections } = sessions;
+  const startTurn = (client: ConnectedClient, threadId: string, ...asked: Parameters<TurnQueue["start"]>) =>
+    sessions.use(threadId, async ({ turns }) => {
+      const started = await turns.start(...asked);
+      if (turns.has(started.turnId)) client.turns.set(started.turnId, turns);
+      return started;
+    });
   return {
     initialize: async ({ clientInfo } = {}, client) => {
       if (clientInfo) client.label = clientInfo.name.slice(0, 100);
@@ -120,17 +111,16 @@ export const createMethods = (context: MethodContext): Methods => {
       sessions.read(threadId, async (thread, session) => {
         const { store, limits } = settings;
         const { maxPageBytes: maxBytes } = limits;
-        const page = { afterSeq, limit, maxBytes, lastSeq: session?.lastSeq };
+        const page = { afterSeq, limit, maxBytes, lastSeq: session?.state.lastSeq };
         const { events, isCut } = await readPage(store, threadId, page);
-        for (const event of events) session?.checkRead(event);
         // Only a client that asks for pages knows that more may follow.
         if (isCut && limit === undefined) throw resultTooLarge("thread.get", maxBytes);
         const last = events.at(-1);
         if (isCut && !last) throw eventTooLarge(afterSeq + 1, maxBytes);
         const nextAfterSeq = isCut ? last?.seq : undefined;
-        return defined({ thread, events: [...events], lastSeq: session?.lastSeq, nextAfterSeq });
+        return defined({ thread, events: [...events], lastSeq: session?.state.lastSeq, nextAfterSeq });
       }),
-    "thread.subscribe": (params, client) => subscribe(context, client, params),
+    "thread.subscribe": (params, client) => subscribe(sessions, client, params),
     "thread.unsubscribe": ({ threadId }, client) =>
       sessions.read(threadId, async () => {
         client.unsubscribe(threadId);
@@ -152,39 +142,31 @@ export const createMethods = (context: MethodContext): Methods => {
       sessions.use(threadId, async (session) => ({ thread: await session.edit(unarchived) })),
     "thread.fork": async (params) => {
       const thread = await sessions.read(params.threadId, async (source, session) => {
-        const lastSeq = session?.lastSeq ?? (await sessions.followed.endOf(params.threadId)).lastSeq;
+        const lastSeq = session?.state.lastSeq ?? (await sessions.followed.endOf(params.threadId)).lastSeq;
         return threadToFork(params, source, lastSeq, settings);
       });
       await sessions.create(thread);
       return { thread };
     },
-    "thread.search": (params) => searchThreads(settings.store, params, settings),
+    "thread.search": (params) => searchThreads(params, settings),
     "turn.start": async (params, client) => {
       const { threadId, input, model, agent: name, whenBusy } = params;
       const { agents } = settings;
       const agent = name === undefined ? agents[0] : agents.find((profile) => profile.name === name);
       if (!agent) throw invalidParams("Unknown agent", { agents: agents.map((profile) => profile.name) });
-      if (model !== undefined) await client.checkModel(model);
+      if (model !== undefined) await client.options.checkModel?.(model);
       const requestName = await nameRequest("turn.start", params);
       const request = { input, agent, model };
-      const { turnId, position } = await sessions.use(threadId, async ({ turns }) => {
-        const started = await turns.start(request, requestName, whenBusy);
-        if (turns.has(started.turnId)) client.turns.set(started.turnId, turns);
-        return started;
-      });
+      const { turnId, position } = await startTurn(client, threadId, request, requestName, whenBusy);
       return defined({ turnId, queued: position === undefined ? undefined : { position } });
     },
     "thread.compact": async (params, client) => {
       const { threadId, model } = params;
       if (!settings.runner.compact) throw methodNotFound("thread.compact");
-      if (model !== undefined) await client.checkModel(model);
+      if (model !== undefined) await client.options.checkModel?.(model);
       const requestName = await nameRequest("thread.compact", params);
       const request: TurnRequest = { input: compactInput, model, agent: settings.agents[0], compact: true };
-      const { turnId } = await sessions.use(threadId, async ({ turns }) => {
-        const started = await turns.start(request, requestName, "reject");
-        if (turns.has(started.turnId)) client.turns.set(started.turnId, turns);
-        return started;
-      });
+      const { turnId } = await startTurn(client, threadId, request, requestName, "reject");
       return { turnId };
     },
     "queue.list": ({ threadId }) => sessions.use(threadId, ({ turns }) => ({ queued: turns.prompts.list })),
@@ -198,7 +180,7 @@ export const createMethods = (context: MethodContext): Methods => {
         throw invalidParams("note goes with the decision reject only", { field: "note" });
       const answer = defined({ ...given, resolvedBy: client.label });
       try {
-        await sessions.use(threadId, (session) => session.approvals.respond(requestId, answer, digest));
+        await sessions.use(threadId, (session) => answerQuestion(session, requestId, answer, digest));
       } catch (error) {
         throw isThreadNotFound(error) ? approvalNotFound({ reason: "unknown" }) : error;
       }

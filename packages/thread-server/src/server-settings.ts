@@ -14,14 +14,13 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import type { Tool } from "@harnesskit/wire/tool";
-import { type AgentProfile, defaultAgent } from "./agent-profile.ts";
-import type { UnattendedPolicy } from "./approval-flow.ts";
+import type { UnattendedPolicy } from "./approval-answer.ts";
 import type { StartOf } from "./find-grant.ts";
 import { askGate, type PromptGate, type ToolGate } from "./gates.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
 import type { ThreadStore } from "./thread-store.ts";
 import type { TurnObserver } from "./turn-observer.ts";
-import type { TurnRunner } from "./turn-runner.ts";
+import type { AgentProfile, TurnRunner } from "./turn-runner.ts";
 
 /** The limits of a thread server, with their defaults. */
 export const threadServerLimits = defineLimits({
@@ -39,15 +38,9 @@ export const threadServerLimits = defineLimits({
   maxArtifactLength: 67_108_864,
   /** Prompts of one thread that wait for the end of its active turn; one more is refused. */
   maxQueuedTurns: 32,
-  /** Characters of their input together, as JSON. */
-  maxQueuedLength: 1_048_576,
   /** How often in a row an interrupted turn goes on without getting further, before it ends with `interrupted`. */
   maxTurnAttempts: 5,
-  /** Threads that one `thread.search` looks into. */
-  maxSearchThreads: 500,
-  /** Characters of messages that one `thread.search` reads; the rest comes with its `nextCursor`. */
-  maxSearchLength: 16_777_216,
-  /** How long one `thread.search` goes on to the next thread or message. */
+  /** How long one `thread.search` goes on to the next thread or message; the rest comes with its `nextCursor`. */
   searchTimeoutMs: 2000,
   /** Threads that are held open at the same time beside those with an active turn. */
   maxOpenThreads: 256,
@@ -98,10 +91,11 @@ export interface ThreadServerOptions {
   /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
   readonly whenBusy?: WhenBusy | undefined;
   /**
-   * When prompts go on that waited for a server which ended: when the first client connects (`ThreadServer.resume`), or
-   * each when its thread is used. @default "connect"
+   * When prompts and turns go on that a server left which ended: when the first client connects (`ThreadServer.resume`), or
+   * each when its thread is used. `never`: all is left as it is, for a server without an agent that renames, archives, forks and
+   * searches. @default "connect"
    */
-  readonly resumeQueues?: "connect" | "use" | undefined;
+  readonly resumeQueues?: "connect" | "use" | "never" | undefined;
   /**
    * What becomes of a turn whose server died, was closed, or lost the thread in the middle of it. `report`: it ends with `turn.error`
    * `interrupted`. `retry`: it goes on from its last recorded step, in this process or another one that opens the thread (see
@@ -144,6 +138,14 @@ export interface ServerSettings
     ...args: Parameters<NonNullable<TurnObserver[E]>>
   ) => void;
 }
+
+/** The profile of a server that was given none. */
+export const defaultAgent: AgentProfile = {
+  name: "code",
+  systemPrompt:
+    "You are a coding agent. You work in one directory with the tools you are given. Look before you change, " +
+    "say briefly what you do, and report honestly what failed or was refused.",
+};
 
 const noDirectory = (directory = ""): string => {
   if (directory !== "") throw invalidParams("This server has no directories: leave `directory` out");

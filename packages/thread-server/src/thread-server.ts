@@ -1,5 +1,5 @@
 import { JsonRpcErrorCode, type JsonValue } from "@harnesskit/protocol/envelope";
-import { type Event, type ThreadMethodName, threadMethods } from "@harnesskit/protocol/threads";
+import { type ThreadMethodName, threadMethods } from "@harnesskit/protocol/threads";
 import {
   type Channel,
   type HarnessError,
@@ -47,22 +47,11 @@ class Server implements ThreadServer {
   readonly #resumption: QueueResumption;
 
   constructor(options: ThreadServerOptions) {
-    const settings = resolveSettings(options);
-    const { store, onError } = settings;
-    const { maxOutboxLength } = settings.limits;
-    const opened = (threadId: string) => this.#sessions.opened(threadId);
-    async function* read(threadId: string, afterSeq: number) {
-      for await (const event of store.events(threadId, { afterSeq })) {
-        opened(threadId)?.checkRead(event);
-        yield event;
-      }
-    }
-    this.#settings = settings;
-    this.#connections = new Connections({ read, maxOutboxLength, onError });
-    const onEvent = (event: Event) => this.#connections.notify(event);
-    this.#sessions = new ThreadSessions({ settings, connections: this.#connections, onEvent });
-    this.#resumption = new QueueResumption(this.#sessions, settings);
-    this.#methods = createMethods({ settings, connections: this.#connections, sessions: this.#sessions });
+    this.#settings = resolveSettings(options);
+    this.#connections = new Connections(this.#settings);
+    this.#sessions = new ThreadSessions(this.#settings, this.#connections);
+    this.#resumption = new QueueResumption(this.#sessions);
+    this.#methods = createMethods(this.#sessions);
   }
 
   connect(channel: Channel, options?: ThreadConnectOptions): void {

@@ -1,31 +1,17 @@
-import type { Event, EventBody, Thread } from "@harnesskit/protocol/threads";
+import type { Event, Thread } from "@harnesskit/protocol/threads";
 import { invalidParams, ProtocolError } from "@harnesskit/wire";
-import { Approvals } from "./approvals.ts";
 import type { Connections } from "./connections.ts";
 import { archived, isSameThread, withLeftWork, withoutLeftWork } from "./edit-thread.ts";
-import { isLocked, logChanged, type ThreadStoreError, turnActive } from "./errors.ts";
+import { isLocked, type ThreadStoreError, turnActive } from "./errors.ts";
 import { EventLog } from "./event-log.ts";
 import { completeFork, isFork } from "./fork-thread.ts";
-import { isAsAsked } from "./pending-questions.ts";
-import { discardThread } from "./read-log.ts";
-import { readState } from "./read-state.ts";
+import type { Question } from "./question.ts";
+import { discardThread, readState } from "./read-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
+import type { ThreadSessions } from "./thread-sessions.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { ThreadLease } from "./thread-store.ts";
 import { TurnQueue } from "./turn-queue.ts";
-
-export interface ThreadSessionOptions {
-  readonly settings: ServerSettings;
-  readonly connections: Connections;
-  /** Receives each event after it was stored, in order. */
-  readonly onEvent: (event: Event) => void;
-  /** Called when a turn has ended and the thread is updated. */
-  readonly onTurnOver: (threadId: string) => void;
-  /** Called once the thread is held, before anything is written to it. */
-  readonly onHeld: (threadId: string, lastSeq: number) => Promise<void>;
-  /** Aborts when the server closes. */
-  readonly signal: AbortSignal;
-}
 
 /** One thread that this server writes: its log, what the log adds up to, and its one active turn. */
 export class ThreadSession {
@@ -33,9 +19,10 @@ export class ThreadSession {
   readonly connections: Connections;
   readonly state: ThreadState;
   readonly log: EventLog;
-  readonly approvals: Approvals;
+  /** The questions that wait for a human, by the ids of their requests. */
+  readonly questions = new Map<string, Question>();
   readonly turns: TurnQueue;
-  readonly #options: ThreadSessionOptions;
+  readonly #owner: ThreadSessions;
   readonly #lease: ThreadLease;
   #thread: Thread;
   /** Settles when the last change of the thread is stored or refused. */
@@ -44,32 +31,19 @@ export class ThreadSession {
   #saving: Promise<void> = Promise.resolve();
   #nextSave: Promise<void> | undefined;
   #isArchiving = false;
-  #isLost = false;
-  /** Why the log was lost in the middle of a turn. */
-  #lostTurn: ThreadStoreError | undefined;
+  /** True if the log was changed from outside: the session must be closed and opened again. */
+  isLost = false;
+  /** Why the log was lost in the middle of a turn: clients wait for its end, which they will not hear from this session. */
+  lostTurn: ThreadStoreError | undefined;
 
-  private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, options: ThreadSessionOptions) {
-    const { settings, connections, onEvent } = options;
-    const { store, clock } = settings;
-    const { threadId } = thread;
-    this.settings = settings;
-    this.connections = connections;
+  private constructor(thread: Thread, lease: ThreadLease, state: ThreadState, owner: ThreadSessions) {
+    this.settings = owner.settings;
+    this.connections = owner.connections;
     this.state = state;
     this.#thread = withoutLeftWork(thread);
     this.#lease = lease;
-    this.#options = options;
-    this.approvals = new Approvals(state);
-    this.log = new EventLog({
-      threadId,
-      store,
-      clock,
-      lastSeq: state.lastSeq,
-      onEvent: (event) => {
-        state.apply(event);
-        onEvent(event);
-      },
-      onChanged: (error) => this.lose(error),
-    });
+    this.#owner = owner;
+    this.log = new EventLog(this);
     this.turns = new TurnQueue(this);
     void lease.lost?.then((error) => {
       this.lose(error);
@@ -78,56 +52,43 @@ export class ThreadSession {
   }
 
   /** Stores a new thread and opens it. */
-  static async create(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
-    const { store } = options.settings;
-    let session: ThreadSession | undefined;
+  static async create(thread: Thread, owner: ThreadSessions): Promise<ThreadSession> {
+    const { store } = owner.settings;
     try {
       await store.create(thread);
-      session = await ThreadSession.hold(thread, options);
       // One that was created before has what an earlier server left.
-      await session.#recover();
-      return session;
+      return await ThreadSession.open(thread, owner);
     } catch (error) {
       if (!isLocked(error)) await discardThread(thread, store);
-      if (session) await session.#lease.release();
       throw error;
     }
   }
 
   /**
-   * Opens a stored thread. A turn that an earlier server left running is closed with one `turn.error`; one that waits for
-   * a human goes on waiting.
+   * Takes and opens a stored thread; a fork is completed first. A turn that an earlier server left running is closed with one
+   * `turn.error`; one that waits for a human goes on waiting.
    */
-  static async open(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
-    const session = await ThreadSession.hold(thread, options);
-    try {
-      await session.#recover();
-      return session;
-    } catch (error) {
-      await session.#lease.release();
-      throw error;
-    }
-  }
-
-  /** Takes a stored thread, and completes a fork; nothing that was left in it goes on. */
-  static async hold(thread: Thread, options: ThreadSessionOptions): Promise<ThreadSession> {
-    const { store, limits, clock, onError } = options.settings;
+  static async open(thread: Thread, owner: ThreadSessions): Promise<ThreadSession> {
+    const { store, limits, onError } = owner.settings;
     const { threadId } = thread;
     const lease = await store.lease(threadId);
     try {
-      const { signal } = options;
-      const { maxHistoryLength } = limits;
-      const copying = { maxHistoryLength, now: () => clock.now(), signal };
-      const created = isFork(thread) ? await completeFork(thread, store, copying) : [];
+      const created = isFork(thread)
+        ? await completeFork(thread, owner.settings, owner.signal).catch(async (error: unknown) => {
+            // The source of an incomplete fork is gone: there is nothing that it could become.
+            if (ProtocolError.isInstance(error)) await store.delete(threadId).catch(onError);
+            throw error;
+          })
+        : [];
       const state = await readState(store, thread, limits);
-      await options.onHeld(threadId, state.lastSeq);
-      const session = new ThreadSession(thread, lease, state, options);
-      for (const event of created) options.onEvent(event);
+      // Clients that have heard it from elsewhere hear what there is before anything is written.
+      await owner.followed.finish(threadId, state.lastSeq);
+      const session = new ThreadSession(thread, lease, state, owner);
+      for (const event of created) owner.connections.notify(event);
+      await session.#recover();
       return session;
     } catch (error) {
       await lease.release();
-      // The source of an incomplete fork is gone: there is nothing that it could become.
-      if (ProtocolError.isInstance(error)) await store.delete(threadId).catch(onError);
       throw error;
     }
   }
@@ -151,28 +112,10 @@ export class ThreadSession {
     return this.#isArchiving || this.#thread.time.archived !== undefined;
   }
 
-  get lastSeq(): number {
-    return this.state.lastSeq;
-  }
-
-  get lastTime(): number {
-    return this.state.lastTime;
-  }
-
-  /** True if the log was changed from outside: the session must be closed and opened again. */
-  get isLost(): boolean {
-    return this.#isLost;
-  }
-
-  /** Why the log was lost in the middle of a turn: clients wait for its end, which they will not hear from this session. */
-  get lostTurn(): ThreadStoreError | undefined {
-    return this.#lostTurn;
-  }
-
   /** The log was changed from outside, or the lease was lost. The active turn ends with this error, and nothing more is written. */
   lose(error: ThreadStoreError): void {
-    if (this.state.turn) this.#lostTurn ??= error;
-    this.#isLost = true;
+    if (this.state.turn) this.lostTurn ??= error;
+    this.isLost = true;
     this.turns.abandon(error);
   }
 
@@ -182,18 +125,10 @@ export class ThreadSession {
     return active === undefined || active.isWaiting;
   }
 
+  /** True while a turn is active, also one that an earlier server left and that does not go on here. */
   get isBusy(): boolean {
-    return this.turns.active !== undefined;
-  }
-
-  /** The questions that wait and were asked before this number, for a client that joins behind it. */
-  pendingQuestions(beforeOrAt: number): EventBody[] {
-    return this.state.requestedApprovals(beforeOrAt);
-  }
-
-  /** Makes sure that an event of the log, as it was just read, shows a waiting question as it was asked. Throws `log_changed`. */
-  checkRead(event: Event): void {
-    if (!isAsAsked(event, (requestId) => this.approvals.metadata(requestId))) throw logChanged();
+    const isLeft = this.settings.resumeQueues === "never" && this.state.turn !== undefined;
+    return isLeft || this.turns.active !== undefined;
   }
 
   /**
@@ -239,7 +174,7 @@ export class ThreadSession {
 
   /** The thread is going to be deleted: settles when nothing of it is being written, and nothing more is. */
   async retire(): Promise<void> {
-    this.#isLost = true;
+    this.isLost = true;
     await this.#saving.catch(() => {});
   }
 
@@ -251,9 +186,15 @@ export class ThreadSession {
     }
   }
 
+  /** Takes each event after it was stored, in order. */
+  onEvent(event: Event): void {
+    this.state.apply(event);
+    this.connections.notify(event);
+  }
+
   /** Called when a turn has ended and the thread is updated. */
   onTurnOver(): void {
-    this.#options.onTurnOver(this.threadId);
+    this.#owner.watchIdle(this.threadId);
   }
 
   /** Stores what is known of the thread. Writes come one after the other, each with what is known when it begins. */
@@ -262,7 +203,7 @@ export class ThreadSession {
       .catch(() => {})
       .then(async () => {
         this.#nextSave = undefined;
-        if (this.#isLost) return;
+        if (this.isLost) return;
         // A later server looks into the log for as many.
         await this.settings.store.update(withLeftWork(this.#thread, this.turns.leftWork));
       });
@@ -272,19 +213,16 @@ export class ThreadSession {
 
   /** Stores that the thread is used now. Rejects never. */
   async touch(): Promise<void> {
-    if (this.#isLost) return;
+    if (this.isLost) return;
     const { clock, onError } = this.settings;
     this.#thread = { ...this.#thread, time: { ...this.#thread.time, updated: clock.now() } };
     await this.save().catch(onError);
   }
 
-  async #begin(): Promise<void> {
-    const { threadId } = this.#thread;
-    await this.log.append({ type: "thread.created", data: { threadId, thread: this.#thread } });
-  }
-
   async #recover(): Promise<void> {
-    if (this.lastSeq === 0) await this.#begin();
+    const { threadId } = this.#thread;
+    if (this.state.lastSeq === 0)
+      await this.log.append({ type: "thread.created", data: { threadId, thread: this.#thread } });
     const changed = this.state.thread;
     if (changed && !isSameThread(changed, this.#thread)) {
       // The last server ended between the log and what is stored beside it.
@@ -292,6 +230,6 @@ export class ThreadSession {
       this.#thread = { ...this.#thread, title, time: { ...time, updated: this.#thread.time.updated } };
       await this.save().catch(this.settings.onError);
     }
-    await this.turns.recover();
+    if (this.settings.resumeQueues !== "never") await this.turns.recover();
   }
 }

@@ -1,5 +1,6 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 import { wait } from "@harnesskit/wire";
+import type { Connections } from "./connections.ts";
 import {
   isLocked,
   isLogChanged,
@@ -11,7 +12,8 @@ import {
 } from "./errors.ts";
 import { FollowedThreads, type LogEnd } from "./followed-threads.ts";
 import { readLastTurns } from "./read-log.ts";
-import { ThreadSession, type ThreadSessionOptions } from "./thread-session.ts";
+import type { ServerSettings } from "./server-settings.ts";
+import { ThreadSession } from "./thread-session.ts";
 import { ThreadState } from "./thread-state.ts";
 
 /** How often a server is asked for a thread, and the thread is tried. */
@@ -33,7 +35,8 @@ const isInUse = ({ opened, users }: Entry): boolean =>
 
 /** The threads that this server writes. One is opened when it is first needed, and closed when it was unused for a while, or when there are many. */
 export class ThreadSessions {
-  readonly #options: ThreadSessionOptions;
+  readonly settings: ServerSettings;
+  readonly connections: Connections;
   /** The one that was used last comes last. */
   readonly #open = new Map<string, Entry>();
   readonly #closing = new Map<string, Promise<void>>();
@@ -42,23 +45,19 @@ export class ThreadSessions {
   readonly #stopListening: (() => void) | undefined;
   readonly #closingDown = new AbortController();
 
-  constructor(options: Omit<ThreadSessionOptions, "onTurnOver" | "onHeld" | "signal">) {
-    const { settings, connections } = options;
-    this.followed = new FollowedThreads({
-      settings,
-      connections,
-      takeOver: (threadId) => this.takeOver(threadId),
-    });
-    this.#options = {
-      ...options,
-      onTurnOver: (threadId) => this.#watchIdle(threadId),
-      onHeld: (threadId, lastSeq) => this.followed.finish(threadId, lastSeq),
-      signal: this.#closingDown.signal,
-    };
+  constructor(settings: ServerSettings, connections: Connections) {
+    this.settings = settings;
+    this.connections = connections;
+    this.followed = new FollowedThreads(this);
     this.#stopListening = settings.store.onLeaseRequested?.((threadId) => this.#yield(threadId));
-    options.connections.onChange(() => {
-      for (const threadId of this.#open.keys()) this.#watchIdle(threadId);
+    connections.onChange(() => {
+      for (const threadId of this.#open.keys()) this.watchIdle(threadId);
     });
+  }
+
+  /** Aborts when the server closes. */
+  get signal(): AbortSignal {
+    return this.#closingDown.signal;
   }
 
   /** Makes a thread, or takes the one that was made under this id. */
@@ -66,8 +65,7 @@ export class ThreadSessions {
     const { threadId } = thread;
     try {
       // One that is being opened may be found locked, too.
-      const entry =
-        this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.create(thread, this.#options));
+      const entry = this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.create(thread, this));
       await entry.session;
     } catch (error) {
       if (!isLocked(error)) throw error;
@@ -78,7 +76,7 @@ export class ThreadSessions {
 
   /** Uses the thread for writing. Throws -32001, and -32002 while another server writes it. */
   async use<T>(threadId: string, work: (session: ThreadSession) => T | Promise<T>): Promise<T> {
-    const { clock, limits, store } = this.#options.settings;
+    const { clock, limits, store } = this.settings;
     const untilMs = clock.elapsedMs() + limits.handOverMs;
     for (;;) {
       try {
@@ -100,12 +98,11 @@ export class ThreadSessions {
    */
   async subscribe<T>(
     threadId: string,
-    toSession: (session: ThreadSession) => T | Promise<T>,
-    toLog: (thread: Thread, end: LogEnd, state: ThreadState) => T | Promise<T>,
+    begin: (thread: Thread, end: LogEnd, state: ThreadState) => T | Promise<T>,
   ): Promise<T> {
-    const { store, limits } = this.#options.settings;
+    const { store, limits } = this.settings;
     try {
-      return await this.#use(threadId, toSession);
+      return await this.#use(threadId, ({ thread, state }) => begin(thread, state, state));
     } catch (error) {
       if (!isLocked(error)) throw error;
       if (error.code !== "thread_locked" || !this.followed.isPossible) throw threadLocked(error);
@@ -114,7 +111,7 @@ export class ThreadSessions {
     const state = new ThreadState(limits.maxHistoryLength);
     for (const event of await readLastTurns(store, threadId, limits.maxOpenBytes)) state.apply(event);
     const end = await this.followed.endOf(threadId);
-    const result = await toLog(thread, end, state);
+    const result = await begin(thread, end, state);
     this.followed.follow(threadId, end);
     return result;
   }
@@ -149,14 +146,9 @@ export class ThreadSessions {
     return work(await this.#stored(threadId));
   }
 
-  /** The session of a thread that this server writes now. */
-  opened(threadId: string): ThreadSession | undefined {
-    return this.#open.get(threadId)?.opened;
-  }
-
   /** Removes a thread with everything that belongs to it. Throws -32001, and -32002 while a turn is active. */
   async delete(threadId: string): Promise<void> {
-    const { store } = this.#options.settings;
+    const { store } = this.settings;
     if (!this.#open.has(threadId) && !(await store.get(threadId))) return this.#deleteRest(threadId);
     const work = this.use(threadId, async (session) => {
       if (session.isBusy) throw turnActive("deleted");
@@ -169,7 +161,7 @@ export class ThreadSessions {
 
   /** Removes what is left of a thread that cannot be read any more. Throws -32001 where nothing is. */
   async #deleteRest(threadId: string): Promise<void> {
-    const { store } = this.#options.settings;
+    const { store } = this.settings;
     try {
       await store.lease(threadId);
     } catch (error) {
@@ -180,7 +172,7 @@ export class ThreadSessions {
   }
 
   async close(): Promise<void> {
-    const { onError } = this.#options.settings;
+    const { onError } = this.settings;
     this.#closingDown.abort();
     this.#stopListening?.();
     this.followed.close();
@@ -204,7 +196,7 @@ export class ThreadSessions {
       throw error;
     } finally {
       entry.users--;
-      this.#watchIdle(threadId);
+      this.watchIdle(threadId);
     }
   }
 
@@ -216,20 +208,19 @@ export class ThreadSessions {
       this.#open.delete(threadId);
       this.#open.set(threadId, opened);
       opened.users++;
-      this.#watchIdle(threadId);
+      this.watchIdle(threadId);
       return opened;
     }
     const thread = await this.#stored(threadId);
     await this.#closing.get(threadId);
-    const entry =
-      this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.open(thread, this.#options));
+    const entry = this.#open.get(threadId) ?? this.#enter(threadId, ThreadSession.open(thread, this));
     entry.users++;
-    this.#watchIdle(threadId);
+    this.watchIdle(threadId);
     return entry;
   }
 
   async #stored(threadId: string): Promise<Thread> {
-    const thread = await this.#options.settings.store.get(threadId);
+    const thread = await this.settings.store.get(threadId);
     if (!thread) throw threadNotFound();
     return thread;
   }
@@ -240,7 +231,7 @@ export class ThreadSessions {
     session.then(
       (opened) => {
         entry.opened = opened;
-        this.#watchIdle(threadId);
+        this.watchIdle(threadId);
         return this.#closeMany();
       },
       () => {
@@ -253,14 +244,14 @@ export class ThreadSessions {
   /** Closes idle threads, those used longest ago first, until no more are open than may be. */
   #closeMany(): void {
     for (const [threadId, entry] of this.#open) {
-      if (this.#open.size <= this.#options.settings.limits.maxOpenThreads) return;
+      if (this.#open.size <= this.settings.limits.maxOpenThreads) return;
       if (!isInUse(entry)) this.#close(threadId, entry);
     }
   }
 
   /** Schedules the close of an unused thread and cancels it for a used one; closes at once when the log is lost. */
-  #watchIdle(threadId: string): void {
-    const { connections, settings } = this.#options;
+  watchIdle(threadId: string): void {
+    const { connections, settings } = this;
     const entry = this.#open.get(threadId);
     if (!entry) return;
     if (entry.opened?.isLost && !isInUse(entry)) {
@@ -284,13 +275,12 @@ export class ThreadSessions {
     this.#open.delete(threadId);
     const closed = opened
       .close()
-      .catch(this.#options.settings.onError)
+      .catch(this.settings.onError)
       .then(() => {
         if (this.#closingDown.signal.aborted) return;
         // Clients that hear it go on hearing what another server writes.
-        this.followed.follow(threadId, opened);
-        const { connections } = this.#options;
-        if (opened.lostTurn) connections.cut(threadId, opened.lostTurn, this.followed.isPossible);
+        this.followed.follow(threadId, opened.state);
+        if (opened.lostTurn) this.connections.cut(threadId, opened.lostTurn, this.followed.isPossible);
       });
     this.#closing.set(threadId, closed);
     void closed.finally(() => this.#closing.delete(threadId));

@@ -55,47 +55,23 @@ export class ThreadState {
   readonly #requests = new BoundedMap<string, StartedRequest>({ maxSize: maxRemembered });
   /** The prompts that wait, as they came, each with the number of its event. */
   readonly queued = new Map<string, { readonly seq: number; readonly queued: QueuedTurn }>();
+  /** The number and the time of the last event. */
+  lastSeq = 0;
+  lastTime = 0;
+  /** The thread as its last change left it, where these events tell of one. */
+  thread: Thread | undefined;
+  /** The turn that has started and not ended. */
+  turn: Turn | undefined;
+  /** What the requests to the model of the last turn brought, as far as that is recorded. */
+  steps: EventOf<"turn.step">["data"][] = [];
+  /** How often in a row the last turn has gone on after its server ended, without getting further. */
+  attempts = 0;
   #size = 0;
-  #lastSeq = 0;
-  #lastTime = 0;
-  #turn: Turn | undefined;
-  #thread: Thread | undefined;
-  #steps: EventOf<"turn.step">["data"][] = [];
-  #attempts = 0;
   /** The last summary, which outlives the turns that it stands for, and the number of its event. */
   #summary: { readonly item: Item; readonly seq: number } | undefined;
 
   /** @param maxHistoryLength characters of completed items kept; the oldest turns go first */
   constructor(readonly maxHistoryLength: number) {}
-
-  get lastSeq(): number {
-    return this.#lastSeq;
-  }
-
-  /** The time of the last event. */
-  get lastTime(): number {
-    return this.#lastTime;
-  }
-
-  /** The thread as its last change left it, where these events tell of one. */
-  get thread(): Thread | undefined {
-    return this.#thread;
-  }
-
-  /** The turn that has started and not ended. */
-  get turn(): Turn | undefined {
-    return this.#turn;
-  }
-
-  /** What the requests to the model of the last turn brought, as far as that is recorded. */
-  get steps(): readonly EventOf<"turn.step">["data"][] {
-    return this.#steps;
-  }
-
-  /** How often in a row the last turn has gone on after its server ended, without getting further. */
-  get attempts(): number {
-    return this.#attempts;
-  }
 
   /** Items without their end, in the order of their start. */
   get openItems(): OpenItem[] {
@@ -107,12 +83,7 @@ export class ThreadState {
     return this.openItems.flatMap(({ item }) => (item.type === "approval" ? [item] : []));
   }
 
-  /** True once `approval.requested` was written. */
-  wasRequested(requestId: string): boolean {
-    return this.#requested.has(requestId);
-  }
-
-  /** When clients were notified of a pending question. */
+  /** When clients were notified of a pending question; undefined where they were not. */
   requestedAt(requestId: string): number | undefined {
     return this.#requested.get(requestId)?.time;
   }
@@ -177,24 +148,24 @@ export class ThreadState {
   }
 
   apply(event: Event): void {
-    this.#lastSeq = event.seq;
-    this.#lastTime = event.time;
+    this.lastSeq = event.seq;
+    this.lastTime = event.time;
     this.recall(event);
     switch (event.type) {
       case "turn.started":
         this.#begin(event.data.turn);
         break;
       case "turn.step":
-        this.#steps.push(event.data);
-        this.#attempts = 0;
+        this.steps.push(event.data);
+        this.attempts = 0;
         break;
       case "turn.resumed":
-        if (event.data.reason === "interrupted") this.#attempts = event.data.attempt;
+        if (event.data.reason === "interrupted") this.attempts = event.data.attempt;
         this.#forget(event.data);
         break;
       case "turn.completed":
       case "turn.error":
-        this.#turn = undefined;
+        this.turn = undefined;
         this.#open.clear();
         this.#requested.clear();
         break;
@@ -217,7 +188,7 @@ export class ThreadState {
         this.#requested.delete(event.data.requestId);
         break;
       case "thread.updated":
-        this.#thread = event.data.thread;
+        this.thread = event.data.thread;
         break;
       case "turn.queued":
       case "turn.dequeued":
@@ -228,9 +199,9 @@ export class ThreadState {
   }
 
   #begin(turn: Turn): void {
-    this.#turn = turn;
-    this.#steps = [];
-    this.#attempts = 0;
+    this.turn = turn;
+    this.steps = [];
+    this.attempts = 0;
     this.#turns.push({ turnId: turn.turnId, items: [], size: 0 });
     this.#remember(turn);
   }
@@ -251,7 +222,7 @@ export class ThreadState {
   }
 
   #keep(item: Item): void {
-    if (item.type === "tool_exec" && item.data?.status !== "unknown") this.#attempts = 0;
+    if (item.type === "tool_exec" && item.data?.status !== "unknown") this.attempts = 0;
     if (item.type === "approval" && item.data) {
       const { requestId, decision, resolvedBy = "server", scope, match, clientRequestId } = item.data;
       this.#resolved.set(requestId, defined({ resolvedBy, decision, scope, match, clientRequestId }));

@@ -1,5 +1,5 @@
 import type { Event, EventName, Grant, Thread } from "@harnesskit/protocol/threads";
-import type { ThreadStoreError } from "./errors.ts";
+import { ThreadStoreError } from "./errors.ts";
 
 /** Which events of a thread a store returns. */
 export interface ReadEventsOptions {
@@ -62,6 +62,12 @@ export interface ArtifactWriter {
   /** Ends it. What it returns goes into the `artifact` item. */
   close(): Promise<{ path: string; sizeBytes: number; sha256: string }>;
 }
+
+/** Lets through what is a file's name everywhere and never a way out. Throws `store_failed`. */
+export const checkArtifactName = (name: string): void => {
+  if (/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/.test(name)) return;
+  throw new ThreadStoreError("store_failed", "The name of the artifact is not valid");
+};
 
 /**
  * Where threads and their events are kept (section "Persistence"). Every method rejects with a {@link ThreadStoreError}, or with

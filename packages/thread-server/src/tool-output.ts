@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { ItemData } from "@harnesskit/protocol/threads";
 import { bytesOfBase64, mediaOf, replaceMedia, type ToolMedia } from "@harnesskit/wire/model";
 import { lastCharacters } from "@harnesskit/wire/replay";
-import { outputArtifact } from "./artifact-name.ts";
 import { KeptText } from "./kept-text.ts";
+import { outputArtifact } from "./output-reader.ts";
 import type { Turn } from "./turn.ts";
 import type { ToolOutcome } from "./turn-runner.ts";
 
@@ -107,7 +107,7 @@ export class ToolOutput {
       "text/plain",
       this.#turn.settings.limits.maxLogLength,
     );
-    const log: Log = { itemId: this.#turn.newId("item"), kept };
+    const log: Log = { itemId: this.#turn.settings.createId("item"), kept };
     this.#logs.set(stream, log);
     const data = { ...this.#place(stream), text: "" };
     // When this fails the turn has ended, which the call itself learns from its completion.

@@ -1,10 +1,26 @@
-import { copyJson } from "@harnesskit/wire/json";
-import { type ToolContext, ToolError } from "@harnesskit/wire/tool";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { ItemData } from "@harnesskit/protocol/threads";
+import { copyJson, defined } from "@harnesskit/wire/json";
+import { type PreparedCall, type ToolContext, ToolError } from "@harnesskit/wire/tool";
 import { recordOutcome, toolSpan, traced } from "@harnesskit/wire/trace";
-import type { Prepared, Shown } from "./shown-call.ts";
 import { ToolOutput } from "./tool-output.ts";
 import type { Turn } from "./turn.ts";
-import type { ToolOutcome } from "./turn-runner.ts";
+import type { JudgedCall, ToolOutcome } from "./turn-runner.ts";
+
+/** A call that can be judged and run. */
+export interface Prepared {
+  readonly call: JudgedCall;
+  readonly run: NonNullable<PreparedCall["run"]>;
+}
+
+/** What was asked for, without its input. */
+export type Asked = Pick<Shown, "tool" | "callId" | "step" | "index" | "providerMetadata">;
+
+/** What a call's item says from its start to its end. */
+export type Shown = Omit<ItemData<"tool_exec">, "status">;
+
+export const shownOf = ({ tool, callId, step, index, providerMetadata }: Asked, input: JsonObject): Shown =>
+  defined({ tool, input, callId, step, index, providerMetadata });
 
 export const cancelledCall: ToolOutcome = {
   status: "cancelled",

@@ -59,7 +59,7 @@ const writeMessage = (
   options: { reasoning?: true | undefined; step?: number | undefined },
 ): MessageWriter => {
   const { log, settings, observed } = turn;
-  const itemId = turn.newId("item");
+  const itemId = turn.settings.createId("item");
   const kept = new KeptText(turn, {
     maxLength: settings.limits.maxMessageLength,
     name: `${itemId}-message.txt`,

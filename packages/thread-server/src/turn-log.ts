@@ -18,9 +18,11 @@ export class TurnLog {
   readonly #missing = new Map<string, unknown>();
   /** Items whose completion was not stored, each with the reason. */
   readonly #failed = new Map<string, unknown>();
-  #isClosed = false;
-  #isEndStored = false;
-  #unstored: { readonly bodies: readonly EventBody[]; readonly error: unknown } | undefined;
+  /** True from the end on, or when the turn was left to a later server: what comes then is refused. */
+  isClosed = false;
+  isEndStored = false;
+  /** The events of an end that was not stored, which no client has heard of, and why. */
+  unstored: { readonly bodies: readonly EventBody[]; readonly error: unknown } | undefined;
 
   /** @param turn as its start says it */
   constructor(session: ThreadSession, turn: Turn) {
@@ -30,23 +32,9 @@ export class TurnLog {
     this.#open = new Set(isBegun ? session.state.openItems.map(({ item }) => item.itemId) : []);
   }
 
-  /** True from the end on, or when the turn was left to a later server. */
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** Why an item could not be completed; undefined where all could. */
   get failure(): unknown {
     return this.#failed.values().next().value;
-  }
-
-  get isEndStored(): boolean {
-    return this.#isEndStored;
-  }
-
-  /** The events of an end that was not stored, which no client has heard of, and why. */
-  get unstored(): { readonly bodies: readonly EventBody[]; readonly error: unknown } | undefined {
-    return this.#unstored;
   }
 
   /** Writes `turn.started`, with the number of the oldest prompt that waits behind it. */
@@ -122,15 +110,10 @@ export class TurnLog {
 
   /** Writes an event of this turn. Rejects with `turn_ended` after its end. */
   append(body: EventBody): Promise<void> {
-    if (this.#isClosed) return Promise.reject(turnEnded());
+    if (this.isClosed) return Promise.reject(turnEnded());
     const itemId = "itemId" in body.data ? body.data.itemId : undefined;
     if (itemId !== undefined && this.#missing.has(itemId)) return Promise.reject(this.#missing.get(itemId));
     return this.#session.log.append(body);
-  }
-
-  /** Refuses what comes from here on. */
-  close(): void {
-    this.#isClosed = true;
   }
 
   /** Closes what is open and writes the one terminal event. Rejects never: see `isEndStored`. */
@@ -144,10 +127,10 @@ export class TurnLog {
     const bodies = endTurn(turn, ending, isWhole ? nothingOpen : state);
     try {
       await Promise.all(bodies.map((body) => log.append(body)));
-      this.#isEndStored = true;
-      this.#unstored = undefined;
+      this.isEndStored = true;
+      this.unstored = undefined;
     } catch (error) {
-      this.#unstored = { bodies, error };
+      this.unstored = { bodies, error };
     }
   }
 

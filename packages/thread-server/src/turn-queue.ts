@@ -1,7 +1,6 @@
 import type { QueuedTurn, WhenBusy } from "@harnesskit/protocol/threads";
-import { createDeferred } from "@harnesskit/wire";
+import { createDeferred, invalidParams, ProtocolError } from "@harnesskit/wire";
 import { readTraceContext } from "@harnesskit/wire/trace";
-import { checkQueued } from "./check-queued.ts";
 import type { LeftWork } from "./edit-thread.ts";
 import {
   requestConflict,
@@ -12,7 +11,7 @@ import {
   turnNotFound,
 } from "./errors.ts";
 import { planRecovery } from "./plan-recovery.ts";
-import type { RequestName } from "./request-digest.ts";
+import type { RequestName } from "./named-requests.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";
@@ -35,8 +34,8 @@ export class TurnQueue {
   #beginning: Promise<void> | undefined;
   /** Settles when the active turn is over and noted. */
   #running: Promise<void> = Promise.resolve();
-  /** The named requests that are being served: a copy of one waits for it. */
-  readonly #starting = new Map<string, Promise<StartedTurn>>();
+  /** The named requests that are being served: a copy of one gets its answer. */
+  readonly #starting = new Map<string, { readonly digest: string; readonly started: Promise<StartedTurn> }>();
   readonly #unstoredEnd: UnstoredEnd;
   #change = createDeferred<void>();
   /** Whether turns go on and begin: from `recover` until `close`. */
@@ -100,16 +99,16 @@ export class TurnQueue {
     whenBusy: WhenBusy = this.#session.settings.whenBusy,
   ): Promise<StartedTurn> {
     if (!name) return this.#start(request, undefined, whenBusy);
-    const { clientRequestId } = name;
-    // Looked up again each time: where the start failed, one of the copies that waited takes its place.
-    for (let served = this.#served(clientRequestId); served; served = this.#served(clientRequestId))
-      await served.catch(() => {});
-    const repeated = this.#repeated(name);
-    if (repeated) return repeated;
-    const starting = this.#start(request, name, whenBusy);
-    this.#starting.set(clientRequestId, starting);
+    const { clientRequestId, requestDigest: digest } = name;
+    const starting = this.#starting.get(clientRequestId);
+    const begun = this.#session.state.startedRequest(clientRequestId);
+    if ((starting ?? begun) && digest !== (starting?.digest ?? begun?.requestDigest)) throw requestConflict();
+    if (starting) return starting.started;
+    if (begun) return { turnId: begun.turnId, position: this.prompts.positionOf(begun.turnId) };
+    const started = this.#start(request, name, whenBusy);
+    this.#starting.set(clientRequestId, { digest, started });
     try {
-      return await starting;
+      return await started;
     } finally {
       this.#starting.delete(clientRequestId);
     }
@@ -248,8 +247,21 @@ export class TurnQueue {
     this.changed();
     await this.#run(
       turn,
-      turn.run(() => checkQueued(session, queued, request)),
+      turn.run(() => this.#checkQueued(queued, request)),
     );
+  }
+
+  /** Rejects with a `TurnError` `queue.refused` where what was accepted when a prompt came is refused now that its turn begins. */
+  async #checkQueued({ agent }: QueuedTurn, request: TurnRequest): Promise<void> {
+    try {
+      if (agent !== undefined && request.agent.name !== agent) throw invalidParams("Unknown agent");
+      await this.#session.checkDirectory();
+      await this.#session.settings.runner.accept?.(request);
+    } catch (cause) {
+      if (!ProtocolError.isInstance(cause)) throw cause;
+      const message = `The prompt was queued and can no longer be served: ${cause.message}`;
+      throw new TurnError("queue.refused", message, { cause });
+    }
   }
 
   /** Stores the start of a prompt that waited: from then on, and not before, it waits no more. */
@@ -281,18 +293,5 @@ export class TurnQueue {
     this.#active = undefined;
     turn.discard(error);
     this.changed();
-  }
-
-  /** Settles when the request of this name is served, or its prompt has begun; undefined where nothing of it is under way. */
-  #served(clientRequestId: string): Promise<unknown> | undefined {
-    const isActive = this.#active?.data.clientRequestId === clientRequestId;
-    return this.#starting.get(clientRequestId) ?? (isActive ? this.#beginning : undefined);
-  }
-
-  /** The turn that the request started before. Throws -32005 when it was another request. */
-  #repeated({ clientRequestId, requestDigest }: RequestName): StartedTurn | undefined {
-    const started = this.#session.state.startedRequest(clientRequestId);
-    if (started && started.requestDigest !== requestDigest) throw requestConflict();
-    return started && { turnId: started.turnId, position: this.prompts.positionOf(started.turnId) };
   }
 }

@@ -1,7 +1,17 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { InputPart, Item, ModelRef, Summary, Thread, Turn, Usage } from "@harnesskit/protocol/threads";
 import type { Tool } from "@harnesskit/wire/tool";
-import type { AgentProfile } from "./agent-profile.ts";
+
+/** A named way for an agent to work; `turn.start` chooses one by its name. */
+export interface AgentProfile {
+  readonly name: string;
+  /** Instructs the model about its task and its manners. */
+  readonly systemPrompt: string;
+  /** Names of the tools it may call. @default all */
+  readonly tools?: readonly string[] | undefined;
+  /** Model calls in one turn; then the turn ends with an error that says so. @default 50 */
+  readonly maxSteps?: number | undefined;
+}
 
 /** What a client asked for, before anything of it is recorded. */
 export interface TurnRequest {
@@ -138,8 +148,7 @@ export interface TurnContext extends TurnRequest {
   /**
    * Runs a tool as the gate and the user allow. What the tool, the gate or the user did is the outcome. In a resumed turn
    * each outcome that is recorded answers one call with the same id, tool and input, in their order, and nothing runs
-   * again; one whose end is not recorded is `unknown`, or runs again where its tool only reads or is `idempotent`. Rejects when the turn is stopped while the user is asked, or has ended (`turn_ended`), and for an id whose call
-   * still runs (`call_running`).
+   * again; one whose end is not recorded is `unknown`, or runs again where its tool only reads or is `idempotent`. Rejects when the turn is stopped while the user is asked, or has ended (`turn_ended`).
    */
   callTool(request: ToolRequest): Promise<ToolOutcome>;
   /** Records something that the turn made. */

@@ -1,23 +1,20 @@
 import type { Turn as TurnData, Usage } from "@harnesskit/protocol/threads";
 import { backoffDelayMs, createDeferred, HarnessError, wait } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { inSpan, readTraceContext, type Span, type TraceContext } from "@harnesskit/wire/trace";
+import { inSpan, type Span, type TraceContext } from "@harnesskit/wire/trace";
 import { addUsage, recordedUsage } from "./add-usage.ts";
-import { ApprovalFlow } from "./approval-flow.ts";
 import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
-import type { PendingWork } from "./pending-questions.ts";
+import type { PendingWork } from "./pending-work.ts";
 import { PromptAdmission } from "./prompt-admission.ts";
-import type { RequestName } from "./request-digest.ts";
+import type { RequestName } from "./named-requests.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { toTurnContext } from "./turn-context.ts";
 import { TurnLog } from "./turn-log.ts";
-import type { ObservedTurn } from "./turn-observer.ts";
+import { endTurnSpan, type ObservedTurn, startTurnSpan } from "./turn-observer.ts";
 import type { TurnRequest } from "./turn-runner.ts";
-import { endTurnSpan, startTurnSpan } from "./turn-span.ts";
-import { watchStop } from "./watch-stop.ts";
 
 /** How long an interrupted turn that did not get further waits before it goes on again. */
 const retryBackoff = { initialDelayMs: 2000, maxDelayMs: 60_000 };
@@ -39,6 +36,8 @@ export interface TurnOptions {
  * `turn_ended` whatever comes after the end.
  */
 export class Turn {
+  readonly turnId: string;
+  readonly threadId: string;
   readonly session: ThreadSession;
   readonly settings: ServerSettings;
   readonly request: TurnRequest;
@@ -48,7 +47,6 @@ export class Turn {
   readonly isResumed: boolean;
   readonly observed: ObservedTurn;
   readonly log: TurnLog;
-  readonly flow: ApprovalFlow;
   readonly calls: ToolCalls;
   readonly #prompt: PromptAdmission;
   readonly #span: Span | undefined;
@@ -62,6 +60,8 @@ export class Turn {
   constructor({ session, turnId, request, name, parent, begun }: TurnOptions) {
     const { settings, thread } = session;
     const { threadId, directory } = thread;
+    this.turnId = turnId;
+    this.threadId = threadId;
     this.session = session;
     this.settings = settings;
     this.request = request;
@@ -79,19 +79,9 @@ export class Turn {
         _meta: this.#span?.context,
       });
     this.log = new TurnLog(session, this.data);
-    this.flow = new ApprovalFlow(this);
     this.calls = new ToolCalls(this);
     this.#prompt = new PromptAdmission(this, request);
-    const { state } = session;
-    if (begun) this.#usage = recordedUsage(state, turnId);
-  }
-
-  get turnId(): string {
-    return this.data.turnId;
-  }
-
-  get threadId(): string {
-    return this.data.threadId;
+    if (begun) this.#usage = recordedUsage(session.state, turnId);
   }
 
   get signal(): AbortSignal {
@@ -101,11 +91,6 @@ export class Turn {
   /** Settles after the terminal event, or when the turn was left to a later server. */
   get ended(): Promise<void> {
     return this.#ended.promise;
-  }
-
-  /** Where the turn began in a trace, perhaps at an earlier server. */
-  get trace(): TraceContext | undefined {
-    return readTraceContext(this.data._meta);
   }
 
   /** True while everything that the turn does is waiting for a human. */
@@ -122,7 +107,7 @@ export class Turn {
 
   /** The turn could not begin: nothing of it is in the log. */
   discard(error: unknown): void {
-    this.log.close();
+    this.log.isClosed = true;
     this.#span?.end(error);
     this.#ended.resolve();
   }
@@ -183,7 +168,7 @@ export class Turn {
   async shutDown(): Promise<void> {
     const isLeft = this.isWaiting;
     this.#isLeft = this.settings.interruptedTurns === "retry";
-    if (isLeft) this.log.close();
+    if (isLeft) this.log.isClosed = true;
     this.#abort.abort(new TurnError("server_closed", "The server was closed while the turn was running."));
     if (isLeft) this.#ended.resolve();
     await this.ended;
@@ -202,10 +187,6 @@ export class Turn {
 
   addUsage(usage: Usage): void {
     this.#usage = addUsage(this.#usage, usage);
-  }
-
-  newId(prefix: string): string {
-    return this.settings.createId(prefix);
   }
 
   async #runAgent(request: TurnRequest): Promise<void> {
@@ -236,13 +217,20 @@ export class Turn {
     );
     const left = this.ended.then((): Ending => ({ status: "completed" }));
     const { clock, limits } = this.settings;
-    const watch = watchStop(this.signal, limits.cancelTimeoutMs, clock);
-    const overdue = watch.overdue.then(() => this.#toEnding(this.signal.reason));
-    const ending = await Promise.race([done, overdue, left]);
-    watch.end();
+    const overdue = createDeferred<Ending>();
+    let stopTimer = () => {};
+    const watch = () => {
+      const giveUp = () => overdue.resolve(this.#toEnding(this.signal.reason));
+      stopTimer = clock.after(limits.cancelTimeoutMs, giveUp);
+    };
+    if (this.signal.aborted) watch();
+    else this.signal.addEventListener("abort", watch, { once: true });
+    const ending = await Promise.race([done, overdue.promise, left]);
+    this.signal.removeEventListener("abort", watch);
+    stopTimer();
     if (this.log.isClosed) return undefined;
     if (this.#isLeft && !this.#isCancelled) {
-      this.log.close();
+      this.log.isClosed = true;
       this.#ended.resolve();
       return undefined;
     }
@@ -262,7 +250,7 @@ export class Turn {
   }
 
   async #end(ending: Ending): Promise<Ending> {
-    this.log.close();
+    this.log.isClosed = true;
     // Nothing of this turn is written any more but what closes it; tools that still run are aborted.
     if (!this.signal.aborted) this.#abort.abort(turnEnded());
     const isWhole = (end: Ending) => end.status !== "completed" || this.log.failure === undefined;

@@ -1,8 +1,8 @@
-import type { InputPart, QueuedTurn, ThreadNotificationParams } from "@harnesskit/protocol/threads";
+import type { QueuedTurn, ThreadNotificationParams } from "@harnesskit/protocol/threads";
 import { defined } from "@harnesskit/wire/json";
 import { activeTrace } from "@harnesskit/wire/trace";
 import { queueFull, threadArchived } from "./errors.ts";
-import type { RequestName } from "./request-digest.ts";
+import type { RequestName } from "./named-requests.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
@@ -11,8 +11,8 @@ type Reason = ThreadNotificationParams<"turn.dequeued">["reason"];
 /** The prompts of one thread that wait for the end of its active turn. The log is the queue: what is stored in it is what waits. */
 export class WaitingPrompts {
   readonly #session: ThreadSession;
-  /** Those that are being stored, with their characters. */
-  readonly #entering = new Map<string, { readonly length: number; readonly added: Promise<void> }>();
+  /** Those that are being stored. */
+  readonly #entering = new Set<Promise<void>>();
   /** Those whose end is being stored: none of them begins. */
   readonly #leaving = new Set<string>();
 
@@ -57,8 +57,8 @@ export class WaitingPrompts {
     interrupts: string | undefined,
   ): Promise<string> {
     const { settings, threadId } = this.#session;
-    const length = inputLength(request);
-    this.#checkRoom(length);
+    const { maxQueuedTurns } = settings.limits;
+    if (this.size >= maxQueuedTurns) throw queueFull({ maxQueuedTurns });
     const turnId = settings.createId("turn");
     const { input, model, agent } = request;
     const queued: QueuedTurn = defined({
@@ -73,11 +73,11 @@ export class WaitingPrompts {
       _meta: activeTrace(),
     });
     const added = this.#store(request, queued);
-    this.#entering.set(turnId, { length, added });
+    this.#entering.add(added);
     try {
       await added;
     } finally {
-      this.#entering.delete(turnId);
+      this.#entering.delete(added);
     }
     return turnId;
   }
@@ -99,17 +99,8 @@ export class WaitingPrompts {
 
   /** Ends the wait of all; those that are being stored enter or are refused first. */
   async removeAll(reason: Reason): Promise<void> {
-    await Promise.allSettled([...this.#entering.values()].map(({ added }) => added));
+    await Promise.allSettled(this.#entering);
     for (const { turnId } of this.list) await this.remove(turnId, reason);
-  }
-
-  #checkRoom(length: number): void {
-    const { maxQueuedTurns, maxQueuedLength } = this.#session.settings.limits;
-    if (this.size >= maxQueuedTurns) throw queueFull({ maxQueuedTurns });
-    let sum = length;
-    for (const queued of this.list) sum += inputLength(queued);
-    for (const entering of this.#entering.values()) sum += entering.length;
-    if (sum > maxQueuedLength) throw queueFull({ maxQueuedLength });
   }
 
   async #store(request: TurnRequest, queued: QueuedTurn): Promise<void> {
@@ -122,10 +113,6 @@ export class WaitingPrompts {
     await session.log.append({ type: "turn.queued", data: { threadId, turnId, queued } });
   }
 }
-
-/** The characters of a prompt, as JSON. */
-const inputLength = ({ input }: { readonly input: readonly InputPart[] }): number =>
-  JSON.stringify(input).length;
 
 /** The event that ends the wait of a prompt which does not begin. */
 export const dequeued = ({ threadId, turnId, time }: QueuedTurn, reason: Reason, at: number) => {

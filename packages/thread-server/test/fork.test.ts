@@ -3,9 +3,7 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import {
-  changeStoredThread,
   createThreadServer,
-  forkStoredThread,
   type ThreadServerOptions,
   type ThreadStore,
   ThreadStoreError,
@@ -174,41 +172,31 @@ describe("a fork whose server ended while it copied", () => {
   });
 });
 
-describe("a fork whose copy was cut off, without a server", () => {
-  it.each(["renamed", "forked"])("is completed before it is %s", async (what) => {
-    const store = createMemoryThreadStore();
-    const { client, threadId } = await setUp({
-      store,
-      runner: sayingRunner("x".repeat(300_000)),
-    });
-    for (const text of ["one", "two"])
-      await client.turnEnd((await client.startTurn(threadId, text)).result.turnId);
-    const source = await client.events(threadId);
-    let writes = 0;
-    const killed = overriding(store, {
-      append: async (...args) => {
-        if (writes++ > 0) throw new ThreadStoreError("store_failed", "killed");
-        await store.append(...args);
-      },
-    });
-    const named = { createId: () => "ses_fork" };
-    await expect(forkStoredThread(killed, { threadId }, named)).rejects.toMatchObject({
-      code: "store_failed",
-    });
-    const types = async (id: string) => {
-      const all: string[] = [];
-      for await (const { type } of store.events(id)) all.push(type);
-      return all;
-    };
-    expect((await types("ses_fork")).length).toBeLessThan(source.length);
-    const changed =
-      what === "renamed"
-        ? await changeStoredThread(store, "ses_fork", { title: "New" })
-        : await forkStoredThread(store, { threadId: "ses_fork" });
-    const copies = [...source.map(({ type }) => type), "thread.forked"];
-    expect(await types(changed.threadId)).toEqual([
-      ...copies,
-      what === "renamed" ? "thread.updated" : "thread.forked",
-    ]);
+describe("a server that lets nothing go on", () => {
+  it("renames a thread, and leaves its turn and its queue as they are", async () => {
+    const tool = recordingTool("bash", "execute");
+    const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
+    await using files = await inFiles();
+    const first = await setUp({ store: files.open(), runner, tools: [tool] });
+    const { client, threadId } = first;
+    await client.startTurn(threadId, "one");
+    const { params } = await client.notification("approval.requested");
+    await client.startTurn(threadId, "two", { whenBusy: "queue" });
+    await first.server.close();
+    const organising = createThreadServer({ store: files.open(), runner, resumeQueues: "never" });
+    const organiser = RawClient.connect(organising);
+    const { result } = await organiser.call("thread.rename", { threadId, title: "New" });
+    expect(result.thread).toMatchObject({ title: "New", queued: 1 });
+    const busy = { code: -32002, data: { reason: "turn_active" } };
+    expect((await organiser.call("thread.archive", { threadId })).error).toMatchObject(busy);
+    expect((await organiser.call("thread.delete", { threadId })).error).toMatchObject(busy);
+    await organising.close();
+    const next = createThreadServer({ store: files.open(), runner, tools: [tool] });
+    const later = RawClient.connect(next);
+    await later.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await later.until(({ method }) => method === "turn.completed");
+    expect(tool.runs).toEqual([{ command: "ls" }]);
+    await later.until(({ method, params: of }) => method === "turn.started" && of.threadId === threadId);
+    await next.close();
   });
 });

@@ -1,6 +1,5 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
@@ -15,7 +14,6 @@ const serve = (store: ThreadStore) => {
   return { server, client: RawClient.connect(server) };
 };
 
-const dayMs = 24 * 60 * 60 * 1000;
 const claimOf = (number: number) => ({ threadId: `ses_${number}`, requestDigest: `sha256:${number}` });
 
 describe("thread.create with a known clientRequestId", () => {
@@ -81,55 +79,6 @@ describe("what is remembered of requests", () => {
     expect(await store.claim("key 25", claimOf(99))).toEqual({ ...claimOf(25), isDeleted: false });
     expect(await store.claim("key 17", claimOf(99))).toEqual({ ...claimOf(17), isDeleted: false });
     expect(await store.claim("key 1", claimOf(99))).toEqual({ ...claimOf(99), isDeleted: false });
-  });
-
-  it("is bounded in age, what a killed server left half-written too", async () => {
-    await using dir = await temporaryDirectory();
-    const clock = createManualClock(Date.now());
-    const store = createFileThreadStore({ root: dir.path, maxRequestAgeMs: 7 * dayMs, clock });
-    const requests = join(dir.path, "requests");
-    await store.claim("old", claimOf(1));
-    await writeFile(join(requests, "x.txt.tmp_00"), "");
-    const eightDaysAgo = (clock.now() - 8 * dayMs) / 1000;
-    for (const name of await readdir(requests))
-      await utimes(join(requests, name), eightDaysAgo, eightDaysAgo);
-    await store.claim("young", claimOf(2));
-    // Looked at once an hour.
-    expect(await readdir(requests)).toHaveLength(3);
-    clock.advance(dayMs / 24);
-    await store.claim("younger", claimOf(3));
-    expect((await readdir(requests)).every((name) => name.endsWith(".txt"))).toBe(true);
-    expect(await store.claim("young", claimOf(9))).toMatchObject(claimOf(2));
-    expect(await store.claim("younger", claimOf(9))).toMatchObject(claimOf(3));
-    expect(await store.claim("old", claimOf(9))).toMatchObject(claimOf(9));
-  });
-
-  it("is pruned when a thread is deleted, and makes no directory for that", async () => {
-    await using dir = await temporaryDirectory();
-    const clock = createManualClock(Date.now());
-    const store = createFileThreadStore({ root: dir.path, maxRequestAgeMs: dayMs, clock });
-    const requests = join(dir.path, "requests");
-    for (const number of [1, 2]) {
-      const threadId = `ses_${number}`;
-      await store.create({ threadId, title: "t", directory: "/", time: { created: 1, updated: 1 } });
-      const lease = await store.lease(threadId);
-      const thread = (await store.get(threadId)) ?? expect.fail("no thread");
-      await store.append(
-        threadId,
-        [{ seq: 1, time: 1, type: "thread.created", data: { threadId, thread } }],
-        {
-          flush: true,
-        },
-      );
-      await store.delete(threadId);
-      await lease.release();
-      if (number === 1) {
-        await expect(readdir(requests)).rejects.toMatchObject({ code: "ENOENT" });
-        await store.claim("old", claimOf(9));
-        clock.advance(2 * dayMs);
-      }
-    }
-    expect((await readdir(requests)).filter((name) => name.endsWith(".txt"))).toEqual([]);
   });
 
   it("names no file outside of its directory, whatever lies in it", async () => {

@@ -5,9 +5,8 @@ import { createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
-import { EventOutbox } from "../src/event-outbox.ts";
+import { EventOutbox, withoutSuperseded } from "../src/event-outbox.ts";
 import { createThreadServer, type TurnRunner } from "../src/index.ts";
-import { withoutSuperseded } from "../src/superseded-deltas.ts";
 import { RawClient } from "./support/raw-client.ts";
 
 const ids = { threadId: "ses_1", turnId: "turn_1" };

@@ -32,13 +32,6 @@ const sentenceOf = (endpoint: string, code: string | undefined): string => {
   }
 };
 
-/** True when the request cannot have reached the server. */
-export const neverSent = (error: HarnessError): boolean =>
-  error.code === "tls_failed" ||
-  ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"].includes(
-    systemCodeOf(error.cause) ?? "",
-  );
-
 /** undici's word for it has no code. */
 const isParserError = (cause: unknown): boolean =>
   typeof cause === "object" && cause !== null && "name" in cause && cause.name === "HTTPParserError";

@@ -1,42 +1,26 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
 
-/** What a failure says about the other side. */
-export type FailureKind =
-  /** It cannot be reached, cannot take more, or failed itself: later may go better. */
-  | "unavailable"
-  /** It answered and does not want this: credentials, a rule, a size, an address. */
-  | "refused"
-  /** What came from it cannot be understood. */
-  | "malformed"
-  /** It did not answer in time. */
-  | "timed_out"
-  /** The caller gave up. */
-  | "cancelled"
-  /** The mistake is on this side: nothing was sent. */
-  | "local";
-
-const statusCodes = new Map<number, readonly [code: string, kind: FailureKind]>([
-  [400, ["bad_request", "refused"]],
-  [401, ["unauthorized", "refused"]],
-  [403, ["forbidden", "refused"]],
-  [404, ["not_found", "refused"]],
-  [405, ["method_not_allowed", "refused"]],
-  [408, ["unavailable", "unavailable"]],
-  [413, ["request_too_large", "refused"]],
-  [415, ["unsupported_media_type", "refused"]],
-  [429, ["unavailable", "unavailable"]],
-  [502, ["unavailable", "unavailable"]],
-  [503, ["unavailable", "unavailable"]],
-  [504, ["unavailable", "unavailable"]],
+const statusCodes = new Map<number, string>([
+  [400, "bad_request"],
+  [401, "unauthorized"],
+  [403, "forbidden"],
+  [404, "not_found"],
+  [405, "method_not_allowed"],
+  [408, "unavailable"],
+  [413, "request_too_large"],
+  [415, "unsupported_media_type"],
+  [429, "unavailable"],
+  [502, "unavailable"],
+  [503, "unavailable"],
+  [504, "unavailable"],
 ]);
 
-const codeOfStatus = (status: number): readonly [string, FailureKind] => {
+const codeOfStatus = (status: number): string => {
   const known = statusCodes.get(status);
   if (known) return known;
-  if (status === 0 || (status >= 300 && status < 400)) return ["redirect_refused", "refused"];
-  if (status >= 400 && status < 500) return ["bad_request", "refused"];
-  if (status >= 500) return ["server_error", "unavailable"];
-  return ["unexpected_status", "malformed"];
+  if (status === 0 || (status >= 300 && status < 400)) return "redirect_refused";
+  if (status >= 400 && status < 500) return "bad_request";
+  return status >= 500 ? "server_error" : "unexpected_status";
 };
 
 const adviceOf: Readonly<Record<string, string>> = {
@@ -50,7 +34,6 @@ const adviceOf: Readonly<Record<string, string>> = {
 /** The server answered with a status that is neither a reply nor the absence of one. */
 export class HttpStatusError extends HarnessError {
   static override readonly brand = "HttpStatusError";
-  readonly kind: FailureKind;
 
   constructor(
     /** Where, without query and credentials. */
@@ -64,10 +47,9 @@ export class HttpStatusError extends HarnessError {
     /** Why the server forbids it, in its own words. */
     reason = "",
   ) {
-    const [code, kind] = codeOfStatus(status);
+    const code = codeOfStatus(status);
     const advice = reason === "" ? (adviceOf[code] ?? "") : `: ${displayText(reason, { maxLength: 300 })}`;
     super(code, `${endpoint} answered with status ${status}${advice}`);
-    this.kind = kind;
   }
 }
 
@@ -91,17 +73,17 @@ export class TlsError extends HarnessError<"tls_failed"> {
   }
 }
 
-const closeCodes = new Map<number, readonly [code: string, kind: FailureKind]>([
-  [1002, ["protocol_violation", "malformed"]],
-  [1003, ["unsupported_data", "malformed"]],
-  [1007, ["invalid_data", "malformed"]],
-  [1008, ["policy_violation", "refused"]],
-  [1009, ["message_too_big", "refused"]],
-  [1010, ["extension_required", "refused"]],
-  [1011, ["server_error", "unavailable"]],
-  [1012, ["unavailable", "unavailable"]],
-  [1013, ["unavailable", "unavailable"]],
-  [1014, ["unavailable", "unavailable"]],
+const closeCodes = new Map<number, string>([
+  [1002, "protocol_violation"],
+  [1003, "unsupported_data"],
+  [1007, "invalid_data"],
+  [1008, "policy_violation"],
+  [1009, "message_too_big"],
+  [1010, "extension_required"],
+  [1011, "server_error"],
+  [1012, "unavailable"],
+  [1013, "unavailable"],
+  [1014, "unavailable"],
 ]);
 
 /**
@@ -110,7 +92,6 @@ const closeCodes = new Map<number, readonly [code: string, kind: FailureKind]>([
  */
 export class WebSocketCloseError extends HarnessError {
   static override readonly brand = "WebSocketCloseError";
-  readonly kind: FailureKind;
 
   constructor(
     readonly closeCode: number,
@@ -121,33 +102,10 @@ export class WebSocketCloseError extends HarnessError {
     options?: { cause?: unknown },
   ) {
     const standard = closeCode >= 4002 && closeCode <= 4014 ? closeCode - 3000 : closeCode;
-    const [code, kind] = closeCodes.get(standard) ?? ["closed_by_peer", "refused" as const];
+    const code = closeCodes.get(standard) ?? "closed_by_peer";
     const words = reason === "" ? "" : `: ${displayText(reason, { maxLength: 123 })}`;
     const closing =
       closedBy === "here" ? "the connection was closed" : "the other side closed the connection";
     super(code, `${closing} with code ${closeCode} (${code})${words}`, options);
-    this.kind = kind;
   }
 }
-
-const kindOfCode = new Map<string, FailureKind>([
-  ["transport_failed", "unavailable"],
-  ["tls_failed", "unavailable"],
-  ["connection_closed", "unavailable"],
-  ["request_timeout", "timed_out"],
-  ["request_cancelled", "cancelled"],
-  ["invalid_message", "malformed"],
-  ["frame_too_large", "malformed"],
-  ["wrong_content_type", "malformed"],
-  ["malformed_reply", "malformed"],
-]);
-
-/**
- * What a rejection of this package's clients says about the other side. Anything unknown is `local`: a bug is no
- * reason to try again.
- */
-export const failureKindOf = (error: unknown): FailureKind => {
-  if (HttpStatusError.isInstance(error) || WebSocketCloseError.isInstance(error)) return error.kind;
-  if (!HarnessError.isInstance(error)) return "local";
-  return kindOfCode.get(error.code) ?? "local";
-};

@@ -8,18 +8,11 @@ import {
   RequestCancelledError,
 } from "@harnesskit/wire";
 import { PendingRequests } from "@harnesskit/wire/rpc";
-import {
-  type Backoff,
-  backoffDelayMs,
-  type Clock,
-  resolveBackoff,
-  systemClock,
-  wait,
-} from "@harnesskit/wire/time";
+import { type Clock, systemClock } from "@harnesskit/wire/time";
 import { toClientUrl } from "./client-url.ts";
-import { neverSent, toConnectionError } from "./connection-error.ts";
+import { toConnectionError } from "./connection-error.ts";
 import { checkedHeaders, type HttpCredentials } from "./credentials.ts";
-import { failureKindOf, HttpReplyError, HttpStatusError } from "./errors.ts";
+import { HttpReplyError, HttpStatusError } from "./errors.ts";
 import type { HttpCall, HttpExchange, HttpExchangeOptions } from "./exchange-options.ts";
 import type { ExchangeLimits } from "./limits.ts";
 import { isJsonType, toContentLength } from "./read-body.ts";
@@ -79,7 +72,6 @@ class ExchangeClient implements HttpExchange {
   readonly #credentials: HttpCredentials | undefined;
   readonly #timeoutMs: number;
   readonly #limits: ExchangeLimits;
-  readonly #retry: (Backoff & { readonly idempotent: boolean }) | undefined;
   readonly #clock: Clock;
   readonly #codec;
   readonly #closed = new AbortController();
@@ -99,10 +91,6 @@ class ExchangeClient implements HttpExchange {
       ...checkedHeaders(options.headers ?? {}, options.credentials),
       accept: "application/json",
       "content-type": "application/json",
-    };
-    this.#retry = options.retry && {
-      ...resolveBackoff(options.retry, { maxAttempts: 3, initialDelayMs: 200 }),
-      idempotent: options.retry.idempotent ?? false,
     };
     this.#clock = options.clock ?? systemClock;
     this.#waiting = new PendingRequests({ clock: this.#clock, maxPendingRequests: limits.maxInFlight });
@@ -129,7 +117,7 @@ class ExchangeClient implements HttpExchange {
     const body = this.#codec.encode(message);
     this.#inFlight++;
     try {
-      return await this.#attempts(headers, body, call);
+      return await this.#post(headers, body, call);
     } finally {
       this.#inFlight--;
     }
@@ -142,39 +130,9 @@ class ExchangeClient implements HttpExchange {
     this.#poster.close();
   }
 
-  async #attempts(headers: Headers, body: string, call: HttpCall): Promise<unknown> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#post(headers, body, call);
-      } catch (error) {
-        if (!this.#retry || attempt >= this.#retry.maxAttempts || !this.#mayTryAgain(error)) throw error;
-        const asked = HarnessError.isInstance(error) && "retryAfterMs" in error ? error.retryAfterMs : 0;
-        const delayMs = Math.max(backoffDelayMs(attempt, this.#retry), Number(asked ?? 0));
-        if (delayMs > this.#retry.maxDelayMs) throw error;
-        const signals = AbortSignal.any([this.#closed.signal, ...(call.signal ? [call.signal] : [])]);
-        await wait(delayMs, this.#clock, signals);
-        if (this.#closed.signal.aborted) throw exchangeClosed();
-        if (call.signal?.aborted) throw new RequestCancelledError(this.#name, { cause: call.signal.reason });
-      }
-    }
-  }
-
-  get #name(): string {
-    return `POST ${this.#endpoint}`;
-  }
-
-  #mayTryAgain(error: unknown): boolean {
-    if (!HarnessError.isInstance(error)) return false;
-    if (error instanceof HttpStatusError && (error.status === 503 || error.status === 429)) return true;
-    if (neverSent(error)) return error.code !== "tls_failed";
-    const kind = failureKindOf(error);
-    const repeatable = kind === "timed_out" || (kind === "unavailable" && error.code !== "connection_closed");
-    return this.#retry?.idempotent === true && repeatable;
-  }
-
   #post(headers: Headers, body: string, call: HttpCall): Promise<unknown> {
     const { timeoutMs = this.#timeoutMs } = call;
-    const name = this.#name;
+    const name = `POST ${this.#endpoint}`;
     const signal = call.onAbort ? undefined : call.signal;
     const post: Post = { stop() {} };
     const { id, answer } = this.#waiting.add(name, timeoutMs, signal, () => post.stop());

@@ -1,16 +1,7 @@
 import type { StreamExchange } from "@harnesskit/wire";
-import type { BackoffOptions, Clock } from "@harnesskit/wire/time";
+import type { Clock } from "@harnesskit/wire/time";
 import type { HttpCredentials } from "./credentials.ts";
 import type { ExchangeLimits } from "./limits.ts";
-
-export interface HttpRetryOptions extends BackoffOptions {
-  /** Attempts of one message. @default 3 */
-  readonly maxAttempts?: number | undefined;
-  /** The longest wait after the first attempt, in milliseconds. @default 200 */
-  readonly initialDelayMs?: number | undefined;
-  /** Whether a message may be handled twice: then broken connections, timeouts and 5xx are tried again too. @default false */
-  readonly idempotent?: boolean | undefined;
-}
 
 export interface HttpExchangeOptions {
   /** `http://…` or `https://…`, without user name, password and fragment. */
@@ -19,15 +10,10 @@ export interface HttpExchangeOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Sent as `X-API-Key` or `Authorization: Bearer`. @default none */
   readonly credentials?: HttpCredentials | undefined;
-  /** How long one attempt may take, from connecting to the last byte. @default 10000 */
+  /** How long a message may take, from connecting to the last byte. @default 10000 */
   readonly timeoutMs?: number | undefined;
   /** @default see each limit */
   readonly limits?: Partial<ExchangeLimits> | undefined;
-  /**
-   * Tries again what the server cannot have handled: no connection came about, or it answered 429 or 503.
-   * @default no second attempt
-   */
-  readonly retry?: HttpRetryOptions | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
@@ -47,7 +33,7 @@ export interface HttpCall {
 export interface HttpExchange extends StreamExchange<HttpCall | undefined> {
   /**
    * Posts the message. Resolves with the reply, or with undefined when the server has none. Other than a core's, it
-   * rejects when no reply could be had; {@link failureKindOf} tells what that says about the server.
+   * rejects when no reply could be had.
    */
   handle(message: unknown, call?: HttpCall): Promise<unknown>;
   /**

@@ -1,8 +1,5 @@
-export type { BackoffOptions } from "@harnesskit/wire";
 export type { HttpCredentials } from "./credentials.ts";
 export {
-  type FailureKind,
-  failureKindOf,
   HttpReplyError,
   HttpStatusError,
   TlsError,

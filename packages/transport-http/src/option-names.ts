@@ -7,29 +7,24 @@ import type { NodeWebSocketTransportOptions } from "./node/web-socket-transport.
 import type { FetchHandlerOptions } from "./server/fetch-handler.ts";
 import type { PlatformTransportOptions } from "./socket/web-socket-transport.ts";
 
-export const checkChatHandlerOptions = defineOptions<ChatHandlerOptions<unknown>>("createChatHandler", {
-  clock: false,
-  onError: false,
+const server = {
   allowedOrigins: false,
+  limits: false,
+  onError: false,
   onRefused: false,
+  clock: false,
   token: false,
   authenticate: false,
+} as const;
+const exchanges = { ...server, contextHeaders: false, health: false } as const;
+const client = { url: true, credentials: false, limits: false, clock: false } as const;
+
+export const checkChatHandlerOptions = defineOptions<ChatHandlerOptions<unknown>>("createChatHandler", {
+  ...server,
   transport: true,
   path: false,
   allowedHosts: true,
   authorize: false,
-  limits: false,
-});
-
-export const checkHttpExchangeOptions = defineOptions<FetchExchangeOptions>("createHttpExchange", {
-  fetch: false,
-  url: true,
-  headers: false,
-  credentials: false,
-  timeoutMs: false,
-  limits: false,
-  retry: false,
-  clock: false,
 });
 
 /** What an engine or a server that is spread into the options has beside its exchange. */
@@ -43,20 +38,12 @@ interface SpreadRole {
 export const checkFetchHandlerOptions = defineOptions<FetchHandlerOptions<unknown> & SpreadRole>(
   "createFetchHandler",
   {
-    allowedOrigins: false,
-    limits: false,
-    contextHeaders: false,
-    health: false,
-    onError: false,
-    onRefused: false,
-    clock: false,
+    ...exchanges,
     handle: true,
     handleStream: false,
     malformed: false,
     unsendable: false,
     replyHeaders: false,
-    token: false,
-    authenticate: false,
     path: true,
     allowedHosts: true,
     connect: false,
@@ -66,62 +53,38 @@ export const checkFetchHandlerOptions = defineOptions<FetchHandlerOptions<unknow
   },
 );
 
-export const checkWebSocketTransportOptions = defineOptions<PlatformTransportOptions>(
-  "createWebSocketTransport",
-  {
-    credentialsIn: { query: true },
-    limits: false,
-    WebSocket: false,
-    url: true,
-    credentials: false,
-    protocols: false,
-    clock: false,
-  },
-);
-
-export const checkNodeHttpExchangeOptions = defineOptions<NodeHttpExchangeOptions>("createHttpExchange", {
-  limits: false,
-  tls: false,
-  timeoutMs: false,
-  clock: false,
-  url: true,
-  headers: false,
-  credentials: false,
-  retry: false,
-});
-
 export const checkNodeHttpServerOptions = defineOptions<HttpServerOptions<unknown>>("createHttpServer", {
+  ...exchanges,
   host: false,
   port: false,
   allowRemote: false,
   routes: false,
   fallback: false,
-  token: false,
   tokenFile: false,
-  authenticate: false,
   allowedHosts: false,
   publicOrigin: false,
   allowOwnOrigin: false,
   tls: false,
-  limits: false,
-  clock: false,
-  onError: false,
-  contextHeaders: false,
-  health: false,
-  allowedOrigins: false,
-  onRefused: false,
 });
+
+const exchange = { ...client, headers: false, timeoutMs: false } as const;
+
+export const checkHttpExchangeOptions = defineOptions<FetchExchangeOptions>("createHttpExchange", {
+  ...exchange,
+  fetch: false,
+});
+
+export const checkNodeHttpExchangeOptions = defineOptions<NodeHttpExchangeOptions>("createHttpExchange", {
+  ...exchange,
+  tls: false,
+});
+
+export const checkWebSocketTransportOptions = defineOptions<PlatformTransportOptions>(
+  "createWebSocketTransport",
+  { ...client, protocols: false, credentialsIn: { query: true }, WebSocket: false },
+);
 
 export const checkNodeWebSocketTransportOptions = defineOptions<NodeWebSocketTransportOptions>(
   "createWebSocketTransport",
-  {
-    limits: false,
-    credentialsIn: { header: true, query: true },
-    headers: false,
-    tls: false,
-    url: true,
-    credentials: false,
-    protocols: false,
-    clock: false,
-  },
+  { ...client, protocols: false, credentialsIn: { header: true, query: true }, headers: false, tls: false },
 );

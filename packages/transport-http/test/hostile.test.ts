@@ -243,7 +243,7 @@ describe("slowness", () => {
       socket.once("connect", () => socket.write("POST /ahp HTTP/1.1\r\n"));
       return socket;
     });
-    await until(() => server.server.refusedConnections >= 500);
+    await until(() => sockets.filter((socket) => socket.closed).length >= 500);
     expect(server.server.connections).toBeLessThanOrEqual(500);
     await until(() => sockets.every((socket) => socket.destroyed || socket.readableEnded));
     await until(() => server.server.connections === 0);

@@ -37,15 +37,6 @@ export const echoCore = async (message: unknown): Promise<unknown> => {
   return "id" in message ? { id: message.id, result: message } : undefined;
 };
 
-/** Answers what `echoCore` does. */
-export const echoSamples = {
-  answered: [
-    { message: { id: 1 }, reply: { id: 1, result: { id: 1 } } },
-    { message: { id: "two", text: "é🚀" }, reply: { id: "two", result: { id: "two", text: "é🚀" } } },
-  ],
-  unanswered: [{ method: "note" }, {}],
-};
-
 /** A server that listens, and is closed after the scope. */
 export const startServer = async <Principal = TokenPrincipal>(options: HttpServerOptions<Principal> = {}) => {
   const secret = options.authenticate || options.tokenFile ? {} : { token };

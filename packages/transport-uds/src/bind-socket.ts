@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { statSync } from "node:fs";
-import { chmod, link, readdir, rename, rm } from "node:fs/promises";
+import { type BigIntStats, statSync } from "node:fs";
+import { chmod, lstat, rename, rm, stat } from "node:fs/promises";
 import type { Server } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import {
   type FileLock,
   FileLockError,
   type FileLockOwner,
-  isExisting,
+  ifPresent,
   isLockOwnerDead,
+  makeDirectory,
+  privatePathProblem,
   systemErrorCode,
 } from "@harnesskit/node-kit";
 import { displayText, HarnessError, TransportError } from "@harnesskit/wire";
-import { AddressInUseError, NotASocketError } from "./errors.ts";
-import { identify, isSameFile } from "./file-identity.ts";
-import { openPrivateDirectory, recheckDirectory } from "./private-directory.ts";
+import { AddressInUseError, InsecureDirectoryError, NotASocketError } from "./errors.ts";
 import { hasServer } from "./probe-socket.ts";
 import { type OpenAddress, startServer } from "./socket-listener.ts";
 import type { SocketPath } from "./socket-path.ts";
@@ -25,15 +25,7 @@ import type { SocketPath } from "./socket-path.ts";
 const lockName = ".hk-lock";
 const lockWaitMs = 5000;
 
-/** Names that only this package gives, where the path leaves enough room for the marker. */
-const marker = ".hk-";
-const markedLength = 12;
-const isMarkedName = (name: string): boolean => /^\.hk-[0-9a-f]{8,}$/.test(name);
-
-const temporaryName = (length: number): string => {
-  const prefix = length >= markedLength ? marker : ".";
-  return (prefix + randomBytes(length).toString("hex")).slice(0, length);
-};
+const temporaryName = (length: number): string => `.${randomBytes(length).toString("hex")}`.slice(0, length);
 
 /** The lock is held for some milliseconds: one of another host's process, which cannot be judged from here, is stale then. */
 const unjudgedLockMs = 60_000;
@@ -55,50 +47,47 @@ const lockDirectory = ({ directory, path }: SocketPath): Promise<FileLock> => {
   });
 };
 
-/** Returns whether a stale socket lies there. Throws `not_a_socket` and `address_in_use` for what must stay. */
-const assertFree = async (path: string): Promise<boolean> => {
+/** Makes the directory, with mode 0700, or checks that an existing one belongs to this user and is closed to others. */
+const openDirectory = async (directory: string): Promise<void> => {
+  try {
+    await makeDirectory(directory);
+    const problem = privatePathProblem(await stat(directory), { kind: "directory", othersMay: "nothing" });
+    if (problem !== undefined) throw new InsecureDirectoryError(directory, problem);
+  } catch (cause) {
+    if (cause instanceof InsecureDirectoryError) throw cause;
+    const shown = displayText(directory, { maxLength: 300 });
+    const message = `the socket's directory ${shown} cannot be used (${systemErrorCode(cause) ?? "unknown"}): choose another`;
+    throw new TransportError(message, { cause });
+  }
+};
+
+/** What lies at the path, without following a symbolic link; undefined when nothing does. */
+const identify = (path: string): Promise<BigIntStats | undefined> => ifPresent(lstat(path, { bigint: true }));
+
+/** The time distinguishes two files that had the same inode one after the other. */
+const isSameFile = (one: BigIntStats | undefined, other: BigIntStats | undefined): boolean =>
+  one !== undefined && one.dev === other?.dev && one.ino === other.ino && one.mtimeNs === other.mtimeNs;
+
+/** Nothing lies at the path, or a stale socket. Throws `not_a_socket` and `address_in_use` for what must stay. */
+const assertFree = async (path: string): Promise<void> => {
   const found = await identify(path);
-  if (!found) return false;
+  if (!found) return;
   if (!found.isSocket()) throw new NotASocketError(path);
   if (await hasServer(path)) throw new AddressInUseError(`unix:${path}`);
-  return isSameFile(await identify(path), found);
-};
-
-/** Removes the sockets of servers that were killed while they held the lock. What cannot be removed does no harm. */
-const removeLeftovers = async (directory: string): Promise<void> => {
-  const names = await readdir(directory).catch(() => []);
-  for (const path of names.filter(isMarkedName).map((name) => join(directory, name))) {
-    if (await assertFree(path).catch(() => false)) await rm(path, { force: true }).catch(() => {});
-  }
-};
-
-/** Gives the socket its path: in the place of a stale socket, or where nothing lies. */
-const giveName = async (boundPath: string, path: string): Promise<void> => {
-  if (await assertFree(path)) {
-    await rename(boundPath, path);
-    return;
-  }
-  try {
-    await link(boundPath, path);
-  } catch (cause) {
-    throw isExisting(cause) ? new AddressInUseError(`unix:${path}`, { cause }) : cause;
-  }
 };
 
 const bind = async (server: Server, target: SocketPath): Promise<OpenAddress> => {
   const { path, directory, temporaryNameLength } = target;
-  const opened = await openPrivateDirectory(directory);
+  await openDirectory(directory);
   const lock = await lockDirectory(target);
   // The server removes this name once more when it closes, so that no other server may have it.
   const boundPath = join(directory, temporaryName(temporaryNameLength));
   try {
     await startServer(server, { path: boundPath });
     await chmod(boundPath, 0o600);
-    await recheckDirectory(directory, opened);
     const own = await identify(boundPath);
-    await giveName(boundPath, path);
-    await rm(boundPath, { force: true });
-    await removeLeftovers(directory);
+    await assertFree(path);
+    await rename(boundPath, path);
     return {
       endpoint: `unix:${path}`,
       // Only while the server listens: then no other one takes the name over.

@@ -4,50 +4,35 @@ import type { TcpTransportOptions } from "./tcp-transport.ts";
 import type { UnixListenerOptions } from "./unix-listener.ts";
 import type { UnixTransportOptions } from "./unix-transport.ts";
 
-export const checkTcpListenerOptions = defineOptions<TcpListenerOptions>("createTcpListener", {
-  host: false,
-  port: false,
-  maxConnections: false,
-  onError: false,
+const channel = {
   framing: { "length-prefix": true, newline: true },
   maxFrameBytes: false,
   maxDepth: false,
   maxBufferedBytes: false,
   closeTimeoutMs: false,
   clock: false,
+} as const;
+const listener = { ...channel, maxConnections: false, onError: false } as const;
+const transport = { ...channel, connectTimeoutMs: false } as const;
+
+export const checkTcpListenerOptions = defineOptions<TcpListenerOptions>("createTcpListener", {
+  ...listener,
+  host: false,
+  port: false,
 });
 
 export const checkTcpTransportOptions = defineOptions<TcpTransportOptions>("createTcpTransport", {
+  ...transport,
   host: false,
   port: true,
-  connectTimeoutMs: false,
-  framing: { "length-prefix": true, newline: true },
-  maxFrameBytes: false,
-  maxDepth: false,
-  maxBufferedBytes: false,
-  closeTimeoutMs: false,
-  clock: false,
 });
 
 export const checkUnixListenerOptions = defineOptions<UnixListenerOptions>("createUnixListener", {
+  ...listener,
   path: true,
-  maxConnections: false,
-  onError: false,
-  framing: { "length-prefix": true, newline: true },
-  maxFrameBytes: false,
-  maxDepth: false,
-  maxBufferedBytes: false,
-  closeTimeoutMs: false,
-  clock: false,
 });
 
 export const checkUnixTransportOptions = defineOptions<UnixTransportOptions>("createUnixTransport", {
+  ...transport,
   path: true,
-  connectTimeoutMs: false,
-  framing: { "length-prefix": true, newline: true },
-  maxFrameBytes: false,
-  maxDepth: false,
-  maxBufferedBytes: false,
-  closeTimeoutMs: false,
-  clock: false,
 });

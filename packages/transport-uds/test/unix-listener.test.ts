@@ -183,23 +183,6 @@ describe("what lies at the path", () => {
   });
 });
 
-describe("what killed servers left in the directory", () => {
-  it("is removed when it is dead and has the name that only a server gives", async () => {
-    await using directory = await temporaryDirectory();
-    for (const name of [".hk-0123456789ab", ".hk-abcdef012345", ".other-socket"]) {
-      await leaveStaleSocket(join(directory.path, name));
-    }
-    await writeFile(join(directory.path, ".hk-afafafafafaf"), "kept");
-    const live = await plainServer(join(directory.path, ".hk-aaaaaaaaaaaa"));
-    const listener = createUnixListener({ path: join(directory.path, "s") });
-    await using _ = closing(listener);
-    await listener.listen(echo);
-    expect(await directory.names()).toEqual([".hk-aaaaaaaaaaaa", ".hk-afafafafafaf", ".other-socket", "s"]);
-    expect(listener.connections).toBe(0);
-    live.close();
-  });
-});
-
 describe("a lock that a process of another host left", () => {
   const lock = JSON.stringify({ pid: 999_999, host: "another-host", nonce: "left" });
 

@@ -1,16 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { Channel, Exchange, HarnessError } from "../src/index.ts";
+import type { Channel } from "../src/index.ts";
 import { createPeer } from "../src/rpc/index.ts";
 import {
   createFaultyTransport,
   createManualClock,
-  createMemoryPipes,
   createMemoryTransport,
-  exchangeContract,
   type Fault,
 } from "../src/testing/index.ts";
+import { createMemoryPipes } from "../src/testing/memory-pipe.ts";
 import { outcomeOf } from "./rpc/support.ts";
 
 const sourceFiles = (folder: URL): URL[] =>
@@ -110,13 +109,11 @@ describe("createFaultyTransport", () => {
     const { transport, listener } = createMemoryTransport();
     const accepted: Channel[] = [];
     await listener.listen((channel) => accepted.push(channel));
-    const faulty = createFaultyTransport(transport, faults);
-    const client = await faulty.connect();
+    const client = await createFaultyTransport(transport, faults).connect();
     const [server] = accepted as [Channel];
     onTestFinished(() => listener.close());
     const sends: Promise<unknown>[] = [];
     return {
-      faulty,
       atServer: listen(server),
       atClient: listen(client),
       async run(direction: "send" | "receive") {
@@ -145,100 +142,9 @@ describe("createFaultyTransport", () => {
     expect(receiving.atClient).toEqual(atClient);
   });
 
-  it("delays until released, in both directions", async () => {
-    const sending = await connect([{ direction: "send", index: 0, kind: "delay" }]);
-    await expect(sending.run("send")).resolves.toBe("some wait");
-    expect(sending.atServer).toEqual(["b", "c"]);
-    expect(sending.faulty.delayed).toBe(1);
-    sending.faulty.release();
-    await nextTurn();
-    expect(sending.atServer).toEqual(["b", "c", "a"]);
-    expect(sending.faulty.delayed).toBe(0);
-    const receiving = await connect([{ direction: "receive", index: 1, kind: "delay" }]);
-    await receiving.run("receive");
-    expect(receiving.atClient).toEqual(["a", "c"]);
-    receiving.faulty.release();
-    expect(receiving.atClient).toEqual(["a", "c", "b"]);
-  });
-
   it("fails a send with transport_failed, and sends the others", async () => {
     const { run, atServer } = await connect([{ direction: "send", index: 1, kind: "fail" }]);
     await expect(run("send")).resolves.toMatchObject([{}, { error: { code: "transport_failed" } }, {}]);
     expect(atServer).toEqual(["a", "c"]);
-  });
-});
-
-describe("exchangeContract", () => {
-  const fine: Exchange<string> = {
-    async handle(message) {
-      const { echo } = (message ?? {}) as { echo?: unknown };
-      return echo === undefined ? undefined : { echo };
-    },
-  };
-  const cases = (handle: Exchange<string>["handle"]) =>
-    exchangeContract({
-      name: "echo",
-      makeExchange: () => ({ handle }),
-      context: "test",
-      answered: [
-        { message: { echo: 1 }, reply: { echo: 1 } },
-        { message: { echo: "two" }, reply: { echo: "two" } },
-      ],
-      unanswered: [{ notify: true }],
-      timeoutMs: 200,
-    });
-  const failing = async (handle: Exchange<string>["handle"]): Promise<string[]> => {
-    const names: string[] = [];
-    for (const { name, run } of cases(handle)) {
-      await run().catch((error: HarnessError) => {
-        expect(error).toMatchObject({ code: "contract_broken" });
-        names.push(name);
-      });
-    }
-    return names;
-  };
-  let last: unknown;
-
-  it("passes an exchange that is in order", async () => {
-    expect(await failing((message, context) => fine.handle(message, context))).toEqual([]);
-  });
-
-  it.each<[string, string, Exchange<string>["handle"]]>([
-    ["gets exactly it", "answers wrongly", async () => ({ echo: 0 })],
-    ["gets exactly it", "never answers", () => new Promise(() => {})],
-    ["gets none", "answers everything", async (message) => (await fine.handle(message, "")) ?? null],
-    [
-      "each get their own reply",
-      "mixes replies up",
-      async (message) => {
-        last = message;
-        await nextTurn();
-        return fine.handle(last, "");
-      },
-    ],
-    [
-      "throw or reject",
-      "rejects",
-      async (message) => fine.handle({ echo: (message as { echo: unknown }).echo }, ""),
-    ],
-    [
-      "throw or reject",
-      "throws",
-      (message) => {
-        if (message === null) throw new TypeError("null");
-        return fine.handle(message, "");
-      },
-    ],
-    [
-      "message is left as it was",
-      "changes the message",
-      async (message) => {
-        const reply = await fine.handle(message, "");
-        if (typeof message === "object" && message !== null) Object.assign(message, { seen: true });
-        return reply;
-      },
-    ],
-  ])("its case '%s' catches one that %s", async (name, _how, handle) => {
-    expect(await failing(handle)).toContainEqual(expect.stringContaining(name));
   });
 });

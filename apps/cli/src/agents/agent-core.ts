@@ -18,21 +18,24 @@ import { readEnabledAgents } from "./enabled-agents.ts";
 import { createEndedCommands, type EndedCommands } from "./ended-commands.ts";
 import { createKnownTools } from "./known-tools.ts";
 import { resolveAgents } from "./resolve-agents.ts";
-import { workspaceAgent } from "./workspace-agent.ts";
-import { agentEnvironment, createWorkspaceTools } from "./workspace-tools.ts";
+import { agentEnvironment, createWorkspaceTools, workspaceAgent } from "./workspace-tools.ts";
 
-export interface AgentCoreOptions {
-  /** The command that the conversation belongs to. */
-  readonly command: "serve" | "chat" | "engine";
-  readonly version: string;
-  /** The models that may be shown the tools: a provider takes a number of them. */
-  readonly models: readonly string[];
-  /** The values of `--agents`. @default the workspace tools alone */
+/** Which tools a conversation has. */
+export interface AgentsOptions {
+  /** Agents whose tools the model can use, beside the workspace tools. @default none */
   readonly agents?: readonly string[] | undefined;
   /** False leaves out the agents that are installed and enabled. @default true */
   readonly installedAgents?: boolean | undefined;
   /** Environment variables that commands see beside the usual ones. @default none */
   readonly passEnv?: readonly string[] | undefined;
+}
+
+export interface AgentCoreOptions extends AgentsOptions {
+  /** The command that the conversation belongs to. */
+  readonly command: "serve" | "chat" | "engine";
+  readonly version: string;
+  /** The models that may be shown the tools: a provider takes a number of them. */
+  readonly models: readonly string[];
   /** The log that the user named, which the core closes. @default one of the user's state directory */
   readonly audit?: AuditSink | undefined;
   /** Where notes and failures go. @default standard error, in the name of the command */

@@ -4,5 +4,5 @@ import { stateDirectory } from "../workspace-directory.ts";
 /** Where this user's agents are. */
 export const agentsDirectory = (): string => stateDirectory("agents");
 
-/** What is enabled; for an operator to read. */
-export const enabledFile = (): string => join(agentsDirectory(), "enabled.json");
+/** The copies of agents that are installed, each with its record. */
+export const installedDirectory = (): string => join(agentsDirectory(), "installed");

@@ -1,22 +1,17 @@
 import type { Stats } from "node:fs";
-import { cp, lstat, readdir, realpath } from "node:fs/promises";
-import { basename, relative, sep } from "node:path";
+import { cp, lstat, mkdir, readdir, realpath } from "node:fs/promises";
+import { basename, join, relative, sep } from "node:path";
 import { openOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
-import { list, type ReadEntry, extract as unpack } from "tar";
+import { type ReadEntry, extract as unpack } from "tar";
 import { CliError } from "../cli-error.ts";
-import type { AgentTreeLimits } from "./agent-limits.ts";
-import { TreeMeter, unsafeAgent } from "./agent-tree.ts";
+import { agentTreeLimits, TreeMeter, unsafeAgent } from "./agent-tree.ts";
 
 /**
  * Copies the directory of an agent, without `.git`. Links are copied as they are. Rejects with a `CliError` `agent_unsafe`
  * for what is no file, directory or link, beyond the limits, and where the directory cannot be read.
  */
-export const copyAgentDirectory = async (
-  source: string,
-  target: string,
-  limits: AgentTreeLimits,
-): Promise<void> => {
-  const meter = new TreeMeter(limits);
+export const copyAgentDirectory = async (source: string, target: string): Promise<void> => {
+  const meter = new TreeMeter();
   const isCopied = async (root: string, place: string): Promise<boolean> => {
     if (place === root) return true;
     if (basename(place) === ".git") return false;
@@ -24,8 +19,7 @@ export const copyAgentDirectory = async (
     const found = await lstat(place);
     if (!found.isFile() && !found.isDirectory() && !found.isSymbolicLink())
       throw unsafeAgent(`${path} of the agent is neither a file nor a directory`);
-    meter.path(path);
-    if (found.isFile()) meter.bytes(found.size);
+    meter.add(path, found.isFile() ? found.size : 0);
     return true;
   };
   try {
@@ -44,71 +38,41 @@ export const copyAgentDirectory = async (
 
 const fileTypes = new Set(["File", "OldFile", "ContiguousFile"]);
 
-const pathOf = ({ path }: ReadEntry): string => path.replace(/^(\.\/)+/, "").replace(/\/$/, "");
-
-/** The paths of an archive's files, once all that it holds may be taken. */
-const judgeArchive = async (file: string, limits: AgentTreeLimits): Promise<readonly string[]> => {
-  const meter = new TreeMeter(limits);
-  const paths: string[] = [];
-  const take = (entry: ReadEntry): void => {
-    const path = pathOf(entry);
-    if (entry.type === "Directory") {
-      if (path !== "" && path !== ".") meter.path(path);
-      return;
-    }
-    if (!fileTypes.has(entry.type))
-      throw unsafeAgent(`${path} of the archive is a ${entry.type}: only files and directories are taken`);
-    meter.path(path);
-    meter.bytes(entry.size);
-    paths.push(path);
-  };
-  let failure: unknown;
-  await list({
-    file,
-    strict: true,
-    onReadEntry(entry) {
-      try {
-        if (failure === undefined) take(entry);
-      } catch (error) {
-        failure = error;
-      }
-    },
-  });
-  if (failure !== undefined) throw failure;
-  return paths;
-};
-
-/** Takes the files of an archive, by the paths that they were judged by. */
-const asJudged = (_: string, entry: ReadEntry | Stats): boolean => {
-  if (!("path" in entry) || !fileTypes.has(entry.type)) return false;
-  entry.path = pathOf(entry);
-  return true;
-};
-
-/** Whether all is in one directory, as `npm pack` makes it; it is left out. */
-const hasCommonDirectory = (paths: readonly string[]): boolean => {
-  const prefix = `${paths[0]?.split("/")[0]}/`;
-  return paths.every((path) => path.startsWith(prefix));
+/** The directory in which all of an archive is, as `npm pack` makes it, or else the one that it was unpacked to. */
+const rootOf = async (directory: string): Promise<string> => {
+  const [only, ...others] = await readdir(directory, { withFileTypes: true });
+  return only?.isDirectory() && others.length === 0 ? join(directory, only.name) : directory;
 };
 
 /**
- * Unpacks a tar archive, plain or compressed. Rejects with a `CliError` `agent_unsafe` for links, devices, paths that lead out,
- * what is not a valid archive, and beyond the limits; then nothing was written.
+ * Unpacks a tar archive, plain or compressed, to a directory that it makes. Returns the one with the agent's files. Rejects with a `CliError` `agent_unsafe` for links,
+ * devices, paths that lead out, what is not a valid archive, and beyond the limits.
  */
-export const extractArchive = async (
-  file: string,
-  target: string,
-  limits: AgentTreeLimits,
-): Promise<void> => {
+export const extractArchive = async (file: string, target: string): Promise<string> => {
+  const meter = new TreeMeter();
+  let failure: unknown;
+  const isTaken = (path: string, entry: ReadEntry | Stats): boolean => {
+    if (failure !== undefined || !("path" in entry)) return false;
+    try {
+      if (entry.type !== "Directory" && !fileTypes.has(entry.type))
+        throw unsafeAgent(`${path} of the archive is a ${entry.type}: only files and directories are taken`);
+      const inside = path.replace(/^(\.\/)+/, "").replace(/\/$/, "");
+      if (inside !== "" && inside !== ".") meter.add(inside, entry.size);
+      return true;
+    } catch (error) {
+      failure = error;
+      return false;
+    }
+  };
   try {
-    await (await openOwnFile(file, { followLinks: true, maxBytes: limits.maxArchiveBytes })).close();
-    const paths = await judgeArchive(file, limits);
-    const strip = hasCommonDirectory(paths) ? 1 : 0;
-    await unpack({ file, cwd: target, strict: true, strip, preserveOwner: false, filter: asJudged });
+    await (await openOwnFile(file, { followLinks: true, maxBytes: agentTreeLimits.maxBytes })).close();
+    await mkdir(target, { mode: 0o700 });
+    await unpack({ file, cwd: target, strict: true, preserveOwner: false, filter: isTaken });
   } catch (error) {
-    if (CliError.isInstance(error)) throw error;
     if (UnsafeFileError.isInstance(error)) throw unsafeAgent(`${file} ${error.problem}`);
     const why = error instanceof Error ? error.message : String(error);
-    throw unsafeAgent(`${file} is not a valid archive: ${why}`);
+    failure ??= unsafeAgent(`${file} is not a valid archive: ${why}`);
   }
+  if (failure !== undefined) throw failure;
+  return rootOf(target);
 };

@@ -2,10 +2,8 @@ import { shellWord } from "@harnesskit/wire";
 import { CliError, ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
-import { enabledFile } from "./agent-places.ts";
-import { readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
 import { ask } from "./ask.ts";
-import { type InstalledAgent, readInstalled } from "./installed-agent.ts";
+import { type InstalledAgent, readInstalled, setEnabled } from "./installed-agents.ts";
 import { type Granted, grantCommand, readGranted } from "./permissions.ts";
 import { reviewLines, toAgentJson } from "./review.ts";
 
@@ -46,18 +44,13 @@ const confirm = async (
 };
 
 /** Enables exactly what was shown. */
-const enableShown = (shown: InstalledAgent): Promise<InstalledAgent> =>
-  whileLocked(async () => {
-    const enabled = await readEnabled();
-    const agent = await readInstalled(shown.id, enabled);
-    if (agent.hash !== shown.hash) {
-      throw refusedError("agent_changed", `the files of ${agent.id} changed while they were shown`);
-    }
-    const { id, hash, origin, manifest } = agent;
-    const entry = { id, hash, version: manifest.version, origin, enabledAt: new Date().toISOString() };
-    await writeEnabled([...enabled.filter((other) => other.id !== id), entry]);
-    return { ...agent, state: "enabled" };
-  });
+const enableShown = async (shown: InstalledAgent): Promise<InstalledAgent> => {
+  const agent = await readInstalled(shown.id);
+  if (agent.hash !== shown.hash)
+    throw refusedError("agent_changed", `another ${agent.id} was installed while this one was shown`);
+  await setEnabled(agent, new Date().toISOString());
+  return { ...agent, state: "enabled" };
+};
 
 /** Shows an installed agent, asks, and enables exactly what was shown. Returns the exit code. */
 export const enable = async (
@@ -81,7 +74,7 @@ export const enable = async (
     createTerminal().json(toAgentJson(enabled, granted));
     return ExitCode.done;
   }
-  out.say(`Enabled ${id} ${enabled.hash}; what is enabled is in ${enabledFile()}`);
+  out.say(`Enabled ${id} ${enabled.hash}`);
   const hint = grantCommand(enabled, granted);
   if (hint === undefined) return ExitCode.done;
   const when =
@@ -98,17 +91,14 @@ export const enableCommand = async (id: string, options: EnableCommandOptions): 
   return enable(id, options, false);
 };
 
-const notEnabled = (id: string): CliError =>
-  new CliError("agent_not_enabled", `no agent ${id} is enabled`, {
-    hint: "See which are: harness agents list",
-  });
-
 /** `harness agents disable`. Conversations that run keep it until they end. */
 export const disableCommand = async (id: string): Promise<void> => {
-  await whileLocked(async () => {
-    const enabled = await readEnabled();
-    if (!enabled.some((entry) => entry.id === id)) throw notEnabled(id);
-    await writeEnabled(enabled.filter((entry) => entry.id !== id));
-  });
+  const agent = await readInstalled(id);
+  if (agent.state === "disabled") {
+    throw new CliError("agent_not_enabled", `no agent ${id} is enabled`, {
+      hint: "See which are: harness agents list",
+    });
+  }
+  await setEnabled(agent, undefined);
   createTerminal().say(`Disabled ${id}`);
 };

@@ -1,9 +1,7 @@
-import { lstat, readdir, readlink, realpath } from "node:fs/promises";
+import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { readOwnFile, sha256Digest, sha256Hex, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
-import { CliError } from "../cli-error.ts";
-import type { AgentTreeLimits } from "./agent-limits.ts";
-import { TreeMeter, unsafeAgent } from "./agent-tree.ts";
+import { sha256Digest, sha256Hex } from "@harnesskit/node-kit";
+import { unsafeAgent } from "./agent-tree.ts";
 
 /** What an installed agent is. */
 export interface TreeHash {
@@ -14,25 +12,13 @@ export interface TreeHash {
 }
 
 /**
- * Hashes all files of an installed agent: which there are, what is in them, which of them may be run. Rejects with a
- * `CliError` `agent_unsafe` for a link that leads out or nowhere, for what is no file, and beyond the limits.
+ * Hashes all files of a copy that this program has made: which there are, what is in them, which of them may be run. Rejects with a
+ * `CliError` `agent_unsafe` for a link that leads out or nowhere.
  */
-export const hashTree = async (root: string, limits: AgentTreeLimits): Promise<TreeHash> => {
-  const meter = new TreeMeter(limits);
+export const hashTree = async (root: string): Promise<TreeHash> => {
   const real = await realpath(root);
   const lines: string[] = [];
   let bytes = 0;
-
-  const visit = async (path: string): Promise<void> => {
-    const place = path === "" ? real : join(real, path);
-    for (const entry of await readdir(place, { withFileTypes: true })) {
-      const inside = path === "" ? entry.name : `${path}/${entry.name}`;
-      meter.path(inside);
-      if (entry.isDirectory()) await visit(inside);
-      else if (entry.isSymbolicLink()) lines.push(await linkLine(inside));
-      else lines.push(await fileLine(inside));
-    }
-  };
 
   const linkLine = async (path: string): Promise<string> => {
     const place = join(real, path);
@@ -48,24 +34,21 @@ export const hashTree = async (root: string, limits: AgentTreeLimits): Promise<T
 
   const fileLine = async (path: string): Promise<string> => {
     const place = join(real, path);
-    const content = await readOwnFile(place, { maxBytes: Math.max(0, meter.bytesLeft) });
-    meter.bytes(content.length);
+    const content = await readFile(place);
     bytes += content.length;
     const kind = ((await lstat(place)).mode & 0o100) === 0 ? "file" : "program";
     return `${kind} ${sha256Hex(content)} ${JSON.stringify(path)}`;
   };
 
-  try {
-    await visit("");
-  } catch (cause) {
-    if (CliError.isInstance(cause)) throw cause;
-    if (UnsafeFileError.isInstance(cause)) throw unsafeAgent(`${cause.path} ${cause.problem}`);
-    throw new CliError(
-      "agent_unreadable",
-      `${root} cannot be read (${systemErrorCode(cause) ?? "unknown"})`,
-      { cause },
-    );
-  }
+  const visit = async (path: string): Promise<void> => {
+    for (const entry of await readdir(join(real, path), { withFileTypes: true })) {
+      const inside = path === "" ? entry.name : `${path}/${entry.name}`;
+      if (entry.isDirectory()) await visit(inside);
+      else lines.push(await (entry.isSymbolicLink() ? linkLine : fileLine)(inside));
+    }
+  };
+
+  await visit("");
   // By code units, so that the order depends on nothing but the paths.
   const text = lines
     .sort((a, b) => (a < b ? -1 : 1))

@@ -1,69 +1,45 @@
-import { mkdir, stat, writeFile } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readManifest } from "@harnesskit/core-runtime";
 import { createMcpAgentDirectory, readMcpTools } from "@harnesskit/mcp-agent";
 import { HarnessError } from "@harnesskit/wire";
+import { workspaceAgentId } from "@harnesskit/workspace-agent/declarations";
 import { CliError, refusedError, unavailableError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
-import { agentTreeLimits } from "./agent-limits.ts";
-import {
-  type InstallRecord,
-  installedIds,
-  makeStaging,
-  placeAgent,
-  sealTree,
-  whileLocked,
-} from "./agent-store.ts";
 import { copyAgentDirectory, extractArchive } from "./copy-agent.ts";
 import { hashTree } from "./hash-tree.ts";
-import { removeHint, TOOLS_FILE, toReviewedTool } from "./installed-agent.ts";
+import { makeStaging, placeAgent, type ReviewedTool } from "./installed-agents.ts";
 import { mcpProgram } from "./mcp-run.ts";
 import type { McpSpec } from "./mcp-spec.ts";
-import { isReservedId } from "./reserved-id.ts";
 
-/** Fills the directory of a copy. */
-type Fill = (directory: string) => Promise<void>;
+const [vendor = ""] = workspaceAgentId.split(".");
 
-const placeCopy = async (
-  record: Omit<InstallRecord, "version" | "installedAt">,
-  staging: string,
-): Promise<void> => {
-  const { id } = record;
-  await whileLocked(async () => {
-    const present = await installedIds();
-    const same = present.find((other) => other.toLowerCase() === id.toLowerCase());
-    if (same !== undefined) {
-      throw new CliError("agent_exists", `an agent ${same} is installed already`, {
-        hint: removeHint(same),
-      });
-    }
-    const { maxAgents } = agentTreeLimits.defaults;
-    if (present.length >= maxAgents) {
-      throw new CliError("agents_full", `${maxAgents} agents are installed already`, {
-        hint: "Remove one: harness agents remove ID",
-      });
-    }
-    await placeAgent(staging, { version: 1, ...record, installedAt: new Date().toISOString() });
-  });
+/** True for an id of ours: grants and policies name it. */
+const isReservedId = (id: string): boolean => {
+  const parts = id.toLowerCase().split(/[._-]/);
+  return parts.includes(vendor) || parts[0] === "harness" || parts.join("") === "workspace";
 };
 
+/** Fills the directory of a copy, which it makes; returns the tools that are offered, where they are known. */
+type Fill = (copy: string, staging: string) => Promise<ReviewedTool[] | undefined>;
+
 /** Makes a copy, judges it, and installs it as a whole or not at all. Returns the agent's id. */
-const installCopy = async (kind: InstallRecord["kind"], origin: string, fill: Fill): Promise<string> => {
+const installCopy = async (origin: string, fill: Fill): Promise<string> => {
   const staging = await makeStaging();
   try {
-    const copy = join(staging.path, "agent");
-    await mkdir(copy, { mode: 0o700 });
-    await fill(copy);
-    const { manifest } = await readManifest(copy);
-    const { id } = manifest;
+    const staged = join(staging.path, "staged");
+    const copy = join(staged, "agent");
+    await mkdir(copy, { mode: 0o700, recursive: true });
+    const tools = await fill(copy, staging.path);
+    const { id } = (await readManifest(copy)).manifest;
     if (isReservedId(id)) {
       throw refusedError("agent_reserved", `the id ${id} is reserved: it looks like one of the harness`, {
         hint: "Give the agent an id of its own, such as com.example.tools",
       });
     }
-    await hashTree(copy, agentTreeLimits.defaults);
-    await sealTree(copy);
-    await placeCopy({ id, kind, origin: origin.slice(0, 1_000) }, staging.path);
+    const installedAt = new Date().toISOString();
+    const tree = await hashTree(copy);
+    await placeAgent(staged, { version: 1, id, origin: origin.slice(0, 1_000), installedAt, ...tree, tools });
     return id;
   } finally {
     await staging.remove();
@@ -72,7 +48,7 @@ const installCopy = async (kind: InstallRecord["kind"], origin: string, fill: Fi
 
 /**
  * Installs the agent of a directory or of a tar archive. Returns its id; it is not enabled. Rejects with a `CliError`:
- * `agent_not_found`, `agent_unsafe`, `agent_reserved`, `agent_exists`, `agents_full`, `agents_busy`; and with a `ManifestError`.
+ * `agent_not_found`, `agent_unsafe`, `agent_reserved`, `agent_exists`; and with a `ManifestError`.
  */
 export const installAgent = async (source: string): Promise<string> => {
   const path = fromHere(source);
@@ -82,11 +58,12 @@ export const installAgent = async (source: string): Promise<string> => {
       hint: "Name a directory with an opensentience.agent.json, a tar archive of one, or mcp:COMMAND",
     });
   }
-  const limits = agentTreeLimits.defaults;
   if (found.isDirectory()) await readManifest(path);
-  return installCopy("agent", path, (copy) =>
-    found.isDirectory() ? copyAgentDirectory(path, copy, limits) : extractArchive(path, copy, limits),
-  );
+  return installCopy(path, async (copy, staging) => {
+    const root = found.isDirectory() ? path : await extractArchive(path, join(staging, "unpacked"));
+    await copyAgentDirectory(root, copy);
+    return undefined;
+  });
 };
 
 export interface InstallMcpOptions extends McpSpec {
@@ -103,7 +80,7 @@ export interface InstallMcpOptions extends McpSpec {
  */
 export const installMcpServer = (options: InstallMcpOptions): Promise<string> => {
   const { id, server, options: chosen, spec, signal, onOutput } = options;
-  return installCopy("mcp", spec, async (copy) => {
+  return installCopy(spec, async (directory) => {
     const { connectTimeoutMs } = chosen;
     const reading = readMcpTools({ server, env: io().env, connectTimeoutMs, signal, onOutput });
     const { serverInfo, ...read } = await reading.catch((cause: unknown) => {
@@ -112,23 +89,14 @@ export const installMcpServer = (options: InstallMcpOptions): Promise<string> =>
     });
     for (const { message } of read.dropped) onOutput(message);
     const tools = read.tools.filter(({ mcpName }) => chosen.tools?.includes(mcpName) ?? true);
-    const acceptedTools = Object.fromEntries(tools.map(({ name, digest }) => [name, digest]));
-    const permissions = [...new Set(tools.flatMap((tool) => tool.permissions))].sort();
-    const name = `${serverInfo.name} ${serverInfo.version}`.trim();
     await createMcpAgentDirectory({
-      directory: copy,
-      id,
-      server,
-      acceptedTools,
-      ...chosen,
-      permissions,
-      command: mcpProgram(),
-      name: name === "" ? undefined : name,
+      ...{ directory, id, server, ...chosen, command: mcpProgram() },
+      acceptedTools: Object.fromEntries(tools.map(({ name, digest }) => [name, digest])),
+      permissions: [...new Set(tools.flatMap((tool) => tool.permissions))].sort(),
+      name: `${serverInfo.name} ${serverInfo.version}`.trim() || undefined,
     });
-    const reviewed = tools.map(toReviewedTool);
-    await writeFile(join(copy, TOOLS_FILE), `${JSON.stringify(reviewed, undefined, 2)}\n`, {
-      flag: "wx",
-      mode: 0o400,
-    });
+    return tools.map(({ name, description, effects, permissions, digest }) => ({
+      ...{ name, description, effects, permissions: [...permissions], digest },
+    }));
   });
 };

@@ -1,31 +1,19 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostedAgent, KnownToolsStore } from "@harnesskit/core-runtime/thread-tools";
-import {
-  makeDirectory,
-  privatePathProblem,
-  readOwnFile,
-  sha256Hex,
-  writeFileAtomic,
-} from "@harnesskit/node-kit";
+import { sha256Hex } from "@harnesskit/node-kit";
 import * as z from "zod";
+import { readStateJson, writeStateJson } from "../state-json.ts";
 import { agentsDirectory } from "./agent-places.ts";
 import { keepNewest } from "./keep-newest.ts";
 
 const maxFiles = 256;
-const maxFileBytes = 8 * 1024 * 1024;
 /** A directory with more is not known: to look at all of it would cost as much as to start its agent. */
 const maxEntries = 2_000;
 /** Installed packages and repositories: large, and no part of what the author writes. */
 const passedOver: ReadonlySet<string> = new Set(["node_modules", ".git", "__pycache__", ".venv"]);
 
-const KnownFileSchema = z.object({
-  version: z.literal(1),
-  agentId: z.string(),
-  directory: z.string(),
-  state: z.string(),
-  tools: z.array(z.unknown()),
-});
+const KnownFileSchema = z.object({ version: z.literal(1), state: z.string(), tools: z.array(z.unknown()) });
 
 /** Names, sizes and times of all files of an agent, as one hash; undefined where there are too many, or one cannot be read. */
 const treeState = async (directory: string): Promise<string | undefined> => {
@@ -53,27 +41,16 @@ const knownDirectory = (): string => join(agentsDirectory(), "known");
 const fileOf = ({ agentId, directory }: HostedAgent): string =>
   join(knownDirectory(), `${sha256Hex(JSON.stringify([agentId, directory])).slice(0, 32)}.json`);
 
-/**
- * What agents declared when they last ran, in a private file for each. It holds until a file in the agent's directory
- * changes. A file that is not this user's own, or that others can write, is not used.
- */
+/** What agents declared when they last ran, in a private file for each. It holds until a file in the agent's directory changes. */
 export const createKnownTools = (): KnownToolsStore => ({
   async read(agent) {
-    const path = fileOf(agent);
-    if (privatePathProblem(await lstat(path), { kind: "file" }) !== undefined) return undefined;
-    const text = (await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8");
-    const known = KnownFileSchema.parse(JSON.parse(text));
-    const isSame = known.agentId === agent.agentId && known.directory === agent.directory;
-    return isSame && known.state === (await treeState(agent.directory)) ? known.tools : undefined;
+    const { data: known } = KnownFileSchema.safeParse(await readStateJson(fileOf(agent)));
+    return known && known.state === (await treeState(agent.directory)) ? known.tools : undefined;
   },
   async write(agent, tools) {
     const state = await treeState(agent.directory);
     if (state === undefined) return;
-    const { agentId, directory } = agent;
-    const text = `${JSON.stringify({ version: 1, agentId, directory, state, tools })}\n`;
-    if (text.length > maxFileBytes) return;
-    await makeDirectory(knownDirectory());
-    await writeFileAtomic(fileOf(agent), text);
+    await writeStateJson(fileOf(agent), { version: 1, state, tools });
     await keepNewest(knownDirectory(), maxFiles);
   },
 });

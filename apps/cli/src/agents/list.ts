@@ -1,20 +1,13 @@
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { displaceAgent, installedIds, readEnabled, whileLocked, writeEnabled } from "./agent-store.ts";
-import { type InstalledAgent, notInstalled, readInstalled } from "./installed-agent.ts";
+import { displaceAgent, type InstalledAgent, installedIds, readInstalled } from "./installed-agents.ts";
 import { grantCommand, grantedText, readGranted } from "./permissions.ts";
 import { listLine, toAgentJson } from "./review.ts";
 
 /** `harness agents remove`: disables it and removes its copy. */
 export const removeCommand = async (id: string): Promise<void> => {
-  await whileLocked(async () => {
-    const enabled = await readEnabled();
-    const isEnabled = enabled.some((entry) => entry.id === id);
-    if (isEnabled) await writeEnabled(enabled.filter((entry) => entry.id !== id));
-    if ((await installedIds()).includes(id)) await displaceAgent(id);
-    else if (!isEnabled) throw notInstalled(id);
-  });
+  await displaceAgent(id);
   createTerminal().say(`Removed ${id}`);
 };
 
@@ -22,13 +15,12 @@ export const removeCommand = async (id: string): Promise<void> => {
 export const listCommand = async ({ json }: { readonly json?: true }): Promise<ExitCode> => {
   const out = createTerminal();
   const err = createTerminal(io().stderr);
-  const [enabled, granted] = await Promise.all([readEnabled(), readGranted()]);
-  const ids = [...new Set([...(await installedIds()), ...enabled.map(({ id }) => id)])].sort();
+  const [ids, granted] = await Promise.all([installedIds(), readGranted()]);
   const agents: InstalledAgent[] = [];
   const broken: { id: string; reason: string }[] = [];
   for (const id of ids) {
     try {
-      agents.push(await readInstalled(id, enabled));
+      agents.push(await readInstalled(id));
     } catch (error) {
       broken.push({ id, reason: (error as Error).message });
     }

@@ -6,7 +6,7 @@ import {
 } from "@harnesskit/core-runtime";
 import { shellWord } from "@harnesskit/wire";
 import { grantsFile } from "../core/core-files.ts";
-import type { InstalledAgent } from "./installed-agent.ts";
+import type { InstalledAgent } from "./installed-agents.ts";
 
 /** What is granted to each agent. Unreadable: a core grants nothing then. */
 export type Granted = ReadonlyMap<string, readonly CoreGrant[]> | "unreadable";

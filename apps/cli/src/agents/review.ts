@@ -1,7 +1,7 @@
 import { shellWord } from "@harnesskit/wire";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine } from "../terminal/text.ts";
-import type { InstalledAgent, ReviewedTool } from "./installed-agent.ts";
+import type { InstalledAgent, ReviewedTool } from "./installed-agents.ts";
 import { type Granted, grantCommand, grantedText } from "./permissions.ts";
 
 const maxShownTools = 100;
@@ -54,11 +54,7 @@ export const reviewLines = (agent: InstalledAgent, granted: Granted): string[] =
 
 /** One line of the list. */
 export const listLine = ({ id, state, manifest, origin }: InstalledAgent, { style }: Terminal): string => {
-  const shown = {
-    enabled: style.green("enabled"),
-    disabled: "not enabled",
-    changed: style.red("CHANGED, not started"),
-  }[state];
+  const shown = state === "enabled" ? style.green("enabled") : "not enabled";
   return `${style.bold(id)} ${oneLine(manifest.version, 100)}  ${shown}  ${style.dim(origin)}`;
 };
 

@@ -1,6 +1,8 @@
 import { delimiter, dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import {
   createThreadTools,
+  type HostedAgent,
   type HostedCallOrigin,
   type ThreadTool,
   type ToolHost,
@@ -12,6 +14,14 @@ import {
   workspaceAgentId,
   workspaceTools,
 } from "@harnesskit/workspace-agent/declarations";
+
+/** The agent of the workspace tools. */
+export const workspaceAgent = (): HostedAgent => ({
+  agentId: workspaceAgentId,
+  directory: dirname(
+    fileURLToPath(import.meta.resolve("@harnesskit/workspace-agent/opensentience.agent.json")),
+  ),
+});
 
 /** What agents inherit: the node of this command comes first. The commands of the workspace tools see the variables of `passed`. */
 export const agentEnvironment = (

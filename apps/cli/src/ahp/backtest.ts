@@ -3,7 +3,7 @@ import { type BacktestChange, type BacktestReport, backtest } from "@harnesskit/
 import { ExitCode, toCliError, unavailableError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { byWhom, eventLine } from "./event-text.ts";
+import { byWhom, eventLine, explanationJson } from "./event-text.ts";
 import { openPolicy } from "./policy-file.ts";
 
 export interface AhpBacktestOptions {
@@ -40,16 +40,8 @@ const reportLines = (report: BacktestReport): string[] => {
 
 const reportJson = ({ changes, ...counts }: BacktestReport) => ({
   ...counts,
-  changes: changes.map(({ seq, time, event, was, now, explanation }) => ({
-    seq,
-    time,
-    event,
-    was,
-    now: now ?? null,
-    decision: explanation.decided ?? null,
-    rule: explanation.rule ?? null,
-    source: explanation.source,
-    why: explanation.why,
+  changes: changes.map(({ explanation, ...change }) => ({
+    ...{ ...change, ...explanationJson(explanation), decision: explanation.decided },
   })),
 });
 

@@ -95,11 +95,5 @@ export const explanationLines = (subject: string, explanation: Explanation): str
 
 /** The same as JSON. */
 export const explanationJson = ({ decision, decided, rule, source, why, mode, shadowed }: Explanation) => ({
-  decision: decision ?? null,
-  would: mode === "shadow" ? (decided ?? null) : undefined,
-  rule: rule ?? null,
-  source,
-  why,
-  mode,
-  shadowed,
+  ...{ decision, would: mode === "shadow" ? decided : undefined, rule, source, why, mode, shadowed },
 });

@@ -3,8 +3,7 @@ import { type CommandJudge, commandJudge } from "@harnesskit/command-judge";
 import { realPathOf } from "@harnesskit/node-kit";
 import { type Policy, PolicyError, type PolicyHarness } from "@harnesskit/policy";
 import { defaultPolicyFile, loadPolicy, type PolicyWatch, watchPolicy } from "@harnesskit/policy/node";
-import { HarnessError } from "@harnesskit/wire";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { type CliError, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import type { PolicyFileEvents } from "./policy-server.ts";
@@ -27,13 +26,15 @@ export const sayPolicyWarnings = (policy: Pick<Policy, "file" | "warnings">): vo
 export const toPolicyFailure = (error: unknown): unknown => {
   if (!PolicyError.isInstance(error)) return error;
   const { code, file, problems } = error;
-  const lines = problems.slice(0, maxShown).map((problem) => problemLine(file, problem));
-  const left = problems.length - lines.length;
-  if (left > 0) lines.push(`and ${left} more`);
-  return usageError(
-    lines.join("\n"),
-    code === "policy_unreadable" ? "Name a file that is there, or default for the shipped policy" : undefined,
-  );
+  const [first = error.message, ...others] = problems
+    .slice(0, maxShown)
+    .map((problem) => problemLine(file, problem));
+  const left = problems.length - maxShown;
+  return usageError(first, [
+    ...others,
+    ...(left > 0 ? [`and ${left} more`] : []),
+    ...(code === "policy_unreadable" ? ["Name a file that is there, or default for the shipped policy"] : []),
+  ]);
 };
 
 /** Reads the shipped policy. Rejects with a `PolicyError`. */
@@ -50,26 +51,6 @@ export const openPolicy = async (name: string, workspace?: string): Promise<Poli
     throw toPolicyFailure(error) as CliError;
   }
 };
-
-const maxProblems = 5;
-
-/**
- * Reads the policy of `--policy`, so that one that cannot be used is refused before anything begins. Throws a usage error
- * with its lines and columns, and a `CliError` `policy_unreadable`.
- */
-export const readNamedPolicy = async (file: string, workspace: string): Promise<Policy> => {
-  try {
-    return await loadPolicy(file, { ...policyOptions, workspace });
-  } catch (error) {
-    if (!HarnessError.isInstance(error)) throw error;
-    const lines = error.message.split("\n", maxProblems);
-    if (error.code !== "policy_unreadable")
-      throw usageError(`--policy: ${lines[0]}`, [...lines.slice(1), checkHint]);
-    throw new CliError(error.code, `--policy: ${lines[0]}`, { exitCode: ExitCode.usage, cause: error });
-  }
-};
-
-const checkHint = "Details: harness ahp check --policy FILE EVENT.json";
 
 /** Puts the file of a policy in force when it changes. */
 export const watchPolicyFile = (policy: PolicyHarness, file: string, events: PolicyFileEvents): PolicyWatch =>

@@ -29,21 +29,11 @@ const summary = ({ passed, failed, coverage: { ratio, uncovered } }: PolicyTestR
   return `${passed} passed, ${failed} failed; ${percent(ratio)} of the rules decided${missing}`;
 };
 
-const reportJson = ({ passed, failed, results, coverage, warnings }: PolicyTestReport) => ({
-  warnings,
-  passed,
-  failed,
-  coverage: {
-    ratio: coverage.ratio,
-    uncovered: coverage.uncovered,
-    decisions: Object.fromEntries(coverage.decisions),
-  },
-  cases: results.map(({ name, passed: isPassed, problems, explanation }) => ({
-    name,
-    passed: isPassed,
-    problems,
-    decision: explanation.decided?.decision ?? null,
-    rule: explanation.rule ?? null,
+const reportJson = ({ results, coverage, ...report }: PolicyTestReport) => ({
+  ...report,
+  coverage: { ...coverage, decisions: Object.fromEntries(coverage.decisions) },
+  cases: results.map(({ explanation: { decided, rule }, ...result }) => ({
+    ...{ ...result, decision: decided?.decision, rule },
   })),
 });
 

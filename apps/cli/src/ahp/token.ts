@@ -1,5 +1,5 @@
-import type { FileHandle } from "node:fs/promises";
-import { isMissing, openOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
+import { stat } from "node:fs/promises";
+import { isMissing, readOwnFile, systemErrorCode, UnsafeFileError } from "@harnesskit/node-kit";
 import type { HttpCredentials } from "@harnesskit/transport-http";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
@@ -14,34 +14,19 @@ const unreadableToken = (file: string, why: string, cause?: unknown, option = "-
     cause,
   });
 
-/** Opens the file, whose name may be a link: mounted secrets are. Undefined if it does not exist. */
-const openFile = async (file: string, option: string): Promise<FileHandle | undefined> => {
+/** The token in a file, whose name may be a link: mounted secrets are. Undefined if it does not exist. */
+const readToken = async (file: string, option = "--token-file"): Promise<string | undefined> => {
+  let content: Buffer;
   try {
-    return await openOwnFile(fromHere(file), { followLinks: true, maxBytes: maxTokenFileBytes });
+    content = await readOwnFile(fromHere(file), { followLinks: true, maxBytes: maxTokenFileBytes });
   } catch (cause) {
     if (isMissing(cause)) return undefined;
     const why = UnsafeFileError.isInstance(cause) ? cause.problem : (systemErrorCode(cause) ?? "unknown");
     throw unreadableToken(file, `(${why})`, cause, option);
   }
-};
-
-const readToken = async (
-  file: string,
-  option = "--token-file",
-): Promise<{ readonly token: string; readonly mode: number } | undefined> => {
-  const handle = await openFile(file, option);
-  if (!handle) return undefined;
-  try {
-    const { mode } = await handle.stat();
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxTokenFileBytes), 0);
-    const token = buffer.toString("utf8", 0, bytesRead).trim();
-    if (!/^[\x21-\x7e]+$/.test(token)) {
-      throw usageError(`${option}: ${file} holds no token`, "A token is visible ASCII characters");
-    }
-    return { token, mode };
-  } finally {
-    await handle.close();
-  }
+  const token = content.toString("utf8").trim();
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw usageError(`${option}: ${file} holds no token`, "A token is visible ASCII characters");
 };
 
 /**
@@ -49,18 +34,18 @@ const readToken = async (
  * error for a file that other users can read, and for a token that is easily guessed.
  */
 export const readServerToken = async (file: string): Promise<string | undefined> => {
-  const found = await readToken(file);
-  if (!found) return undefined;
-  if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
+  const token = await readToken(file);
+  if (token === undefined) return undefined;
+  if (process.platform !== "win32" && ((await stat(fromHere(file))).mode & 0o077) !== 0) {
     throw usageError(`--token-file: ${file} is open to other users`, "chmod it to 0600");
   }
-  if (found.token.length < minServerTokenLength) {
+  if (token.length < minServerTokenLength) {
     throw usageError(
       `--token-file: the token has less than ${minServerTokenLength} characters`,
       "Remove the file, and one is made",
     );
   }
-  return found.token;
+  return token;
 };
 
 /** The token that a client shows: of the file, else of the environment's variable, else none. */
@@ -73,9 +58,9 @@ export const readClientToken = async (
   }: { variable?: string; env?: NodeJS.ProcessEnv; option?: string } = {},
 ): Promise<string | undefined> => {
   if (file === undefined) return env[variable]?.trim() || undefined;
-  const found = await readToken(file, option);
-  if (!found) throw unreadableToken(file, "(it is not there)", undefined, option);
-  return found.token;
+  const token = await readToken(file, option);
+  if (token === undefined) throw unreadableToken(file, "(it is not there)", undefined, option);
+  return token;
 };
 
 /** What a client shows to a harness over HTTP or WebSocket. */

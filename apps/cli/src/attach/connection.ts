@@ -5,27 +5,15 @@ import { CliError, ExitCode } from "../cli-error.ts";
 import { comeBackHint, startHint, toAbsence } from "../run/failures.ts";
 import { note } from "../terminal/terminal.ts";
 
-/** A server that others use as well, before it is known to be there. */
-export interface SharedServer {
-  readonly endpoint: string;
-  readonly retrySeconds: number;
-  readonly waitsForStart: boolean;
-}
-
 const defaultRetrySeconds = 60;
-
-/** The server of an endpoint. With `retrySeconds`, a server that is not there yet is waited for, too. */
-export const sharedServer = (endpoint: string, retrySeconds: number | undefined): SharedServer => ({
-  endpoint,
-  retrySeconds: retrySeconds ?? defaultRetrySeconds,
-  waitsForStart: retrySeconds !== undefined,
-});
 
 export interface WithServerOptions {
   readonly transport: Transport;
   readonly clientInfo: { readonly name: string; readonly version: string };
-  /** A server that others use as well. @default the server ends with its connection */
-  readonly shared: SharedServer | undefined;
+  /** The endpoint of a server that others use as well; undefined for one that ends with its connection. */
+  readonly endpoint: string | undefined;
+  /** How long it is tried again, in seconds; then one that is not there yet is waited for, too. @default 60 */
+  readonly retryFor: number | undefined;
   readonly signal: AbortSignal;
   readonly onError: (error: HarnessError) => void;
   readonly onLost: () => void;
@@ -33,6 +21,9 @@ export interface WithServerOptions {
   /** The thread to go on with, once it is known. */
   readonly threadId: () => string | undefined;
 }
+
+const retrySecondsOf = ({ endpoint, retryFor = defaultRetrySeconds }: WithServerOptions): number =>
+  endpoint === undefined ? 0 : retryFor;
 
 const requestTimeoutMs = 20_000;
 
@@ -67,19 +58,19 @@ class ConnectionWatch {
   }
 
   get #retrySeconds(): number {
-    return this.#options.shared?.retrySeconds ?? 0;
+    return retrySecondsOf(this.#options);
   }
 
   /** The first contact. A shared server that is lost in it, or that is to be waited for, is tried again as a lost one is. */
   async connect(): Promise<void> {
-    const { shared, signal } = this.#options;
+    const { endpoint, retryFor, signal } = this.#options;
     try {
       await this.#client.connect({ signal });
     } catch (error) {
-      const absence = shared && toAbsence(error, shared.endpoint);
+      const absence = endpoint === undefined ? undefined : toAbsence(error, endpoint);
       if (!absence) throw error;
       const { kind, failure } = absence;
-      const isWaitedFor = shared.retrySeconds > 0 && (kind === "lost" || shared.waitsForStart);
+      const isWaitedFor = this.#retrySeconds > 0 && (kind === "lost" || retryFor !== undefined);
       if (!isWaitedFor) throw failure;
       this.#lost(kind === "lost" ? "the connection to the server is lost" : failure.message);
       await this.#client.connect({ retry: true });
@@ -148,9 +139,8 @@ class ConnectionWatch {
     this.#giveUp("cancelled", "Cancelled while the server was away", ExitCode.interrupted);
 
   #giveUp(code: string, message: string, exitCode: ExitCode): void {
-    const { shared, threadId } = this.#options;
+    const { endpoint = "", threadId } = this.#options;
     const id = this.#wasThere ? threadId() : undefined;
-    const { endpoint = "" } = shared ?? {};
     const hint = id === undefined ? startHint(endpoint) : comeBackHint(endpoint, id);
     this.#failure ??= new CliError(code, message, { exitCode, hint });
     void this.#client.close();
@@ -165,14 +155,14 @@ export const withServer = async <T>(
   options: WithServerOptions,
   use: (client: ThreadClient) => Promise<T>,
 ): Promise<T> => {
-  const { transport, clientInfo, shared, signal, onError } = options;
-  const isRetried = shared !== undefined && shared.retrySeconds > 0;
+  const { transport, clientInfo, endpoint, signal, onError } = options;
+  const isShared = endpoint !== undefined;
   const client = createThreadClient({
     transport,
     clientInfo,
     onError,
-    requestTimeoutMs: shared ? requestTimeoutMs : undefined,
-    reconnect: isRetried && {
+    requestTimeoutMs: isShared ? requestTimeoutMs : undefined,
+    reconnect: retrySecondsOf(options) > 0 && {
       maxAttempts: Number.POSITIVE_INFINITY,
       initialDelayMs: 200,
       maxDelayMs: 2_000,
@@ -188,6 +178,6 @@ export const withServer = async <T>(
     watch.stop();
     const closed = client.close();
     // After Ctrl-C a server that hangs is not waited for.
-    if (!shared || !signal.aborted) await closed;
+    if (!isShared || !signal.aborted) await closed;
   }
 };

@@ -2,7 +2,7 @@ import { createChatHarness } from "@harnesskit/chat-harness";
 import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
 import type { GraphStore } from "@harnesskit/graph";
 import { randomId, shellWord } from "@harnesskit/wire";
-import { openAgentCore } from "../agents/agent-core.ts";
+import { type AgentsOptions, openAgentCore } from "../agents/agent-core.ts";
 import { ask } from "../agents/ask.ts";
 import { CliError, ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
@@ -40,7 +40,7 @@ import { chatIds, lastExchange, storedChats, storedHistory } from "./stored-chat
 import { SwitchedModel } from "./switched-model.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
-export interface ChatOptions extends PolicyOptions {
+export interface ChatOptions extends PolicyOptions, AgentsOptions {
   readonly cwd: string;
   readonly session?: string;
   /** Go on with the conversation used last. */
@@ -49,12 +49,6 @@ export interface ChatOptions extends PolicyOptions {
   readonly resume?: true;
   readonly model: string;
   readonly store?: string;
-  /** Agents whose tools the model can use, beside the workspace tools. @default none */
-  readonly agents?: readonly string[];
-  /** False leaves out the agents that are installed and enabled. @default true */
-  readonly installedAgents?: boolean;
-  /** Environment variables that commands see beside the usual ones. @default none */
-  readonly passEnv?: readonly string[];
 }
 
 const system =

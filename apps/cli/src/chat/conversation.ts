@@ -10,11 +10,16 @@ import type { AnswerCommand, LineActions, LineCommand } from "../terminal/line-c
 import { modelLabel } from "../terminal/spinner.ts";
 import { alwaysChoices } from "../timeline/asked-call.ts";
 import { conversationEnd, errorExitCode, RefusedCalls } from "../timeline/outcomes.ts";
-import { answerSignal } from "./answer-signal.ts";
 import type { ChatEvents } from "./chat-events.ts";
 import type { ProjectGrants } from "./project-grants.ts";
 import { TokenCounts } from "./token-counts.ts";
-import { answersText, type ShownCall, type WaitingCalls, wasCancelled } from "./waiting-calls.ts";
+import {
+  answerSignal,
+  answersText,
+  type ShownCall,
+  type WaitingCalls,
+  wasCancelled,
+} from "./waiting-calls.ts";
 
 export interface ConversationOptions {
   /** Shows it, and asks where it can: elsewhere an answer comes as a line. */

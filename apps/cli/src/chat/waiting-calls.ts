@@ -1,7 +1,8 @@
-import { approvalRequestsOf, type WaitingApproval } from "@harnesskit/chat-harness/ai-sdk";
+import type { ChatHarness } from "@harnesskit/chat-harness";
+import { approvalRequestsOf, toApprovalPayload, type WaitingApproval } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { digest } from "@harnesskit/wire";
-import { findPending } from "../terminal/line-conversation.ts";
+import { type AnswerCommand, findPending } from "../terminal/line-conversation.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { askedCallLines } from "../timeline/asked-call.ts";
@@ -50,6 +51,21 @@ export const wasCancelled = (
 ): boolean => {
   const requests = approvalRequestsOf(descriptor);
   return requests.length > 0 && requests.every(({ call_id: id }) => hasResult(history, id));
+};
+
+/** The signal that answers a call, bound to what was shown. */
+export const answerSignal = (
+  { invocationId, request }: WaitingCall,
+  sessionId: string,
+  command: AnswerCommand,
+): Parameters<ChatHarness["signal"]>[0] => {
+  const { signal_id: signalId, call_id, digest } = request;
+  const bound = { call_id, digest };
+  const answer =
+    command.kind === "approve"
+      ? ({ decision: "approve", ...bound } as const)
+      : ({ decision: "reject", ...bound, reason: command.reason } as const);
+  return { invocationId, signalId, sessionId, payload: toApprovalPayload(answer) };
 };
 
 /** The calls that wait for an answer and were shown here: only what was shown can be approved. */

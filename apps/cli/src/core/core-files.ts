@@ -6,6 +6,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { isoTime } from "@harnesskit/wire/time";
 import { unavailableError, usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
+import { readAgeMs } from "../threads/age.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
 /** The file of the grants: the one that was named, or that of this user. */
@@ -32,15 +33,10 @@ export const toParty = (option: string, text: string): Caller => {
   );
 };
 
-const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
-
 /** Reads a time to come, `2027-01-31T12:00:00Z`, or the time from now until it: `30d`, `12h`, `90m`. Throws a usage error. */
 export const toUntil = (option: string, text: string): string => {
-  const [, count = "", unit = ""] = /^(\d{1,5})([dhm])$/.exec(text) ?? [];
-  const unitMs = unitsMs[unit];
   const now = io().clock.now();
-  const time =
-    unitMs === undefined ? (isRfc3339(text) ? Date.parse(text) : Number.NaN) : now + Number(count) * unitMs;
+  const time = isRfc3339(text) ? Date.parse(text) : now + (readAgeMs(text) ?? Number.NaN);
   if (time > now) return isoTime(time);
   throw usageError(
     `${option} must be a time to come, got ${JSON.stringify(text)}`,

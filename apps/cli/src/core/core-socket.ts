@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
-import type { Core } from "@harnesskit/core-runtime";
+import type { RunningCore } from "@harnesskit/core-runtime";
 import { type CoreClient, createCoreClient, createCoreServer } from "@harnesskit/core-runtime/remote";
 import { readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
@@ -23,7 +23,7 @@ const tokenFileOf = (path: string): string => `${path}.token`;
  */
 export const openCoreSocket = async (
   endpoint: string,
-  core: Core,
+  core: RunningCore,
   version: string,
   onError: (error: unknown) => void,
 ): Promise<() => Promise<void>> => {

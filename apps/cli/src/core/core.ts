@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { AuditSink } from "@harnesskit/audit";
 import { createFileGrants, type LaunchedAgent, type RunningCore, startCore } from "@harnesskit/core-runtime";
 import { HarnessError } from "@harnesskit/wire";
+import { roundedNumber } from "@harnesskit/wire/json";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
@@ -13,7 +14,6 @@ import { resolveWorkspace } from "../workspace-directory.ts";
 import { callAndShow } from "./call-tool.ts";
 import { createCoreAudit } from "./core-audit.ts";
 import { grantsFile } from "./core-files.ts";
-import { parseExactJson } from "./exact-json.ts";
 
 export interface CoreCommandOptions {
   readonly agent: readonly string[];
@@ -59,6 +59,20 @@ export const core = (
     }
     return once(running, options, input, { out, err, signal });
   });
+
+/**
+ * Parses the JSON of an option. Throws a usage error for a number that would be read as another one: what is approved or
+ * sent would not be what was written. Throws a `SyntaxError` for what is not JSON.
+ */
+const parseExactJson = (option: string, text: string): unknown => {
+  const value: unknown = JSON.parse(text);
+  const rounded = roundedNumber(text);
+  if (rounded === undefined) return value;
+  throw usageError(
+    `${option}: ${rounded} is too large for a number`,
+    "Write it as a string, if the tool takes one",
+  );
+};
 
 const readCallInput = (options: CoreCommandOptions): unknown => {
   const { call, directive, input, list, project, serve, timeout } = options;

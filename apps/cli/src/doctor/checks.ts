@@ -1,7 +1,9 @@
 import { constants } from "node:fs";
 import { access, lstat } from "node:fs/promises";
+import { privatePathProblem } from "@harnesskit/node-kit";
 import { shellWord } from "@harnesskit/wire";
 import { languageModelCommand } from "../serve/models.ts";
+import { checkWritable, harnessDirectory } from "../workspace-directory.ts";
 
 /** What a check found. */
 export interface Finding {
@@ -76,38 +78,25 @@ export const checkPolicy = async (): Promise<Finding> => {
   }
 };
 
-const isWritable = (path: string): Promise<boolean> =>
-  access(path, constants.R_OK | constants.W_OK | constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-
 /** Whether threads can be kept: `.harness` is a private directory, or can be created. */
-export const checkDirectory = async (workspace: string, harness: string): Promise<Finding> => {
+export const checkDirectory = async (workspace: string): Promise<Finding> => {
+  const harness = harnessDirectory(workspace);
   const found = await lstat(harness).catch(() => undefined);
   const word = shellWord(harness);
-  if (found === undefined) {
-    return (await isWritable(workspace))
-      ? ok("directory", `${harness} does not exist yet and can be made`)
-      : problem("directory", `${harness} cannot be created`, `Make ${workspace} writable, or use --cwd`);
-  }
-  if (found.isSymbolicLink()) {
+  const wrong = found && privatePathProblem(found, { kind: "directory", othersMay: "nothing" });
+  if (wrong !== undefined)
     return problem(
       "directory",
-      `${harness} is a symbolic link, which no command follows`,
-      `Remove it: rm ${word}`,
+      `${harness} ${wrong}`,
+      `Close it: chmod 700 ${word}, or move it away: mv ${word} ${word}.old`,
     );
+  try {
+    await checkWritable(workspace);
+  } catch (error) {
+    return problem("directory", (error as Error).message, "Make it writable, or use --cwd");
   }
-  if (!found.isDirectory()) {
-    return problem("directory", `${harness} is not a directory`, `Move it away: mv ${word} ${word}.old`);
-  }
-  if (!(await isWritable(harness))) {
-    return problem("directory", `${harness} is not writable`, `Make it yours: chmod u+rwx ${word}`);
-  }
-  const mode = found.mode & 0o777;
-  const shownMode = `mode 0${mode.toString(8)}`;
-  if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-    return problem("directory", `${harness} is open to others (${shownMode})`, `Close it: chmod 700 ${word}`);
-  }
-  return ok("directory", `${harness} is writable, ${shownMode}`);
+  return ok(
+    "directory",
+    found ? `${harness} is private and writable` : `${harness} does not exist yet and can be made`,
+  );
 };

@@ -30,7 +30,7 @@ export const doctor = async ({
   const harness = harnessDirectory(workspace);
   const findings: Finding[] = [
     checkNode(process.versions.node),
-    await checkDirectory(workspace, harness),
+    await checkDirectory(workspace),
     await checkPolicy(),
     ...(await checkThreads(harness)),
     ...(await checkConversations(workspace)),

@@ -7,7 +7,7 @@ import { allowAnyone } from "@harnesskit/transport-http";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "@harnesskit/transport-http/node";
 import { AttachmentError, createDeferred, digest, HarnessError } from "@harnesskit/wire";
 import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
-import { openAgentCore } from "../agents/agent-core.ts";
+import { type AgentsOptions, openAgentCore } from "../agents/agent-core.ts";
 import { createLiveLog } from "../ahp/live-log.ts";
 import { readServerToken } from "../ahp/token.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "../chat/chat-parts.ts";
@@ -84,7 +84,7 @@ const requestLine = (line: ShellLogLine): string => {
   return [`${what}${again}${took}`, ...where].join("; ");
 };
 
-export interface EngineOptions extends HubOptions {
+export interface EngineOptions extends HubOptions, AgentsOptions {
   readonly cwd: string;
   readonly model: string;
   readonly port?: number;
@@ -95,12 +95,6 @@ export interface EngineOptions extends HubOptions {
   readonly quiet?: true;
   /** Serves a page that is a shell of this engine, and opens it in the browser. */
   readonly open?: true;
-  /** Agents whose tools the model can use, beside the workspace tools. @default none */
-  readonly agents?: readonly string[];
-  /** False leaves out the agents that are installed and enabled. @default true */
-  readonly installedAgents?: boolean;
-  /** Environment variables that commands see beside the usual ones. @default none */
-  readonly passEnv?: readonly string[];
 }
 
 const name = "harness engine";

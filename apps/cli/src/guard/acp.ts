@@ -8,8 +8,7 @@ import { createChildTransport, createStdioChannel } from "@harnesskit/transport-
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { readProgramName } from "./program-name.ts";
-import { type ProxyHarnessOptions, runProxy } from "./proxy-judge.ts";
+import { type ProxyHarnessOptions, readProgramName, runProxy } from "./proxy-judge.ts";
 
 export interface GuardAcpOptions extends ProxyHarnessOptions {
   readonly name?: string;

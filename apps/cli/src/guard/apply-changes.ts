@@ -76,12 +76,7 @@ export const applyChanges = async (
 /** The result as JSON. */
 export const appliedJson = (applied: readonly Applied[]) => ({
   agents: applied.map(({ id, path, change, problem, backup, isWritten }) => ({
-    agent: id,
-    file: path ?? null,
-    diff: change ? changeDiff(change) : null,
-    written: isWritten,
-    backup: backup ?? null,
-    problem: problem ?? null,
+    ...{ agent: id, file: path, diff: change && changeDiff(change), written: isWritten, backup, problem },
   })),
 });
 

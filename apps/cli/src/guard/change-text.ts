@@ -1,22 +1,13 @@
 import type { SettingsChange } from "@harnesskit/guard/settings";
-import { structuredPatch } from "diff";
+import { createTwoFilesPatch } from "diff";
 import type { Style } from "../terminal/terminal.ts";
 import { blockLines } from "../timeline/approval-lines.ts";
 
-const contextLines = 3;
-
 /** The unified diff of a change. */
-export const changeDiff = ({ file, after }: SettingsChange): string => {
-  const { text, path } = file;
+export const changeDiff = ({ file: { text, path }, after }: SettingsChange): string => {
   const [from, to] = [text === undefined ? "/dev/null" : path, after === undefined ? "/dev/null" : path];
-  const { hunks } = structuredPatch(from, to, text ?? "", after ?? "", undefined, undefined, {
-    context: contextLines,
-  });
-  const body = hunks.map(
-    ({ oldStart, oldLines, newStart, newLines, lines }) =>
-      `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@\n${lines.join("\n")}\n`,
-  );
-  return `--- ${from}\n+++ ${to}\n${body.join("")}`;
+  const patch = createTwoFilesPatch(from, to, text ?? "", after ?? "", undefined, undefined, { context: 3 });
+  return patch.slice(patch.indexOf("\n") + 1);
 };
 
 /** A change as people read it: safe lines. */

@@ -7,6 +7,7 @@ import { ExitCode } from "../cli-error.ts";
 import type { CommandContext } from "../commands/options.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
+import { tableLines } from "../terminal/table-lines.ts";
 import { createTerminal, note, type Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -49,12 +50,9 @@ const agentLines = (agent: DoctorAgent, style: Style): string[] => {
       ...new Set(rows.flatMap(({ note }) => (note ? [`  ${note}`] : []))),
       "",
     ];
-  const cells = [header, ...rows.map(rowCells)];
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)));
-  const table = cells.map((row) =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(),
-  );
-  return [title, ...table, `  ${protection}`, ...gaps, ""];
+  const columns = header.map((label) => ({ label, isNumeric: false }));
+  const table = tableLines({ columns, rows: rows.map(rowCells) }, style, undefined);
+  return [title, ...table.map((line) => `  ${line}`), `  ${protection}`, ...gaps, ""];
 };
 
 const disobeys = ({ isProved, rows }: DoctorAgent): boolean =>

@@ -91,12 +91,7 @@ const showManaged = async (
     hosts.map(async (host) => ({ host, managed: managedSettings(host, await commandOf(host)) })),
   );
   if (json) {
-    const agents = shown.map(({ host, managed }) => ({
-      agent: host.id,
-      place: managed?.place ?? null,
-      text: managed?.text ?? null,
-    }));
-    terminal.json({ agents });
+    terminal.json({ agents: shown.map(({ host, managed }) => ({ agent: host.id, ...managed })) });
     return ExitCode.done;
   }
   const lines = shown.flatMap(({ host, managed }) =>

@@ -11,8 +11,7 @@ import { io } from "../io.ts";
 import { readStateJson } from "../state-json.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { stateDirectory } from "../workspace-directory.ts";
-import { readProgramName } from "./program-name.ts";
-import { type ProxyHarnessOptions, runProxy } from "./proxy-judge.ts";
+import { type ProxyHarnessOptions, readProgramName, runProxy } from "./proxy-judge.ts";
 
 export interface GuardMcpOptions extends ProxyHarnessOptions {
   readonly name?: string;

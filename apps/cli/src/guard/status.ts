@@ -27,20 +27,21 @@ import { hookProgramProblem } from "./hook-answers.ts";
 import { readHostVersion } from "./host-version.ts";
 import { unknownToolLines } from "./unknown-tools.ts";
 
-/** What is known of one agent. */
+/** What is known of one agent, for `--json` too. */
 interface AgentStatus {
-  readonly id: string;
+  readonly agent: string;
   readonly name: string;
   readonly program: string | undefined;
   readonly version: string | undefined;
   readonly file: string | undefined;
-  readonly commands: readonly string[];
+  readonly hooks: readonly string[];
   readonly problems: readonly string[];
-  readonly proved: string | undefined;
+  /** What the doctor has seen last. */
+  readonly protection: string | undefined;
   /** What the agent does without a hook. */
   readonly gaps: readonly string[];
   /** Tools that no table has. */
-  readonly drift: string | undefined;
+  readonly unknownTools: string | undefined;
 }
 
 /** Only what this user's `init` has written is started: the settings of a project may be another's. */
@@ -78,11 +79,11 @@ const trustProblem = async (
 const statusOf = async (
   found: FoundAgent,
   context: GuardContext,
-  known: Pick<AgentStatus, "proved" | "drift">,
+  known: Pick<AgentStatus, "protection" | "unknownTools">,
 ): Promise<AgentStatus> => {
   const { host, program } = found;
   const { version, problem } = await readHostVersion(found);
-  const about = { id: host.id, name: host.name, program, version, gaps: host.gaps, ...known };
+  const about = { agent: host.id, name: host.name, program, version, gaps: host.gaps, ...known };
   const old = problem === undefined ? [] : [problem];
   try {
     const state = await readHookState(host, context.scope, context);
@@ -100,25 +101,25 @@ const statusOf = async (
     return {
       ...about,
       file: file.path,
-      commands,
+      hooks: commands,
       problems: [...old, ...missing, ...silent, ...several, ...trust],
     };
   } catch (error) {
-    return { ...about, file: undefined, commands: [], problems: [...old, settingsProblem(error)] };
+    return { ...about, file: undefined, hooks: [], problems: [...old, settingsProblem(error)] };
   }
 };
 
 const statusLines = (status: AgentStatus): string[] => {
-  const { id, name, program, version, commands, file, problems, proved, gaps, drift } = status;
-  const state = commands.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${file ?? ""}`;
+  const { agent: id, name, program, version, hooks, file, problems, protection, gaps, unknownTools } = status;
+  const state = hooks.length === 0 ? "NOT GUARDED: harness guard init" : `hooks in ${file ?? ""}`;
   const absent =
     program === undefined ? ` (${hostProgramNames({ id }).join(" or ")} is not on your PATH)` : "";
   return [
     `${name}${version === undefined ? "" : ` ${version}`}: ${state}${absent}`,
     ...problems.map((problem) => `  ${problem}`),
-    ...(proved === undefined ? [] : [`  ${proved}`]),
+    ...(protection === undefined ? [] : [`  ${protection}`]),
     ...gaps.map((gap) => `  not seen by its hooks: ${gap}`),
-    ...(drift === undefined ? [] : [`  ${drift}`]),
+    ...(unknownTools === undefined ? [] : [`  ${unknownTools}`]),
   ];
 };
 
@@ -132,28 +133,16 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
   const agents: AgentStatus[] = [];
   for (const found of await findAgents(context.places)) {
     const status = await statusOf(found, context, {
-      proved: provedOf(found.host),
-      drift: drift.get(found.host.id),
+      protection: provedOf(found.host),
+      unknownTools: drift.get(found.host.id),
     });
-    if (isFound(found) || status.commands.length > 0) agents.push(status);
+    if (isFound(found) || status.hooks.length > 0) agents.push(status);
   }
   const isRunning = await listensAt(socket);
-  const isGuarded = agents.every(({ commands, problems }) => commands.length > 0 && problems.length === 0);
+  const isGuarded = agents.every(({ hooks, problems }) => hooks.length > 0 && problems.length === 0);
   const terminal = createTerminal();
-  if (options.json) {
-    const shown = agents.map(({ id, program, version, file, commands, problems, proved, gaps, drift }) => ({
-      agent: id,
-      program: program ?? null,
-      version: version ?? null,
-      file: file ?? null,
-      hooks: commands,
-      problems,
-      protection: proved ?? null,
-      gaps,
-      unknownTools: drift ?? null,
-    }));
-    terminal.json({ hub: { socket, running: isRunning }, scope: context.scope, agents: shown });
-  } else {
+  if (options.json) terminal.json({ hub: { socket, running: isRunning }, scope: context.scope, agents });
+  else {
     const hub = isRunning
       ? `The hub runs (${socket}).`
       : `The hub does not run (${socket}): tool calls of guarded agents are refused. Start it: harness hub`;

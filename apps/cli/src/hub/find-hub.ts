@@ -52,3 +52,7 @@ export const requireHub = async (state?: string): Promise<HubPlace> => {
     hint: `Start one in another terminal: harness hub${state === undefined ? "" : ` --state ${shellWord(state)}`} --open`,
   });
 };
+
+/** The hub that was named, which must run, else the user's, if it runs. Rejects as {@link requireHub}. */
+export const chosenHub = (state: string | undefined): Promise<HubPlace | undefined> =>
+  state === undefined ? findHub() : requireHub(state);

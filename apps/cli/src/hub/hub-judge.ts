@@ -8,7 +8,7 @@ import { type PreparedCall, prepareCall, ToolError, type ToolScope } from "@harn
 import type { PolicyChoice } from "../supervision/policy-choice.ts";
 import type { Supervision } from "../supervision/supervision.ts";
 import type { BlockedCall } from "../timeline/judgements.ts";
-import { findHub, requireHub } from "./find-hub.ts";
+import { chosenHub } from "./find-hub.ts";
 import { judgePrompts } from "./judge-prompts.ts";
 
 export interface HubOptions {
@@ -145,7 +145,7 @@ export const openHubJudge = async ({
   onAnswered,
   onBlocked,
 }: HubJudgeOptions): Promise<HubJudge | undefined> => {
-  const place = hub === false ? undefined : await (hub === undefined ? findHub() : requireHub(hub));
+  const place = hub === false ? undefined : await chosenHub(hub);
   const choice = place === undefined ? policy : ({ kind: "hub", state: place.directory } as const);
   if (choice === undefined) return undefined;
   const { openSupervision } = await import("../supervision/supervision.ts");

@@ -28,8 +28,14 @@ import { openHubStores } from "./hub-stores.ts";
 import { readNotifyFile, startNotices } from "./notices.ts";
 import { browserText, openBrowser } from "./open-browser.ts";
 import { openRunningHub } from "./open-running-hub.ts";
-import { pairWithRunningHub, writePairing } from "./pair-device.ts";
-import { type PairingOptions, pairingText, readPairing, toPairingFailure } from "./pairing.ts";
+import {
+  type PairingOptions,
+  pairingText,
+  pairWithRunningHub,
+  readPairing,
+  toPairingFailure,
+  writePairing,
+} from "./pairing.ts";
 import { checkPublicUrl, readTls } from "./public-place.ts";
 import { startPushes } from "./pushes.ts";
 import { riskOf } from "./risk.ts";

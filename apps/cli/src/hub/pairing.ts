@@ -1,7 +1,13 @@
+import type { HubPlace } from "@harnesskit/hub/place";
 import type { DeviceRights, Pairing, PairingLink } from "@harnesskit/protocol/hub";
 import { HarnessError, ProtocolError } from "@harnesskit/wire";
-import { encode } from "uqr";
+import { renderUnicodeCompact } from "uqr";
 import { refusedError, usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
+import { wantsColour } from "../terminal/style.ts";
+import { createTerminal, note } from "../terminal/terminal.ts";
+import { askHub } from "./ask-hub.ts";
+import { findHub } from "./find-hub.ts";
 
 export interface PairingOptions {
   /** Pairs a device, with a name for it if one is given. */
@@ -38,26 +44,11 @@ export const toPairingFailure = (error: unknown): unknown => {
   return refusedError(code, (error as Error).message, { hint, cause: error });
 };
 
-/** Two rows of modules in one line of characters: upper half dark, lower half dark. */
-const blocks = { dark: [" ", "▄", "▀", "█"], light: ["█", "▀", "▄", " "] } as const;
-
-/**
- * A QR code as lines for a terminal: black on white where it has colours, else in the terminal's own colour, which is taken for light on
- * dark.
- */
-export const qrLines = (text: string, isColoured: boolean): readonly string[] => {
-  const { data, size } = encode(text, { border: 2 });
-  const chars = isColoured ? blocks.dark : blocks.light;
-  const lines: string[] = [];
-  for (let y = 0; y < size; y += 2) {
-    const line = Array.from({ length: size }, (_, x) => {
-      const [upper, lower] = [data[y]?.[x] === true, data[y + 1]?.[x] === true];
-      return chars[(upper ? 2 : 0) + (lower ? 1 : 0)];
-    }).join("");
-    lines.push(isColoured ? `\u001b[30;107m${line}\u001b[0m` : line);
-  }
-  return lines;
-};
+/** A QR code as lines for a terminal, light on dark: with colours whatever the terminal's own are. */
+export const qrLines = (text: string, isColoured: boolean): readonly string[] =>
+  renderUnicodeCompact(text, { border: 2 })
+    .split("\n")
+    .map((line) => (isColoured ? `\u001b[97;40m${line}\u001b[0m` : line));
 
 /** What a device may do, in words. */
 export const rightsText = ({ may, upTo }: DeviceRights): string => {
@@ -68,3 +59,30 @@ export const rightsText = ({ may, upTo }: DeviceRights): string => {
 /** How a link is used, in words. */
 export const pairingText = ({ code }: PairingLink, pairing: Pairing): string =>
   `scan it with the phone, or open the page there and type ${code}; it pairs one device, which ${rightsText(pairing)}, within five minutes`;
+
+/** Writes the QR code of a link to standard error. */
+export const writePairing = ({ link }: PairingLink): void => {
+  const { stderr, env } = io();
+  stderr.write(`\n${qrLines(link, wantsColour(stderr, env)).join("\n")}\n\n`);
+};
+
+/**
+ * Asks a hub that runs already for a link that pairs a device: the link is written to standard output, its QR code beside it. Resolves with
+ * false where none runs. Rejects with a `CliError` where the hub refuses.
+ */
+export const pairWithRunningHub = async (
+  { directory }: HubPlace,
+  pairing: Pairing,
+  version: string,
+): Promise<boolean> => {
+  if ((await findHub(directory)) === undefined) return false;
+  const link = await askHub({ state: directory, name: "harness hub", version }, (client) =>
+    client.call("devices.pair", pairing),
+  ).catch((error: unknown) => {
+    throw toPairingFailure(error);
+  });
+  writePairing(link);
+  createTerminal().exact(link.link);
+  note(`harness hub: ${pairingText(link, pairing)}`);
+  return true;
+};

@@ -11,7 +11,7 @@ import { followHub } from "../hub/ask-hub.ts";
 import { fromHere, io } from "../io.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine } from "../terminal/text.ts";
-import { toAgeMs } from "../threads/prune.ts";
+import { toAgeMs } from "../threads/age.ts";
 
 export interface TimelineOptions {
   readonly state?: string;

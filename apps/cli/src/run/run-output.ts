@@ -8,7 +8,7 @@ import { oneLine } from "../terminal/text.ts";
 import { type AskedAtHub, JudgedCounts } from "../timeline/judgements.ts";
 import { RefusedCalls } from "../timeline/outcomes.ts";
 import type { View } from "../timeline/view.ts";
-import { LastAnswer } from "./last-answer.ts";
+import { LastAnswer } from "./answer-output.ts";
 
 /** What is shown when a turn has ended. */
 export interface RunSummary {

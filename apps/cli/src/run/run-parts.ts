@@ -1,6 +1,6 @@
 import type { ApprovalRequest } from "@harnesskit/thread-client";
 import type { Transport } from "@harnesskit/wire";
-import { sharedServer, type WithServerOptions, withServer } from "../attach/connection.ts";
+import { type WithServerOptions, withServer } from "../attach/connection.ts";
 import { Questions, watchedText } from "../attach/questions.ts";
 import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts";
 import { type CliError, logFailure, refusedError } from "../cli-error.ts";
@@ -64,7 +64,7 @@ export const createThreadParts = async (options: ThreadPartsOptions): Promise<Th
     connecting: {
       transport,
       clientInfo: { name: questions.clientName, version },
-      shared: endpoint === undefined ? undefined : sharedServer(endpoint, retryFor),
+      ...{ endpoint, retryFor },
       signal: interrupts.signal,
       onLost: () => {
         spinner?.rest();

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { HubPlace } from "@harnesskit/hub/place";
-import type { ExitCode } from "../cli-error.ts";
-import { unavailableError, usageError } from "../cli-error.ts";
+import type { AgentsOptions } from "../agents/agent-core.ts";
+import { type ExitCode, unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { endWithStderr, Interrupts, interruptedExitCode } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
@@ -26,16 +26,10 @@ import { askPrompt, canAskPrompt } from "./ask-prompt.ts";
 import { checkCommand, promptOf } from "./run-input.ts";
 import { RunServer } from "./run-server.ts";
 
-export interface RunOptions extends PolicyOptions {
+export interface RunOptions extends PolicyOptions, AgentsOptions {
   readonly cwd: string;
   readonly model?: string;
   readonly agent?: string;
-  /** Agents whose tools the model can use, beside the workspace tools. @default none */
-  readonly agents?: readonly string[];
-  /** False leaves out the agents that are installed and enabled. @default true */
-  readonly installedAgents?: boolean;
-  /** Environment variables that commands see beside the usual ones. @default none */
-  readonly passEnv?: readonly string[];
   readonly approve?: "ask" | "once" | "reject";
   readonly thread?: string;
   /** Go on with `thread`, or with the thread used last, and with a turn of it that was interrupted. @default such a turn ends as interrupted */
@@ -58,17 +52,12 @@ export interface RunOptions extends PolicyOptions {
 /** How long the second Ctrl-C waits for the server of this process. */
 const quitMs = 500;
 
-export interface RunContext {
-  readonly version: string;
-}
-
 const noFile = (path: string) =>
   usageError(`${oneLine(path)} does not exist`, "Name a file of the workspace: --file PATH");
 
 const hubOf = async (choice: PolicyChoice): Promise<HubPlace | undefined> => {
   if (choice.kind !== "hub") return undefined;
-  const { findHub, requireHub } = await import("../hub/find-hub.ts");
-  return choice.state === undefined ? findHub() : requireHub(choice.state);
+  return (await import("../hub/find-hub.ts")).chosenHub(choice.state);
 };
 
 /** Throws a usage error for `--queue` and `--interrupt` where no turn of others can run. */
@@ -142,7 +131,7 @@ const neededPrompt = async (options: RunOptions, workspace: string): Promise<str
 export const run = async (
   argument: string | undefined,
   given: RunOptions,
-  context: RunContext,
+  { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   const { attach } = given;
   if (given.model !== undefined) checkedModel(given.model);
@@ -152,12 +141,11 @@ export const run = async (
   const workspace = await (isKept ? keptWorkspace : workspaceDirectory)(given.cwd);
   if (choice.kind === "file" && choice.file !== undefined) {
     // Only then is the code that reads policies needed in this process.
-    const [{ readNamedPolicy }, { policyWarnings }] = await Promise.all([
+    const [{ openPolicy }, { policyWarnings }] = await Promise.all([
       import("../ahp/policy-file.ts"),
       import("../ahp/policy-text.ts"),
     ]);
-    for (const line of policyWarnings(await readNamedPolicy(choice.file, workspace)))
-      note(`harness run: ${line}`);
+    for (const line of policyWarnings(await openPolicy(choice.file, workspace))) note(`harness run: ${line}`);
   }
   // A server that runs says itself which thread is meant.
   const threadId = attach === undefined ? await chosenThread(given, workspace) : given.thread;
@@ -183,7 +171,6 @@ export const run = async (
   const lastTurn = await openTurnOf(prompt, options, workspace);
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
-  const { version } = context;
   const hub = attach === undefined ? await hubOf(choice) : undefined;
   if (hub !== undefined) note(`harness run: the hub judges, and asks you there and here (${hub.directory})`);
   // The second Ctrl-C: the turn's end is written if that takes no longer than a moment.

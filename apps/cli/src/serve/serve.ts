@@ -35,13 +35,13 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     const { server, models, place } = await openThreadService(options, reports, defer);
     // Clients of sockets choose among these models only, the client of the channel any.
     const limit = createModelLimit(models);
-    const accept = (accepted: Channel) => void server.connect(faults.watch(accepted), limit);
+    const accept = (accepted: Channel) => void server.connect(accepted, limit);
     const listeners = await openSocketListeners(listen, accept, tellGone, (error) => note(error.message));
     defer(() => listeners.close());
     // Clients are notified of how their turns end before the sockets close.
     defer(() => server.close());
     if (channel) {
-      server.connect(faults.watch(channel));
+      server.connect(channel);
       void channel.closed.then((end) => stopped.resolve(end.error));
     }
     if (listen.length > 0) void server.resume();

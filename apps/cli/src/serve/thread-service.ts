@@ -6,7 +6,7 @@ import {
   createFileThreadStore,
   type FileThreadStoreOptions,
 } from "@harnesskit/thread-server/node";
-import { type AgentCore, openAgentCore } from "../agents/agent-core.ts";
+import { type AgentCore, type AgentsOptions, openAgentCore } from "../agents/agent-core.ts";
 import { openNamedAuditLog } from "../audit/audit-logs.ts";
 import { describeFailure, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
@@ -20,17 +20,11 @@ import { checkedModel, contextOf, createModelChooser } from "./models.ts";
 
 const maxTold = 20;
 
-export interface ThreadServiceOptions extends PolicyOptions {
+export interface ThreadServiceOptions extends PolicyOptions, AgentsOptions {
   readonly cwd: string;
   readonly model: string;
   /** What clients may choose beside `model`. @default nothing */
   readonly allowModel?: readonly string[];
-  /** Agents whose tools the model can use, beside the workspace tools. @default none */
-  readonly agents?: readonly string[] | undefined;
-  /** False leaves out the agents that are installed and enabled. @default true */
-  readonly installedAgents?: boolean | undefined;
-  /** Environment variables that commands see beside the usual ones. @default none */
-  readonly passEnv?: readonly string[] | undefined;
   /** The audit log of tool calls; without it the server does not start. @default one in the user's state directory */
   readonly audit?: string;
   /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
@@ -86,11 +80,8 @@ export const openThreadService = async (
     command: "serve",
     version,
     models: [defaultModel, ...allowed],
-    agents: options.agents,
-    installedAgents: options.installedAgents,
-    passEnv: options.passEnv,
-    audit,
-    reports,
+    ...{ agents: options.agents, installedAgents: options.installedAgents, passEnv: options.passEnv },
+    ...{ audit, reports },
   });
   defer(() => core.close());
   const runner = createLazyRunner({

@@ -27,8 +27,6 @@ const chartLines = (chart: ChartModel, style: Style, columns: number | undefined
   const table = {
     columns: [{ label: unit === undefined ? "" : `in ${unit}`, isNumeric: false }, ...heads],
     rows: labels.map((label, point) => [label, ...series.map(({ values }) => figure(values[point]))]),
-    hiddenRows: 0,
-    hiddenColumns: 0,
   };
   const more = [
     ...moreText(hiddenPoints, "point"),

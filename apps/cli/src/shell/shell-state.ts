@@ -1,8 +1,6 @@
 import { join } from "node:path";
 import { sha256Hex } from "@harnesskit/node-kit";
-import { ActionDirectiveSchema, ContinuationSchema } from "@harnesskit/protocol/openharness";
 import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
-import { isObject } from "@harnesskit/wire/json";
 import { keepNewest } from "../agents/keep-newest.ts";
 import { type CliError, unavailableError } from "../cli-error.ts";
 import { readStateJson, writeStateJson } from "../state-json.ts";
@@ -15,28 +13,6 @@ export interface KeptConversation {
 
 const maxConversations = 100;
 const lastFile = "last";
-const maxIdLength = 512;
-
-const isSessionId = (value: unknown): value is string =>
-  typeof value === "string" && value !== "" && value.length <= maxIdLength;
-
-const isPending = (value: unknown): value is PendingApproval =>
-  isObject(value) &&
-  isObject(value.directive) &&
-  value.directive.payload !== null &&
-  ActionDirectiveSchema.safeParse(value.directive).data?.action_type === "request_approval" &&
-  typeof value.digest === "string" &&
-  ContinuationSchema.safeParse(value.continuation).success;
-
-const toKept = (value: unknown, sessionId: string): KeptConversation | undefined => {
-  if (!isObject(value) || !isObject(value.session) || value.session.sessionId !== sessionId) return undefined;
-  const { conversationId, continuation } = value.session;
-  if (conversationId !== undefined && !isSessionId(conversationId)) return undefined;
-  if (continuation !== undefined && !ContinuationSchema.safeParse(continuation).success) return undefined;
-  const pending = Array.isArray(value.pending) ? value.pending.filter(isPending) : [];
-  return { session: value.session as unknown as ShellSession, pending };
-};
-
 const hash = (text: string): string => sha256Hex(text).slice(0, 32);
 
 const stateFailure = (path: string, cause: unknown): CliError =>
@@ -56,11 +32,12 @@ export class ShellState {
 
   async lastSessionId(): Promise<string | undefined> {
     const found = await readStateJson(this.#path(lastFile));
-    return isSessionId(found) ? found : undefined;
+    return typeof found === "string" ? found : undefined;
   }
 
   async load(sessionId: string): Promise<KeptConversation | undefined> {
-    return toKept(await readStateJson(this.#path(hash(sessionId))), sessionId);
+    const found = (await readStateJson(this.#path(hash(sessionId)))) as KeptConversation | undefined;
+    return found?.session?.sessionId === sessionId ? found : undefined;
   }
 
   /** Rejects with a `CliError` `state_unavailable`. */

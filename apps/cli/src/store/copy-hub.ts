@@ -1,55 +1,45 @@
 import type { ApprovalRecord, ApprovalStore } from "@harnesskit/approvals";
 import type { StoredRow, TimelineStore } from "@harnesskit/timeline";
-import { type CopyCount, conflict, sameJson } from "./copy-count.ts";
+import { allOf, type CopyCount, conflict, copyEach, sameJson } from "./copy-kind.ts";
 
-const pageSize = 100;
-
-async function* recordsOf(store: ApprovalStore): AsyncGenerator<ApprovalRecord> {
-  for (let afterSeq = 0; ; ) {
-    const page = await store.page({ afterSeq, limit: pageSize });
-    yield* page.records;
-    if (page.records.length === 0) return;
-    afterSeq = page.nextSeq;
-  }
-}
+const limit = 100;
 
 /** Without the number that each store gives on its own. */
 const unnumbered = ({ seq: _, ...record }: { readonly seq: number }): object => record;
 
-export const copyApprovals = async (from: ApprovalStore, to: ApprovalStore): Promise<CopyCount> => {
-  let [total, copied] = [0, 0];
-  for await (const record of recordsOf(from)) {
-    total++;
-    const there = await to.get(record.id);
-    if (there === undefined) copied += await to.restore({ records: [record] });
-    else if (!sameJson(unnumbered(there), unnumbered(record))) throw conflict("the approval", record.id);
-  }
-  return { total, copied };
+export const copyApprovals = (from: ApprovalStore, to: ApprovalStore): Promise<CopyCount> => {
+  const records = allOf<ApprovalRecord, number>(0, async (afterSeq) => {
+    const page = await from.page({ afterSeq, limit });
+    return [page.records, page.nextSeq];
+  });
+  return copyEach(records, {
+    what: "the approval",
+    idOf: ({ id }) => id,
+    find: ({ id }) => to.get(id),
+    said: unnumbered,
+    put: (record) => to.restore({ records: [record] }),
+  });
 };
 
 export const copyApprovalGrants = async (from: ApprovalStore, to: ApprovalStore): Promise<CopyCount> => {
-  const [all, there] = [await from.grants(), new Map((await to.grants()).map((each) => [each.id, each]))];
-  let copied = 0;
-  for (const grant of all) {
-    const found = there.get(grant.id);
-    if (found === undefined) copied += await to.restore({ grants: [grant] });
-    else if (!sameJson(unnumbered(found), unnumbered(grant))) throw conflict("the grant", grant.id);
-  }
-  return { total: all.length, copied };
+  const there = new Map((await to.grants()).map((each) => [each.id, each]));
+  return copyEach(await from.grants(), {
+    what: "the grant",
+    idOf: ({ id }) => id,
+    find: ({ id }) => there.get(id),
+    said: unnumbered,
+    put: (grant) => to.restore({ grants: [grant] }),
+  });
 };
 
-async function* rowsOf(store: TimelineStore): AsyncGenerator<StoredRow> {
-  for (let afterId = 0; ; ) {
-    const rows = await store.read({ afterId, limit: pageSize });
-    yield* rows;
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    afterId = last.row.id;
-  }
-}
+const rowsOf = (store: TimelineStore): AsyncGenerator<StoredRow> =>
+  allOf<StoredRow, number>(0, async (afterId) => {
+    const rows = await store.read({ afterId, limit });
+    return [rows, rows.at(-1)?.row.id ?? afterId];
+  });
 
 /** What a row says, without what each store gives on its own. */
-const said = ({ row: { id: _, seq: __, changedAtMs: ___, ...row }, content }: StoredRow): object => ({
+const said = ({ row: { id: _, seq: __, changedAtMs: ___, ...row }, content }: StoredRow) => ({
   row,
   content,
 });
@@ -63,13 +53,7 @@ export const copyTimeline = async (from: TimelineStore, to: TimelineStore): Prom
   let [total, copied] = [0, 0];
   let batch: StoredRow[] = [];
   const write = async () => {
-    await to.write(
-      batch.map(({ row: { id: _, seq: __, changedAtMs: ___, ...row }, content }) => ({
-        type: "add",
-        row,
-        content,
-      })),
-    );
+    await to.write(batch.map((stored) => ({ type: "add", ...said(stored) })));
     copied += batch.length;
     batch = [];
   };
@@ -80,7 +64,7 @@ export const copyTimeline = async (from: TimelineStore, to: TimelineStore): Prom
     if (found === undefined) {
       isBehind = true;
       batch.push(stored);
-      if (batch.length === pageSize) await write();
+      if (batch.length === limit) await write();
     } else if (!sameJson(said(found), said(stored))) throw conflict("the row", String(stored.row.id));
   }
   if (!isBehind && (await there.next()).value !== undefined)

@@ -1,9 +1,18 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ifPresent, UnsafeFileError } from "@harnesskit/node-kit";
 import type { Event } from "@harnesskit/protocol/threads";
 import { type ThreadLease, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { systemClock, wait } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { copyArtifacts, type ThreadFiles } from "./copy-artifacts.ts";
-import { type CopyCount, conflict, sameJson } from "./copy-count.ts";
+import { harnessDirectory } from "../workspace-directory.ts";
+import { type CopyCount, conflict, copyEach, sameJson } from "./copy-kind.ts";
+
+/** Threads in the files below a directory's `.harness`. */
+export interface ThreadFiles {
+  readonly directory: string;
+  readonly threads: ThreadStore;
+}
 
 /** Events that are written at once. */
 const batchEvents = 200;
@@ -38,6 +47,28 @@ const lease = async (store: ThreadStore, threadId: string): Promise<ThreadLease>
         cause,
       });
     }
+  }
+};
+
+/** Copies what a thread has written beside its events to a thread that has nothing of it yet. */
+const copyArtifacts = async (
+  { directory, threads }: ThreadFiles,
+  to: ThreadStore,
+  threadId: string,
+): Promise<void> => {
+  const path = join(harnessDirectory(directory), "threads", threadId, "artifacts");
+  for (const name of ((await ifPresent(readdir(path))) ?? []).sort()) {
+    const writer = await to.openArtifact(threadId, name);
+    try {
+      for await (const part of threads.readArtifact(threadId, name)) await writer.write(part);
+    } catch (cause) {
+      if (!UnsafeFileError.isInstance(cause)) throw cause;
+      throw new CliError("copy_failed", `the artifact ${name} of the thread ${threadId} ${cause.problem}`, {
+        hint: "Remove it, and copy again: what was copied stays.",
+        cause,
+      });
+    }
+    await writer.close();
   }
 };
 
@@ -88,14 +119,10 @@ export const copyThreads = async (from: ThreadFiles, to: ThreadStore): Promise<C
 /** Copies the `always` answers. */
 export const copyGrants = async (from: ThreadStore, to: ThreadStore): Promise<CopyCount> => {
   const there = new Map((await to.grants()).map((grant) => [grant.grantId, grant]));
-  const all = await from.grants();
-  let copied = 0;
-  for (const grant of all) {
-    const found = there.get(grant.grantId);
-    if (found !== undefined && !sameJson(found, grant)) throw conflict("the grant", grant.grantId);
-    if (found !== undefined) continue;
-    await to.addGrant(grant);
-    copied++;
-  }
-  return { total: all.length, copied };
+  return copyEach(await from.grants(), {
+    what: "the grant",
+    idOf: ({ grantId }) => grantId,
+    find: ({ grantId }) => there.get(grantId),
+    put: (grant) => to.addGrant(grant),
+  });
 };

@@ -13,7 +13,7 @@ import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { emit } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
-import { toAgeMs } from "../threads/prune.ts";
+import { toAgeMs } from "../threads/age.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { conversationsIn, describeLocation, type StoreLocation } from "./location.ts";

@@ -6,8 +6,9 @@ import {
   type ThreadGates,
   threadGateCapabilities,
 } from "@harnesskit/ahp-client/thread-gates";
-import { type Clock, HarnessError, systemClock } from "@harnesskit/wire";
+import { type Clock, systemClock } from "@harnesskit/wire";
 import { workspaceAgentId } from "@harnesskit/workspace-agent/declarations";
+import { describeFailure } from "../cli-error.ts";
 import { createLocalPolicy } from "./local-policy.ts";
 import type { PolicyChoice } from "./policy-choice.ts";
 
@@ -68,7 +69,7 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     onError: (error) => {
       if (wasReady || hasFailed || isClosing) return;
       hasFailed = true;
-      note(`the policy harness cannot be reached: ${describeError(error)}; ${refusing}`);
+      note(`${describeFailure("the policy harness cannot be reached", error)}; ${refusing}`);
     },
   });
   client.onState((state) => {
@@ -81,7 +82,7 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     policyName: () => policyName ?? client.harness?.harness_info.name,
     toolAgent: workspaceAgentId,
     waitMs: waits ? timeoutMs : undefined,
-    onError: (error) => note(`a report could not be sent: ${describeError(error)}`),
+    onError: (error) => note(describeFailure("a report could not be sent", error)),
     clock,
   });
   client.connect({ retry: true, timeoutMs: Math.min(timeoutMs, maxHandshakeMs) }).catch(() => {});
@@ -101,11 +102,6 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
       return closing;
     },
   };
-};
-
-const describeError = (error: unknown): string => {
-  const code = HarnessError.isInstance(error) ? ` (${error.code})` : "";
-  return `${error instanceof Error ? error.message : String(error)}${code}`;
 };
 
 export interface OpenSupervisionOptions {
@@ -152,8 +148,8 @@ const openHub = async (
   state: string | undefined,
   note: (line: string) => void,
 ): Promise<OpenedHarness | undefined> => {
-  const { findHub, requireHub } = await import("../hub/find-hub.ts");
-  const place = state === undefined ? await findHub() : await requireHub(state);
+  const { chosenHub } = await import("../hub/find-hub.ts");
+  const place = await chosenHub(state);
   if (place === undefined) return undefined;
   const [{ createUnixTransport }, { hubPolicyName }] = await Promise.all([
     import("@harnesskit/transport-uds"),
@@ -171,8 +167,8 @@ const openFile = async (
   const policy =
     file === undefined
       ? undefined
-      : await (await import("../ahp/policy-file.ts")).readNamedPolicy(file, workspace);
-  const onError = (error: unknown) => note(`the policy: ${describeError(error)}`);
+      : await (await import("../ahp/policy-file.ts")).openPolicy(file, workspace);
+  const onError = (error: unknown) => note(describeFailure("the policy", error));
   const { exchange, close } = createLocalPolicy({ workspace, policy, version, note, onError });
   return { endpoint: { exchange }, close, policyName: policy?.name ?? shippedPolicyName };
 };

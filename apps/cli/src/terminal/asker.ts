@@ -1,5 +1,5 @@
+import { createInterface } from "node:readline";
 import { io } from "../io.ts";
-import { askLine } from "./ask-line.ts";
 import { type Choice, choose } from "./choose.ts";
 import { showToEnd } from "./show-to-end.ts";
 
@@ -39,6 +39,27 @@ export type Answer<Reach extends string = never> =
   | "later"
   | "interrupted"
   | undefined;
+
+/** A line that the user types; undefined after Ctrl-C or Esc and Enter, at the end of the input, and where the signal aborts. */
+const askLine = (
+  message: string,
+  signal: AbortSignal,
+  output: NodeJS.WriteStream,
+): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const reader = createInterface({ input: io().stdin, output, terminal: true });
+    const onAbort = () => reader.close();
+    signal.addEventListener("abort", onAbort, { once: true });
+    reader.once("close", () => {
+      signal.removeEventListener("abort", onAbort);
+      resolve(undefined);
+    });
+    reader.question(`${message} `, (line) => {
+      resolve(line);
+      reader.close();
+    });
+    if (signal.aborted) reader.close();
+  });
 
 /** Asks the user at the terminal: the one question of every command. */
 export const askUser = async <Reach extends string = never>(

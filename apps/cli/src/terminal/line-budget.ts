@@ -5,7 +5,7 @@ import { createTerminal } from "./terminal.ts";
 
 export interface LineBudgetOptions {
   readonly maxLines: number;
-  readonly write: (line: string, count: number) => void;
+  readonly write: (line: string) => void;
   readonly more: (count: string) => string;
 }
 
@@ -20,14 +20,12 @@ export class LineBudget {
     this.#left = options.maxLines;
   }
 
-  /** @param count how many lines this one stands for. @default 1 */
-  tell(line: string, count = 1): void {
-    if (this.#left === 0) {
-      this.#more += count;
-      return;
+  tell(line: string): void {
+    if (this.#left === 0) this.#more++;
+    else {
+      this.#left--;
+      this.#options.write(line);
     }
-    this.#left--;
-    this.#options.write(line, count);
   }
 
   end(): void {
@@ -35,7 +33,7 @@ export class LineBudget {
     const count = this.#more;
     this.#more = 0;
     this.#left = maxLines;
-    if (count > 0) write(more(count.toLocaleString("en-US")), count);
+    if (count > 0) write(more(count.toLocaleString("en-US")));
   }
 }
 

@@ -1,18 +1,12 @@
-import { dirname } from "node:path";
-import { makeDirectory, readOwnFile, writeFileAtomic } from "@harnesskit/node-kit";
+import { readStateJson, writeStateJson } from "../state-json.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
 const maxLines = 500;
 const maxLineLength = 4_000;
-const maxFileBytes = 4 * 1024 * 1024;
 
 const readLines = async (path: string): Promise<string[]> => {
-  try {
-    const found: unknown = JSON.parse((await readOwnFile(path, { maxBytes: maxFileBytes })).toString("utf8"));
-    return Array.isArray(found) ? found.filter((line) => typeof line === "string").slice(0, maxLines) : [];
-  } catch {
-    return [];
-  }
+  const found = await readStateJson(path);
+  return Array.isArray(found) ? found.filter((line) => typeof line === "string").slice(0, maxLines) : [];
 };
 
 const withLine = (lines: readonly string[], line: string): string[] =>
@@ -50,9 +44,7 @@ export class LineHistory {
 
   async #store(line: string): Promise<void> {
     try {
-      const stored = withLine(await readLines(this.#path), line);
-      await makeDirectory(dirname(this.#path));
-      await writeFileAtomic(this.#path, `${JSON.stringify(stored)}\n`);
+      await writeStateJson(this.#path, withLine(await readLines(this.#path), line));
     } catch {
       // A disk that is full takes nothing of the conversation.
     }

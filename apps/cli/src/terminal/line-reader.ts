@@ -1,9 +1,9 @@
 import { createInterface, type Interface, type Key } from "node:readline";
+import { Writable } from "node:stream";
 import { createDeferred, type Deferred, displayText } from "@harnesskit/wire";
 import { io } from "../io.ts";
 import { bracketedPaste } from "./choose.ts";
 import type { Completion } from "./complete-line.ts";
-import { EchoOutput } from "./echo-output.ts";
 import type { LineHistory } from "./line-history.ts";
 
 const maxLines = 1_000;
@@ -29,6 +29,35 @@ export interface LineReaderOptions {
   readonly draft?: string | undefined;
   /** What Tab completes. @default nothing */
   readonly complete?: ((line: string) => Promise<Completion>) | undefined;
+}
+
+/** What a line editor writes to a terminal: its echo, which is not shown while something else has the screen. */
+class EchoOutput extends Writable {
+  readonly isTTY = true;
+  isShown = true;
+  readonly #terminal: NodeJS.WriteStream;
+
+  constructor(terminal: NodeJS.WriteStream) {
+    super();
+    this.#terminal = terminal;
+    terminal.on("resize", this.#onResize);
+  }
+
+  readonly #onResize = () => this.emit("resize");
+
+  get columns(): number {
+    return this.#terminal.columns;
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    if (this.isShown) this.#terminal.write(chunk);
+    done();
+  }
+
+  override _final(done: () => void): void {
+    this.#terminal.off("resize", this.#onResize);
+    done();
+  }
 }
 
 /**

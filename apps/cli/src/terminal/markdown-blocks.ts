@@ -154,8 +154,6 @@ export class MarkdownBlocks {
     const table = {
       columns: header.map((head) => ({ label: cell(head), isNumeric: head.align === "right" })),
       rows: rows.map((row) => row.map(cell)),
-      hiddenRows: 0,
-      hiddenColumns: 0,
     };
     const { style, columns } = this.#terminal;
     const room = columns === undefined ? undefined : columns - indent.length;

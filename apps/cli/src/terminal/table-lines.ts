@@ -36,8 +36,12 @@ export const moreText = (count: number, what: string): string[] =>
   count === 0 ? [] : [`… ${count.toLocaleString("en-US")} more ${what}${count === 1 ? "" : "s"}`];
 
 /** A table in aligned columns for a terminal of so many columns: what is too long for its cell is broken into lines. */
-export const tableLines = (table: TableModel, style: Style, columns: number | undefined): string[] => {
-  const { columns: heads, rows, hiddenRows, hiddenColumns } = table;
+export const tableLines = (
+  table: Pick<TableModel, "columns" | "rows"> & Partial<TableModel>,
+  style: Style,
+  columns: number | undefined,
+): string[] => {
+  const { columns: heads, rows, hiddenRows = 0, hiddenColumns = 0 } = table;
   const wanted = heads.map(({ label }, index) =>
     rows.reduce((most, row) => Math.max(most, stringWidth(row[index] ?? "")), stringWidth(label)),
   );

@@ -2,9 +2,10 @@ import { costOf, type ModelPrices } from "@harnesskit/models";
 import type { Usage } from "@harnesskit/protocol/threads";
 import { io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
+import { tableLines } from "../terminal/table-lines.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine } from "../terminal/text.ts";
-import { toAgeMs } from "./prune.ts";
+import { formatTime } from "../terminal/text.ts";
+import { toAgeMs } from "./age.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 import { shortId } from "./thread-row.ts";
 
@@ -43,10 +44,10 @@ interface Spent {
 }
 
 async function* spentTurns(stored: StoredThreads, fromMs: number): AsyncGenerator<SpentTurn> {
-  for (const { threadId, title, time } of await stored.list()) {
+  for (const { threadId, title, time } of await stored.store.list()) {
     if (time.updated < fromMs) continue;
     const asked = new Map<string, { readonly agent: string; readonly model: string }>();
-    for await (const { type, data } of stored.events(threadId)) {
+    for await (const { type, data } of stored.store.events(threadId)) {
       if (type === "item.completed" && data.item.type === "user_message") {
         const { agent = "", model } = data.item.data ?? {};
         asked.set(data.turnId, { agent, model: model?.modelID.split("#").at(-1) ?? "" });
@@ -134,9 +135,10 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
   const ids = rows.map(({ name }) => name);
   const named = ({ name, title }: Spent) =>
     title === undefined ? name : `${columns === undefined ? name : shortId(name, ids)}  ${title}`;
-  const cells = [
-    ["cost", "input", ...(isCached ? ["from cache"] : []), "output", "turns", by],
-    ...[...rows, total].map((row) => [
+  const heads = ["cost", "input", ...(isCached ? ["from cache"] : []), "output", "turns"];
+  const table = {
+    columns: [...heads.map((label) => ({ label, isNumeric: true })), { label: by, isNumeric: false }],
+    rows: [...rows, total].map((row) => [
       dollars(row),
       number(row.inputTokens),
       ...(isCached ? [number(row.cacheReadTokens)] : []),
@@ -144,15 +146,8 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
       number(row.turns),
       named(row),
     ]),
-  ];
-  const widthOf = (column: number) => Math.max(...cells.map((row) => row[column]?.length ?? 0));
-  for (const row of cells) {
-    const figures = row.slice(0, -1).map((cell, column) => cell.padStart(widthOf(column)));
-    const start = `${figures.join("  ")}  `;
-    const room = columns === undefined ? undefined : Math.max(10, columns - start.length);
-    terminal.say(`${start}${oneLine(row.at(-1) ?? "", room)}`);
-    await terminal.ready();
-  }
+  };
+  terminal.say(tableLines(table, terminal.style, columns));
   if (unpriced.size > 0) {
     const names = [...unpriced].slice(0, 10);
     terminal.say(`No price is known for ${names.join(", ")}: set one with --prices FILE`);

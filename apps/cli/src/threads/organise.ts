@@ -30,7 +30,7 @@ const nameOf = ({ threadId, title }: Thread): string => `${threadId}  ${title}`;
 /** `harness threads rename`. */
 export const renameCommand = async (threadId: string, title: string, place: PlaceOptions): Promise<void> => {
   checked("thread.rename", { threadId, title });
-  const thread = await withThreads(threadId, place, (threads) => threads.rename(title));
+  const thread = await withThreads(threadId, place, (client, id) => client.renameThread(id, title));
   say(`Renamed ${nameOf(thread)}`);
 };
 
@@ -40,7 +40,9 @@ export const archiveCommand = async (
   archived: boolean,
   place: PlaceOptions,
 ): Promise<void> => {
-  const thread = await withThreads(threadId, place, (threads) => threads.archive(archived));
+  const thread = await withThreads(threadId, place, (client, id) =>
+    archived ? client.archiveThread(id) : client.unarchiveThread(id),
+  );
   say(`${archived ? "Archived" : "Restored"} ${nameOf(thread)}`);
 };
 
@@ -55,7 +57,7 @@ export const forkCommand = async (threadId: string, options: ForkCommandOptions)
   const { at: seq, title, json } = options;
   const given = { seq, title };
   checked("thread.fork", { threadId, ...given });
-  const thread = await withThreads(threadId, options, (threads) => threads.fork(given));
+  const thread = await withThreads(threadId, options, (client, id) => client.forkThread(id, given));
   emit(json, { thread }, () => [
     `Forked ${nameOf(thread)}`,
     `To continue it: harness run --thread ${thread.threadId} "PROMPT"`,
@@ -87,11 +89,12 @@ export const searchCommand = async (
   });
   const hits: SearchHit[] = [];
   const skipped: NonNullable<SearchPage["skipped"]>[number][] = [];
-  const hasMore = await withThreads(threadId, options, async (threads, id) => {
-    const where = threadId === undefined ? params : { ...params, threadId: id };
+  const hasMore = await withThreads(threadId, options, async (client, id) => {
+    const { query, ...rest } = params;
+    const where = threadId === undefined ? rest : { ...rest, threadId: id };
     let cursor: string | undefined;
     do {
-      const page = await threads.search({ ...where, limit: limit - hits.length, ...(cursor && { cursor }) });
+      const page = await client.searchThreads(query, { ...where, limit: limit - hits.length, cursor });
       hits.push(...page.hits);
       skipped.push(...(page.skipped ?? []));
       cursor = page.nextCursor;

@@ -1,10 +1,11 @@
 import type { Thread } from "@harnesskit/protocol/threads";
 import { HarnessError } from "@harnesskit/wire";
-import { ExitCode, usageError } from "../cli-error.ts";
+import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine } from "../terminal/text.ts";
-import { noteUnreadable, openStoredThreads, unreadableOf } from "./stored-threads.ts";
+import { toAgeMs } from "./age.ts";
+import { noteUnreadable, openStoredThreads, removeThread, unreadableOf } from "./stored-threads.ts";
 
 export interface ThreadsPruneOptions {
   readonly cwd: string;
@@ -15,16 +16,6 @@ export interface ThreadsPruneOptions {
   readonly json?: true;
 }
 
-const unitsMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
-
-/** The milliseconds of `30d`, `12h` or `90m`. Throws a usage error for anything else. */
-export const toAgeMs = (text: string, option = "--older-than"): number => {
-  const [, count = "", unit = ""] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
-  const unitMs = unitsMs[unit];
-  if (unitMs !== undefined) return Number(count) * unitMs;
-  throw usageError(`${option}: ${text} is not an age`, "Write it as 30d, 12h or 90m");
-};
-
 /**
  * `harness threads prune`: removes the threads that were last used before an age. Those that a server writes are left
  * alone and named; what cannot be removed is named too, and the exit code is 1.
@@ -34,13 +25,13 @@ export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCo
   const before = io().clock.now() - toAgeMs(options.olderThan);
   const stored = await openStoredThreads(cwd);
   const isYoung = ({ time }: Thread) => time.updated >= before;
-  const old = (await stored.list()).slice(keep).filter((thread) => !isYoung(thread));
+  const old = (await stored.store.list()).slice(keep).filter((thread) => !isYoung(thread));
   const terminal = createTerminal();
   const removed: string[] = [];
   const locked: string[] = [];
   const failed: string[] = [];
   for (const { threadId, title, time } of old) {
-    const outcome = dryRun ? "removed" : await orFailed(stored.remove(threadId, isYoung));
+    const outcome = dryRun ? "removed" : await orFailed(removeThread(stored, threadId, isYoung));
     if (outcome === "removed") removed.push(threadId);
     if (outcome === "locked") locked.push(threadId);
     if (outcome === "failed") failed.push(threadId);

@@ -1,59 +1,20 @@
-import type {
-  Event,
-  Grant,
-  Thread,
-  ThreadMethodParams,
-  ThreadMethodResult,
-} from "@harnesskit/protocol/threads";
-import {
-  changeStoredThread,
-  forkStoredThread,
-  searchThreads,
-  type ThreadChange,
-  type ThreadLease,
-  type ThreadStore,
-  ThreadStoreError,
-  threadServerLimits,
-} from "@harnesskit/thread-server";
+import type { Thread } from "@harnesskit/protocol/threads";
+import { type ThreadLease, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
-import { HarnessError, systemClock } from "@harnesskit/wire";
-import { io } from "../io.ts";
+import { HarnessError } from "@harnesskit/wire";
 import { keptWorkspace } from "../kept-workspace.ts";
 import { threadNotFound } from "../run/failures.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { note } from "../terminal/terminal.ts";
 import { grantKeyPath, harnessDirectory } from "../workspace-directory.ts";
 
 const maxNamed = 5;
 
-/** The threads below a directory. Reading takes no lock and makes nothing; removing takes the thread's lock. */
+/** The threads below a directory. Reading takes no lock and makes nothing. */
 export interface StoredThreads {
   readonly workspace: string;
-  list(): Promise<Thread[]>;
-  /** The threads that the last list left out, because they could not be read. */
+  readonly store: ThreadStore;
+  /** The threads that a list left out, because they could not be read. */
   readonly unreadable: ReadonlySet<string>;
-  /** The thread whose id begins so. Throws a `CliError` `thread_not_found`. */
-  get(threadId: string): Promise<Thread>;
-  events(threadId: string): AsyncIterable<Event>;
-  /**
-   * Removes a thread with its log, artifacts and grants, unless it is `kept` by then; without `kept`, also what is left of
-   * one that cannot be read. "locked" where a server writes it, "gone" if it does not exist. Rejects
-   * with a `ThreadStoreError` where its files do not allow it.
-   */
-  remove(
-    threadId: string,
-    kept?: (thread: Thread) => boolean,
-  ): Promise<"removed" | "kept" | "locked" | "gone">;
-  /** Renames or archives a thread. Rejects as `changeStoredThread`. */
-  change(threadId: string, change: ThreadChange): Promise<Thread>;
-  /** Rejects as `forkStoredThread`. */
-  fork(
-    threadId: string,
-    options: { readonly seq?: number | undefined; readonly title?: string | undefined },
-  ): Promise<Thread>;
-  /** One page. Rejects as `searchThreads`. */
-  search(params: ThreadMethodParams<"thread.search">): Promise<ThreadMethodResult<"thread.search">>;
-  grants(): Promise<Grant[]>;
-  revokeGrant(grantId: string): Promise<boolean>;
 }
 
 /** Opens what is stored for `cwd`: below it, or below the nearest directory above it that has threads. An empty store is not an error. */
@@ -63,49 +24,60 @@ export const openStoredThreads = async (cwd: string): Promise<StoredThreads> =>
 /** Opens what is stored below a directory. */
 export const storedThreadsIn = (workspace: string): StoredThreads => {
   const unreadable = new Set<string>();
-  const store: ThreadStore = createFileThreadStore({
+  const store = createFileThreadStore({
     root: harnessDirectory(workspace),
     grantKeyPath: grantKeyPath(),
     onError: (_, { threadId }) => unreadable.add(threadId),
   });
-  return {
-    workspace,
-    unreadable,
-    list() {
-      unreadable.clear();
-      return store.list();
-    },
-    events: (threadId) => store.events(threadId),
-    async get(threadId) {
-      const thread = await store.get(threadId);
-      if (!thread) throw threadNotFound(threadId, workspace);
-      return thread;
-    },
-    async remove(threadId, kept) {
-      try {
-        const lease = await leaseOf(store, threadId);
-        if (!lease) return "gone";
-        // The former holder may have used it.
-        const thread = await store.get(threadId);
-        // Nothing can be said for one that cannot be read.
-        if (thread ? !kept?.(thread) : !kept) {
-          await store.delete(threadId);
-          return "removed";
-        }
-        await lease.release();
-        return thread ? "kept" : "gone";
-      } catch (error) {
-        if (ThreadStoreError.isInstance(error) && error.code === "thread_locked") return "locked";
-        throw error;
-      }
-    },
-    change: (threadId, change) => changeStoredThread(store, threadId, change),
-    fork: (threadId, options) => forkStoredThread(store, { threadId, ...options }),
-    search: (params) =>
-      searchThreads(store, params, { clock: systemClock, limits: threadServerLimits.resolve({}) }),
-    grants: () => store.grants(),
-    revokeGrant: (grantId) => store.removeGrant(grantId),
-  };
+  return { workspace, store, unreadable };
+};
+
+/** A thread by its whole id. Throws a `CliError` `thread_not_found`. */
+export const storedThread = async (
+  { store, workspace }: StoredThreads,
+  threadId: string,
+): Promise<Thread> => {
+  const thread = await store.get(threadId);
+  if (!thread) throw threadNotFound(threadId, workspace);
+  return thread;
+};
+
+/**
+ * Removes a thread with its log, artifacts and grants, unless it is `kept` by then; without `kept`, also what is left of
+ * one that cannot be read. "locked" where a server writes it, "gone" if it does not exist. Rejects
+ * with a `ThreadStoreError` where its files do not allow it.
+ */
+export const removeThread = async (
+  { store }: StoredThreads,
+  threadId: string,
+  kept?: (thread: Thread) => boolean,
+): Promise<"removed" | "kept" | "locked" | "gone"> => {
+  try {
+    const lease = await leaseOf(store, threadId);
+    if (!lease) return "gone";
+    // The former holder may have used it.
+    const thread = await store.get(threadId);
+    // Nothing can be said for one that cannot be read.
+    if (thread ? !kept?.(thread) : !kept) {
+      await store.delete(threadId);
+      return "removed";
+    }
+    await lease.release();
+    return thread ? "kept" : "gone";
+  } catch (error) {
+    if (ThreadStoreError.isInstance(error) && error.code === "thread_locked") return "locked";
+    throw error;
+  }
+};
+
+const leaseOf = async (store: ThreadStore, threadId: string): Promise<ThreadLease | undefined> => {
+  const isKnown = (await store.get(threadId)) !== undefined;
+  try {
+    return await store.lease(threadId);
+  } catch (error) {
+    if (!isKnown && HarnessError.isInstance(error) && error.code === "store_failed") return undefined;
+    throw error;
+  }
 };
 
 /** Which threads a list left out, for `--json`; nothing where it left out none. */
@@ -118,17 +90,7 @@ export const noteUnreadable = ({ unreadable }: StoredThreads): void => {
   const names = [...unreadable].slice(0, maxNamed);
   const more = unreadable.size > maxNamed ? ` and ${unreadable.size - maxNamed} more` : "";
   const what = unreadable.size === 1 ? "a thread that" : `${unreadable.size} threads that`;
-  createTerminal(io().stderr).say(
+  note(
     `harness threads: left out ${what} cannot be read: ${names.join(", ")}${more}. To see why: harness doctor`,
   );
-};
-
-const leaseOf = async (store: ThreadStore, threadId: string): Promise<ThreadLease | undefined> => {
-  const isKnown = (await store.get(threadId)) !== undefined;
-  try {
-    return await store.lease(threadId);
-  } catch (error) {
-    if (!isKnown && HarnessError.isInstance(error) && error.code === "store_failed") return undefined;
-    throw error;
-  }
 };

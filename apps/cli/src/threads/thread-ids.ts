@@ -48,7 +48,7 @@ export const chosenThread = async (
 ): Promise<string | undefined> => {
   if (thread !== undefined) return storedThreadId(workspace, thread);
   if (!goesOn && !resume) return undefined;
-  const threads = await storedThreadsIn(workspace).list();
+  const threads = await storedThreadsIn(workspace).store.list();
   const open = threads.filter(({ time }) => time.archived === undefined);
   const begin = 'Begin one: harness run "PROMPT"';
   if (resume) {

@@ -1,18 +1,17 @@
-import { type Thread, ThreadErrorCode, type ThreadMethodParams } from "@harnesskit/protocol/threads";
-import {
-  createThreadClient,
-  type SearchPage,
-  type ThreadClient,
-  UnsupportedError,
-} from "@harnesskit/thread-client";
-import { ThreadStoreError } from "@harnesskit/thread-server";
+import { ThreadErrorCode } from "@harnesskit/protocol/threads";
+import { createThreadClient, type ThreadClient, UnsupportedError } from "@harnesskit/thread-client";
+import { createThreadServer, TurnError } from "@harnesskit/thread-server";
+import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { displayText, ProtocolError } from "@harnesskit/wire";
+import { displayText, ProtocolError, type Transport } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
+import { createMemoryPair } from "@harnesskit/wire/testing";
 import { CliError, unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { io } from "../io.ts";
+import { keptWorkspace } from "../kept-workspace.ts";
 import { threadNotFound } from "../run/failures.ts";
-import { openStoredThreads, type StoredThreads } from "./stored-threads.ts";
+import { grantKeyPath, harnessDirectory } from "../workspace-directory.ts";
 import { servedThreadId, storedThreadId } from "./thread-ids.ts";
 
 /** Where threads are: below a directory, or at a server that runs. */
@@ -21,47 +20,25 @@ export interface PlaceOptions {
   readonly attach?: string | undefined;
 }
 
-/** What the commands do with one thread, or with all for a search. */
-export interface ThreadPlace {
-  rename(title: string): Promise<Thread>;
-  archive(archived: boolean): Promise<Thread>;
-  fork(options: { readonly seq?: number | undefined; readonly title?: string | undefined }): Promise<Thread>;
-  search(params: ThreadMethodParams<"thread.search">): Promise<SearchPage>;
-}
-
-const atServer = (client: ThreadClient, threadId: string): ThreadPlace => ({
-  rename: (title) => client.renameThread(threadId, title),
-  archive: (archived) => (archived ? client.archiveThread(threadId) : client.unarchiveThread(threadId)),
-  fork: (options) => client.forkThread(threadId, options),
-  search: ({ query, ...options }) => client.searchThreads(query, options),
-});
-
-const inDirectory = (stored: StoredThreads, threadId: string): ThreadPlace => {
-  return {
-    rename: (title) => stored.change(threadId, { title }),
-    archive: (archived) => stored.change(threadId, { archived }),
-    fork: (options) => stored.fork(threadId, options),
-    search: (params) => stored.search(params),
-  };
-};
+/** A server of the threads of a directory, without an agent: what waits in them, or was left in the middle, stays as it is. */
+const serveDirectory = (workspace: string) =>
+  createThreadServer({
+    store: createFileThreadStore({ root: harnessDirectory(workspace), grantKeyPath: grantKeyPath() }),
+    runner: { run: () => Promise.reject(new TurnError("server_closed", "There is no agent here.")) },
+    resumeQueues: "never",
+  });
 
 /**
- * Works on a thread where it is, which may be named by the beginning of its id; `work` gets the whole id. Rejects with a `CliError` that says what to
+ * Works on threads where they are, one of which may be named by the beginning of its id; `work` gets the whole id. Rejects with a `CliError` that says what to
  * do.
  */
 export const withThreads = async <T>(
   threadId: string | undefined,
   { cwd = io().cwd(), attach }: PlaceOptions,
-  work: (threads: ThreadPlace, threadId: string) => Promise<T>,
+  work: (client: ThreadClient, threadId: string) => Promise<T>,
 ): Promise<T> => {
   let id = threadId ?? "";
-  try {
-    if (attach === undefined) {
-      const stored = await openStoredThreads(cwd);
-      id = await storedThreadId(stored.workspace, id);
-      return await work(inDirectory(stored, id), id);
-    }
-    const transport = createUnixTransport({ path: socketPathOf(attach, "--attach") });
+  const callServer = async (transport: Transport) => {
     const client = createThreadClient({
       transport,
       reconnect: false,
@@ -69,10 +46,27 @@ export const withThreads = async <T>(
     });
     await client.connect();
     try {
-      if (id !== "") id = await servedThreadId(client, id);
-      return await work(atServer(client, id), id);
+      if (id !== "" && attach !== undefined) id = await servedThreadId(client, id);
+      return await work(client, id);
     } finally {
       await client.close();
+    }
+  };
+  try {
+    if (attach !== undefined)
+      return await callServer(createUnixTransport({ path: socketPathOf(attach, "--attach") }));
+    const workspace = await keptWorkspace(cwd);
+    id = await storedThreadId(workspace, id);
+    const server = serveDirectory(workspace);
+    const connect = async () => {
+      const pair = createMemoryPair();
+      server.connect(pair.server);
+      return pair.client;
+    };
+    try {
+      return await callServer({ connect });
+    } finally {
+      await server.close();
     }
   } catch (error) {
     throw attach === undefined
@@ -84,11 +78,6 @@ export const withThreads = async <T>(
 /** @param cwd where the thread was looked for; undefined for a server */
 const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown => {
   if (CliError.isInstance(error)) return error;
-  if (ThreadStoreError.isInstance(error) && error.code === "thread_locked") {
-    return new CliError("thread_locked", `${threadId} is in use by a server`, {
-      hint: "Ask that server: the same command with --attach unix:PATH. To find it: harness doctor",
-    });
-  }
   if (UnsupportedError.isInstance(error)) {
     const message = `The server cannot do this: ${displayText(error.message, { maxLength: 300 })}`;
     return unavailableError("unsupported", message, {
@@ -97,6 +86,13 @@ const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown =
     });
   }
   if (!ProtocolError.isInstance(error)) return error;
+  const reason = isObject(error.data) ? error.data.reason : undefined;
+  if (reason === "thread_locked" && cwd !== undefined) {
+    return new CliError("thread_locked", `${threadId} is in use by a server`, {
+      hint: "Ask that server: the same command with --attach unix:PATH. To find it: harness doctor",
+      cause: error,
+    });
+  }
   if (error.rpcCode === ThreadErrorCode.ThreadNotFound) {
     if (cwd !== undefined) return threadNotFound(threadId, cwd, error);
     return new CliError("thread_not_found", `The server has no thread ${threadId}`, { cause: error });
@@ -108,5 +104,6 @@ const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown =
     });
   }
   const message = displayText(error.message, { maxLength: 300 });
-  return error.code === "invalid_params" ? usageError(message) : error;
+  if (error.code === "invalid_params") return usageError(message);
+  return typeof reason === "string" ? new CliError(reason, message, { cause: error }) : error;
 };

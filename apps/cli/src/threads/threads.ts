@@ -13,7 +13,14 @@ import { toolSubject } from "../timeline/tool-title.ts";
 import { View } from "../timeline/view.ts";
 import { harnessDirectory, logFile } from "../workspace-directory.ts";
 import { type LastTurn, lastTurnOf } from "./last-turn.ts";
-import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
+import {
+  noteUnreadable,
+  openStoredThreads,
+  removeThread,
+  type StoredThreads,
+  storedThread,
+  unreadableOf,
+} from "./stored-threads.ts";
 import { storedThreadId } from "./thread-ids.ts";
 import { threadRowText } from "./thread-row.ts";
 
@@ -42,7 +49,7 @@ const chatsIn = async (workspace: string): Promise<readonly StoredChat[]> => {
 /** `harness threads list`: the threads and conversations below a directory, the one used last first. */
 export const listThreads = async ({ cwd, json, archived }: ThreadsListOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
-  const all = await stored.list();
+  const all = await stored.store.list();
   const threads = all.filter(({ time }) => (time.archived !== undefined) === (archived ?? false));
   const chats = archived ? [] : await chatsIn(stored.workspace);
   const terminal = createTerminal();
@@ -109,7 +116,7 @@ interface PlaceOptions {
 export const showThread = async (given: string, { cwd }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const threadId = await storedThreadId(stored.workspace, given);
-  const { title, directory, time, forkedFrom, queued } = await stored.get(threadId);
+  const { title, directory, time, forkedFrom, queued } = await storedThread(stored, threadId);
   const terminal = createTerminal();
   const { style } = terminal;
   const dim = (line: string) => terminal.say(style.dim(line));
@@ -121,7 +128,7 @@ export const showThread = async (given: string, { cwd }: PlaceOptions): Promise<
     terminal.say(style.yellow(queued === 1 ? "1 prompt waits" : `${queued} prompts wait`));
   terminal.say("");
   const view = new View({ terminal, openProse: await proseFor(terminal) });
-  for await (const event of stored.events(threadId)) {
+  for await (const event of stored.store.events(threadId)) {
     view.show(event);
     await terminal.ready();
   }
@@ -136,9 +143,9 @@ export const showThread = async (given: string, { cwd }: PlaceOptions): Promise<
 export const exportThread = async (given: string, { cwd }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
   const threadId = await storedThreadId(stored.workspace, given);
-  await stored.get(threadId);
+  await storedThread(stored, threadId);
   const terminal = createTerminal();
-  for await (const event of stored.events(threadId)) {
+  for await (const event of stored.store.events(threadId)) {
     terminal.json(event);
     await terminal.ready();
   }
@@ -152,7 +159,7 @@ interface DeleteOptions extends PlaceOptions {
 /** Throws a usage error where there is no terminal to ask at, and `refused` where the user says no. */
 const confirmDelete = async (stored: StoredThreads, threadId: string): Promise<void> => {
   // What cannot be read can be removed, too.
-  const thread = await stored.get(threadId).catch(() => undefined);
+  const thread = await stored.store.get(threadId).catch(() => undefined);
   const title = thread === undefined ? "" : ` "${oneLine(thread.title, 60)}"`;
   const answer = await ask(
     `Remove ${oneLine(threadId, 80)}${title} for good?`,
@@ -171,7 +178,7 @@ export const deleteThread = async (given: string, { cwd, yes }: DeleteOptions): 
   const stored = await openStoredThreads(cwd);
   const threadId = await storedThreadId(stored.workspace, given);
   if (!yes) await confirmDelete(stored, threadId);
-  const outcome = await stored.remove(threadId);
+  const outcome = await removeThread(stored, threadId);
   if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
   if (outcome === "locked") {
     throw new CliError("thread_locked", `${threadId} is in use by a server`, {
@@ -184,7 +191,7 @@ export const deleteThread = async (given: string, { cwd, yes }: DeleteOptions): 
 /** `harness grants list`: what was allowed for always, the last answer first. */
 export const listGrants = async ({ cwd, json }: PlaceOptions): Promise<void> => {
   const stored = await openStoredThreads(cwd);
-  const grants = (await stored.grants()).sort((a, b) => b.time - a.time);
+  const grants = (await stored.store.grants()).sort((a, b) => b.time - a.time);
   const terminal = createTerminal();
   if (json) {
     terminal.json({ grants });
@@ -213,9 +220,9 @@ export const revokeGrant = async (given: string, { cwd }: PlaceOptions): Promise
   const stored = await openStoredThreads(cwd);
   const grantId = idWithPrefix(
     given,
-    (await stored.grants()).map((grant) => grant.grantId),
+    (await stored.store.grants()).map((grant) => grant.grantId),
   );
-  if (await stored.revokeGrant(grantId)) {
+  if (await stored.store.removeGrant(grantId)) {
     createTerminal().say(`Revoked ${grantId}: you will be asked again`);
     return;
   }

@@ -3,16 +3,15 @@ import { line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { Select } from "../parts/controls.tsx";
 import { Note } from "../parts/note.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { Page } from "../parts/page.tsx";
 import { useDevice } from "../state/app.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
-import { useAgents } from "../state/use-agents.ts";
+import { useActivity, useAgents } from "../state/use-agents.ts";
 import { useRead } from "../state/use-read.ts";
 import { AgentCharts, type Period, periodStart, slotName } from "./agent-charts.tsx";
 import { SessionControl } from "./session-control.tsx";
 import { SpentTable } from "./spent-table.tsx";
-import { useActivity } from "./use-activity.ts";
 
 const periods: readonly Period[] = [
   { label: "the last 24 hours", unit: "hour", count: 24 },
@@ -36,13 +35,13 @@ function Turns({ filter, name }: TurnsProps) {
   const { value } = useActivity({ by: ["turn"], filter });
   if (value === undefined) return null;
   return (
-    <Section label="Turns">
+    <section class="panel flush" aria-label="Turns">
       <SpentTable
         what={`Turns of ${name}`}
         groups={value.groups}
         nameOf={({ turn }) => (turn === undefined ? "outside of a turn" : line(turn, 60))}
       />
-    </Section>
+    </section>
   );
 }
 
@@ -103,7 +102,7 @@ export function AgentPage({ agent, session }: AgentPageProps) {
       )}
       {session !== undefined && <Turns filter={{ ...filter, session }} name={nameOf(session)} />}
       {sessions.value !== undefined && (
-        <Section label="Sessions">
+        <section class="panel flush" aria-label="Sessions">
           <SpentTable
             what="Session"
             groups={sessions.value.groups}
@@ -125,7 +124,7 @@ export function AgentPage({ agent, session }: AgentPageProps) {
               </>
             )}
           />
-        </Section>
+        </section>
       )}
     </Page>
   );

@@ -1,15 +1,15 @@
 import type { AgentState, Protection } from "@harnesskit/protocol/hub";
-import { formatAge, formatCount, formatMoment, line, plural } from "../format.ts";
+import { formatCount, line, plural } from "../format.ts";
+import { Age } from "../parts/age.tsx";
 import { AgentName } from "../parts/agent-name.tsx";
 import { CommandLine, Empty } from "../parts/empty.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { Page } from "../parts/page.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { useHello } from "../state/app.ts";
 import { useNow } from "../state/now.ts";
 import { routeHash } from "../state/route.ts";
-import { useAgents } from "../state/use-agents.ts";
+import { useActivity, useAgents } from "../state/use-agents.ts";
 import { SpentTable } from "./spent-table.tsx";
-import { useActivity } from "./use-activity.ts";
 
 const hourMs = 3_600_000;
 
@@ -41,7 +41,7 @@ function Protected({ agent: { protection, unknownTools } }: { readonly agent: Ag
   );
 }
 
-const columnsAt = (nowMs: number): readonly Column<AgentState>[] => [
+const columns: readonly Column<AgentState>[] = [
   {
     name: "Agent",
     show: ({ agent, framework, version }) => (
@@ -66,8 +66,7 @@ const columnsAt = (nowMs: number): readonly Column<AgentState>[] => [
   },
   {
     name: "Last seen",
-    show: ({ lastSeenMs }) => formatAge(lastSeenMs, nowMs),
-    titleOf: ({ lastSeenMs }) => formatMoment(lastSeenMs),
+    show: ({ lastSeenMs }) => <Age atMs={lastSeenMs} />,
   },
   { name: "Protection", show: (agent) => <Protected agent={agent} /> },
   {
@@ -91,8 +90,7 @@ const columnsAt = (nowMs: number): readonly Column<AgentState>[] => [
 export function AgentsPage() {
   const { value, problem } = useAgents();
   const hello = useHello();
-  const nowMs = useNow();
-  const sinceMs = Math.floor(nowMs / hourMs) * hourMs - 23 * hourMs;
+  const sinceMs = Math.floor(useNow() / hourMs) * hourMs - 23 * hourMs;
   const { groups = [] } = useActivity({ by: ["agent", "subagent"], filter: { sinceMs } }).value ?? {};
   const list = value?.agents ?? [];
   return (
@@ -112,9 +110,9 @@ export function AgentsPage() {
           <CommandLine args={`${hello?.hub.commands?.run ?? "run"} "list files"`} />
         </Empty>
       )}
-      {list.length > 0 && <Table columns={columnsAt(nowMs)} rows={list} keyOf={({ agent }) => agent} />}
+      {list.length > 0 && <Table columns={columns} rows={list} keyOf={({ agent }) => agent} />}
       {groups.length > 0 && (
-        <Section label="The last 24 hours">
+        <section class="panel flush" aria-label="The last 24 hours">
           <SpentTable
             what="In the last 24 hours"
             groups={groups}
@@ -124,7 +122,7 @@ export function AgentsPage() {
               </a>
             )}
           />
-        </Section>
+        </section>
       )}
     </Page>
   );

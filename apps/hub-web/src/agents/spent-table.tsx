@@ -1,9 +1,8 @@
 import type { ActivityGroup } from "@harnesskit/protocol/hub";
 import type { ComponentChildren } from "preact";
-import { formatAge, formatCount, formatMoment, line } from "../format.ts";
+import { formatCount, line } from "../format.ts";
+import { Age } from "../parts/age.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { useNow } from "../state/now.ts";
-import { cachedText, costText, tokenText } from "./spent.ts";
 
 interface SpentTableProps {
   /** What a row is: "Session". */
@@ -12,6 +11,22 @@ interface SpentTableProps {
   /** The name of one that is no subagent. */
   readonly nameOf: (group: ActivityGroup) => ComponentChildren;
 }
+
+/** What tokens cost: what is not known is not shown as nothing. */
+const costText = ({ reports, unpriced, cost }: ActivityGroup): string => {
+  if (unpriced === reports) return "unknown";
+  const digits = cost > 0 && cost < 0.1 ? 4 : 2;
+  return `${unpriced > 0 ? "at least " : ""}$${cost.toFixed(digits)}`;
+};
+
+const tokenText = (tokens: number | undefined): string =>
+  tokens === undefined ? "unknown" : formatCount(tokens);
+
+/** How much of the input was read from the prompt cache. */
+const cachedText = ({ inputTokens = 0, cacheReadTokens }: ActivityGroup["usage"]): string =>
+  cacheReadTokens === undefined || inputTokens === 0
+    ? ""
+    : `${Math.round((100 * cacheReadTokens) / inputTokens)} % from the cache`;
 
 const parentOf = ({ agent, session }: ActivityGroup) => agent ?? session;
 
@@ -27,7 +42,8 @@ const number = (name: string, show: Column<ActivityGroup>["show"]): Column<Activ
   ...{ name, show, isNumber: true },
 });
 
-const numbers = [
+const others: readonly Column<ActivityGroup>[] = [
+  { name: "Last", show: ({ lastAtMs }) => <Age atMs={lastAtMs} /> },
   number("Actions", ({ actions }) => formatCount(actions)),
   number("Failed", ({ failed }) => formatCount(failed)),
   number("Blocked", ({ refused }) => formatCount(refused)),
@@ -44,19 +60,13 @@ const numbers = [
 
 /** What was done and spent, a row for each group; those of a subagent stand below their main agent's. */
 export function SpentTable({ what, groups, nameOf }: SpentTableProps) {
-  const nowMs = useNow();
   const name: Column<ActivityGroup> = {
     name: what,
     show: (group) => (group.subagent === undefined ? nameOf(group) : line(group.subagent, 80)),
   };
-  const last: Column<ActivityGroup> = {
-    name: "Last",
-    show: ({ lastAtMs }) => formatAge(lastAtMs, nowMs),
-    titleOf: ({ lastAtMs }) => formatMoment(lastAtMs),
-  };
   return (
     <Table
-      columns={[name, last, ...numbers]}
+      columns={[name, ...others]}
       rows={nested(groups)}
       keyOf={({ agent, session, subagent, turn, startMs }) =>
         JSON.stringify([agent, session, subagent, turn, startMs])

@@ -2,6 +2,7 @@ import type { ApprovalRecord } from "@harnesskit/approvals";
 import { ApprovalRecordSchema } from "@harnesskit/approvals";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import type { Answer } from "../state/inbox.ts";
+import { postJson } from "../state/post-json.ts";
 
 /** What the hub said: the approval, or why not, in a sentence. */
 export type Said = { readonly record: ApprovalRecord } | { readonly problem: string };
@@ -9,11 +10,7 @@ export type Said = { readonly record: ApprovalRecord } | { readonly problem: str
 /** Undefined where the hub does not answer. */
 const postAnswer = async (path: string, body: object): Promise<Said | undefined> => {
   try {
-    const response = await fetch(path.slice(1), {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
+    const response = await postJson(path.slice(1), body);
     if (!response.ok) return { problem: (await response.text()).trim() };
     return { record: ApprovalRecordSchema.parse(((await response.json()) as { record: unknown }).record) };
   } catch {

@@ -17,13 +17,10 @@ function AnswerPage() {
   const [said, setSaid] = useState<Said>();
   const [answerState, setAnswerState] = useState<AnswerState>();
   const [isAway, setAway] = useState(false);
-  const [nowMs, setNowMs] = useState(Date.now);
   useEffect(() => {
     void link
       .view()
       .then((view) => setSaid(view ?? { problem: "The hub does not answer. Load this page again later." }));
-    const timer = setInterval(() => setNowMs(Date.now()), 1000);
-    return () => clearInterval(timer);
   }, []);
   if (said === undefined) return null;
   if ("problem" in said) {
@@ -61,8 +58,6 @@ function AnswerPage() {
         answerState={answerState}
         hello={undefined}
         link={isAway ? "away" : "ready"}
-        nowMs={nowMs}
-        canGrant={false}
         onAnswer={(given) => void answer(given)}
       />
     </main>

@@ -1,31 +1,33 @@
 import type { Device } from "@harnesskit/protocol/hub";
 import { useState } from "preact/hooks";
-import { formatAge, line } from "../format.ts";
+import { line } from "../format.ts";
+import { Age } from "../parts/age.tsx";
 import { Button } from "../parts/controls.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { type Allowed, AllowedCard, AllowedList } from "../parts/revocable.tsx";
 import { Line } from "../parts/safe-text.tsx";
 import { useApp } from "../state/app.ts";
-import { useNow } from "../state/now.ts";
 import { useRead } from "../state/use-read.ts";
 import { PairDevice } from "./pair-device.tsx";
 import { rightsText } from "./rights.ts";
 
-const seenText = ({ isConnected, lastSeenAtMs, revokedAtMs }: Device, nowMs: number): string => {
-  if (revokedAtMs !== undefined) return `revoked ${formatAge(revokedAtMs, nowMs)}`;
-  return isConnected ? "connected" : `seen ${formatAge(lastSeenAtMs, nowMs)}`;
-};
-
 /** A device as its card shows it. */
-const toAllowed = (device: Device, nowMs: number): Allowed => ({
+const toAllowed = (device: Device): Allowed => ({
   id: device.id,
   title: (
     <strong>
       <Line text={device.name} max={64} />
     </strong>
   ),
-  when: seenText(device, nowMs),
+  when: device.isConnected ? (
+    "connected"
+  ) : (
+    <>
+      {device.revokedAtMs === undefined ? "seen" : "revoked"}{" "}
+      <Age atMs={device.revokedAtMs ?? device.lastSeenAtMs} />
+    </>
+  ),
   isOver: device.revokedAtMs !== undefined,
   text: (
     <p>
@@ -33,13 +35,16 @@ const toAllowed = (device: Device, nowMs: number): Allowed => ({
       {device.isNotified ? "; is notified" : ""}
     </p>
   ),
-  foot: `Paired ${formatAge(device.createdAtMs, nowMs)}, at ${line(device.origin, 300)}`,
+  foot: (
+    <>
+      Paired <Age atMs={device.createdAtMs} />, at {line(device.origin, 300)}
+    </>
+  ),
 });
 
 /** The devices that were paired with the hub; each can be revoked. */
 export function DevicesPage() {
   const { client } = useApp().link;
-  const nowMs = useNow();
   const { value, problem, reload } = useRead(() => client.call("devices.list"));
   const [isPairing, setPairing] = useState(false);
   const closePairing = () => {
@@ -65,7 +70,7 @@ export function DevicesPage() {
       )}
       <AllowedList
         label="Devices"
-        items={(value?.devices ?? []).map((device) => toAllowed(device, nowMs))}
+        items={(value?.devices ?? []).map(toAllowed)}
         what="device"
         consequence="Its connections end at once, and it must be paired again. What it has answered stays answered."
         revoke={(id) => client.call("devices.revoke", { id })}
@@ -86,7 +91,7 @@ export function ThisDevicePage({ device }: { readonly device: Device }) {
       head={<p class="dim">Other devices are paired and revoked on the hub's machine.</p>}
     >
       <ul class="lines wide-gap" aria-label="Devices">
-        <AllowedCard item={toAllowed({ ...device, isConnected: true }, useNow())} />
+        <AllowedCard item={toAllowed({ ...device, isConnected: true })} />
       </ul>
       <Button look="refuse" onClick={signOut}>
         Sign this device out

@@ -1,9 +1,23 @@
-import { maxDeviceNameLength } from "@harnesskit/protocol/hub";
+import { hubPaths, maxDeviceNameLength, PairedDeviceSchema } from "@harnesskit/protocol/hub";
 import { useState } from "preact/hooks";
 import { Button } from "../parts/controls.tsx";
 import { Note } from "../parts/note.tsx";
+import { keepAccess } from "../state/access.ts";
+import { postJson } from "../state/post-json.ts";
 import { useAction } from "../state/use-action.ts";
-import { guessedName, pairDevice } from "./device-token.ts";
+
+/** What this device is, as a first name for it. */
+const guessedName = (): string =>
+  /iPhone|iPad|Android|Mac|Windows|Linux/.exec(navigator.userAgent.replace("Linux; ", ""))?.[0] ?? "Browser";
+
+/** Pairs this browser. Rejects with why it was refused, in words. */
+const pairDevice = async (code: string, name: string): Promise<void> => {
+  const response = await postJson(hubPaths.pair, { code, name }).catch((cause: unknown) => {
+    throw new TypeError("The hub cannot be reached. Try again.", { cause });
+  });
+  if (!response.ok) throw new RangeError((await response.text()).trim());
+  keepAccess(PairedDeviceSchema.parse(await response.json()).token);
+};
 
 interface PairFormProps {
   /** The code of the link that was opened. @default it is typed in */

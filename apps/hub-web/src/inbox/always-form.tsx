@@ -13,6 +13,7 @@ import { line } from "../format.ts";
 import { Button, Select } from "../parts/controls.tsx";
 import { Note } from "../parts/note.tsx";
 import { SafeText, TextList } from "../parts/safe-text.tsx";
+import { useNow } from "../state/now.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -39,16 +40,12 @@ const kindTexts: Readonly<Record<FieldKind, string>> = {
   any: "is anything",
 };
 
-const firstWords = (value: string): string =>
-  value.split("\n", 1)[0]?.split(" ").slice(0, 2).join(" ") ?? value;
 const parentOf = (path: string): string => path.replace(/\/[^/]*$/, "") || path;
 
-/** The text that a kind begins with: where the first words would allow too much, the whole value. */
-const startText = (kind: FieldKind, value: unknown, isRefused: (choice: FieldChoice) => boolean): string => {
+/** The text that a kind begins with, as narrow as it can be. */
+const startText = (kind: FieldKind, value: unknown): string => {
   if (typeof value !== "string") return "";
-  if (kind === "under") return parentOf(value);
-  const text = firstWords(value);
-  return isRefused({ kind: "startsWith", text }) ? value : text;
+  return kind === "under" ? parentOf(value) : value;
 };
 
 const patternOf = ({ kind, text }: FieldChoice, value: JsonValue): FieldPattern => {
@@ -61,11 +58,10 @@ interface FieldRowProps {
   readonly name: string;
   readonly value: unknown;
   readonly choice: FieldChoice;
-  readonly isRefused: (choice: FieldChoice) => boolean;
   readonly onChange: (choice: FieldChoice) => void;
 }
 
-function FieldRow({ name, value, choice, isRefused, onChange }: FieldRowProps) {
+function FieldRow({ name, value, choice, onChange }: FieldRowProps) {
   const kinds: FieldKind[] = typeof value === "string" ? ["is", "startsWith", "under", "any"] : ["is", "any"];
   const shown = line(name, 100);
   return (
@@ -75,7 +71,7 @@ function FieldRow({ name, value, choice, isRefused, onChange }: FieldRowProps) {
         label={`What ${shown} may be`}
         value={choice.kind}
         options={kinds.map((kind) => [kind, kindTexts[kind]])}
-        onChange={(kind) => onChange({ kind, text: startText(kind, value, isRefused) })}
+        onChange={(kind) => onChange({ kind, text: startText(kind, value) })}
       />
       {choice.kind === "startsWith" || choice.kind === "under" ? (
         <input
@@ -125,7 +121,6 @@ const reaches: readonly (readonly [Always["reach"], string])[] = [
 interface AlwaysFormProps {
   readonly record: ApprovalRecord;
   readonly grantMs: number;
-  readonly nowMs: number;
   readonly isBusy: boolean;
   /** Whether a grant is for exactly this call, as on a device with a highest risk. */
   readonly isExactOnly: boolean;
@@ -135,8 +130,9 @@ interface AlwaysFormProps {
 
 /** Chooses a grant, and shows it whole before it is given. */
 export function AlwaysForm(props: AlwaysFormProps) {
-  const { record, grantMs, nowMs, isBusy, isExactOnly, onGive, onCancel } = props;
+  const { record, grantMs, isBusy, isExactOnly, onGive, onCancel } = props;
   const { input, tool } = record.subject;
+  const nowMs = useNow();
   const form = useRef<HTMLFormElement>(null);
   const [reach, setReach] = useState<Always["reach"]>("session");
   const [which, setWhich] = useState<"exact" | "pattern">("exact");
@@ -144,10 +140,9 @@ export function AlwaysForm(props: AlwaysFormProps) {
   const offered = durations.filter(([ms]) => ms <= grantMs);
   if (!offered.some(([ms]) => ms === forMs)) offered.push([forMs, "as long as the hub allows"]);
   const [openedMs] = useState(nowMs);
-  const exact: Readonly<Record<string, FieldChoice>> = Object.fromEntries(
-    Object.keys(input).map((name) => [name, { kind: "is", text: "" }]),
+  const [choices, setChoices] = useState<Readonly<Record<string, FieldChoice>>>(() =>
+    Object.fromEntries(Object.keys(input).map((name) => [name, { kind: "is", text: "" }])),
   );
-  const [choices, setChoices] = useState(exact);
   /** A pattern begins with the narrowest that there is: `npm test*`. */
   const choose = (next: typeof which) => {
     setWhich(next);
@@ -158,23 +153,13 @@ export function AlwaysForm(props: AlwaysFormProps) {
   };
   // At once: the next key belongs to the form.
   useLayoutEffect(() => form.current?.querySelector("input")?.focus(), []);
-  const alwaysOf = (chosen: typeof choices): Always => ({
-    reach,
-    forMs,
-    input: Object.fromEntries(
-      Object.entries(chosen).map(([name, choice]) => [name, patternOf(choice, input[name] ?? null)]),
-    ),
-  });
-  const termsOf = (asked: Always) => grantTerms(record, asked, Math.max(openedMs, nowMs), grantMs);
   const isPattern = which === "pattern";
-  const always: Always = isPattern ? alwaysOf(choices) : { reach, forMs };
-  const terms = termsOf(always);
-  const isEmpty =
-    isPattern &&
-    Object.values(choices).some(
-      ({ kind, text }) => (kind === "under" || kind === "startsWith") && text === "",
-    );
-  const problem = isEmpty ? "Fill in each pattern." : grantProblem(record, terms)?.message;
+  const pattern = Object.fromEntries(
+    Object.entries(choices).map(([name, choice]) => [name, patternOf(choice, input[name] ?? null)]),
+  );
+  const always: Always = { reach, forMs, ...(isPattern && { input: pattern }) };
+  const terms = grantTerms(record, always, Math.max(openedMs, nowMs), grantMs);
+  const problem = grantProblem(record, terms)?.message;
   return (
     <form
       ref={form}
@@ -211,9 +196,6 @@ export function AlwaysForm(props: AlwaysFormProps) {
               name={name}
               value={input[name]}
               choice={choice}
-              isRefused={(changed) =>
-                grantProblem(record, termsOf(alwaysOf({ ...exact, [name]: changed }))) !== undefined
-              }
               onChange={(changed) => setChoices({ ...choices, [name]: changed })}
             />
           ))}

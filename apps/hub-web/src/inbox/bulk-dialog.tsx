@@ -9,13 +9,13 @@ import { Note } from "../parts/note.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
 import { SubjectView } from "../parts/subject-view.tsx";
+import { useSeenToEnd } from "../parts/use-seen-to-end.ts";
 import { useApp, useHello } from "../state/app.ts";
 import { isLeft } from "../state/inbox.ts";
 import { useStore } from "../state/store.ts";
 import { shortEnding } from "./ending.ts";
 import { RefuseForm } from "./refuse-form.tsx";
 import { useArmed } from "./use-armed.ts";
-import { useSeenToEnd } from "./use-seen-to-end.ts";
 
 interface BulkDialogProps {
   readonly records: readonly ApprovalRecord[];
@@ -70,7 +70,6 @@ export function BulkDialog({ records, decision, onClose }: BulkDialogProps) {
     }[state.state];
   };
   const isAnyGrave = included.some(({ view }) => isGrave(view.risk.level));
-  const isDone = isSent && shown.every(({ id }) => answers.get(id)?.state !== "sending");
   const canAnswer = isArmed && included.length > 0;
   const actions = isRefusal ? (
     <RefuseForm isBusy={!canAnswer} count={included.length} onRefuse={answer} onCancel={onClose} />
@@ -82,7 +81,7 @@ export function BulkDialog({ records, decision, onClose }: BulkDialogProps) {
       {!isSeen && <span class="dim small">Read to the end to approve.</span>}
     </>
   );
-  const close = isSent ? (isDone ? "Done" : "Close") : isRefusal ? undefined : "Cancel";
+  const close = isSent ? "Close" : isRefusal ? undefined : "Cancel";
   return (
     <Dialog
       title={`${isRefusal ? "Refuse" : "Approve"} ${plural(shown.length, "action")}`}

@@ -2,8 +2,9 @@ import { type ApprovalRecord, isGrave, presentApproval } from "@harnesskit/appro
 import type { ComponentProps } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { rightsProblem } from "../devices/rights.ts";
-import { formatAge, formatMoment, formatSpan } from "../format.ts";
+import { formatMoment, formatSpan } from "../format.ts";
 import { useKey } from "../keys.ts";
+import { Age } from "../parts/age.tsx";
 import { AgentName } from "../parts/agent-name.tsx";
 import { ApproveButton } from "../parts/approve-button.tsx";
 import { Button } from "../parts/controls.tsx";
@@ -12,26 +13,25 @@ import { Note } from "../parts/note.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { Line, SafeText, TextList } from "../parts/safe-text.tsx";
 import { SubjectView } from "../parts/subject-view.tsx";
+import { useSeenToEnd } from "../parts/use-seen-to-end.ts";
+import { RuleFromAnswer } from "../policy/offered-rule.tsx";
 import type { Hello, LinkState } from "../state/hub-link.ts";
 import { type Answer, type AnswerState, isLeft } from "../state/inbox.ts";
+import { useNow } from "../state/now.ts";
 import { AlwaysForm } from "./always-form.tsx";
 import { approvalEnding } from "./ending.ts";
 import { RefuseForm } from "./refuse-form.tsx";
-import { RuleFromAnswer } from "./rule-from-answer.tsx";
 import { useArmed } from "./use-armed.ts";
-import { useSeenToEnd } from "./use-seen-to-end.ts";
 
 interface DecisionPanelProps {
   readonly record: ApprovalRecord;
   readonly answerState: AnswerState | undefined;
+  /** What the hub said of itself; without it no grant is given. */
   readonly hello: Hello | undefined;
   readonly link: LinkState;
-  readonly nowMs: number;
   readonly onAnswer: (answer: Answer) => void;
   /** @default there is nothing to go back to */
   readonly onClose?: () => void;
-  /** Whether an answer may give a grant. @default true */
-  readonly canGrant?: boolean;
 }
 
 /** More than a question can have: it is at most 1 MiB. */
@@ -46,8 +46,9 @@ function Fact({ name, ...value }: ComponentProps<"dd"> & { readonly name: string
   );
 }
 
-function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) {
+function Facts({ record }: Pick<DecisionPanelProps, "record">) {
   const { origin, createdAtMs, expiresAtMs, status } = record;
+  const leftMs = expiresAtMs - useNow();
   const facts = {
     Directory: origin.directory,
     Subagent: origin.subagent,
@@ -60,16 +61,12 @@ function Facts({ record, nowMs }: Pick<DecisionPanelProps, "record" | "nowMs">) 
       <Fact name="Agent">
         <AgentName name={origin.agent} />
       </Fact>
-      <Fact name="Asked" title={formatMoment(createdAtMs)}>
-        {formatAge(createdAtMs, nowMs)}
+      <Fact name="Asked">
+        <Age atMs={createdAtMs} />
       </Fact>
       {status === "pending" && (
-        <Fact
-          name="Expires"
-          title={formatMoment(expiresAtMs)}
-          class={expiresAtMs - nowMs < 60_000 ? "soon" : ""}
-        >
-          in {formatSpan(expiresAtMs - nowMs)}
+        <Fact name="Expires" title={formatMoment(expiresAtMs)} class={leftMs < 60_000 ? "soon" : ""}>
+          in {formatSpan(leftMs)}
         </Fact>
       )}
       {Object.entries(facts).map(
@@ -104,7 +101,8 @@ function AnswerNote({ state, link }: { readonly state: AnswerState | undefined; 
 
 /** One approval: what exactly will be done, why it is asked, and the answers. */
 export function DecisionPanel(props: DecisionPanelProps) {
-  const { record, answerState, hello, link, nowMs, onAnswer, onClose, canGrant = true } = props;
+  const { record, answerState, hello, link, onAnswer, onClose } = props;
+  const nowMs = useNow();
   const { id, digest, status } = record;
   const approve = useRef<HTMLButtonElement>(null);
   const body = useRef<HTMLElement>(null);
@@ -121,7 +119,7 @@ export function DecisionPanel(props: DecisionPanelProps) {
   const beyond = rightsProblem(record, hello?.device);
   const canAnswer = isPending && isArmed && !isBusy && beyond === undefined;
   const canApprove = canAnswer && isSeen && !isAskerGone;
-  const canAlways = canApprove && canGrant && view.isWhole;
+  const canAlways = canApprove && hello !== undefined && view.isWhole;
   const isCutHere = view.parts.some(({ lines }) => lines.at(-1)?.kind === "cut");
   const close = () => setMode("none");
   useEffect(close, [status]);
@@ -167,7 +165,7 @@ export function DecisionPanel(props: DecisionPanelProps) {
       >
         Refuse <kbd>R</kbd>
       </Button>
-      {canGrant && (
+      {hello !== undefined && (
         <Button
           look="quiet"
           icon="always"
@@ -193,7 +191,6 @@ export function DecisionPanel(props: DecisionPanelProps) {
       <AlwaysForm
         record={record}
         grantMs={hello?.grantMs ?? 0}
-        nowMs={nowMs}
         isBusy={isBusy}
         isExactOnly={hello?.device?.upTo !== undefined}
         onCancel={close}
@@ -205,10 +202,9 @@ export function DecisionPanel(props: DecisionPanelProps) {
   return (
     <Detail
       className={`risk-edge-${view.risk.level}`}
-      shown={id}
       title={<SafeText text={view.title} />}
       afterTitle={<RiskBadge level={view.risk.level} />}
-      head={<Facts record={record} nowMs={nowMs} />}
+      head={<Facts record={record} />}
       label="What will be done"
       body={body}
       footer={isPending ? beyond === undefined ? forms[mode] : <Note tone="warn">{beyond}</Note> : undefined}
@@ -235,7 +231,9 @@ export function DecisionPanel(props: DecisionPanelProps) {
       {!view.isWhole && (
         <Note tone="warn">Part of it is not shown. It can be approved once, not for always.</Note>
       )}
-      {status === "approved" && hello?.device === undefined && <RuleFromAnswer record={record} />}
+      {status === "approved" && hello !== undefined && hello.device === undefined && (
+        <RuleFromAnswer record={record} />
+      )}
       <div ref={end} />
       <p class="digest dim small">{view.digest}</p>
     </Detail>

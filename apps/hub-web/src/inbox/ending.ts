@@ -6,20 +6,13 @@ export interface Ending {
   readonly text: string;
 }
 
-const effectTexts: Readonly<Record<ApprovalRecord["effect"], string>> = {
-  none: "",
-  claimed: " It is being done.",
-  done: " It was done.",
-  failed: " It was tried and failed.",
-  ambiguous: " No outcome arrived: it may have been done, in part or whole.",
-};
-
-const effectTones: Readonly<Record<ApprovalRecord["effect"], Ending["tone"]>> = {
-  none: "good",
-  claimed: "good",
-  done: "good",
-  failed: "bad",
-  ambiguous: "warn",
+/** What came of an approved action. */
+const effects: Readonly<Record<ApprovalRecord["effect"], readonly [Ending["tone"], string]>> = {
+  none: ["good", "The agent has not taken it yet."],
+  claimed: ["good", "It is being done."],
+  done: ["good", "It was done."],
+  failed: ["bad", "It was tried and failed."],
+  ambiguous: ["warn", "No outcome arrived: it may have been done, in part or whole."],
 };
 
 /** What became of an approval: who answered, and what came of it; undefined while it waits. */
@@ -38,8 +31,8 @@ export const approvalEnding = (
     case "pending":
       return undefined;
     case "approved": {
-      const next = effect === "none" ? " The agent has not taken it yet." : effectTexts[effect];
-      return { tone: effectTones[effect], text: `${who} approved this${how}${when}.${note}${next}${detail}` };
+      const [tone, next] = effects[effect];
+      return { tone, text: `${who} approved this${how}${when}.${note} ${next}${detail}` };
     }
     case "rejected":
       return { tone: "bad", text: `${who} refused this${when}.${note}` };

@@ -4,7 +4,6 @@ import {
   presentApproval,
   type ViewLine,
 } from "@harnesskit/approvals";
-import { Fragment } from "preact";
 import { useMemo } from "preact/hooks";
 import { formatSpan, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
@@ -58,12 +57,7 @@ export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, 
       <a class="card-link" href={href} aria-current={isOpen ? "true" : undefined}>
         <span class="card-top">
           <span class="card-title">
-            {view.title.split(/(?<=[_/.])(?=\w)/).map((part, index) => (
-              <Fragment key={`${index}`}>
-                {index > 0 && <wbr />}
-                <SafeText text={part} />
-              </Fragment>
-            ))}
+            <SafeText text={view.title} />
           </span>
           <span class="dim small nowrap">
             {isPending ? formatSpan(nowMs - createdAtMs) : shortEnding(record)}

@@ -1,7 +1,7 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import { useState } from "preact/hooks";
 import { plural } from "../format.ts";
-import { useKey } from "../keys.ts";
+import { stepIn, useKey } from "../keys.ts";
 import { Button } from "../parts/controls.tsx";
 import { CommandLine, Empty } from "../parts/empty.tsx";
 import { Note } from "../parts/note.tsx";
@@ -15,17 +15,6 @@ import { InboxCard } from "./inbox-card.tsx";
 
 /** Ended approvals that are listed under those that wait. */
 const maxEndedShown = 20;
-
-/** The approval to open after one was closed or answered: the next one that waits. */
-const stepOf = (
-  list: readonly ApprovalRecord[],
-  id: string | undefined,
-  step: 1 | -1,
-): string | undefined => {
-  const at = list.findIndex((record) => record.id === id);
-  if (at === -1) return list[step === 1 ? 0 : list.length - 1]?.id;
-  return list[Math.min(list.length - 1, Math.max(0, at + step))]?.id;
-};
 
 /** What waits for a human, the oldest first. */
 export function InboxColumn({ className }: { readonly className: string }) {
@@ -53,13 +42,12 @@ export function InboxColumn({ className }: { readonly className: string }) {
     if (id !== undefined) router.go({ page: "inbox", id });
   };
   const listed = openId === undefined ? pending : [...pending, ...ended];
-  useKey("j", () => open(stepOf(listed, openId, 1)));
-  useKey("k", () => open(stepOf(listed, openId, -1)));
+  const step = (by: 1 | -1) => open(stepIn(listed, ({ id }) => id === openId, by)?.id);
+  useKey("j", () => step(1));
+  useKey("k", () => step(-1));
   // These keys answer what is shown: with none open, they open the first.
   const openFirst = () => open(pending[0]?.id);
-  useKey("a", openFirst, openId === undefined);
-  useKey("r", openFirst, openId === undefined);
-  useKey("w", openFirst, openId === undefined);
+  for (const key of ["a", "r", "w"]) useKey(key, openFirst, openId === undefined);
   useKey("x", () => {
     if (openId === undefined) openFirst();
     else if (records.get(openId)?.status === "pending") toggle(openId);

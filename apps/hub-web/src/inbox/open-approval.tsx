@@ -1,6 +1,5 @@
 import { DetailMessage } from "../parts/detail.tsx";
 import { useApp, useHello } from "../state/app.ts";
-import { useNow } from "../state/now.ts";
 import { useStore } from "../state/store.ts";
 import { useRead } from "../state/use-read.ts";
 import { DecisionPanel } from "./decision-panel.tsx";
@@ -12,7 +11,6 @@ export function OpenApproval({ id }: { readonly id: string }) {
   const answers = useStore(inbox.answers);
   const state = useStore(link.state);
   const hello = useHello();
-  const nowMs = useNow();
   const { problem } = useRead(() => inbox.fetch(id), { key: id });
   const close = () => router.go({ page: "inbox", id: undefined });
   if (record === undefined) return <DetailMessage text={problem ?? "Loading …"} onClose={close} />;
@@ -23,7 +21,6 @@ export function OpenApproval({ id }: { readonly id: string }) {
       answerState={answers.get(id)}
       hello={hello}
       link={state}
-      nowMs={nowMs}
       onAnswer={(answer) => void inbox.answer(record, answer)}
       onClose={close}
     />

@@ -3,7 +3,7 @@ import { formatAge, formatSpan, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
-import { type Allowed, AllowedCard, AllowedList } from "../parts/revocable.tsx";
+import { type Allowed, AllowedList } from "../parts/revocable.tsx";
 import { TextList } from "../parts/safe-text.tsx";
 import { useApp } from "../state/app.ts";
 import { useNow } from "../state/now.ts";
@@ -12,9 +12,8 @@ import { useRead } from "../state/use-read.ts";
 
 const endText = ({ revoked, expiresAtMs }: Grant, nowMs: number): string => {
   if (revoked !== undefined) return `revoked by ${line(revoked.by, 60)}, ${formatAge(revoked.atMs, nowMs)}`;
-  return expiresAtMs > nowMs
-    ? `ends in ${formatSpan(expiresAtMs - nowMs)}`
-    : `ended ${formatAge(expiresAtMs, nowMs)}`;
+  if (expiresAtMs > nowMs) return `ends in ${formatSpan(expiresAtMs - nowMs)}`;
+  return `ended ${formatAge(expiresAtMs, nowMs)}`;
 };
 
 /** A grant as its card shows it. */
@@ -42,7 +41,6 @@ export function GrantsPage() {
   const nowMs = useNow();
   const { value, problem, reload } = useRead(() => client.call("grants.list"));
   const grants = (value?.grants ?? []).map(({ grant, lines }) => toAllowed(grant, lines, nowMs)).reverse();
-  const over = grants.filter(({ isOver }) => isOver);
   return (
     <Page
       title="Grants"
@@ -63,23 +61,13 @@ export function GrantsPage() {
         </Empty>
       )}
       <AllowedList
-        label="Grants in force"
-        items={grants.filter(({ isOver }) => !isOver)}
+        label="Grants"
+        items={grants.sort((a, b) => Number(a.isOver) - Number(b.isOver))}
         what="grant"
         consequence="Approvals that it has given and that no agent has taken yet are withdrawn."
         revoke={(id) => client.call("grants.revoke", { id })}
         reload={reload}
       />
-      {over.length > 0 && (
-        <>
-          <h2 class="cards-head">Over</h2>
-          <ul class="lines wide-gap" aria-label="Grants that are over">
-            {over.map((item) => (
-              <AllowedCard key={item.id} item={item} />
-            ))}
-          </ul>
-        </>
-      )}
     </Page>
   );
 }

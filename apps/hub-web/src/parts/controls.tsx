@@ -1,6 +1,6 @@
 import type { ComponentProps } from "preact";
+import { useState } from "preact/hooks";
 import { Icon, type IconName } from "./icons.tsx";
-import { useCopy } from "./use-copy.ts";
 
 interface ButtonProps extends Omit<ComponentProps<"button">, "icon" | "class"> {
   /** `primary`, `refuse` or `quiet`; `compact`. */
@@ -31,21 +31,26 @@ export function CloseButton({ onClose }: { readonly onClose: () => void }) {
   return <IconButton icon="close" label="Close" title={undefined} onClick={onClose} />;
 }
 
-interface CopyButtonProps {
+interface CopyButtonProps extends ButtonProps {
   readonly text: string;
-  readonly children?: string;
-  readonly label?: string;
-  readonly icon?: IconName;
 }
 
-export function CopyButton({ text, children = "Copy", label, icon = "copy" }: CopyButtonProps) {
-  const [isCopied, copy] = useCopy();
+const copiedMs = 2000;
+
+/** Copies a text, and says for two seconds that it has. */
+export function CopyButton({ text, children = "Copy", icon = "copy", ...rest }: CopyButtonProps) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+    setTimeout(() => setCopied(false), copiedMs);
+  };
   return (
     <Button
       look="quiet compact"
       icon={isCopied ? "check" : icon}
-      aria-label={label}
-      onClick={() => copy(text)}
+      onClick={() => copy().catch(() => undefined)}
+      {...rest}
     >
       {isCopied ? "Copied" : children}
     </Button>

@@ -7,8 +7,6 @@ import { ScrollArea } from "./scroll-area.tsx";
 
 interface DetailProps {
   readonly className: string;
-  /** What is open: the focus moves here when another one is. */
-  readonly shown: string | number;
   readonly title: ComponentChildren;
   readonly beforeTitle?: ComponentChildren;
   readonly afterTitle?: ComponentChildren;
@@ -22,13 +20,14 @@ interface DetailProps {
   readonly children: ComponentChildren;
 }
 
-/** What is open beside a list: its head stays, its body scrolls. */
+/** What is open beside a list: its head stays, its body scrolls, and Escape closes it. It takes the focus when it appears. */
 export function Detail(props: DetailProps) {
-  const { className, shown, title, beforeTitle, afterTitle, head, label, body, footer, onClose } = props;
+  const { className, title, beforeTitle, afterTitle, head, label, body, footer, onClose } = props;
   const titleId = useId();
   const panel = useRef<HTMLElement>(null);
+  useKey("Escape", () => onClose?.(), onClose !== undefined);
   // The panel and none of its buttons: a key that was meant for something else answers nothing.
-  useLayoutEffect(() => panel.current?.focus({ preventScroll: true }), [shown]);
+  useLayoutEffect(() => panel.current?.focus({ preventScroll: true }), []);
   return (
     <section ref={panel} class={`decision ${className}`} tabIndex={-1} aria-labelledby={titleId}>
       <header class="decision-head">
@@ -50,15 +49,9 @@ export function Detail(props: DetailProps) {
 
 /** In the place of what is open: that it is being read, or why it cannot be shown. */
 export function DetailMessage({ text, onClose }: { readonly text: string; readonly onClose: () => void }) {
-  useKey("Escape", onClose);
   return (
-    <section class="decision" aria-live="polite">
-      <header class="decision-head">
-        <CloseButton onClose={onClose} />
-      </header>
-      <p class="loading dim">
-        <Line text={text} max={500} />
-      </p>
-    </section>
+    <Detail className="" title={<Line text={text} max={500} />} label="Nothing else" onClose={onClose}>
+      {null}
+    </Detail>
   );
 }

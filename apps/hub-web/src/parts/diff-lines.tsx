@@ -17,12 +17,15 @@ const textOf = (numbered: NumberedLine): string =>
 
 const signs: Readonly<Partial<Record<ViewLine["kind"], string>>> = { added: "+", removed: "−" };
 
+/** The kinds of line that have a side. */
+const sided: ReadonlySet<ViewLine["kind"]> = new Set(["added", "removed", "plain"]);
+
 type Colours = ReadonlyMap<NumberedLine, readonly Token[]>;
 
 /** The colours of each line: a file is read as it was and as it will be, since a string may span lines. */
 const useColours = (numbered: readonly NumberedLine[], language: string | undefined): Colours => {
   const sideWithout = (kind: ViewLine["kind"]) =>
-    numbered.filter(({ line }) => ["added", "removed", "plain"].includes(line.kind) && line.kind !== kind);
+    numbered.filter(({ line }) => sided.has(line.kind) && line.kind !== kind);
   const before = useMemo(() => sideWithout("added"), [numbered]);
   const after = useMemo(() => sideWithout("removed"), [numbered]);
   const join = (side: readonly NumberedLine[]) => side.map(textOf).join("\n");
@@ -35,27 +38,29 @@ const useColours = (numbered: readonly NumberedLine[], language: string | undefi
   }, [before, after, colouredBefore, colouredAfter]);
 };
 
-function Text({ numbered, colours }: { readonly numbered: NumberedLine; readonly colours: Colours }) {
-  const tokens = colours.get(numbered);
-  return (
-    <span class="diff-text">
-      {tokens === undefined ? <SafeText text={textOf(numbered)} /> : <Tokens tokens={tokens} />}
-    </span>
-  );
-}
-
-interface SideProps {
+interface CellProps {
+  readonly className: string;
   readonly numbered: NumberedLine | undefined;
-  readonly number: "before" | "after";
+  readonly numbers: readonly ("before" | "after")[];
   readonly colours: Colours;
 }
 
-function Side({ numbered, number, colours }: SideProps) {
+/** A line with its numbers, its sign and its colours; empty where the other side has a line more. */
+function Cell({ className, numbered, numbers, colours }: CellProps) {
+  const tokens = numbered && colours.get(numbered);
   return (
-    <span class={`diff-side ${numbered?.line.kind ?? "absent"}`}>
-      <span class="number">{numbered?.[number]}</span>
+    <span class={`${className} ${numbered?.line.kind ?? "absent"}`}>
+      {numbers.map((number) => (
+        <span key={number} class="number">
+          {numbered?.[number]}
+        </span>
+      ))}
       <span class="sign">{numbered && signs[numbered.line.kind]}</span>
-      {numbered !== undefined && <Text numbered={numbered} colours={colours} />}
+      {numbered !== undefined && (
+        <span class="diff-text">
+          {tokens === undefined ? <SafeText text={textOf(numbered)} /> : <Tokens tokens={tokens} />}
+        </span>
+      )}
     </span>
   );
 }
@@ -75,27 +80,29 @@ export function DiffLines({ lines, language }: DiffLinesProps) {
   return (
     <span ref={space} class="diff-lines">
       {pairs.map(([left, right], index) => {
-        const { line } = (left ?? right) as NumberedLine;
-        if (line.kind === "cut")
-          return (
-            <span key={`${index}`} class="code-line cut">
-              {line.text}
-            </span>
-          );
-        if (isWide && (line.kind === "added" || line.kind === "removed" || line.kind === "plain"))
-          return (
-            <span key={`${index}`} class="diff-pair">
-              <Side numbered={left} number="before" colours={colours} />
-              <Side numbered={right} number="after" colours={colours} />
-            </span>
-          );
         const one = (left ?? right) as NumberedLine;
+        const { kind, text } = one.line;
+        const key = `${index}`;
+        if (kind === "cut")
+          return (
+            <span key={key} class="code-line cut">
+              {text}
+            </span>
+          );
+        if (!isWide || !sided.has(kind))
+          return (
+            <Cell
+              key={key}
+              className="code-line"
+              numbered={one}
+              numbers={["before", "after"]}
+              colours={colours}
+            />
+          );
         return (
-          <span key={`${index}`} class={`code-line ${line.kind}`}>
-            <span class="number">{one.before}</span>
-            <span class="number">{one.after}</span>
-            <span class="sign">{signs[line.kind]}</span>
-            <Text numbered={one} colours={colours} />
+          <span key={key} class="diff-pair">
+            <Cell className="diff-side" numbered={left} numbers={["before"]} colours={colours} />
+            <Cell className="diff-side" numbered={right} numbers={["after"]} colours={colours} />
           </span>
         );
       })}

@@ -25,7 +25,7 @@ export function CommandLine({ args }: { readonly args: string }) {
   return (
     <div class="command-line">
       <code>{command}</code>
-      <CopyButton text={command} label={`Copy the command ${command}`} />
+      <CopyButton text={command} aria-label={`Copy the command ${command}`} />
     </div>
   );
 }

@@ -1,7 +1,6 @@
 import { line } from "../format.ts";
-import { Icon } from "./icons.tsx";
+import { CopyButton } from "./controls.tsx";
 import { SafeText } from "./safe-text.tsx";
-import { useCopy } from "./use-copy.ts";
 
 /** The address that opens a file in Visual Studio Code; undefined for a path that depends on where it is read. */
 const editorUrl = (path: string): string | undefined => {
@@ -15,7 +14,6 @@ const editorUrl = (path: string): string | undefined => {
 
 /** A file's path: it opens in the editor where it is absolute, and is copied where it is not. */
 export function FilePath({ path }: { readonly path: string }) {
-  const [isCopied, copy] = useCopy();
   const url = editorUrl(path);
   const text = <SafeText text={line(path, 300)} />;
   if (url !== undefined)
@@ -25,8 +23,8 @@ export function FilePath({ path }: { readonly path: string }) {
       </a>
     );
   return (
-    <button type="button" class="file-path button link" title="Copy the path" onClick={() => copy(path)}>
-      {text} <Icon name={isCopied ? "check" : "copy"} size={12} />
-    </button>
+    <CopyButton look="file-path link" title="Copy the path" text={path}>
+      {text}
+    </CopyButton>
   );
 }

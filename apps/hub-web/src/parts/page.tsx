@@ -30,17 +30,3 @@ export function Page({ title, head, what = "page", problem, isLoading, children 
     </main>
   );
 }
-
-interface SectionProps {
-  readonly label: string;
-  readonly children: ComponentChildren;
-}
-
-/** A table or a list of a page, in a frame. */
-export function Section({ label, children }: SectionProps) {
-  return (
-    <section class="panel flush" aria-label={label}>
-      {children}
-    </section>
-  );
-}

@@ -10,7 +10,7 @@ export interface Allowed {
   readonly id: string;
   readonly title: ComponentChildren;
   /** When it ends, or ended. */
-  readonly when: string;
+  readonly when: ComponentChildren;
   readonly isOver: boolean;
   readonly text: ComponentChildren;
   readonly foot: ComponentChildren;
@@ -18,7 +18,7 @@ export interface Allowed {
 
 interface AllowedCardProps {
   readonly item: Allowed;
-  readonly onRevoke?: (() => void) | undefined;
+  readonly onRevoke?: () => void;
 }
 
 export function AllowedCard({ item: { title, when, isOver, text, foot }, onRevoke }: AllowedCardProps) {

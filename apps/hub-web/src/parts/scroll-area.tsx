@@ -5,11 +5,12 @@ interface ScrollAreaProps {
   readonly label: string;
   readonly className: string;
   readonly element?: RefObject<HTMLElement | null> | undefined;
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
   readonly children: ComponentChildren;
 }
 
 /** A part of the page that scrolls by itself, by keys too. */
-export function ScrollArea({ label, className, element, children }: ScrollAreaProps) {
+export function ScrollArea({ label, className, element, onKeyDown, children }: ScrollAreaProps) {
   const own = useRef<HTMLElement>(null);
   const area = element ?? own;
   useLayoutEffect(() => {
@@ -17,7 +18,7 @@ export function ScrollArea({ label, className, element, children }: ScrollAreaPr
     if (area.current !== null) area.current.tabIndex = 0;
   }, [area]);
   return (
-    <section ref={area} class={className} aria-label={label}>
+    <section ref={area} class={className} aria-label={label} onKeyDown={onKeyDown}>
       {children}
     </section>
   );

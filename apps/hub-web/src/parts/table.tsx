@@ -4,7 +4,6 @@ import type { ComponentChildren } from "preact";
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  readonly titleOf?: (row: Row) => string;
   readonly show: (row: Row) => ComponentChildren;
 }
 
@@ -35,12 +34,7 @@ export function Table<Row>({ columns, rows, keyOf, classOf }: TableProps<Row>) {
           <tr key={keyOf(row)} class={classOf?.(row)}>
             <th scope="row">{first?.show(row)}</th>
             {others.map((column) => (
-              <td
-                key={column.name}
-                data-label={column.name}
-                class={looks(column)}
-                title={column.titleOf?.(row)}
-              >
+              <td key={column.name} data-label={column.name} class={looks(column)}>
                 {column.show(row)}
               </td>
             ))}

@@ -16,18 +16,16 @@ const checkAfterMs = 200;
 
 /** What the hub says of a text, once it is not changed any more for a moment. Until then it says what it said before. */
 const useCheck = (text: string, rowId: number | undefined): PolicyCheck => {
-  const [settled, setSettled] = useState(text);
-  const [version, setVersion] = useState(0);
+  const [settled, setSettled] = useState({ text, version: 0 });
   useEffect(() => {
-    const timer = setTimeout(() => {
-      setSettled(text);
-      setVersion((before) => before + 1);
-    }, checkAfterMs);
+    const settle = () => setSettled(({ version }) => ({ text, version: version + 1 }));
+    const timer = setTimeout(settle, checkAfterMs);
     return () => clearTimeout(timer);
   }, [text, rowId]);
   const { value, problem } = useRead(
-    async (client) => (settled === "" ? nothing : client.call("policy.check", { text: settled, rowId })),
-    { version },
+    async (client) =>
+      settled.text === "" ? nothing : client.call("policy.check", { text: settled.text, rowId }),
+    { version: settled.version },
   );
   return problem === undefined ? (value ?? nothing) : { ...nothing, problems: [{ message: problem }] };
 };

@@ -1,19 +1,14 @@
-import { formatAge, line } from "../format.ts";
+import { line } from "../format.ts";
+import { Age } from "../parts/age.tsx";
 import { Note } from "../parts/note.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { Page } from "../parts/page.tsx";
 import { useDevice } from "../state/app.ts";
-import { useNow } from "../state/now.ts";
 import { useRead } from "../state/use-read.ts";
 import { PolicyEditor } from "./policy-editor.tsx";
 import { RuleTable } from "./rule-table.tsx";
 
-interface PolicyPageProps {
-  /** The row whose event a draft is tried on. */
-  readonly id: string | undefined;
-}
-
-export function PolicyPage({ id }: PolicyPageProps) {
-  const nowMs = useNow();
+/** The rules in force, and a draft of others; `id` names the row whose event it is tried on. */
+export function PolicyPage({ id }: { readonly id: string | undefined }) {
   const device = useDevice();
   const { value, problem, reload } = useRead((client) => client.call("policy.get"));
   const policy = value?.policy;
@@ -22,7 +17,7 @@ export function PolicyPage({ id }: PolicyPageProps) {
     <>
       <p class="dim">
         <strong>{line(policy.name, 100)}</strong> from <code>{line(policy.file, 300)}</code>, loaded{" "}
-        {formatAge(policy.loadedAtMs, nowMs)}{" "}
+        <Age atMs={policy.loadedAtMs} />{" "}
         <span class={`chip ${isEnforced ? "good" : "warn"}`}>
           {isEnforced ? "enforced" : "shadow: recorded and not enforced"}
         </span>
@@ -33,9 +28,9 @@ export function PolicyPage({ id }: PolicyPageProps) {
   return (
     <Page title="Policy" head={head} what="policy" problem={problem} isLoading={policy === undefined}>
       {policy !== undefined && (
-        <Section label="Rules">
-          <RuleTable rules={policy.rules} nowMs={nowMs} />
-        </Section>
+        <section class="panel flush" aria-label="Rules">
+          <RuleTable rules={policy.rules} />
+        </section>
       )}
       {policy !== undefined &&
         (device === undefined ? (

@@ -1,8 +1,9 @@
 import type { RuleHits } from "@harnesskit/protocol/hub";
-import { formatAge, formatCount, line } from "../format.ts";
+import { formatCount, line } from "../format.ts";
+import { Age } from "../parts/age.tsx";
 import { Line } from "../parts/safe-text.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { decisionWord } from "../timeline/row-state.tsx";
+import { decisionTone, decisionWord } from "../timeline/row-state.tsx";
 
 const kindTexts: Readonly<Record<RuleHits["kind"], string>> = {
   rule: "rule",
@@ -12,12 +13,10 @@ const kindTexts: Readonly<Record<RuleHits["kind"], string>> = {
   guard: "built in",
 };
 
-const tones: Readonly<Record<string, string>> = { allow: "good", block: "bad", escalate: "warn" };
-
 const isOver = ({ text, kind }: RuleHits): boolean =>
   text === undefined && (kind === "rule" || kind === "limit");
 
-const columnsAt = (nowMs: number, most: number): readonly Column<RuleHits>[] => [
+const columnsFor = (most: number): readonly Column<RuleHits>[] => [
   {
     name: "Rule",
     show: (rule) => (
@@ -53,7 +52,7 @@ const columnsAt = (nowMs: number, most: number): readonly Column<RuleHits>[] => 
       text && (
         <>
           <span class="inline">
-            <span class={`chip ${tones[text.decision] ?? ""}`}>{decisionWord(text.decision)}</span>
+            <span class={`chip ${decisionTone(text.decision)}`}>{decisionWord(text.decision)}</span>
             {text.mode === "shadow" && <span class="chip">only recorded (shadow)</span>}
           </span>
           {text.reason !== undefined && <span class="dim small">{line(text.reason, 500)}</span>}
@@ -80,21 +79,16 @@ const columnsAt = (nowMs: number, most: number): readonly Column<RuleHits>[] => 
   {
     name: "Last hit",
     show: ({ lastHitAtMs }) =>
-      lastHitAtMs === undefined ? <span class="dim">never</span> : formatAge(lastHitAtMs, nowMs),
+      lastHitAtMs === undefined ? <span class="dim">never</span> : <Age atMs={lastHitAtMs} />,
   },
 ];
 
-interface RuleTableProps {
-  readonly rules: readonly RuleHits[];
-  readonly nowMs: number;
-}
-
 /** Each rule with what it means and how often it has decided. */
-export function RuleTable({ rules, nowMs }: RuleTableProps) {
+export function RuleTable({ rules }: { readonly rules: readonly RuleHits[] }) {
   const most = Math.max(1, ...rules.map(({ hits }) => hits));
   return (
     <Table
-      columns={columnsAt(nowMs, most)}
+      columns={columnsFor(most)}
       rows={rules}
       keyOf={({ kind, name }) => `${kind} ${name}`}
       classOf={(rule) => (isOver(rule) ? "over" : "")}

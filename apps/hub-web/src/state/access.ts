@@ -1,11 +1,8 @@
 import { hubPaths, PageSessionSchema, SocketTicketSchema } from "@harnesskit/protocol/hub";
 
-import { deviceToken, forgetDevice, takePairingCode } from "../devices/device-token.ts";
+import { postJson } from "./post-json.ts";
 
-const storageKey = "harness-hub-session";
-const channelName = "harness-hub";
-/** How long the other tabs of this browser have to share their session. */
-const shareMs = 300;
+const storageKey = "harness-hub-access";
 
 /** The session of the page, or why it is missing. */
 export type Access =
@@ -26,57 +23,34 @@ const takeTicket = (): string | undefined => {
 };
 
 const openSession = async (ticket: string): Promise<string | undefined> => {
-  const response = await fetch(hubPaths.session, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ticket }),
-  });
+  const response = await postJson(hubPaths.session, { ticket });
   return response.ok ? PageSessionSchema.parse(await response.json()).token : undefined;
 };
 
-/** Another tab of this browser that has the hub open gives its session to a tab that was opened with a link to a row. */
-const askOtherTabs = (): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    const channel = new BroadcastChannel(channelName);
-    const end = (token?: string) => {
-      clearTimeout(timer);
-      channel.close();
-      resolve(token);
-    };
-    const timer = setTimeout(end, shareMs);
-    channel.onmessage = ({ data }: MessageEvent<unknown>) => {
-      if (typeof data === "object" && data !== null && "token" in data && typeof data.token === "string")
-        end(data.token);
-    };
-    channel.postMessage("session?");
-  });
-
-const shareSession = (token: string): void => {
-  const channel = new BroadcastChannel(channelName);
-  channel.onmessage = ({ data }: MessageEvent<unknown>) => {
-    if (data === "session?" && sessionStorage.getItem(storageKey) === token) channel.postMessage({ token });
-  };
-};
-
-/** The credential of this tab: the device's own, or a session from the link's ticket, an earlier load or another tab. */
+/** The credential of this browser: the device's own, or a session from the link's ticket or from an earlier page. */
 export const openAccess = async (): Promise<Access> => {
-  const pairingCode = takePairingCode();
-  if (pairingCode !== undefined) return { pairingCode };
+  const pairingCode = /^#pair=([\w-]+)$/.exec(location.hash)?.[1];
+  if (pairingCode !== undefined) {
+    history.replaceState(null, "", location.pathname);
+    return { pairingCode };
+  }
   const ticket = takeTicket();
   const fresh = ticket === undefined ? undefined : await openSession(ticket);
-  const device = deviceToken();
-  if (fresh === undefined && device !== undefined) return { token: device };
-  const token = fresh ?? sessionStorage.getItem(storageKey) ?? (await askOtherTabs());
-  if (token === undefined) return { refused: ticket === undefined ? "no_link" : "used_link" };
-  sessionStorage.setItem(storageKey, token);
-  shareSession(token);
+  const token = fresh ?? localStorage.getItem(storageKey);
+  if (token === null) return { refused: ticket === undefined ? "no_link" : "used_link" };
+  keepAccess(token);
   return { token };
 };
 
+/** Keeps a credential for all tabs of this browser. */
+export const keepAccess = (token: string): void => localStorage.setItem(storageKey, token);
+
+/** Whether it is that of a paired device. */
+export const isDeviceToken = (token: string): boolean => token.startsWith("device.");
+
 /** Forgets a credential that the hub does not know any more. */
 export const forgetAccess = (token: string): void => {
-  if (deviceToken() === token) forgetDevice();
-  else sessionStorage.removeItem(storageKey);
+  if (localStorage.getItem(storageKey) === token) localStorage.removeItem(storageKey);
 };
 
 /** A ticket for one connection; undefined if the hub does not know the session any more. Rejects if the hub cannot be reached. */

@@ -10,10 +10,7 @@ const refusals: Readonly<Record<string, string>> = {
   grant_mismatch: "This grant does not cover the action, so nothing was answered.",
   preview_cut: "Part of the action is not shown, so it cannot be allowed for always.",
   approval_not_found: "This approval is not kept, or was never there.",
-  device_only_looks: "This device was paired to look, not to answer.",
-  not_for_devices: "This is done on the hub's own machine.",
   policy_changed: "The policy's file was changed meanwhile. Load this page again, and make the change anew.",
-  policy_read_only: "This hub was not started with a policy file that it may write.",
   row_not_found: "This row is not kept, or was never there.",
 };
 

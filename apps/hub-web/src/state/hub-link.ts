@@ -1,7 +1,7 @@
 import { createHubClient, type HubClient, type HubIntroduction } from "@harnesskit/hub/client";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { createWebSocketTransport } from "@harnesskit/transport-http";
-import { HarnessError, type Transport, TransportError } from "@harnesskit/wire";
+import { type Transport, TransportError } from "@harnesskit/wire";
 import { forgetAccess, socketTicket } from "./access.ts";
 import { Store } from "./store.ts";
 
@@ -65,10 +65,10 @@ export const openHubLink = (token: string): HubLink => {
     },
     onError: (error) => {
       if (error.code === "version_mismatch") end("outdated");
+      else if (state.value === "connecting") state.set("away");
     },
   });
-  client.connect({ retry: true }).catch((error: unknown) => {
-    if (HarnessError.isInstance(error) && error.code === "version_mismatch") end("outdated");
-  });
+  // Why it failed for good was reported above.
+  client.connect({ retry: true }).catch(() => undefined);
   return { client, state, hello };
 };

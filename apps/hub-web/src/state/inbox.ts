@@ -37,10 +37,12 @@ export class Inbox {
   readonly #unsent = new UnsentAnswers();
   /** Questions whose answer is being kept. */
   readonly #pressed = new Set<string>();
-  #onAsked: (record: ApprovalRecord) => void = () => undefined;
+  readonly #onAsked: (record: ApprovalRecord) => void;
 
-  constructor(link: HubLink) {
+  /** `onAsked` gets each question that arrives after the list was complete. */
+  constructor(link: HubLink, onAsked: (record: ApprovalRecord) => void) {
     this.#link = link;
+    this.#onAsked = onAsked;
     void this.#sendAgain();
     void this.#follow();
   }
@@ -48,11 +50,6 @@ export class Inbox {
   /** What an earlier load of the page has kept. */
   async #sendAgain(): Promise<void> {
     for (const { answer, ...question } of await this.#unsent.all()) void this.#send(question, answer, true);
-  }
-
-  /** Reports each question that arrives after the list was complete. */
-  onAsked(listener: (record: ApprovalRecord) => void): void {
-    this.#onAsked = listener;
   }
 
   /** What waits, then each change. A lost connection is replaced by the client, and the changes go on where they ended. */
@@ -104,7 +101,7 @@ export class Inbox {
   }
 
   #setAnswer(id: string, state: AnswerState): void {
-    this.answers.update((answers) => new Map(answers).set(id, state));
+    this.answers.set(new Map(this.answers.value).set(id, state));
   }
 
   /** Answers what was shown. The result is in `answers`; an answer that was sent twice counts once. */

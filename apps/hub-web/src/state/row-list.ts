@@ -14,19 +14,13 @@ export const mergeRows = (
   changed: readonly TimelineRow[],
   isComplete: boolean,
 ): readonly TimelineRow[] => {
-  const byId = new Map(changed.map((row) => [row.id, row]));
-  const merged = rows.map((row) => {
-    const next = byId.get(row.id);
-    byId.delete(row.id);
-    return next !== undefined && next.seq > row.seq ? next : row;
-  });
   const oldest = rows.at(-1)?.id ?? 0;
-  const added = [...byId.values()].filter(({ id }) => isComplete || id > oldest);
-  if (added.length === 0) return merged;
-  added.sort((a, b) => b.id - a.id);
-  const newest = merged[0]?.id ?? 0;
-  if ((added.at(-1)?.id ?? 0) > newest) return [...added, ...merged];
-  return [...added, ...merged].sort((a, b) => b.id - a.id);
+  const merged = new Map(rows.map((row) => [row.id, row]));
+  for (const row of changed) {
+    const known = merged.get(row.id);
+    if (known === undefined ? isComplete || row.id > oldest : row.seq > known.seq) merged.set(row.id, row);
+  }
+  return [...merged.values()].sort((a, b) => b.id - a.id);
 };
 
 export interface RowListOptions {

@@ -19,10 +19,6 @@ export class Store<T> {
     for (const listener of this.#listeners) listener(value);
   }
 
-  update(change: (value: T) => T): void {
-    this.set(change(this.#value));
-  }
-
   /** Reports each later value. Returns what ends that. */
   subscribe(listener: (value: T) => void): () => void {
     this.#listeners.add(listener);

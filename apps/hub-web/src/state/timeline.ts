@@ -47,11 +47,15 @@ export const toParams = ({ failed, since, until, ...rest }: TimelineFilter): Row
   untilMs: until === undefined ? undefined : Date.parse(until),
 });
 
-/** A session of which the hub has counted nothing yet. */
-const unknownSession = (rows: readonly TimelineRow[]): HubSessionState => {
-  const { agent = "", session = "" } = rows[0] ?? {};
-  const counts = { failed: 0, refused: 0, unknown: 0, running: 0, unjudged: 0, waiting: 0 };
-  return { agent, session, ...counts, actions: rows.length, firstSeenMs: 0, lastSeenMs: 0 };
+const bySession = (rows: readonly TimelineRow[]): ReadonlyMap<string, readonly TimelineRow[]> => {
+  const found = new Map<string, TimelineRow[]>();
+  for (const row of rows) {
+    const key = joinKey(row.agent, row.session);
+    const known = found.get(key);
+    if (known === undefined) found.set(key, [row]);
+    else known.push(row);
+  }
+  return found;
 };
 
 /** The sessions that fit the filter with the rows of those that are open, or the hits of a search, and as they change. */
@@ -173,15 +177,10 @@ export class Timeline {
   }
 
   #hitGroups({ rows, isComplete }: RowList): readonly TimelineGroup[] {
-    const found = new Map<string, TimelineRow[]>();
-    for (const row of rows) {
-      const key = joinKey(row.agent, row.session);
-      const hits = found.get(key);
-      if (hits === undefined) found.set(key, [row]);
-      else hits.push(row);
-    }
-    return [...found].map(([key, hits]) => {
-      const known = this.#sessions.get(key) ?? unknownSession(hits);
+    return [...bySession(rows)].flatMap(([key, hits]) => {
+      const known = this.#sessions.get(key);
+      // Its sessions are read beside the hits.
+      if (known === undefined) return [];
       const session = { ...known, firstSeenMs: hits.at(-1)?.atMs ?? 0, lastSeenMs: hits[0]?.atMs ?? 0 };
       const isOpen = !this.#closed.has(key);
       return { key, session, rows: hits, isOpen, isComplete };
@@ -197,16 +196,10 @@ export class Timeline {
 
   #apply(): void {
     this.#isPlanned = false;
-    const bySession = new Map<string, TimelineRow[]>();
-    for (const row of this.#changed.values()) {
-      const key = joinKey(row.agent, row.session);
-      bySession.set(key, [...(bySession.get(key) ?? []), row]);
-    }
-    this.#hits?.apply([...this.#changed.values()]);
+    const changed = [...this.#changed.values()];
     this.#changed.clear();
-    for (const [key, rows] of bySession) {
-      this.#lists.get(key)?.apply(rows);
-    }
+    this.#hits?.apply(changed);
+    for (const [key, rows] of bySession(changed)) this.#lists.get(key)?.apply(rows);
     this.state.set(this.#read());
   }
 

@@ -6,8 +6,10 @@ export type UnsentAnswer = Pick<ApprovalRecord, "id" | "digest"> & { readonly an
 
 const storeName = "answers";
 
-const outcomeOf = <Value>(request: IDBRequest<Value>): Promise<Value> =>
+const open = (): Promise<IDBDatabase> =>
   new Promise((resolve, reject) => {
+    const request = indexedDB.open("harness-hub-unsent", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore(storeName, { keyPath: "id" });
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
   });
@@ -21,41 +23,33 @@ export class UnsentAnswers {
 
   /** Settles when the answer is on the disk. */
   async keep(unsent: UnsentAnswer): Promise<void> {
-    await this.#change((store) => store.put(unsent));
+    await this.#run("readwrite", (store) => store.put(unsent));
   }
 
   async forget(id: string): Promise<void> {
-    await this.#change((store) => store.delete(id));
+    await this.#run("readwrite", (store) => store.delete(id));
   }
 
   async all(): Promise<readonly UnsentAnswer[]> {
-    try {
-      const transaction = (await this.#open()).transaction(storeName);
-      return await outcomeOf(transaction.objectStore(storeName).getAll());
-    } catch {
-      return [];
-    }
+    return (await this.#run<UnsentAnswer[]>("readonly", (store) => store.getAll())) ?? [];
   }
 
-  async #change(change: (store: IDBObjectStore) => void): Promise<void> {
+  async #run<Value>(
+    mode: IDBTransactionMode,
+    act: (store: IDBObjectStore) => IDBRequest<Value>,
+  ): Promise<Value | undefined> {
     try {
-      const transaction = (await this.#open()).transaction(storeName, "readwrite", { durability: "strict" });
-      change(transaction.objectStore(storeName));
+      this.#opened ??= open();
+      const transaction = (await this.#opened).transaction(storeName, mode, { durability: "strict" });
+      const request = act(transaction.objectStore(storeName));
       await new Promise((resolve, reject) => {
         transaction.oncomplete = resolve;
         transaction.onabort = () => reject(transaction.error);
       });
+      return request.result;
     } catch {
-      // It is sent as long as the page is open.
+      // An answer is sent as long as the page is open.
+      return undefined;
     }
-  }
-
-  #open(): Promise<IDBDatabase> {
-    this.#opened ??= (async () => {
-      const request = indexedDB.open("harness-hub-unsent", 1);
-      request.onupgradeneeded = () => request.result.createObjectStore(storeName, { keyPath: "id" });
-      return outcomeOf(request);
-    })();
-    return this.#opened;
   }
 }

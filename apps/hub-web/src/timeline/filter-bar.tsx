@@ -5,7 +5,7 @@ import { Button, Select } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
 import type { TimelineFilter } from "../state/route.ts";
 import { ExportMenu } from "./export-menu.tsx";
-import { decisionWords } from "./row-state.tsx";
+import { decisions } from "./row-state.tsx";
 import { TimeFilter } from "./time-filter.tsx";
 
 const typingMs = 250;
@@ -75,6 +75,7 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
   );
 }
 
+const decisionOptions = Object.entries(decisions).map(([name, [word]]) => [name, word] as const);
 const asOptions = (names: readonly string[]) => names.map((name) => [name, line(name, 60)] as const);
 
 /** The filter without what is absent or empty: an address names what is set. */
@@ -92,12 +93,7 @@ export function FilterBar({ filter, agents, tools, onChange, onJump }: FilterBar
       <SearchField value={text ?? ""} onSearch={set("text")} />
       <Choice label="Agent" value={agent} options={asOptions(agents)} onChange={set("agent")} />
       <Choice label="Tool" value={tool} options={asOptions(tools)} onChange={set("tool")} />
-      <Choice
-        label="Decision"
-        value={decision}
-        options={Object.entries(decisionWords)}
-        onChange={set("decision")}
-      />
+      <Choice label="Decision" value={decision} options={decisionOptions} onChange={set("decision")} />
       <Button
         look={`compact toggle ${failed ? "set" : ""}`}
         aria-pressed={failed === true}

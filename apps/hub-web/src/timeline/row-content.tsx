@@ -7,6 +7,7 @@ import { block, line, plainLines } from "../format.ts";
 import { CodeBlock } from "../parts/code-block.tsx";
 import { Note } from "../parts/note.tsx";
 import { SafeText } from "../parts/safe-text.tsx";
+import { SubjectView } from "../parts/subject-view.tsx";
 
 function CutNote() {
   return <p class="dim small">The hub kept a part of it: the rest was too large.</p>;
@@ -59,9 +60,7 @@ export function Input({ detail: { row, input, approval } }: { readonly detail: T
   if (parts === undefined) return input === undefined ? null : <Content label="input" content={input} />;
   return (
     <>
-      {parts.map((part, index) => (
-        <CodeBlock key={`${index}`} part={part} />
-      ))}
+      <SubjectView view={{ title: "", parts }} />
       {approval === undefined && input?.isCut && <CutNote />}
     </>
   );

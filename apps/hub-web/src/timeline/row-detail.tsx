@@ -4,17 +4,18 @@ import { rowName, rowSubject } from "@harnesskit/timeline";
 import { displayName } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ComponentChildren } from "preact";
-import { formatAge, formatClock, formatDuration, formatMoment, line, plainLines } from "../format.ts";
-import { useKey } from "../keys.ts";
+import { formatClock, formatDuration, line } from "../format.ts";
+import { Age } from "../parts/age.tsx";
 import { AgentName } from "../parts/agent-name.tsx";
-import { CodeBlock } from "../parts/code-block.tsx";
 import { Button, CopyButton } from "../parts/controls.tsx";
-import { Detail } from "../parts/detail.tsx";
+import { Detail, DetailMessage } from "../parts/detail.tsx";
 import { RiskBadge } from "../parts/risk-badge.tsx";
 import { Line, SafeText } from "../parts/safe-text.tsx";
-import { useApp, useRoute } from "../state/app.ts";
-import { useNow } from "../state/now.ts";
+import { OfferedRule } from "../policy/offered-rule.tsx";
+import { useApp, useDevice, useRoute } from "../state/app.ts";
 import { routeHash } from "../state/route.ts";
+import { useStore } from "../state/store.ts";
+import { useRead } from "../state/use-read.ts";
 import { Content, ErrorNote, Input, saidIn } from "./row-content.tsx";
 import { approvalText, approvalTones, decisionWord, StateMark, states } from "./row-state.tsx";
 
@@ -36,50 +37,32 @@ function Step({ title, tone = "", children }: StepProps) {
 
 interface RowProps {
   readonly detail: TimelineDetail;
-  /** The file of the policy in force, once it is known. */
-  readonly policyFile: string | undefined;
 }
 
+/** Why no new rule helps, by what has blocked the action. */
+const notByRule: Readonly<Record<string, string>> = {
+  limit: "A limit was reached: it passes again later, or with a higher limit in the policy.",
+  guard: "No rule allows an agent to change the policy itself. Do it by hand if you want it.",
+  failure: "Nothing passes a rule that fails: correct it in the policy.",
+};
+
 /** What its user can do about an action that the policy has blocked. */
-function HowToAllow({ detail: { row, input }, policyFile }: RowProps) {
-  const { rule, source } = row.decision ?? {};
-  const name = rule === undefined ? undefined : <code>{line(rule, 200)}</code>;
-  const file = policyFile === undefined ? "the policy" : <code>{line(policyFile, 300)}</code>;
-  const texts: Readonly<Record<string, ComponentChildren>> = {
-    limit: (
-      <>
-        The limit {name} was reached. It passes again later, or with a higher limit in {file}.
-      </>
-    ),
-    guard: "No rule allows an agent to change the policy itself. Do it by hand if you want it.",
-    failure: (
-      <>
-        The rule {name} failed, so nothing passes it. Correct it in {file}.
-      </>
-    ),
-  };
-  if (source !== undefined && texts[source] !== undefined) return <p>{texts[source]}</p>;
+function HowToAllow({ detail: { row, input } }: RowProps) {
+  const why = notByRule[row.decision?.source ?? ""];
   const given = isObject(input?.value) && !input.isCut ? input.value : {};
-  const allowing = row.tool === undefined ? undefined : allowingRule(row.tool, given);
-  const place = name === undefined ? "among its rules" : <>above the rule {name}</>;
-  if (allowing === undefined)
-    return (
-      <p>
-        To allow it, add a rule to {file}, {place}.
-      </p>
-    );
+  const rule = row.tool === undefined ? undefined : allowingRule(row.tool, given);
+  if (why !== undefined || rule === undefined)
+    return <p>{why ?? "To allow it, add a rule to the policy."}</p>;
   return (
-    <>
-      <p>
-        To allow exactly this, put the line below into {file}, {place}. Leave the shipped policy as it is:
-        copy it, and start the hub with <code>--policy COPY</code>.
-      </p>
-      <CodeBlock part={{ kind: "prompt", label: "the line to add", lines: plainLines(allowing) }} />
-    </>
+    <details class="more">
+      <summary>Allow exactly this from now on</summary>
+      <OfferedRule rule={rule} />
+    </details>
   );
 }
 
-function Decided({ detail, policyFile }: RowProps) {
+function Decided({ detail }: RowProps) {
+  const device = useDevice();
   const { row, explanation } = detail;
   const { decision } = row;
   if (decision === undefined) return <p class="dim">Nothing was decided: the agent only reported this.</p>;
@@ -110,12 +93,12 @@ function Decided({ detail, policyFile }: RowProps) {
           policy only tries it out. Remove its line <code>mode: shadow</code> to put it in force.
         </p>
       ))}
-      {isBlocked && mode !== "shadow" && <HowToAllow detail={detail} policyFile={policyFile} />}
+      {isBlocked && mode !== "shadow" && device === undefined && <HowToAllow detail={detail} />}
     </>
   );
 }
 
-function Asked({ detail: { row, approval } }: Pick<RowProps, "detail">) {
+function Asked({ detail: { row, approval } }: RowProps) {
   const { filter } = useRoute();
   if (row.approval === undefined) return <p class="dim">No human was asked.</p>;
   const { id, risk, status } = row.approval;
@@ -138,13 +121,11 @@ function Asked({ detail: { row, approval } }: Pick<RowProps, "detail">) {
 }
 
 /** A row with all that is known of it. */
-export function RowDetail({ detail, policyFile, onClose }: RowProps & { readonly onClose: () => void }) {
+function RowDetail({ detail, onClose }: RowProps & { readonly onClose: () => void }) {
   const { row, input, modifiedInput, output, error, metadata } = detail;
   const { id, agent, session, turn, approval, durationMs, outcome } = row;
   const { router } = useApp();
   const { filter } = useRoute();
-  const nowMs = useNow();
-  useKey("Escape", onClose);
   const said = row.tool === undefined ? saidIn(input) : undefined;
   const head = (
     <div class="inline">
@@ -158,8 +139,8 @@ export function RowDetail({ detail, policyFile, onClose }: RowProps & { readonly
   );
   return (
     <Detail
+      key={id}
       className="row-detail"
-      shown={id}
       beforeTitle={<StateMark state={row.state} />}
       title={<SafeText text={`${line(rowName(row), 100)} ${line(rowSubject(row), 300)}`.trim()} />}
       head={head}
@@ -169,9 +150,9 @@ export function RowDetail({ detail, policyFile, onClose }: RowProps & { readonly
       <ol class="steps">
         <Step title="Agent" tone="accent">
           <p>
-            <AgentName name={agent} /> <span class="dim">asked at {formatClock(row.atMs)}</span>{" "}
-            <span class="dim" title={formatMoment(row.atMs)}>
-              ({formatAge(row.atMs, nowMs)})
+            <AgentName name={agent} />{" "}
+            <span class="dim">
+              asked at {formatClock(row.atMs)} (<Age atMs={row.atMs} />)
             </span>
           </p>
           <p class="dim small">
@@ -187,7 +168,7 @@ export function RowDetail({ detail, policyFile, onClose }: RowProps & { readonly
           </p>
         </Step>
         <Step title="Rule" tone={row.decision === undefined ? "" : "accent"}>
-          <Decided detail={detail} policyFile={policyFile} />
+          <Decided detail={detail} />
         </Step>
         <Step title="Approval" tone={approval && (approvalTones[approval.status] || "bad")}>
           <Asked detail={detail} />
@@ -227,4 +208,21 @@ export function RowDetail({ detail, policyFile, onClose }: RowProps & { readonly
       </p>
     </Detail>
   );
+}
+
+/** The row that the address names, read again when it changes. */
+export function OpenRow({ id }: { readonly id: string }) {
+  const { router, timeline } = useApp();
+  const { groups } = useStore(timeline.state);
+  const number = /^[1-9]\d{0,15}$/.test(id) ? Number(id) : 0;
+  const seq = groups.flatMap(({ rows }) => rows.find((row) => row.id === number) ?? [])[0]?.seq;
+  const { value, problem } = useRead(
+    async (client) => (number === 0 ? undefined : client.call("timeline.get", { id: number })),
+    { key: id, version: seq },
+  );
+  const close = () => router.go({ page: "timeline", id: undefined });
+  if (number === 0)
+    return <DetailMessage text={`A row has a number, not “${id.slice(0, 40)}”.`} onClose={close} />;
+  if (value === undefined) return <DetailMessage text={problem ?? "Loading …"} onClose={close} />;
+  return <RowDetail detail={value} onClose={close} />;
 }

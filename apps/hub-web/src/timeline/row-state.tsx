@@ -44,29 +44,21 @@ export function StateMark({ state }: { readonly state: RowState }) {
   );
 }
 
-const tones: Readonly<Record<string, string>> = {
-  allow: "good",
-  approve: "good",
-  block: "bad",
-  reject: "bad",
-  modify: "accent",
-  escalate: "warn",
-  defer: "warn",
-  unjudged: "bad",
+/** Each decision in words, and its tone. */
+export const decisions: Readonly<Record<string, readonly [word: string, tone: string]>> = {
+  allow: ["allowed", "good"],
+  approve: ["approved", "good"],
+  block: ["blocked", "bad"],
+  reject: ["refused", "bad"],
+  modify: ["changed", "accent"],
+  escalate: ["asks you", "warn"],
+  defer: ["later", "warn"],
+  unjudged: ["not judged", "bad"],
 };
 
-export const decisionWords: Readonly<Record<string, string>> = {
-  allow: "allowed",
-  approve: "approved",
-  block: "blocked",
-  reject: "refused",
-  modify: "changed",
-  escalate: "asks you",
-  defer: "later",
-  unjudged: "not judged",
-};
+export const decisionWord = (decision: string): string => decisions[decision]?.[0] ?? line(decision, 40);
 
-export const decisionWord = (decision: string): string => decisionWords[decision] ?? line(decision, 40);
+export const decisionTone = (decision: string): string => decisions[decision]?.[1] ?? "";
 
 export const approvalTones: Readonly<Record<RowApproval["status"], string>> = {
   pending: "warn",
@@ -84,18 +76,13 @@ export const approvalText = ({ status, by, grantId }: RowApproval): string => {
   return `${status === "rejected" ? "refused" : status}${who}`;
 };
 
+const sourceWords: Readonly<Record<string, string>> = { none: "it did not ask", rule: "policy" };
+
 /** Who decided, and how: the human or the grant that answered, or else the policy; then the rule. */
 export function DecisionChip({ row: { decision, approval } }: { readonly row: TimelineRow }) {
   if (decision === undefined) return <span class="dim">–</span>;
   const { rule, source, mode } = decision;
-  const by =
-    source === "none"
-      ? "it did not ask"
-      : rule === undefined
-        ? source === "rule"
-          ? "policy"
-          : source
-        : line(rule, 60);
+  const by = rule === undefined ? (sourceWords[source] ?? source) : line(rule, 60);
   const isAnswered = approval !== undefined && approval.status !== "pending";
   return (
     <span class="decision-chip">
@@ -104,7 +91,7 @@ export function DecisionChip({ row: { decision, approval } }: { readonly row: Ti
           <span class="clip">{approvalText(approval)}</span>
         </span>
       ) : (
-        <span class={`chip ${mode === "shadow" ? "" : (tones[decision.decision] ?? "")}`}>
+        <span class={`chip ${mode === "shadow" ? "" : decisionTone(decision.decision)}`}>
           {decisionWord(decision.decision)}
           {mode === "shadow" && " (shadow)"}
         </span>

@@ -1,14 +1,14 @@
 import { happenings } from "@harnesskit/hub/client";
 import type { TimelineDetail } from "@harnesskit/protocol/hub";
 import { rowName, rowSubject } from "@harnesskit/timeline";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { block, formatClock, formatDay, formatMoment, line } from "../format.ts";
-import { useKey } from "../keys.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { Detail } from "../parts/detail.tsx";
 import { Markdown } from "../parts/markdown.tsx";
 import { Note } from "../parts/note.tsx";
 import { Line, SafeText } from "../parts/safe-text.tsx";
+import { useSeenToEnd } from "../parts/use-seen-to-end.ts";
 import { useApp, useRoute } from "../state/app.ts";
 import { type Run, routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
@@ -62,18 +62,12 @@ export function RunView({ run }: { readonly run: Run }) {
   const { router, timeline } = useApp();
   const { groups } = useStore(timeline.state);
   const { filter } = useRoute();
-  const end = useRef<HTMLParagraphElement>(null);
   const { details, hasMore, isLoaded, problem, more } = useRun(run);
+  const { end, isSeen } = useSeenToEnd(String(details.length));
   const close = () => router.go({ page: "timeline", id: undefined });
-  useKey("Escape", close);
-  const latest = useRef(more);
-  latest.current = more;
   useEffect(() => {
-    if (!hasMore || end.current === null) return undefined;
-    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && latest.current());
-    observer.observe(end.current);
-    return () => observer.disconnect();
-  }, [hasMore, details]);
+    if (hasMore && isSeen) more();
+  }, [hasMore, isSeen, details]);
   const hrefOf = ({ id }: { readonly id: number }) => routeHash({ page: "timeline", id: String(id), filter });
   const rows = happenings(details.map(({ row }) => row));
   const detailOf = new Map(details.map((detail) => [detail.row.id, detail]));
@@ -85,7 +79,6 @@ export function RunView({ run }: { readonly run: Run }) {
   return (
     <Detail
       className="run"
-      shown="run"
       title={<Line text={(asked && rowSubject(asked)) || known?.session.title || run.session} />}
       afterTitle={
         <p class="dim small inline">
@@ -109,9 +102,9 @@ export function RunView({ run }: { readonly run: Run }) {
         <p class="dim">No row of it is kept any more.</p>
       )}
       {(hasMore || !isLoaded) && (
-        <p ref={end} class="loading dim">
+        <div ref={end} class="loading dim">
           Loading …
-        </p>
+        </div>
       )}
     </Detail>
   );

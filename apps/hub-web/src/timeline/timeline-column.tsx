@@ -1,10 +1,11 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatCount, plural } from "../format.ts";
-import { useKey } from "../keys.ts";
+import { stepIn, useKey } from "../keys.ts";
 import { Button } from "../parts/controls.tsx";
 import { CommandLine, Empty } from "../parts/empty.tsx";
 import { Note } from "../parts/note.tsx";
 import { ScrollArea } from "../parts/scroll-area.tsx";
+import { useWidth } from "../parts/use-width.ts";
 import { useApp, useHello } from "../state/app.ts";
 import { routeHash, type TimelineFilter } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
@@ -13,12 +14,15 @@ import { useAgents } from "../state/use-agents.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { findTime, type TimelineItem, toItems } from "./items.ts";
 import { DayHead, RowLine, SessionLine, TurnHead } from "./timeline-row.tsx";
-import { useRowSize } from "./use-row-size.ts";
-import { useStayAtEnd } from "./use-stay-at-end.ts";
 import { useVirtualList } from "./use-virtual-list.ts";
 
 /** Items before the end of the known rows of a session at which the others are asked for. */
 const readAhead = 100;
+
+/** The heights of items in pixels: one line for each row, or two below a width, as the styles have it. */
+const wide = { day: 34, session: 44, turn: 34, row: 38 } as const;
+const narrow = { day: 32, session: 62, turn: 34, row: 62 } as const;
+const narrowPx = 620;
 
 /** What is known: the sessions, or the hits of a search. */
 const countText = (groups: readonly TimelineGroup[], isSearch: boolean): string => {
@@ -47,7 +51,7 @@ export function TimelineColumn({ className }: { readonly className: string }) {
   const route = useStore(router.route);
   const scroller = useRef<HTMLElement>(null);
   const [jumpMs, setJumpMs] = useState<number>();
-  const size = useRowSize(scroller);
+  const size = (useWidth(scroller) ?? 0) < narrowPx ? narrow : wide;
   const items = useMemo(() => toItems(groups), [groups]);
   const keys = useMemo(() => items.map(({ key }) => `${key}-${size.row}`), [items, size]);
   const rows = useMemo(() => items.flatMap((item) => (item.kind === "row" ? [item.row] : [])), [items]);
@@ -66,7 +70,6 @@ export function TimelineColumn({ className }: { readonly className: string }) {
   useEffect(() => {
     if (unread !== undefined && last > readAhead) timeline.loadAll(unread);
   }, [timeline, unread, last]);
-  useStayAtEnd(scroller, items, isLoading);
   useEffect(() => {
     if (jumpMs === undefined) return;
     const found = findTime(items, jumpMs);
@@ -80,16 +83,19 @@ export function TimelineColumn({ className }: { readonly className: string }) {
   }, [timeline, items, jumpMs, isLoading, list]);
 
   const step = (by: 1 | -1) => {
-    const at = rows.findIndex(({ id }) => String(id) === openId);
-    const next =
-      at === -1 ? (by === 1 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by));
-    const row = rows[next];
+    const row = stepIn(rows, ({ id }) => String(id) === openId, by);
     if (row === undefined) return;
     router.go({ page: "timeline", id: String(row.id) }, { replace: openId !== undefined });
     list.scrollTo(items.findIndex((item) => item.kind === "row" && item.row === row));
   };
   useKey("n", () => step(1));
   useKey("p", () => step(-1));
+  /** To an end that moves on while older rows are read. */
+  const toEnd = (event: KeyboardEvent) => {
+    if (event.key !== "End") return;
+    event.preventDefault();
+    list.toEnd();
+  };
   const setFilter = (next: TimelineFilter) =>
     router.go({ page: "timeline", filter: next }, { replace: true });
 
@@ -119,10 +125,9 @@ export function TimelineColumn({ className }: { readonly className: string }) {
         return <TurnHead key={key} {...rest} readHref={href} {...at} />;
       }
       case "row": {
-        const { row } = item;
-        const id = String(row.id);
+        const id = String(item.row.id);
         const href = routeHash({ page: "timeline", id, filter });
-        return <RowLine key={item.key} row={row} isOpen={id === openId} href={href} {...at} />;
+        return <RowLine key={item.key} row={item.row} isOpen={id === openId} href={href} {...at} />;
       }
     }
   };
@@ -146,7 +151,7 @@ export function TimelineColumn({ className }: { readonly className: string }) {
             Newest
           </Button>
         )}
-        <ScrollArea element={scroller} className="scroll rows" label="Rows of the timeline">
+        <ScrollArea element={scroller} className="scroll rows" label="Rows of the timeline" onKeyDown={toEnd}>
           {problem !== undefined && <Note tone="bad">The timeline cannot be read: {problem}</Note>}
           <div class="rows-space" style={{ height: `${list.totalSize}px` }}>
             {list.items.map(({ index, start, size: height }) => {

@@ -19,18 +19,19 @@ export interface VirtualList {
   readonly totalSize: number;
   /** `start`: to the top of what is in sight. @default as little as shows it */
   readonly scrollTo: (index: number, align?: "auto" | "start" | "end") => void;
+  readonly toEnd: () => void;
   readonly offset: number;
 }
 
-/** As far from the start as counts as being there, in pixels. */
-const startPx = 8;
+/** As far from either end as counts as being there, in pixels. */
+const edgePx = 8;
 
-/** The part of a long list that is in sight. What is read stays where it is while items are added above it. */
+/** The part of a long list that is in sight. What is read stays where it is while items are added above it, and so does its end. */
 export const useVirtualList = ({ scroller, keys, sizeOf }: VirtualListOptions): VirtualList => {
   const [, redraw] = useState({});
   const list = useRef<Virtualizer<HTMLElement, HTMLElement>>(undefined);
   const keyOf = useMemo(() => (index: number) => keys[index] ?? "", [keys]);
-  const isAtStart = (list.current?.scrollOffset ?? 0) <= startPx;
+  const isAtStart = (list.current?.scrollOffset ?? 0) <= edgePx;
   const options = {
     count: keys.length,
     getScrollElement: () => scroller.current,
@@ -38,6 +39,8 @@ export const useVirtualList = ({ scroller, keys, sizeOf }: VirtualListOptions): 
     getItemKey: keyOf,
     overscan: 8,
     anchorTo: isAtStart ? ("start" as const) : ("end" as const),
+    followOnAppend: true,
+    scrollEndThreshold: edgePx,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,
@@ -52,6 +55,7 @@ export const useVirtualList = ({ scroller, keys, sizeOf }: VirtualListOptions): 
     items: virtual.getVirtualItems(),
     totalSize: virtual.getTotalSize(),
     scrollTo: (index, align = "auto") => virtual.scrollToIndex(index, { align }),
+    toEnd: () => virtual.scrollToEnd(),
     offset: virtual.scrollOffset ?? 0,
   };
 };

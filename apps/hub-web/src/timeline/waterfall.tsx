@@ -20,9 +20,10 @@ interface WaterfallProps {
 /** When each action of a run was asked for, waited and ran, one under the other. */
 export function Waterfall({ rows, hrefOf }: WaterfallProps) {
   const timed = rows.filter(({ durationMs }) => durationMs !== undefined);
-  const least =
-    [...timed].sort((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0))[maxBars]?.durationMs ?? -1;
-  const shown = timed.filter(({ durationMs = 0 }) => durationMs > least).slice(0, maxBars);
+  const longest = new Set(
+    timed.toSorted((a, b) => (b.durationMs ?? 0) - (a.durationMs ?? 0)).slice(0, maxBars),
+  );
+  const shown = timed.filter((row) => longest.has(row));
   if (shown.length === 0) return null;
   const spans = shown.map(spanOf);
   const startMs = Math.min(...spans.map(({ askedMs }) => askedMs));

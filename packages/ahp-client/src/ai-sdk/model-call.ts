@@ -1,16 +1,15 @@
-import { HarnessError, jsonDifference } from "@harnesskit/wire";
+import { HarnessError } from "@harnesskit/wire";
 import { wait } from "@harnesskit/wire/time";
-import { type Judged, judge } from "../supervise/judge.ts";
-import { toPromptMessage } from "../supervise/shown-messages.ts";
+import { allowModelCall } from "../supervise/model-request.ts";
 import type { ReportOutcome, Supervision } from "../supervise/supervision.ts";
 import { SupervisionError } from "../supervise/supervision-error.ts";
 import type { CallQueue } from "./call-queue.ts";
-import type { CallOptions, GenerateResult, Model, Prompt, StreamResult } from "./model-types.ts";
+import type { CallOptions, FilePart, GenerateResult, Model, Prompt, StreamResult } from "./model-types.ts";
 import { toModifiedPrompt } from "./modified-prompt.ts";
 import { observeStream } from "./observed-stream.ts";
 import { backOff, isRateLimit } from "./rate-limit.ts";
 import { ResponseSummary } from "./response-summary.ts";
-import { type ShownPrompt, showPrompt, toPromptSubject } from "./shown-prompt.ts";
+import { showPrompt } from "./shown-prompt.ts";
 
 export interface ModelCallOptions {
   readonly supervision: Supervision;
@@ -57,7 +56,6 @@ export class ModelCall {
     try {
       for (let attempt = 1; ; attempt++) {
         const prompt = await this.#allowedPrompt();
-        this.#report ??= this.#startReport();
         try {
           return await call(prompt);
         } catch (error) {
@@ -77,24 +75,19 @@ export class ModelCall {
 
   async #allowedPrompt(): Promise<Prompt> {
     const { supervision, model, params } = this.#options;
-    const { oversizePrompt } = supervision.options;
-    const limits = { ...supervision.limits, oversizePrompt };
-    const subject = toPromptSubject(model, params.tools);
-    const judged: Judged<ShownPrompt> = {
-      eventType: "pre_prompt",
-      toPayload: ({ payload }) => payload,
-      toMessage: ({ text }) => toPromptMessage(text, model),
-      async modify(value, modified) {
-        if (!value.isWhole) {
-          const reason = "the harness saw a part of the prompt, and cannot replace all of it";
-          throw new SupervisionError("invalid_modification", reason, { eventType: "pre_prompt" });
-        }
-        const next = showPrompt(toModifiedPrompt(modified, value), subject, limits);
-        return jsonDifference(JSON.parse(next.text), JSON.parse(value.text)) ? next : value;
-      },
+    const files: FilePart[] = [];
+    const request = {
+      model: model.modelId,
+      provider: model.provider,
+      messages: showPrompt(params.prompt, files),
+      tools: params.tools?.map(({ name }) => name),
+      signal: params.abortSignal,
     };
-    const first = showPrompt(params.prompt, subject, limits);
-    return (await judge(supervision, judged, first, params.abortSignal)).value.prompt;
+    const { wanted = params.prompt, report } = await allowModelCall(supervision, request, (messages) =>
+      toModifiedPrompt(messages, files),
+    );
+    this.#report ??= report;
+    return wanted;
   }
 
   /** Rejects where there is no further attempt. */
@@ -109,11 +102,6 @@ export class ModelCall {
       });
     }
     await wait(waitMs, supervision.clock, signal);
-  }
-
-  #startReport(): ReportOutcome {
-    const { supervision, model } = this.#options;
-    return supervision.startReport("post_response", toPromptSubject(model, undefined));
   }
 
   #end(error: unknown, isCancelled: boolean): void {

@@ -2,13 +2,10 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type JsonDifference, jsonDifference } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { modelMessageSchema } from "ai";
-import { describeLeftover, leftoverOf, readModification } from "../modification.ts";
-import { SupervisionError } from "../supervise/supervision-error.ts";
+import { describeLeftover, leftoverOf } from "../modification.ts";
+import { invalidPrompt } from "../supervise/model-request.ts";
 import type { FilePart, Message, Prompt } from "./model-types.ts";
-import { type ShownPrompt, showFile } from "./shown-prompt.ts";
-
-const invalidPrompt = (reason: string): SupervisionError =>
-  new SupervisionError("invalid_modification", reason, { eventType: "pre_prompt" });
+import { showFile } from "./shown-prompt.ts";
 
 /** Stands where a file is, while the rest of its message is checked. */
 const placeholder = { type: "text", text: "" };
@@ -78,17 +75,8 @@ const toPromptMessage = (given: unknown, files: readonly FilePart[], where: stri
 };
 
 /**
- * The prompt in a payload that the harness modified: `sent` with other messages, and changed in nothing else. They have
- * the form of the AI SDK, where a string may stand for a list of one text part; a file is one of the prompt's own, by its
- * `file_ref`. Throws `invalid_modification`, which names what cannot be applied exactly.
+ * The prompt that the harness wants. Its messages have the form of the AI SDK, where a string may stand for a list of one text part; a file is
+ * one of the prompt's own, by its `file_ref`. Throws `invalid_modification`, which names what cannot be applied exactly.
  */
-export const toModifiedPrompt = (
-  modified: JsonValue,
-  { payload: sent, files }: Pick<ShownPrompt, "payload" | "files">,
-): Prompt => {
-  const change = readModification(sent, modified, "prompt");
-  if ("leftover" in change) throw invalidPrompt(describeLeftover(change.leftover, "prompt"));
-  const { wanted } = change;
-  if (!Array.isArray(wanted) || wanted.length === 0) throw invalidPrompt("prompt is not a list of messages");
-  return wanted.map((message, index) => toPromptMessage(message, files, `prompt.${index}`));
-};
+export const toModifiedPrompt = (wanted: readonly JsonValue[], files: readonly FilePart[]): Prompt =>
+  wanted.map((message, index) => toPromptMessage(message, files, `prompt.${index}`));

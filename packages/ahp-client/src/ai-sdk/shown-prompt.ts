@@ -1,27 +1,7 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { defined, utf8Length } from "@harnesskit/wire/json";
-import { type PromptLimits, type ShownMessages, showMessages } from "../supervise/shown-messages.ts";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { utf8Length } from "@harnesskit/wire/json";
 import { SupervisionError } from "../supervise/supervision-error.ts";
-import type { CallOptions, FilePart, Message, Prompt } from "./model-types.ts";
-
-/** A prompt, and what the harness is shown of it. */
-export interface ShownPrompt extends ShownMessages {
-  readonly prompt: Prompt;
-  /** The messages as JSON, with a reference in place of each file. */
-  readonly text: string;
-  /** The files, in the order of their references. */
-  readonly files: readonly FilePart[];
-}
-
-/** What the event says beside the messages. */
-export const toPromptSubject = (
-  model: { provider: string; modelId: string },
-  tools: CallOptions["tools"],
-): JsonObject =>
-  defined({
-    model: { provider: model.provider, id: model.modelId },
-    tools: tools && tools.length > 0 ? tools.map(({ name }) => name) : undefined,
-  });
+import type { FilePart, Message, Prompt } from "./model-types.ts";
 
 /** What is said of a file's data: bare in the AI SDK 6, under a `type` in 7. */
 const describeData = (data: unknown): JsonObject => {
@@ -42,29 +22,18 @@ export const showFile = (part: FilePart, fileRef: number): JsonObject => {
   return filename === undefined ? shown : { ...shown, filename };
 };
 
-/** The messages without the bytes of their files. */
-const toShownMessages = (prompt: Prompt, files: FilePart[]): unknown[] =>
-  prompt.map((message: Message) => {
+/** The messages as the harness sees them: each file is added to `files`, and its reference is in its place. Throws `unjudgeable`. */
+export const showPrompt = (prompt: Prompt, files: FilePart[]): readonly JsonValue[] => {
+  const shown = prompt.map((message: Message) => {
     if (typeof message.content === "string") return message;
-    const content = message.content.map((part) => {
-      if (part.type !== "file") return part;
-      files.push(part);
-      return showFile(part, files.length - 1);
-    });
+    const content = message.content.map((part) =>
+      part.type === "file" ? showFile(part, files.push(part) - 1) : part,
+    );
     return { ...message, content };
   });
-
-const stringifyMessages = (messages: unknown): string => {
   try {
-    return JSON.stringify(messages);
+    return JSON.parse(JSON.stringify(shown)) as readonly JsonValue[];
   } catch (cause) {
     throw new SupervisionError("unjudgeable", "the prompt is not JSON", { eventType: "pre_prompt", cause });
   }
-};
-
-/** The prompt as the harness sees it. Throws `unjudgeable` where it may see only all of it, and that is too much. */
-export const showPrompt = (prompt: Prompt, subject: JsonObject, limits: PromptLimits): ShownPrompt => {
-  const files: FilePart[] = [];
-  const text = stringifyMessages(toShownMessages(prompt, files));
-  return { prompt, text, files, ...showMessages(text, subject, limits) };
 };

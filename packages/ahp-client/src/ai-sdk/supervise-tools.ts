@@ -1,50 +1,60 @@
 import type { Tool, ToolExecutionOptions, ToolSet } from "ai";
-import { superviseCall } from "../supervise/supervise-call.ts";
-import { Supervision } from "../supervise/supervision.ts";
 import type { SupervisingClient, SupervisionOptions } from "../supervise/supervision-options.ts";
-import { validateArguments } from "./tool-schema.ts";
+import { createSupervisor, type Supervisor } from "../supervise/supervisor.ts";
+import { schemaOf } from "./tool-schema.ts";
 
 type Execute = NonNullable<Tool["execute"]>;
 
 const isGenerator = (execute: Execute): boolean =>
   Object.prototype.toString.call(execute) === "[object AsyncGeneratorFunction]";
 
+const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+
 /** The tool's own `needsApproval`, as a function of the arguments. */
 const approvalOf = ({ needsApproval: needs }: Tool, options: ToolExecutionOptions) => {
-  if (typeof needs !== "function") return needs === true ? () => true : undefined;
+  if (typeof needs !== "function") return needs === true;
   const { toolCallId, messages, experimental_context } = options;
   return (input: unknown) => needs(input as never, { toolCallId, messages, experimental_context });
 };
 
 /** The tool's own `execute`, behind the supervision. One that streams its output still does. */
-const supervisedExecute = (supervision: Supervision, toolName: string, tool: Tool): Execute => {
+const supervisedExecute = (supervisor: Supervisor, name: string, tool: Tool): Execute => {
   const execute = tool.execute as Execute;
-  const outputs = (input: unknown, options: ToolExecutionOptions) =>
-    superviseCall(
-      supervision,
-      {
-        toolName,
-        toolCallId: options.toolCallId,
-        input,
-        signal: options.abortSignal,
-        validate: (value) => validateArguments(tool, value),
-        needsApproval: approvalOf(tool, options),
+  const runTool = (input: unknown, options: ToolExecutionOptions): Promise<unknown> =>
+    supervisor.runTool<unknown>({
+      ...{ name, input, callId: options.toolCallId, signal: options.abortSignal },
+      schema: schemaOf(tool),
+      needsApproval: approvalOf(tool, options),
+      run: (judged) => {
+        const output: unknown = Reflect.apply(execute, tool, [judged, options]);
+        // It runs as it is read.
+        return isIterable(output) ? output[Symbol.asyncIterator]() : output;
       },
-      (judged) => Reflect.apply(execute, tool, [judged, options]),
-    );
-  if (isGenerator(execute)) return outputs;
+    });
+  if (isGenerator(execute))
+    return async function* (input: unknown, options: ToolExecutionOptions) {
+      yield* (await runTool(input, options)) as AsyncIterable<unknown>;
+    };
   return async (input: unknown, options: ToolExecutionOptions) => {
+    const output = await runTool(input, options);
+    if (!isIterable(output)) return output;
     let last: unknown;
-    for await (const output of outputs(input, options)) last = output;
+    for await (const each of output) last = each;
     return last;
   };
 };
 
-const supervisedTool = (supervision: Supervision, toolName: string, tool: Tool): Tool => {
+const supervisedTool = (
+  supervisor: Supervisor,
+  name: string,
+  tool: Tool,
+  { approvals = "harness" }: SupervisionOptions,
+): Tool => {
   if (typeof tool.execute !== "function") return tool;
   return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, {
-    execute: supervisedExecute(supervision, toolName, tool),
-    ...(supervision.options.approvals === "harness" && { needsApproval: undefined }),
+    execute: supervisedExecute(supervisor, name, tool),
+    ...(approvals === "harness" && { needsApproval: undefined }),
   });
 };
 
@@ -65,9 +75,9 @@ export const superviseTools = <T extends ToolSet>(
   client: SupervisingClient,
   options: SupervisionOptions = {},
 ): T => {
-  const supervision = new Supervision(client, options);
+  const supervisor = createSupervisor(client, options);
   const entries = Object.entries(tools) as [string, Tool][];
   return Object.fromEntries(
-    entries.map(([name, tool]) => [name, supervisedTool(supervision, name, tool)]),
+    entries.map(([name, tool]) => [name, supervisedTool(supervisor, name, tool, options)]),
   ) as T;
 };

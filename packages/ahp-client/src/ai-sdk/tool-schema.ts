@@ -1,14 +1,17 @@
 import { asSchema, type Tool } from "ai";
-import { checkJsonSchema, mismatchOf, type Validation } from "../supervise/validation.ts";
+import { checkJsonSchema, mismatchOf, type StandardSchema } from "../supervise/validation.ts";
 
-/** Arguments as the tool's schema returns them. A schema that cannot be checked accepts nothing. */
-export const validateArguments = async ({ inputSchema }: Tool, value: unknown): Promise<Validation> => {
-  try {
-    const schema = asSchema<unknown>(inputSchema);
-    if (!schema.validate) return checkJsonSchema(await schema.jsonSchema, value);
-    const validated = await schema.validate(value);
-    return validated.success ? { value: validated.value } : { problem: mismatchOf(validated.error) };
-  } catch (thrown) {
-    return { problem: mismatchOf(thrown) };
-  }
-};
+/** The tool's schema, as the SDK reads arguments with it. One that cannot be checked accepts nothing. */
+export const schemaOf = ({ inputSchema }: Tool): StandardSchema => ({
+  "~standard": {
+    async validate(value) {
+      const schema = asSchema<unknown>(inputSchema);
+      const validated = schema.validate
+        ? await schema.validate(value)
+        : checkJsonSchema(await schema.jsonSchema, value);
+      if ("value" in validated) return { value: validated.value };
+      const problem = "problem" in validated ? validated.problem : mismatchOf(validated.error);
+      return { issues: [{ message: problem }] };
+    },
+  },
+});

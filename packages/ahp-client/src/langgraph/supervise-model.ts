@@ -82,11 +82,11 @@ const modelCalls = (supervision: Supervision, inner: Callable): Partial<Callable
   const request = { model: nameOfModel(inner), provider: inner._llmType() };
 
   const allowed = async (given: Messages, { signal, tools = [] }: CallOptions) => {
-    const shown = given.map(showMessage);
-    const { messages, report } = await allowModelCall(supervision, {
-      ...{ ...request, messages: shown, tools: toolNames(tools), signal },
-    });
-    return { messages: wantedMessages(given, messages), report };
+    const asked = { ...request, messages: given.map(showMessage), tools: toolNames(tools), signal };
+    const { wanted = given, report } = await allowModelCall(supervision, asked, (messages) =>
+      wantedMessages(given, messages),
+    );
+    return { messages: wanted, report };
   };
   const textFields = (text: string, length = text.length): JsonObject => ({
     text: clip(text, maxReportTextBytes),

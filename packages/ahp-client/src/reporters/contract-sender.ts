@@ -1,33 +1,37 @@
-import type { RunStatus } from "@harnesskit/protocol/ahp";
-import type { Clock } from "@harnesskit/wire";
+import { type Clock, HarnessError } from "@harnesskit/wire";
 import { jsonLength } from "@harnesskit/wire/json";
 import type { AhpClient } from "../client-options.ts";
-import { isTerminal, ReporterError, runTransitions } from "./transitions.ts";
 
 /** What a reporter needs of a client. */
 export type ReportingClient = Pick<AhpClient, "notify" | "sessionId">;
 
-/** Sends the contracts of one run, in an order that shows in their times, and none that a harness would not take. */
+export type ReporterErrorCode =
+  /** There is no task or check with this id. */
+  | "unknown_id"
+  /** The contract has more characters than a harness takes. */
+  | "snapshot_too_large";
+
+/** A report that no harness would take (`code`, {@link ReporterErrorCode}). Nothing was sent, nothing changed. */
+export class ReporterError extends HarnessError<ReporterErrorCode> {
+  static override readonly brand = "ReporterError";
+}
+
+/** Characters of one contract that our harness takes, about as JSON (its `maxSnapshotLength`). */
+const maxLength = 1_048_576;
+
+/** Sends the contracts of one run, in an order that shows in their times. */
 export class ContractSender {
   readonly #client: ReportingClient;
   readonly #clock: Clock;
-  readonly #maxSnapshotLength: number;
   #lastTime = 0;
-  runStatus: RunStatus = "created";
 
   constructor(
     readonly runId: string,
-    options: { client: ReportingClient; clock: Clock; maxSnapshotLength: number },
+    client: ReportingClient,
+    clock: Clock,
   ) {
-    this.#client = options.client;
-    this.#clock = options.clock;
-    this.#maxSnapshotLength = options.maxSnapshotLength;
-  }
-
-  /** Throws `run_ended`. */
-  assertOpen(): void {
-    if (!isTerminal(runTransitions, this.runStatus)) return;
-    throw new ReporterError("run_ended", `run ${JSON.stringify(this.runId)} is ${this.runStatus}`);
+    this.#client = client;
+    this.#clock = clock;
   }
 
   /** The time, later than in any contract before. */
@@ -43,9 +47,8 @@ export class ContractSender {
   send(type: "run_lifecycle" | "task_list" | "verification", snapshot: object): void {
     const contract = { ...snapshot, run_id: this.runId, session_id: this.#client.sessionId };
     const length = lengthOf(contract);
-    if (length > this.#maxSnapshotLength) {
-      const limit = `maxSnapshotLength of ${this.#maxSnapshotLength}`;
-      const message = `the ${type} has about ${length} characters, more than ${limit}`;
+    if (length > maxLength) {
+      const message = `the ${type} has about ${length} characters, and a harness takes ${maxLength}`;
       throw new ReporterError("snapshot_too_large", message);
     }
     this.#client.notify(type, contract as never);
@@ -59,4 +62,17 @@ const lengthOf = (value: unknown): number => {
   } catch {
     return 0;
   }
+};
+
+/** The list with fields of one entry changed. Throws `unknown_id`. */
+export const withChanged = <Entry extends { readonly id: string }>(
+  list: readonly Entry[],
+  id: string,
+  changes: Partial<Entry>,
+): Entry[] => {
+  const index = list.findIndex((each) => each.id === id);
+  const known = list[index];
+  if (known === undefined)
+    throw new ReporterError("unknown_id", `there is nothing with the id ${JSON.stringify(id)}`);
+  return list.with(index, { ...known, ...changes });
 };

@@ -1,11 +1,10 @@
 import type { RunLifecycle, RunStatus } from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { type Clock, type CreateId, checkNumber, randomId, systemClock } from "@harnesskit/wire";
+import { type Clock, checkNumber, randomId, systemClock } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { checkRunReporterOptions } from "../option-names.ts";
 import { ContractSender, type ReportingClient } from "./contract-sender.ts";
 import { TaskListReporter } from "./task-list-reporter.ts";
-import { assertTransition, ReporterError, runTransitions } from "./transitions.ts";
 import { VerificationReporter } from "./verification-reporter.ts";
 
 export interface RunReporterOptions {
@@ -15,17 +14,10 @@ export interface RunReporterOptions {
   readonly prompt?: string | undefined;
   /** @default absent */
   readonly metadata?: JsonObject | undefined;
-  /**
-   * Characters of one contract, about as JSON, that the harness takes (its own `maxSnapshotLength`): a larger one is refused
-   * here with `snapshot_too_large`. @default 1048576
-   */
-  readonly maxSnapshotLength?: number | undefined;
   /** Tasks of a list; at one more, the oldest one that has ended is left out. @default 1000 */
   readonly maxTasks?: number | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
-  /** @default random ids */
-  readonly createId?: CreateId | undefined;
 }
 
 /** The fields that can change with the status of a run. A field that is left out stays as it was. */
@@ -35,20 +27,17 @@ export type RunDetails = Partial<Pick<RunLifecycle, "result_summary" | "error" |
 export class RunReporter {
   readonly tasks: TaskListReporter;
   readonly #sender: ContractSender;
-  readonly #createId: CreateId;
   #snapshot: Partial<RunLifecycle>;
-  #verification: VerificationReporter | undefined;
+  #status: RunStatus = "created";
 
   /** @internal */
   constructor(client: ReportingClient, options: RunReporterOptions) {
-    const { clock = systemClock, createId = randomId, prompt, metadata } = options;
-    const maxSnapshotLength = checkNumber("maxSnapshotLength", options.maxSnapshotLength ?? 1_048_576);
+    const { clock = systemClock, runId = randomId("run"), prompt, metadata } = options;
     const maxTasks = checkNumber("maxTasks", options.maxTasks ?? 1000);
-    this.#createId = createId;
-    this.#sender = new ContractSender(options.runId ?? createId("run"), { client, clock, maxSnapshotLength });
+    this.#sender = new ContractSender(runId, client, clock);
     this.#snapshot = defined({ prompt, metadata });
     this.#send("created", this.#snapshot, this.#sender.now());
-    this.tasks = new TaskListReporter(this.#sender, { createId, maxTasks });
+    this.tasks = new TaskListReporter(this.#sender, maxTasks);
   }
 
   get runId(): string {
@@ -56,37 +45,26 @@ export class RunReporter {
   }
 
   get status(): RunStatus {
-    return this.#sender.runStatus;
+    return this.#status;
   }
 
-  /** Moves the run on. Throws `illegal_transition`, `snapshot_too_large` (`ReporterError`); then nothing is sent. */
+  /** Moves the run on. Throws `snapshot_too_large` (`ReporterError`); then nothing is sent. */
   set(status: RunStatus, details: RunDetails = {}): void {
-    assertTransition(`run ${JSON.stringify(this.runId)}`, runTransitions, this.status, status);
     const now = this.#sender.now();
     const isStart = status === "planning" || status === "executing";
     const started_at = this.#snapshot.started_at ?? (isStart ? now : undefined);
     this.#send(status, { ...this.#snapshot, ...defined({ ...details, started_at }) }, now);
   }
 
-  /**
-   * Begins a verification, which is pending; the one before needs an outcome, or a review, and does not change after that.
-   * Throws `run_ended`, `verification_open`.
-   */
+  /** Begins a verification, which is pending. A harness takes it for a new attempt once the one before has an outcome. */
   verification(): VerificationReporter {
-    this.#sender.assertOpen();
-    const before = this.#verification?.status;
-    if (before === "pending" || before === "running") {
-      throw new ReporterError("verification_open", `the verification before is ${before}`);
-    }
-    const isCurrent = (each: VerificationReporter) => each === this.#verification;
-    this.#verification = new VerificationReporter(this.#sender, { createId: this.#createId, isCurrent });
-    return this.#verification;
+    return new VerificationReporter(this.#sender);
   }
 
   #send(status: RunStatus, snapshot: Partial<RunLifecycle>, updatedAt: string): void {
     this.#sender.send("run_lifecycle", { ...snapshot, status, updated_at: updatedAt });
     this.#snapshot = snapshot;
-    this.#sender.runStatus = status;
+    this.#status = status;
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Task, TaskStatus } from "@harnesskit/protocol/ahp";
-import type { CreateId } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import type { ContractSender } from "./contract-sender.ts";
-import { assertTransition, isTerminal, ReporterError, taskTransitions } from "./transitions.ts";
+import { type ContractSender, withChanged } from "./contract-sender.ts";
 
 /** The other fields of a task. A field that is left out stays as it was. */
 export type TaskDetails = Partial<Omit<Task, "id" | "status" | "updated_at">>;
 
 /** A new task; it is pending. */
 export type NewTask = TaskDetails & { readonly title: string; readonly id?: string };
+
+const ended: ReadonlySet<TaskStatus> = new Set(["completed", "skipped", "cancelled"]);
 
 /**
  * The tasks of a run. Each change, or each batch of them, sends the whole list, which replaces the one before; it throws
@@ -17,17 +17,16 @@ export type NewTask = TaskDetails & { readonly title: string; readonly id?: stri
  */
 export class TaskListReporter {
   readonly #run: ContractSender;
-  readonly #createId: CreateId;
   readonly #maxTasks: number;
   #tasks: readonly Task[] = [];
+  #added = 0;
   #omitted = 0;
   /** True within `batch`. */
   #isHeld = false;
 
   /** @internal */
-  constructor(run: ContractSender, { createId, maxTasks }: { createId: CreateId; maxTasks: number }) {
+  constructor(run: ContractSender, maxTasks: number) {
     this.#run = run;
-    this.#createId = createId;
     this.#maxTasks = maxTasks;
   }
 
@@ -59,64 +58,40 @@ export class TaskListReporter {
     }
   }
 
-  /** Adds a task and returns its id. Throws `duplicate_id`, `run_ended`. */
+  /** Adds a task, in the place of one with its id, and returns its id. */
   add(task: NewTask): string {
-    this.#run.assertOpen();
-    const { id = this.#createId("task") } = task;
-    if (this.#tasks.some((each) => each.id === id)) {
-      throw new ReporterError("duplicate_id", `there is a task ${JSON.stringify(id)} already`);
-    }
+    const { id = `task-${++this.#added}` } = task;
     const updatedAt = this.#run.now();
-    const added: Task = { ...defined(task), id, status: "pending", updated_at: updatedAt };
-    const kept = this.#withRoom();
-    const omitted = this.#omitted + this.#tasks.length - kept.length;
-    this.#send([...kept, added], updatedAt, omitted);
+    const others = this.#tasks.filter((each) => each.id !== id);
+    const kept = this.#withRoom(others);
+    const omitted = this.#omitted + others.length - kept.length;
+    this.#send(
+      [...kept, { ...defined(task), id, status: "pending", updated_at: updatedAt }],
+      updatedAt,
+      omitted,
+    );
     return id;
   }
 
-  /** Moves a task on. Throws `illegal_transition`, `unknown_id`, `run_ended`. */
+  /** Moves a task on. Throws `unknown_id`. */
   set(id: string, status: TaskStatus, details: TaskDetails = {}): void {
-    const task = this.#find(id);
-    assertTransition(`task ${JSON.stringify(id)}`, taskTransitions, task.status, status);
-    this.#replace(task, { ...details, status });
-  }
-
-  /** Changes the fields of a task, and not its status. Throws `unknown_id`, `run_ended`. */
-  update(id: string, details: TaskDetails): void {
-    const task = this.#find(id);
-    this.#replace(task, { ...details, status: task.status });
+    const updatedAt = this.#run.now();
+    const changes = { ...defined(details), id, status, updated_at: updatedAt };
+    this.#send(withChanged(this.#tasks, id, changes), updatedAt, this.#omitted);
   }
 
   /** The tasks without one that has ended, where the list is full: rather one that did not fail. */
-  #withRoom(): readonly Task[] {
-    if (this.#tasks.length < this.#maxTasks) return this.#tasks;
+  #withRoom(tasks: readonly Task[]): readonly Task[] {
+    if (tasks.length < this.#maxTasks) return tasks;
     const dropped =
-      this.#tasks.find(({ status }) => status !== "failed" && isTerminal(taskTransitions, status)) ??
-      this.#tasks.find(({ status }) => status === "failed");
-    return this.#tasks.filter((task) => task !== dropped);
-  }
-
-  #find(id: string): Task {
-    this.#run.assertOpen();
-    const task = this.#tasks.find((each) => each.id === id);
-    if (!task) throw new ReporterError("unknown_id", `there is no task ${JSON.stringify(id)}`);
-    return task;
-  }
-
-  #replace(task: Task, { status, ...details }: TaskDetails & { status: TaskStatus }): void {
-    const updatedAt = this.#run.now();
-    const next = { ...task, ...defined(details), status, updated_at: updatedAt };
-    this.#send(
-      this.#tasks.map((each) => (each === task ? next : each)),
-      updatedAt,
-      this.#omitted,
-    );
+      tasks.find(({ status }) => ended.has(status)) ?? tasks.find(({ status }) => status === "failed");
+    return tasks.filter((task) => task !== dropped);
   }
 
   #send(tasks: readonly Task[], updatedAt: string, omitted: number): void {
     if (!this.#isHeld) {
-      const metadata = omitted > 0 && { metadata: { omitted_tasks: omitted } };
-      this.#run.send("task_list", { tasks, updated_at: updatedAt, ...metadata });
+      const metadata = omitted > 0 ? { omitted_tasks: omitted } : undefined;
+      this.#run.send("task_list", defined({ tasks, updated_at: updatedAt, metadata }));
     }
     this.#tasks = tasks;
     this.#omitted = omitted;

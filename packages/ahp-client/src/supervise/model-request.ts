@@ -15,13 +15,15 @@ export interface ModelRequest {
   /** JSON. */
   readonly messages: readonly unknown[];
   /** Names of the tools that the model may call. */
-  readonly tools?: readonly string[];
+  readonly tools?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-interface Shown extends ShownMessages {
+interface Shown<T> extends ShownMessages {
   readonly messages: readonly JsonValue[];
   readonly text: string;
+  /** What the harness wants in place of the messages, as its reader returned it. */
+  readonly wanted: T | undefined;
 }
 
 export const invalidPrompt = (reason: string): SupervisionError =>
@@ -39,21 +41,27 @@ const toMessages = (messages: readonly unknown[]): readonly JsonValue[] => {
 };
 
 /**
- * Asks the harness about a request of a model (`pre_prompt`). Gives the messages to send, and what reports the answer (`post_response`).
- * Rejects with a {@link SupervisionError} where nothing may be sent.
+ * Asks the harness about a request of a model (`pre_prompt`). Gives the messages to send, with what `read` makes of them where the harness
+ * has changed them (it throws what {@link invalidPrompt} makes for a change that cannot be applied), and what reports the answer
+ * (`post_response`). Rejects with a {@link SupervisionError} where nothing may be sent.
  */
-export const allowModelCall = async (
+export const allowModelCall = async <T>(
   supervision: Supervision,
   { model, provider = "unknown", messages, tools = [], signal }: ModelRequest,
-): Promise<{ readonly messages: readonly JsonValue[]; readonly report: ReportOutcome }> => {
+  read?: (wanted: readonly JsonValue[]) => T,
+): Promise<{
+  readonly messages: readonly JsonValue[];
+  readonly wanted: T | undefined;
+  readonly report: ReportOutcome;
+}> => {
   const limits = { ...supervision.limits, oversizePrompt: supervision.options.oversizePrompt };
   const named: JsonObject = { model: { provider, id: model } };
   const subject: JsonObject = tools.length === 0 ? named : { ...named, tools: [...tools] };
-  const show = (given: readonly JsonValue[]): Shown => {
+  const show = (given: readonly JsonValue[], wanted?: T): Shown<T> => {
     const text = JSON.stringify(given);
-    return { messages: given, text, ...showMessages(text, subject, limits) };
+    return { messages: given, text, wanted, ...showMessages(text, subject, limits) };
   };
-  const judged: Judged<Shown> = {
+  const judged: Judged<Shown<T>> = {
     eventType: "pre_prompt",
     toPayload: ({ payload }) => payload,
     toMessage: ({ text }) => toPromptMessage(text, { provider, modelId: model }),
@@ -65,9 +73,10 @@ export const allowModelCall = async (
       const { wanted } = change;
       if (!Array.isArray(wanted) || wanted.length === 0)
         throw invalidPrompt("prompt is not a list of messages");
-      return jsonDifference(wanted, value.messages as JsonValue) ? show(wanted) : value;
+      return jsonDifference(wanted, value.messages as JsonValue) ? show(wanted, read?.(wanted)) : value;
     },
   };
   const { value } = await judge(supervision, judged, show(toMessages(messages)), signal);
-  return { messages: value.messages, report: supervision.startReport("post_response", named) };
+  const report = supervision.startReport("post_response", named);
+  return { messages: value.messages, wanted: value.wanted, report };
 };

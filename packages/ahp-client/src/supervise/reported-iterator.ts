@@ -1,4 +1,4 @@
-import type { AllowedCall } from "./supervise-call.ts";
+import type { AllowedCall } from "./allow-call.ts";
 
 type Step = (...given: unknown[]) => unknown;
 

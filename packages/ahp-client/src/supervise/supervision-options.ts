@@ -12,7 +12,7 @@ import type { EventFields } from "../events.ts";
 import { checkSupervisionOptions } from "../option-names.ts";
 
 /** What supervision uses of a client. */
-export type SupervisingClient = Pick<AhpClient, "decide" | "notify" | "supports" | "sessionId">;
+export type SupervisingClient = Pick<AhpClient, "decide" | "notify" | "sessionId">;
 
 /** What a person is asked. */
 export interface EscalationRequest {

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { randomId } from "@harnesskit/wire";
+import { allowCall } from "./allow-call.ts";
 import { type ConfirmRequest, confirm } from "./confirm.ts";
 import { allowModelCall, type ModelRequest } from "./model-request.ts";
 import { isIterator, reportedIterator } from "./reported-iterator.ts";
-import { allowCall } from "./supervise-call.ts";
 import { Supervision } from "./supervision.ts";
 import { SupervisionError } from "./supervision-error.ts";
 import type { EscalationAnswer, SupervisingClient, SupervisionOptions } from "./supervision-options.ts";

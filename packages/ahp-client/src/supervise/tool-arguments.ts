@@ -13,11 +13,15 @@ export interface Arguments {
   readonly text: string;
 }
 
-export interface ToolCall {
+export interface SupervisedCall {
   readonly toolName: string;
   readonly toolCallId: string;
+  readonly input: unknown;
+  readonly signal: AbortSignal | undefined;
   /** Reads arguments that the harness wants instead, as the tool's schema does. */
   readonly validate: Validate;
+  /** Whether a person must approve these arguments; any answer but false means yes. @default no */
+  readonly needsApproval?: ((input: unknown) => unknown) | undefined;
 }
 
 /** The arguments as they can be judged. Throws `unjudgeable` where the harness could not be shown all of them. */
@@ -45,7 +49,7 @@ export const toArgumentsMessage = (toolName: string, { text }: Arguments): strin
 
 /** How the call of a tool is judged: by all of its arguments, as they run. */
 export const toJudgedCall = (
-  { toolName, toolCallId, validate }: ToolCall,
+  { toolName, toolCallId, validate }: SupervisedCall,
   maxBytes: number,
 ): Judged<Arguments> => {
   const invalidArguments = (reason: string) =>

@@ -15,7 +15,7 @@ export const checkJsonSchema = (jsonSchema: object, value: unknown): Validation 
   return parsed.success ? { value } : { problem: mismatchOf(parsed.error) };
 };
 
-interface StandardSchema {
+export interface StandardSchema {
   readonly "~standard": {
     validate(value: unknown): unknown;
   };

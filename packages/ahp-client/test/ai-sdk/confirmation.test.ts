@@ -77,8 +77,7 @@ describe("an escalated tool call", () => {
   });
 
   it("does not run when there is nobody to ask", async () => {
-    const { run, runs, client } = await start({ pre_action: escalate });
-    expect(client.supports("confirmation")).toBe(false);
+    const { run, runs } = await start({ pre_action: escalate });
     expect(await rejection(run())).toMatchObject({ code: "unavailable", eventType: "pre_action" });
     expect(runs).toEqual([]);
   });

@@ -446,7 +446,6 @@ describe("the report of a tool call", () => {
     const { tool: own, runs } = bash();
     const broken = {
       sessionId: client.sessionId,
-      supports: client.supports.bind(client),
       decide: client.decide.bind(client),
       notify: () => {
         throw new TypeError("broken");

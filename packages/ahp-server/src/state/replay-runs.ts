@@ -1,7 +1,6 @@
 import { type AhpServerLimits, resolveLimits } from "../limits.ts";
-import { ServerStats } from "../server-stats.ts";
-import type { RunState } from "./run-state.ts";
-import { RunStates } from "./run-states.ts";
+import type { Run } from "./run.ts";
+import { Runs } from "./runs.ts";
 import type { StateRecord } from "./state-record.ts";
 
 export interface ReplayOptions {
@@ -16,14 +15,7 @@ export interface ReplayOptions {
 export function* replayRuns(
   records: Iterable<StateRecord>,
   { limits = {} }: ReplayOptions = {},
-): Generator<RunState, void> {
-  const states = new RunStates({
-    limits: resolveLimits(limits).limits,
-    stats: new ServerStats(),
-    onError: () => {},
-  });
-  for (const record of records) {
-    const state = states.restore(record);
-    if (state) yield state;
-  }
+): Generator<Run, void> {
+  const runs = new Runs({ limits: resolveLimits(limits).limits, onError: () => {} });
+  for (const record of records) yield runs.restore(record);
 }

@@ -13,10 +13,7 @@ const sender = {
 const event = <Type extends string, Payload extends z.ZodType>(type: Type, payload: Payload) =>
   z.object({ kind: z.literal(type), ...sender, payload });
 
-const CountSchema = z.int().nonnegative();
-
-/** The schema of {@link StateRecord}. */
-export const StateRecordSchema = z.discriminatedUnion("kind", [
+const StateRecordSchema = z.discriminatedUnion("kind", [
   event("run_lifecycle", RunLifecycleSchema),
   event("task_list", TaskListSchema),
   event("verification", VerificationSchema),
@@ -28,8 +25,6 @@ export const StateRecordSchema = z.discriminatedUnion("kind", [
     lifecycle: RunLifecycleSchema.optional(),
     task_list: TaskListSchema.optional(),
     verifications: z.array(VerificationSchema),
-    ignored: CountSchema,
-    irregular: CountSchema,
   }),
 ]);
 
@@ -39,6 +34,8 @@ export const StateRecordSchema = z.discriminatedUnion("kind", [
  */
 export type StateRecord = z.infer<typeof StateRecordSchema>;
 
+/** A durable contract as it was accepted. */
+export type ContractRecord = Exclude<StateRecord, { kind: "run" }>;
 /** A run as a whole. */
 export type RunRecord = Extract<StateRecord, { kind: "run" }>;
 

@@ -40,8 +40,6 @@ const run: RunRecord = {
   ...ids,
   task_list: { ...ids, tasks: [{ id: "1", title: "one", status: "pending" }], updated_at: at(1) },
   verifications: [{ ...ids, status: "failed", residual_risks: ["it may break"], updated_at: at(2) }],
-  ignored: 2,
-  irregular: 0,
 };
 
 const demandKept = async ({ store, other }: Context, expected: readonly StateRecord[], what: string) => {

@@ -1,7 +1,6 @@
 import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { checkRefused } from "./check-refused.ts";
-import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
+import { approveBy, checkRefused, sampleQuestion, takeBy } from "./samples.ts";
 
 const questionOf = (number: number, session = "s1") =>
   sampleQuestion({ origin: { session, callId: `c${number}` }, subject: { input: { number } } });

@@ -2,8 +2,7 @@ import type { Always } from "@harnesskit/protocol/hub";
 import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalStore } from "../approval-store.ts";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { checkRefused } from "./check-refused.ts";
-import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
+import { approveBy, checkRefused, sampleQuestion, takeBy } from "./samples.ts";
 
 const askFor = (store: ApprovalStore, command: string, origin: { session?: string; callId?: string } = {}) =>
   store.ask(sampleQuestion({ subject: { input: { command } }, origin: { session: "s2", ...origin } }));

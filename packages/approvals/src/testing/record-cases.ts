@@ -1,8 +1,7 @@
 import { digest } from "@harnesskit/wire";
 import { checkEqual } from "@harnesskit/wire/testing";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { checkRefused } from "./check-refused.ts";
-import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
+import { approveBy, checkRefused, sampleQuestion, takeBy } from "./samples.ts";
 
 /** What every store does with questions, answers, claims and outcomes. */
 export const recordCases: Readonly<Record<string, ApprovalCase>> = {

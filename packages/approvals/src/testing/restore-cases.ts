@@ -1,8 +1,7 @@
 import { checkEqual } from "@harnesskit/wire/testing";
 import { createMemoryApprovalStore } from "../memory-approval-store.ts";
 import type { ApprovalCase } from "./approval-store-contract.ts";
-import { checkRefused } from "./check-refused.ts";
-import { approveBy, sampleQuestion, takeBy } from "./samples.ts";
+import { approveBy, checkRefused, sampleQuestion, takeBy } from "./samples.ts";
 
 /** How records of another store are taken over. */
 export const restoreCases: Readonly<Record<string, ApprovalCase>> = {

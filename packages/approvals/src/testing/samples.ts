@@ -1,4 +1,6 @@
 import type { ApprovalQuestion, ApprovalRecord } from "@harnesskit/protocol/hub";
+import { checkRejects } from "@harnesskit/wire/testing";
+import { ApprovalError } from "../errors.ts";
 
 /** A question about a shell command. */
 export const sampleQuestion = (
@@ -20,3 +22,13 @@ export const approveBy = ({ digest }: ApprovalRecord, by = "ada") =>
 /** The event of a claim. */
 export const takeBy = ({ digest }: ApprovalRecord, claimant = "hook-1") =>
   ({ type: "take", claimant, digest }) as const;
+
+/** Throws `contract_broken` unless it rejects with this code; returns the record that the error holds. */
+export const checkRefused = async (
+  call: Promise<unknown>,
+  code: string,
+  what: string,
+): Promise<ApprovalRecord | undefined> => {
+  const error = await checkRejects(call, code, what);
+  return ApprovalError.isInstance(error) ? error.record : undefined;
+};

@@ -1,45 +1,32 @@
 import { AuditError } from "../audit-error.ts";
-import { type AuditEntry, AuditEntrySchema, idFields } from "../entry.ts";
+import { type AuditEntry, AuditEntrySchema } from "../entry.ts";
 import { logLines } from "./log-files.ts";
 
 /** Which entries are wanted; all conditions hold at once. */
 export interface AuditFilter {
   /** An action, or with `.*` at its end all that begin so: `tool.*`. @default all */
   readonly action?: string | undefined;
-  readonly outcome?: string;
   readonly agent_id?: string | undefined;
-  readonly tool_id?: string;
   readonly call_id?: string | undefined;
-  readonly session_id?: string;
-  readonly request_id?: string;
   readonly correlation_id?: string | undefined;
-  readonly causation_id?: string;
   /** Entries with a greater number. @default 0 */
   readonly afterSeq?: number | undefined;
-  /** From this time on, in milliseconds since 1970. @default the beginning */
-  readonly fromMs?: number;
-  /** Before this time, in milliseconds since 1970. @default the end */
-  readonly beforeMs?: number;
   /** How many entries at most. @default all */
   readonly limit?: number | undefined;
   /** Takes a line that is not an entry, counted from 1; reading goes on. @default throws `audit_invalid_line` */
   readonly onInvalidLine?: (file: string, line: number) => void;
 }
 
-const texts = ["outcome", ...idFields] as const;
+const ids = ["agent_id", "call_id", "correlation_id"] as const;
 
 const isWanted = (entry: AuditEntry, filter: AuditFilter): boolean => {
-  const { action, afterSeq = 0, fromMs, beforeMs } = filter;
-  if (entry.seq <= afterSeq) return false;
-  if (action?.endsWith(".*")) {
-    if (!entry.action.startsWith(action.slice(0, -1))) return false;
-  } else if (action !== undefined && entry.action !== action) {
-    return false;
-  }
-  if (texts.some((field) => filter[field] !== undefined && entry[field] !== filter[field])) return false;
-  if (fromMs === undefined && beforeMs === undefined) return true;
-  const timeMs = Date.parse(entry.time);
-  return timeMs >= (fromMs ?? Number.NEGATIVE_INFINITY) && timeMs < (beforeMs ?? Number.POSITIVE_INFINITY);
+  const { action = entry.action, afterSeq = 0 } = filter;
+  const isAction = action.endsWith(".*") ? entry.action.startsWith(action.slice(0, -1)) : entry.action === action;
+  return (
+    isAction &&
+    entry.seq > afterSeq &&
+    ids.every((id) => filter[id] === undefined || entry[id] === filter[id])
+  );
 };
 
 const parseEntry = (text = ""): AuditEntry | undefined => {

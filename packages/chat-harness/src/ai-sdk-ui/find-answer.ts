@@ -4,7 +4,7 @@ import { canonicalJson, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { approvalRequestsOf, toApprovalPayload } from "../ai-sdk/approval.ts";
 import { waitingSignals } from "../find-pause.ts";
-import type { PendingTurn } from "../harness-core.ts";
+import type { PendingTurn } from "../outcomes.ts";
 import type { SentAnswer } from "./read-message.ts";
 
 /** The payload of a signal for a human's answer to a pause that is not an approval. It replaces fields of the state: check `output`. */

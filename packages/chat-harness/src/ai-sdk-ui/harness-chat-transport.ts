@@ -11,8 +11,8 @@ import {
 } from "@harnesskit/wire";
 import type { ChatTransport } from "ai";
 import type { ChatHarness } from "../chat-harness.ts";
-import type { PendingTurn } from "../harness-core.ts";
 import { checkHarnessChatTransportOptions } from "../option-names.ts";
+import type { PendingTurn } from "../outcomes.ts";
 import type { ChatFeed } from "./chat-feed.ts";
 import { type FoundAnswer, findAnswers, type ToPayload } from "./find-answer.ts";
 import { LiveTurn } from "./live-turn.ts";

@@ -1,6 +1,6 @@
 import { append, defineState, lastWriteWins, type StateOf, type UpdateOf } from "@harnesskit/graph";
 import * as z from "zod";
-import { messagesField } from "../chat-turns.ts";
+import { messagesField } from "../messages-field.ts";
 import { ApprovalRequestSchema, ChatApprovalAnswerSchema } from "./approval.ts";
 import { ChatSummarySchema } from "./chat-summary.ts";
 

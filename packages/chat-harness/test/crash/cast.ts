@@ -2,8 +2,8 @@ import { append, defineGraph, defineState, END, type GraphStore, lastWriteWins }
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import type { Clock } from "@harnesskit/wire";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import type { ChatFields } from "../../src/chat-turns.ts";
 import { type ChatHarness, createChatHarness, messagesField } from "../../src/index.ts";
+import type { ChatFields } from "../../src/messages-field.ts";
 import { type At, ChatClient, createStoryGraph, type Ledger, namedStore } from "./shared.ts";
 
 export const leaseTtlMs = 10_000;

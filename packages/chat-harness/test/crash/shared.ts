@@ -1,9 +1,9 @@
 import type { GraphStore } from "@harnesskit/graph";
 import type { SuspensionSummary } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { ChatFields } from "../../src/chat-turns.ts";
 import type { ResumedTurn } from "../../src/deliveries.ts";
 import type { Delivery, OpenTurns, SendOutcome, SignalOutcome } from "../../src/index.ts";
+import type { ChatFields } from "../../src/messages-field.ts";
 import type { GraphSource } from "../../src/options.ts";
 
 /** What a client knows of its session. */

@@ -1,172 +1,151 @@
-import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
+import type { AuditEntryInput } from "@harnesskit/audit";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { HarnessError, randomId } from "@harnesskit/wire";
-import { type Clock, isoTime, systemClock } from "@harnesskit/wire/time";
-import { checkDirectivesOptions, checkFileDirectivesOptions } from "../option-names.ts";
-import { type FileStoreOptions, RecordFile } from "../records/record-file.ts";
-import { createMemoryRecords, type RecordLimits, type RecordStore } from "../records/record-store.ts";
-import { type Directive, DirectiveSchema } from "./directive.ts";
-import { type DirectiveRequest, toDirective } from "./directive-request.ts";
-import {
-  type BackedCall,
-  type DirectiveRefusal,
-  directiveProblem,
-  isEnded,
-  isSpent,
-} from "./judge-directive.ts";
-
-/** Where issued directives are. */
-export type DirectiveStore = RecordStore<Directive>;
+import { type Clock, isoTime } from "@harnesskit/wire/time";
+import type { AuditTrail } from "../audit-trail.ts";
+import { type CallResult, coreResult } from "../call-result.ts";
+import { canonicalDigest } from "../canonical-digest.ts";
+import { isInPeriod, toPeriod } from "../records/record-fields.ts";
+import { type Directive, type DirectiveRequest, toDirective } from "./directive.ts";
 
 /** Directives that ended are kept for a while, so that a late call learns how its directive ended. */
 const maxEnded = 256;
 
-/** Issues and revokes directives. */
+/** Issues and revokes the directives of a core. They end with it. */
 export interface Directives {
+  /** Issues one. Throws `invalid_argument` for a field that no directive may have. */
+  issue(request: DirectiveRequest): Directive;
+  /** Those that can be used, and the last that ended. */
+  list(): readonly Directive[];
   /**
-   * Issues one and records it. Rejects with `invalid_argument`, with `buffer_full` when there are `maxRecords`, and as the
-   * store does.
-   */
-  issue(request: DirectiveRequest): Promise<Directive>;
-  /** Those that can be used, and the last that ended. Rejects as the store does. */
-  list(): Promise<readonly Directive[]>;
-  /**
-   * No later call uses it; the same again changes nothing. A call that has used it before is sent. Rejects with
-   * `directive_unknown`, and as the store does.
+   * No call that has not been sent uses it; the same again changes nothing. Throws `directive_unknown`.
    *
    * @param by who revokes it: a name for the record
    */
-  revoke(id: string, by: string): Promise<Directive>;
+  revoke(id: string, by: string): Directive;
 }
 
-export interface DirectivesOptions {
-  /** Where the directives are kept. */
-  readonly store: DirectiveStore;
-  /** Records each issue, use and revocation. @default nowhere */
-  readonly audit?: Pick<AuditSink, "record"> | undefined;
-  /** @default the real time */
-  readonly clock?: Clock | undefined;
-  /** @default random ids */
-  readonly createId?: ((prefix: string) => string) | undefined;
+/** Why a directive does not back a call, and what its caller reads. */
+const refusals = {
+  missing: "the tool requires a directive",
+  unknown: "the core knows no directive with this id",
+  wrong_agent: "the directive is for a tool of another agent",
+  wrong_tool: "the directive is for another tool",
+  revoked: "the directive was revoked",
+  not_yet_valid: "by this machine's clock the directive is issued in the future: set the clock",
+  expired: "the directive has expired",
+  wrong_input: "the directive is for another input",
+  spent: "the directive was used as often as it may be",
+} as const;
+type Refusal = keyof typeof refusals;
+
+/** A call that a directive is to back. */
+interface BackedCall {
+  readonly callId: string;
+  readonly toolId: string;
+  readonly input: JsonObject;
+  readonly options: { readonly directiveId?: string | undefined };
 }
 
-/** A change of the one directive that has this id. */
-const replaced = (directives: readonly Directive[], next: Directive): readonly Directive[] =>
-  directives.map((each) => (each.id === next.id ? next : each));
+/** The end of a call that no directive backs; `details.reason` says why, the message how to issue one. */
+export const unbacked = (reason: Refusal): CallResult => {
+  const advice = reason === "not_yet_valid" ? "" : ": issue one with core.directives.issue";
+  return coreResult(RuntimeErrorCode.DirectiveRequired, `${refusals[reason]}${advice}`, {
+    details: { reason },
+  });
+};
 
+const agentOf = (toolId: string): string => toolId.slice(0, toolId.indexOf("/"));
+
+const fits = (wanted: Directive["input"], input: JsonObject): boolean => {
+  if ("digest" in wanted) return canonicalDigest(input) === wanted.digest;
+  return wanted.fields.every(
+    ({ name, digest }) => Object.hasOwn(input, name) && canonicalDigest(input[name]) === digest,
+  );
+};
+
+const problemOf = (
+  directive: Directive | undefined,
+  { toolId, input }: BackedCall,
+  now: number,
+): Refusal | undefined => {
+  if (!directive) return "unknown";
+  if (agentOf(directive.tool_id) !== agentOf(toolId)) return "wrong_agent";
+  if (directive.tool_id !== toolId) return "wrong_tool";
+  if (directive.revoked_at !== undefined) return "revoked";
+  const period = toPeriod(directive.issued_at, directive.until);
+  if (!(period.from <= now)) return "not_yet_valid";
+  if (!isInPeriod(period, now)) return "expired";
+  return fits(directive.input, input) ? undefined : "wrong_input";
+};
+
+/** The directives of one core, by their ids. */
 export class IssuedDirectives implements Directives {
-  readonly #options: DirectivesOptions;
+  readonly #audit: AuditTrail;
   readonly #clock: Clock;
+  readonly #directives = new Map<string, Directive>();
 
-  constructor(options: DirectivesOptions) {
-    this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+  constructor(audit: AuditTrail, clock: Clock) {
+    this.#audit = audit;
+    this.#clock = clock;
   }
 
-  async issue(request: DirectiveRequest): Promise<Directive> {
-    const { store, createId = randomId } = this.#options;
+  issue(request: DirectiveRequest): Directive {
     const now = this.#clock.now();
-    const made = toDirective(request, createId("dir"), isoTime(now));
-    await store.change((directives) => {
-      const ended = directives.filter((each) => isEnded(each, now));
-      ended.sort((a, b) => Date.parse(a.issued_at) - Date.parse(b.issued_at));
-      const dropped = new Set(ended.slice(0, Math.max(0, ended.length - maxEnded)));
-      return { items: [...directives.filter((each) => !dropped.has(each)), made], result: made };
-    });
-    const { causation_id } = request;
+    const made = toDirective(request, randomId("dir"), isoTime(now));
+    const ended = this.list().filter((each) => isEnded(each, now));
+    for (const { id } of ended.slice(0, -maxEnded)) this.#directives.delete(id);
+    this.#directives.set(made.id, made);
     const { until, max_uses, issued_by: actor } = made;
+    const { causation_id } = request;
     this.#record("directive.issued", made, { actor, causation_id, details: { until, max_uses } });
     return made;
   }
 
-  async list(): Promise<readonly Directive[]> {
-    return await this.#options.store.list();
+  list(): readonly Directive[] {
+    return [...this.#directives.values()];
   }
 
-  async revoke(id: string, by: string): Promise<Directive> {
+  revoke(id: string, by: string): Directive {
+    const found = this.#directives.get(id);
+    if (!found) throw new HarnessError("directive_unknown", "there is no directive with this id");
+    if (found.revoked_at !== undefined) return found;
     const revoked_at = isoTime(this.#clock.now());
-    const revoked = await this.#options.store.change((directives) => {
-      const found = directives.find((each) => each.id === id);
-      if (!found) throw new HarnessError("directive_unknown", "there is no directive with this id");
-      if (found.revoked_at !== undefined) return { result: found };
-      const next = { ...found, revoked_at, revoked_by: by.slice(0, 256) || "unknown" };
-      return { items: replaced(directives, next), result: next };
-    });
+    const revoked = { ...found, revoked_at, revoked_by: by.slice(0, 256) || "unknown" };
+    this.#directives.set(id, revoked);
     this.#record("directive.revoked", revoked, { details: { by } });
     return revoked;
   }
 
-  /** Whether the directive backs the call, apart from how often it was used. Changes nothing. */
-  async check(id: string, call: BackedCall): Promise<DirectiveRefusal | undefined> {
-    const found = (await this.list()).find((each) => each.id === id);
-    return directiveProblem(found, call, this.#clock.now());
+  /** How the call ends that its directive does not back, apart from how often that was used. */
+  refuse(call: BackedCall): CallResult | undefined {
+    const found = this.#directives.get(call.options.directiveId ?? "");
+    const problem = problemOf(found, call, this.#clock.now());
+    return problem && unbacked(problem);
   }
 
-  /**
-   * Uses the directive once for the call, in one step with the check that it may be used: it is on disk before this
-   * resolves. `isWanted` is asked in that step.
-   */
-  async use(
-    id: string,
-    call: BackedCall & { readonly callId: string },
-    isWanted: () => boolean,
-  ): Promise<DirectiveRefusal | "used" | "unwanted"> {
-    const { outcome, used } = await this.#options.store.change<{
-      readonly outcome: DirectiveRefusal | "used" | "unwanted";
-      readonly used?: Directive | undefined;
-    }>((directives) => {
-      const found = directives.find((each) => each.id === id);
-      const problem = directiveProblem(found, call, this.#clock.now());
-      if (problem || !found) return { result: { outcome: problem ?? "unknown" } };
-      if (isSpent(found)) return { result: { outcome: "spent" } };
-      if (!isWanted()) return { result: { outcome: "unwanted" } };
-      const next = { ...found, uses: found.uses + 1 };
-      return { items: replaced(directives, next), result: { outcome: "used", used: next } };
-    });
-    if (used) this.#record("directive.used", used, { call_id: call.callId, details: { uses: used.uses } });
-    return outcome;
-  }
-
-  /** The call that has used the directive was certainly not sent. */
-  async giveBack(id: string, callId: string): Promise<void> {
-    const given = await this.#options.store.change((directives) => {
-      const found = directives.find((each) => each.id === id);
-      if (!found || found.uses === 0) return { result: undefined };
-      const next = { ...found, uses: found.uses - 1 };
-      return { items: replaced(directives, next), result: next };
-    });
-    if (given)
-      this.#record("directive.given_back", given, { call_id: callId, details: { uses: given.uses } });
+  /** Uses the call's directive, if it names one, as the call is sent; or how the call ends. */
+  use(call: BackedCall): CallResult | undefined {
+    const { directiveId } = call.options;
+    if (directiveId === undefined) return undefined;
+    const refused = this.refuse(call);
+    const found = this.#directives.get(directiveId);
+    if (refused || !found) return refused;
+    if (found.uses >= found.max_uses) return unbacked("spent");
+    const used = { ...found, uses: found.uses + 1 };
+    this.#directives.set(directiveId, used);
+    this.#record("directive.used", used, { call_id: call.callId, details: { uses: used.uses } });
+    return undefined;
   }
 
   #record(action: string, { id, tool_id }: Directive, entry: Omit<AuditEntryInput, "action">): void {
-    const { details, ...rest } = entry;
-    const agent_id = tool_id.slice(0, tool_id.indexOf("/"));
-    const all = { directive_id: id, ...details };
-    this.#options.audit?.record({ action, outcome: "ok", agent_id, tool_id, ...rest, details: all });
+    const details = { directive_id: id, ...entry.details };
+    const about = { action, outcome: "ok" as const, agent_id: agentOf(tool_id), tool_id };
+    this.#audit.record({ ...about, ...entry, details });
   }
 }
 
-/** Issues directives into a store that cores share. A core has its own as `core.directives`. Throws `invalid_argument` for invalid options. */
-export const createDirectives = (options: DirectivesOptions): Directives =>
-  new IssuedDirectives(checkDirectivesOptions(options));
-
-/** Directives that end with the process. */
-export const createMemoryDirectives = (limits?: Partial<Pick<RecordLimits, "maxRecords">>): DirectiveStore =>
-  createMemoryRecords<Directive>([], limits);
-
-/**
- * Directives in a file (JSON, 0600, sorted by tool and time) that several processes use: a use is on disk before its call is
- * sent. A file that cannot be used backs no call: see `RecordFileError`. Throws `invalid_argument` for invalid options.
- */
-export const createFileDirectives = (options: FileStoreOptions): DirectiveStore => {
-  const { path, limits } = checkFileDirectivesOptions(options);
-  return new RecordFile<Directive>(
-    path,
-    {
-      name: "directives",
-      schema: DirectiveSchema,
-      key: ({ tool_id, issued_at, id }) => `${tool_id} ${issued_at} ${id}`,
-    },
-    limits,
-  );
-};
+/** No call can use it any more. */
+const isEnded = ({ uses, max_uses, revoked_at, until }: Directive, now: number): boolean =>
+  uses >= max_uses || revoked_at !== undefined || !(now < Date.parse(until));

@@ -4,8 +4,7 @@ import { isAlive, OutputLines, systemErrorCode } from "@harnesskit/node-kit";
 import { type Clock, createDeferred } from "@harnesskit/wire";
 import type { CoreLimits, LaunchTimes } from "../core-limits.ts";
 import { type AgentExit, SpawnError } from "./errors.ts";
-import { agentScript } from "./guard-scripts.ts";
-import { ProcessGuard, shell } from "./process-guard.ts";
+import { agentScript, ProcessGuard, shell } from "./process-guard.ts";
 
 export type OutputStream = "stdout" | "stderr";
 

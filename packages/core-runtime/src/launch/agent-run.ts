@@ -1,13 +1,58 @@
 import { systemErrorCode } from "@harnesskit/node-kit";
-import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { agentEnvironment, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { displayText, HarnessError } from "@harnesskit/wire";
+import type { Admission, LaunchObserver } from "../admissions.ts";
 import { AuditBudget } from "../audit-trail.ts";
-import type { Admission, LaunchObserver } from "../launch-port.ts";
 import { type AgentEnd, type AgentProcess, startAgentProcess } from "./agent-process.ts";
 import { type AgentReason, SpawnError } from "./errors.ts";
-import { launchEnvironment } from "./launch-environment.ts";
 import type { LaunchContext } from "./launch-options.ts";
 import type { ReadManifest } from "./read-manifest.ts";
+
+/** What each agent inherits from the core, beside every name that begins with `LC_`. No name here carries a secret. */
+const inheritedNames: readonly string[] = [
+  "PATH",
+  "HOME",
+  "LANG",
+  "LANGUAGE",
+  "LOGNAME",
+  "SHELL",
+  "TERM",
+  "TMPDIR",
+  "TZ",
+  "USER",
+];
+
+export interface LaunchEnvironmentOptions {
+  /** The core's own environment. */
+  readonly source: Readonly<Record<string, string | undefined>>;
+  /** `env` of the manifest: further names that the agent inherits. */
+  readonly names: readonly string[];
+  readonly socketPath: string;
+  readonly token: string;
+  readonly launchId: string;
+  readonly heartbeatIntervalMs: number;
+  readonly maxFrameBytes: number;
+}
+
+/**
+ * An agent's whole environment (section 5.2): a short list of names, those of its manifest, where its core is, and the
+ * core's options.
+ */
+export const launchEnvironment = (options: LaunchEnvironmentOptions): Record<string, string> => {
+  const names = new Set([...inheritedNames, ...options.names]);
+  const inherited = Object.entries(options.source).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (names.has(entry[0]) || entry[0].startsWith("LC_")),
+  );
+  return {
+    ...Object.fromEntries(inherited),
+    [agentEnvironment.socket]: options.socketPath,
+    [agentEnvironment.token]: options.token,
+    [agentEnvironment.launchId]: options.launchId,
+    [agentEnvironment.heartbeatIntervalMs]: String(options.heartbeatIntervalMs),
+    [agentEnvironment.maxFrameBytes]: String(options.maxFrameBytes),
+  };
+};
 
 /** A process that was started, with its right to connect. */
 export interface AgentRun {

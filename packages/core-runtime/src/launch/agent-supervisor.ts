@@ -1,17 +1,17 @@
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { randomId } from "@harnesskit/wire";
 import { startDeadline } from "@harnesskit/wire/time";
-import type { LaunchObserver } from "../launch-port.ts";
+import type { LaunchObserver } from "../admissions.ts";
 import type { AgentEnd } from "./agent-process.ts";
 import { type AgentRun, endReason, errorLine, spawnReason, startRun } from "./agent-run.ts";
 import { type AgentExit, type AgentReason, AgentStartError } from "./errors.ts";
 import type { LaunchContext } from "./launch-options.ts";
 import type { LaunchedAgent } from "./launched-agent.ts";
 import type { ReadManifest } from "./read-manifest.ts";
-import { restartSettings } from "./restart-policy.ts";
 import { supervise } from "./supervise.ts";
 import {
   initialSupervision,
+  restartSettings,
   type Supervision,
   type SupervisionAction,
   type SupervisionEvent,

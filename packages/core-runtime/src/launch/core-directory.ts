@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, rm, unlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { ownedName, systemErrorCode } from "@harnesskit/node-kit";
+import { isNameOfGoneProcess, ownedName, systemErrorCode } from "@harnesskit/node-kit";
 import { displayText, TransportError } from "@harnesskit/wire";
+import { killLaunchProcesses } from "./process-guard.ts";
 
 /** A socket address has 108 bytes for the path on Linux and 104 on macOS and the BSDs; one of them is the NUL. */
 const maxSocketPathBytes = process.platform === "linux" ? 107 : 103;
@@ -79,3 +80,37 @@ const coreDirectoryAt = (path: string): CoreDirectory => ({
   forgetLaunch: (launchId) => unlink(join(path, notePrefix + launchId)).catch(() => {}),
   remove: () => rm(path, { recursive: true, force: true }),
 });
+
+const launchIdPattern = /^lch_[0-9a-f]{32}$/;
+
+/** Only a directory of this user, closed to others: any user can make names in a shared directory. */
+const isOurs = async (path: string): Promise<boolean> => {
+  const found = await lstat(path);
+  return found.isDirectory() && found.uid === process.geteuid?.() && (found.mode & 0o077) === 0;
+};
+
+const sweepCore = async (path: string): Promise<boolean> => {
+  if (!(await isOurs(path))) return false;
+  for (const name of await readdir(path)) {
+    const launchId = name.startsWith(notePrefix) ? name.slice(notePrefix.length) : "";
+    if (launchIdPattern.test(launchId)) await killLaunchProcesses(launchId);
+  }
+  await rm(path, { recursive: true, force: true });
+  return true;
+};
+
+/**
+ * Removes the directories of killed cores, and kills what is left of their launches: only of cores whose process is gone
+ * beyond doubt. Returns the directories that were removed. Never rejects: what cannot be removed stays.
+ */
+export const sweepCores = async (bases: readonly string[]): Promise<string[]> => {
+  const swept: string[] = [];
+  for (const base of bases) {
+    for (const name of await readdir(base).catch(() => [])) {
+      if (!isNameOfGoneProcess(directoryPrefix, name)) continue;
+      const path = join(base, name);
+      if (await sweepCore(path).catch(() => false)) swept.push(path);
+    }
+  }
+  return swept;
+};

@@ -4,7 +4,7 @@ const shortText = (text: string): string => displayText(text, { maxLength: 300 }
 
 /**
  * `manifest_not_found`: the directory has none. `manifest_unsafe`: it is a link or no regular file.
- * `manifest_too_large`: it exceeds `maxManifestBytes`. `manifest_invalid`: it is not what a manifest is.
+ * `manifest_too_large`: it exceeds 256 KiB. `manifest_invalid`: it is not what a manifest is.
  */
 export type ManifestErrorCode =
   | "manifest_not_found"

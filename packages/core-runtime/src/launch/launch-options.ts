@@ -1,9 +1,9 @@
 import type { RestartPolicy } from "@harnesskit/protocol/runtime";
 import type { LaunchTimes } from "../core-limits.ts";
 import type { CoreOptions } from "../core-options.ts";
+import type { StartedCore } from "../start-core.ts";
 import type { OutputStream } from "./agent-process.ts";
 import type { CoreDirectory } from "./core-directory.ts";
-import type { StartedCore } from "./started-core.ts";
 
 /** One line that an agent wrote. */
 export interface AgentOutput {

@@ -1,9 +1,14 @@
-import type { SessionHealth } from "../agent-state.ts";
+import type { AgentStatus } from "../session.ts";
 import type { AgentExit, AgentReasonCode } from "./errors.ts";
 import type { AgentPhase } from "./supervision.ts";
 
 /** An agent that a core runs: its process and its session in one. */
-export interface LaunchedAgent extends SessionHealth {
+export interface LaunchedAgent {
+  readonly agentId: string;
+  /** `disconnected`: it has no session. */
+  readonly status: AgentStatus | "disconnected";
+  readonly sessionId?: string | undefined;
+  readonly reason?: string | undefined;
   /** Where its manifest is. */
   readonly directory: string;
   readonly state: AgentPhase;

@@ -13,7 +13,7 @@ export interface ReadManifest {
   readonly hash: string;
 }
 
-const defaultMaxManifestBytes = 262_144;
+const maxManifestBytes = 262_144;
 /** A field that needs more than this to be named is named in part. */
 const maxFieldLength = 200;
 
@@ -33,9 +33,9 @@ const openError = (path: string, cause: unknown): ManifestError => {
   return new ManifestError("manifest_unsafe", path, `cannot be opened (${code ?? "unknown"})`);
 };
 
-const readFileSafely = async (path: string, maxBytes: number): Promise<Buffer> => {
+const readFileSafely = async (path: string): Promise<Buffer> => {
   try {
-    return await readOwnFile(path, { maxBytes });
+    return await readOwnFile(path, { maxBytes: maxManifestBytes });
   } catch (cause) {
     throw openError(path, cause);
   }
@@ -67,27 +67,18 @@ const toManifest = (path: string, value: unknown): AgentManifest => {
   throw new ManifestError("manifest_invalid", path, `is wrong at ${field}: it holds a NUL`, field);
 };
 
-const assertLimit = (maxBytes: number): void => {
-  if (Number.isSafeInteger(maxBytes) && maxBytes > 0) return;
-  throw new InvalidArgumentError("maxManifestBytes is a positive whole number");
-};
-
 /**
- * Reads `opensentience.agent.json` in the directory: a regular file (no link is followed), at most `maxManifestBytes`
- * (default 262144), JSON that fits the manifest's schema.
+ * Reads `opensentience.agent.json` in the directory: a regular file (no link is followed), at most 262144 bytes of
+ * JSON that fits the manifest's schema.
  *
  * Rejects with a {@link ManifestError}: `manifest_not_found`, `manifest_unsafe`, `manifest_too_large` or
  * `manifest_invalid`, the last with the field that is wrong.
  */
-export const readManifest = async (
-  directory: string,
-  { maxManifestBytes = defaultMaxManifestBytes }: { readonly maxManifestBytes?: number | undefined } = {},
-): Promise<ReadManifest> => {
-  assertLimit(maxManifestBytes);
+export const readManifest = async (directory: string): Promise<ReadManifest> => {
   if (directory.includes("\0")) throw new InvalidArgumentError("the path of a directory holds no NUL");
   const absolute = resolve(directory);
   const path = join(absolute, AGENT_MANIFEST_FILE);
-  const bytes = await readFileSafely(path, maxManifestBytes);
+  const bytes = await readFileSafely(path);
   const manifest = toManifest(path, parseJson(path, bytes));
   return {
     directory: absolute,

@@ -1,7 +1,7 @@
 import type { AgentExit, AgentReason } from "./errors.ts";
-import { backoffMs } from "./restart-policy.ts";
 import {
   type AgentPhase,
+  backoffMs,
   enterPhase,
   type Supervision,
   type SupervisionContext,

@@ -15,21 +15,13 @@ export interface GrantRequest extends Pick<CoreGrant, "agent_id" | "tools" | "ca
   readonly granted_by: string;
 }
 
-/** Where the time and the ids of grants come from. */
-export interface GrantSources {
-  /** @default the real time */
-  readonly clock?: Clock | undefined;
-  /** @default random ids */
-  readonly createId?: ((prefix: string) => string) | undefined;
-}
-
 /** Makes grants. Throws `invalid_argument` for a field that no grant may have. */
 export const toGrants = (
   { permissions, granted_by, ...where }: GrantRequest,
-  { clock = systemClock, createId = randomId }: GrantSources = {},
+  clock: Clock = systemClock,
 ): CoreGrant[] =>
   [...new Set(permissions)].map((permission) => {
-    const given = { id: createId("grant"), granted_at: isoTime(clock.now()), granted_by };
+    const given = { id: randomId("grant"), granted_at: isoTime(clock.now()), granted_by };
     const { data, error } = CoreGrantSchema.safeParse({ ...where, permission, ...given });
     if (data) return data;
     const [issue] = error.issues;
@@ -47,9 +39,9 @@ const scopeOf = ({ agent_id, permission, tools, caller, actor }: CoreGrant): str
 export const addGrants = async (
   store: GrantStore,
   request: GrantRequest,
-  sources?: GrantSources,
+  clock?: Clock,
 ): Promise<readonly CoreGrant[]> => {
-  const added = toGrants(request, sources);
+  const added = toGrants(request, clock);
   const scopes = new Set(added.map(scopeOf));
   return await store.change((grants) => ({
     items: [...grants.filter((grant) => !scopes.has(scopeOf(grant))), ...added],

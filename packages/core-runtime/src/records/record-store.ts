@@ -20,7 +20,7 @@ export interface RecordEdit<Item, Result> {
 }
 
 /**
- * Records that several cores and commands share: grants, or directives. Contract: `recordStoreContract` of
+ * Records that several cores and commands share: grants. Contract: `recordStoreContract` of
  * `@harnesskit/core-runtime/testing`.
  */
 export interface RecordStore<Item> {
@@ -46,9 +46,8 @@ export const keptRecords = <Item>(items: readonly Item[], maxRecords: number): r
 /** A store that ends with the process. */
 export const createMemoryRecords = <Item>(
   first: readonly Item[] = [],
-  limits?: Partial<Pick<RecordLimits, "maxRecords">>,
+  maxRecords: number = recordLimits.defaults.maxRecords,
 ): RecordStore<Item> => {
-  const { maxRecords } = recordLimits.resolve(limits);
   let kept = keptRecords(first, maxRecords);
   return {
     list: () => kept,

@@ -1,16 +1,17 @@
+import { sha256Hex } from "@harnesskit/node-kit";
 import type { Actor, Caller } from "@harnesskit/protocol/runtime";
 import {
   type Channel,
   ConnectionClosedError,
   defineLimits,
   type HarnessError,
+  InvalidArgumentError,
   type LimitsOf,
   RequestTimeoutError,
 } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
-import type { Core } from "../core.ts";
+import type { RunningCore } from "../core.ts";
 import { checkCoreServerOptions } from "../option-names.ts";
-import { knownTokens } from "./known-tokens.ts";
 import { CoreServerConnection } from "./server-connection.ts";
 
 export const coreServerLimits = defineLimits({
@@ -34,7 +35,7 @@ export interface RemoteClient {
 
 export interface CoreServerOptions {
   /** The core whose tools the server offers. The caller closes it. */
-  readonly core: Pick<Core, "tools" | "watchTools" | "check" | "call">;
+  readonly core: Pick<RunningCore, "tools" | "watchTools" | "check" | "call">;
   /** Who may connect, by their tokens. */
   readonly clients: readonly RemoteClient[];
   /** As announced to clients. @default "0.0.0" */
@@ -92,4 +93,15 @@ export const createCoreServer = (options: CoreServerOptions): CoreServer => {
       return this.close();
     },
   };
+};
+
+const minLength = 32;
+
+/** Finds the client of a token by its hash: how long a look-up of a hash takes says nothing of a token. */
+export const knownTokens = (clients: readonly RemoteClient[]) => {
+  if (clients.some(({ token }) => token.length < minLength)) {
+    throw new InvalidArgumentError(`clients: a token must have at least ${minLength} characters`);
+  }
+  const byHash = new Map(clients.map((client) => [sha256Hex(client.token), client]));
+  return (token: string): RemoteClient | undefined => byHash.get(sha256Hex(token));
 };

@@ -5,20 +5,19 @@ import { settleWithin, systemClock, wait } from "@harnesskit/wire/time";
 import type { CallOptions } from "../call-options.ts";
 import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
+import type { RunningCore } from "../core.ts";
 import { type CoreLimits, coreLimits } from "../core-limits.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import type { LaunchedAgent } from "../launch/launched-agent.ts";
 import { checkAgentHostOptions } from "../option-names.ts";
-import type { RunningCore, startCore } from "../start-core.ts";
 import {
   type AgentHost,
   type AgentHostOptions,
   coreOptionsOf,
   type HostedAgent,
 } from "./agent-host-options.ts";
-import { changedToolsNote, noteOfAgent } from "./agent-notes.ts";
+import { awaitTools, changedToolsNote, noteOfAgent } from "./agent-notes.ts";
 import { issueFor, needsDirective } from "./approved-call.ts";
-import { awaitTools } from "./await-tools.ts";
 import { KnownTools } from "./known-tools.ts";
 import type { ListOptions, ToolHostCallOptions } from "./tool-host.ts";
 
@@ -46,8 +45,6 @@ class CoreAgentHost implements AgentHost {
   readonly #limits: CoreLimits;
   readonly #known: KnownTools;
   #starting: Promise<Running> | undefined;
-  /** What must be closed at the end. */
-  #launching: Promise<Running> | undefined;
   /** Starts and restarts that go on. */
   readonly #restarting = new Map<string, Promise<unknown>>();
   #core: RunningCore | undefined;
@@ -122,7 +119,7 @@ class CoreAgentHost implements AgentHost {
       const core = await this.#readyCore(toolId, options.signal);
       if ("status" in core) return core;
       if (approval && options.directiveId === undefined && needsDirective(core, toolId)) {
-        const directiveId = await issueFor(core, approval, toolId, input);
+        const directiveId = issueFor(core, approval, toolId, input);
         if (typeof directiveId !== "string") return directiveId;
         options = { ...options, directiveId };
       }
@@ -138,7 +135,7 @@ class CoreAgentHost implements AgentHost {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    const running = await this.#launching?.catch(() => undefined);
+    const running = await this.#starting?.catch(() => undefined);
     await running?.core.close();
     await running?.audit?.close().catch((error: unknown) => callSafely(() => this.#options.onError?.(error)));
   }
@@ -158,14 +155,9 @@ class CoreAgentHost implements AgentHost {
   async #start(): Promise<Running> {
     const { startCore } = await import("../start-core.ts");
     if (this.#isClosing) throw new HarnessError("core_stopped", "the host of the agents is closing");
-    this.#launching = this.#launch(startCore);
-    return this.#launching;
-  }
-
-  async #launch(start: typeof startCore): Promise<Running> {
     const audit = await this.#options.openAudit?.();
     try {
-      const core = await start(coreOptionsOf(this.#options, audit));
+      const core = await startCore(coreOptionsOf(this.#options, audit));
       this.#core = core;
       void this.#watch(core);
       void this.#startAgents(core);

@@ -1,3 +1,4 @@
+import { sha256Hex } from "@harnesskit/node-kit";
 import { defineLimits, displayText, type LimitsOf } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { firstCharacters, wellFormed } from "@harnesskit/wire/replay";
@@ -6,7 +7,6 @@ import type { ToolInfo } from "../judge-tool.ts";
 import { checkAgentToolsOptions } from "../option-names.ts";
 import { createHostedTool, type HostedCallOrigin, type ThreadTool } from "./hosted-tool.ts";
 import type { ToolHost } from "./tool-host.ts";
-import { toModelToolName } from "./tool-name.ts";
 
 export const agentToolsLimits = defineLimits({
   /** Tools that a model is shown. */
@@ -122,4 +122,32 @@ const isUsable = ({ name, input_schema: input }: ToolInfo): boolean => {
   } catch {
     return false;
   }
+};
+
+/** What providers of models take as a tool's name. */
+const maxLength = 64;
+const markLength = 16;
+
+const safeNamePart = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, "_");
+
+/**
+ * The name under which a model is shown a tool: `com.example.hello/greet` becomes `com_example_hello__greet`. Another id
+ * never has the same name: where letters were lost, or the name would be too long, a mark made of the whole id follows. At
+ * most 64 letters, digits, `_` and `-`.
+ */
+export const toModelToolName = (toolId: string): string => {
+  const slash = toolId.indexOf("/");
+  const agent = safeNamePart(toolId.slice(0, slash));
+  const tool = safeNamePart(toolId.slice(slash + 1));
+  const name = `${agent}__${tool}`;
+  const isExact =
+    name.length <= maxLength &&
+    // Each dot of an agent's id is one "_", and no other "_" is in it; a tool's name is as it was.
+    /^[A-Za-z0-9.-]+\/(?!_)[A-Za-z0-9_-]+$/.test(toolId) &&
+    !/\.\.|\.\//.test(toolId) &&
+    !tool.includes("__");
+  if (isExact) return name;
+  const mark = sha256Hex(toolId).slice(0, markLength);
+  // No exact name has "___".
+  return `${name.slice(0, maxLength - markLength - 3)}___${mark}`;
 };

@@ -1,25 +1,25 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { isoTime } from "@harnesskit/wire/time";
 import type { ToolContext } from "@harnesskit/wire/tool";
-import type { CallResult } from "../call-result.ts";
-import type { Core } from "../core.ts";
-import { directivesUnavailable } from "../directives/backing.ts";
+import { type CallResult, coreResult } from "../call-result.ts";
+import type { RunningCore } from "../core.ts";
 
 /** How long a directive for an approved call is in force: longer than its agent may take to be ready. */
 const directiveLifetimeMs = 5 * 60_000;
 
-export const needsDirective = (core: Core, toolId: string): boolean =>
+export const needsDirective = (core: RunningCore, toolId: string): boolean =>
   core.tools().some((tool) => tool.tool_id === toolId && tool.requires_directive === true);
 
 /** The id of a directive for the call that was approved, issued by who approved it; or how the call ends. */
-export const issueFor = async (
-  core: Core,
+export const issueFor = (
+  core: RunningCore,
   { id, by }: NonNullable<ToolContext["approval"]>,
   toolId: string,
   input: unknown,
-): Promise<string | CallResult> => {
+): string | CallResult => {
   try {
-    const issued = await core.directives.issue({
+    const issued = core.directives.issue({
       tool_id: toolId,
       input: input as JsonObject,
       issued_by: { type: "human", id: by.slice(0, 256) || "unknown" },
@@ -27,7 +27,8 @@ export const issueFor = async (
       causation_id: id,
     });
     return issued.id;
-  } catch (error) {
-    return directivesUnavailable(error);
+  } catch {
+    const message = "no directive can be issued for this input: it must be a JSON object of valid Unicode";
+    return coreResult(RuntimeErrorCode.DirectiveRequired, message);
   }
 };

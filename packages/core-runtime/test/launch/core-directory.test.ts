@@ -8,8 +8,7 @@ import { ownedName, ownerOfName, type ProcessIdentity, thisProcess } from "@harn
 import { randomId } from "@harnesskit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../../../scripts/lib/test-kit.ts";
-import { baseDirectories, makeCoreDirectory } from "../../src/launch/core-directory.ts";
-import { sweepCores } from "../../src/launch/sweep-cores.ts";
+import { baseDirectories, makeCoreDirectory, sweepCores } from "../../src/launch/core-directory.ts";
 import { isAlive, stateOf } from "./support/processes.ts";
 
 let base: string;

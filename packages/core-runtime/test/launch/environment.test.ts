@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { launchEnvironment } from "../../src/launch/launch-environment.ts";
+import { launchEnvironment } from "../../src/launch/agent-run.ts";
 
 describe("an agent's environment", () => {
   const given = {

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../scripts/lib/nightly.ts";
-import { type RestartSettings, restartSettings } from "../../src/launch/restart-policy.ts";
 import { supervise } from "../../src/launch/supervise.ts";
 import {
   initialSupervision,
+  type RestartSettings,
+  restartSettings,
   type Supervision,
   type SupervisionAction,
   type SupervisionEvent,

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type Channel, type HarnessError, lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
-import { type Core, type CoreOptions, createCore } from "../../src/index.ts";
-import type { Launch, LaunchObserver } from "../../src/launch-port.ts";
+import type { Launch, LaunchObserver } from "../../src/admissions.ts";
+import type { CoreOptions } from "../../src/core-options.ts";
+import { RuntimeCore } from "../../src/runtime-core.ts";
 
 export type Message = Record<string, any>;
 
@@ -148,7 +149,7 @@ export interface PairOptions {
 }
 
 /** A connection to the core, before its hello. */
-export const open = (core: Core, agentId = "demo.agent", options: PairOptions = {}): ScriptedAgent => {
+export const open = (core: RuntimeCore, agentId = "demo.agent", options: PairOptions = {}): ScriptedAgent => {
   const { maxFrameBytes, ...pairOptions } = options;
   const codec = lengthPrefixCodec(maxFrameBytes === undefined ? {} : { maxFrameBytes });
   const { client, server, clientWire } = createMemoryPair({ codec, closeTimeoutMs: 50, ...pairOptions });
@@ -157,8 +158,8 @@ export const open = (core: Core, agentId = "demo.agent", options: PairOptions = 
 };
 
 /** A core for tests of anything but permissions: it allows each call. */
-export const openCore = (options: CoreOptions = {}): Core =>
-  createCore({ authorize: () => ({ allowed: true }), ...options });
+export const openCore = (options: CoreOptions = {}): RuntimeCore =>
+  new RuntimeCore({ authorize: () => ({ allowed: true }), ...options });
 
 let launches = 0;
 
@@ -184,7 +185,7 @@ export const echoTool = (agentId = "demo.agent", name = "echo", rest: Message = 
 
 /** An agent that has said hello and registered `tools`. */
 export const connected = async (
-  core: Core,
+  core: RuntimeCore,
   options: {
     agentId?: string;
     tools?: readonly Message[];

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../../scripts/lib/nightly.ts";
-import { toModelToolName } from "../../src/thread-tools/tool-name.ts";
+import { toModelToolName } from "../../src/thread-tools/agent-tools.ts";
 
 const first = fc.stringMatching(/^[A-Za-z0-9]$/);
 const agentId = fc.tuple(first, fc.stringMatching(/^[A-Za-z0-9._-]{0,12}$/)).map((parts) => parts.join(""));

@@ -21,6 +21,8 @@ export interface JournalOptions {
   readonly clock: Clock;
   /** What an earlier process has recorded. */
   readonly stored: StoredRun | undefined;
+  /** Of a run that begins: it is stored with its first entry. */
+  readonly record: RunRecord | undefined;
   /** What the caller knows of ambiguous places. */
   readonly resolved: readonly RunEntry[];
   /** Stores entries, and the record of a run that begins. Rejects with a `GraphError`. */
@@ -88,6 +90,7 @@ export class Journal {
   constructor(options: JournalOptions) {
     this.#options = options;
     this.runId = options.runId;
+    this.#record = options.record;
     this.#isStored = options.stored !== undefined;
     this.#count = options.stored?.entries.length ?? 0;
     for (const entry of [...(options.stored?.entries ?? []), ...options.resolved]) this.#know(entry);
@@ -99,11 +102,6 @@ export class Journal {
     if (entry.kind === "effect_started") this.#effects.set(entry.key, "started");
     if (entry.kind === "effect_done") this.#effects.set(entry.key, { result: entry.result });
     if (entry.kind === "effect_failed") this.#effects.delete(entry.key);
-  }
-
-  /** Begins a run, which is stored with its first entry. */
-  begin(record: RunRecord): void {
-    this.#record = record;
   }
 
   /** How a node has ended already; undefined if it has not. */

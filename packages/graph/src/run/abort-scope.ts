@@ -1,56 +1,33 @@
-import { createDeferred } from "@harnesskit/wire";
 import { GraphError } from "../errors.ts";
 
-/** Aborts nodes whose result is not needed any more. */
-export class AbortScope {
-  readonly #controller = new AbortController();
-  readonly #children = new Set<AbortScope>();
-  readonly #parent: AbortScope | undefined;
-  /** Rejects when the scope is abandoned; only if middleware may do that, here or around. */
-  readonly #abandoned: ReturnType<typeof createDeferred<never>> | undefined;
-
-  constructor(parent?: AbortScope, canAbandon = false) {
-    this.#parent = parent;
-    if (canAbandon || (parent !== undefined && parent.#abandoned !== undefined)) {
-      this.#abandoned = createDeferred();
-      this.#abandoned.promise.catch(() => {});
-    }
-    if (parent === undefined) return;
-    parent.#children.add(this);
-    if (parent.signal.aborted) this.abort(parent.signal.reason as GraphError);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  abort(reason: GraphError): void {
-    this.#controller.abort(reason);
-    for (const child of this.#children) child.abort(reason);
-  }
-
-  /** Aborts it, and stops waiting for the code in it: see {@link race}. */
-  abandon(reason: GraphError): void {
-    this.abort(reason);
-    this.#abandoned?.reject(reason);
-    for (const child of this.#children) child.abandon(reason);
-  }
-
-  /** The result of code in it; rejects with the reason once the scope is abandoned, and the code is not waited for. */
-  race<T>(code: () => Promise<T>): Promise<T> {
-    return this.#abandoned === undefined ? code() : Promise.race([code(), this.#abandoned.promise]);
-  }
-
-  /** Throws the reason if it was aborted. */
-  check(): void {
-    this.signal.throwIfAborted();
-  }
-
-  /** Detaches it from the scope around it. */
-  end(): void {
-    if (this.#parent !== undefined) this.#parent.#children.delete(this);
-  }
+/** When code in a part of a run is to stop, and when it is not waited for any more. */
+export interface AbortScope {
+  /** Aborts when its result is not needed any more. */
+  readonly signal: AbortSignal;
+  /** Aborts when middleware, here or around, has ended the call that it belongs to; undefined where none may. */
+  readonly abandoned?: AbortSignal | undefined;
 }
+
+/** A scope that also ends with this signal, which aborts with a `GraphError`. */
+export const innerScope = (outer: AbortScope, signal: AbortSignal): AbortScope => ({
+  ...outer,
+  signal: AbortSignal.any([outer.signal, signal]),
+});
+
+/** The same; code in it is not waited for once the signal has aborted. */
+export const abandonableScope = (outer: AbortScope, signal: AbortSignal): AbortScope => ({
+  ...innerScope(outer, signal),
+  abandoned: outer.abandoned === undefined ? signal : AbortSignal.any([outer.abandoned, signal]),
+});
+
+/** The result of code in a scope; rejects with the reason once the scope is abandoned. */
+export const waitIn = <T>({ abandoned }: AbortScope, code: () => Promise<T>): Promise<T> => {
+  if (abandoned === undefined) return code();
+  return new Promise((resolve, reject) => {
+    const unfollow = onAborted(abandoned, reject);
+    code().then(resolve, reject).finally(unfollow);
+  });
+};
 
 /** The error of an invocation that its caller has cancelled. */
 export const cancelledBy = (reason: unknown): GraphError =>

@@ -1,22 +1,50 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { canonicalJson } from "@harnesskit/wire/json";
-import type { Durability } from "../compile-options.ts";
+import { type Durability, demandDurability } from "../compile-options.ts";
 import { ambiguousError, resolveAmbiguous } from "../durability/ambiguous.ts";
-import { demandDurability } from "../durability/demand-durability.ts";
 import { entryOf, invalidRun, toRunRecord } from "../durability/run-record.ts";
 import { GraphError, thrownMessage } from "../errors.ts";
 import type { InvokeOptions, RecoverOptions, ResumeOptions, StartOptions } from "../invoke-options.ts";
+import { SessionBinding } from "../sessions/session-binding.ts";
 import { applyInitial } from "../state/apply.ts";
 import { plainCopy } from "../state/stored-json.ts";
-import { invocationLeaseKey } from "../stores/lease-store.ts";
+import { invocationLeaseKey, sessionLeaseKey } from "../stores/lease-store.ts";
+import type { Leases } from "../stores/leases.ts";
 import type { StoredRun } from "../stores/run-store.ts";
 import type { StoredSuspension } from "../stores/suspension-store.ts";
 import { invalidRecord, restore } from "../suspension/restore.ts";
+import { cancelledBy } from "./abort-scope.ts";
 import type { Beginning, BegunRun, Host } from "./beginning.ts";
-import { type Leases, openSession, takeRun } from "./leases.ts";
 
 const urlSafe = /^[A-Za-z0-9\-._~]+$/;
+
+/** Loads a session, under its lease if the graph asks for one. */
+const openSession = async (
+  { keepsSessions, sessions, store }: Host,
+  sessionId: string | null,
+  leases: Leases,
+  signal: AbortSignal | undefined,
+): Promise<SessionBinding | undefined> => {
+  if (sessionId === null || !keepsSessions) return undefined;
+  if (sessions.concurrency === "lease") {
+    const options = { waitMs: sessions.leaseWaitMs, signal };
+    await leases.take(sessionLeaseKey(sessionId), options, (cause, isTaken) => {
+      if (signal?.aborted) return cancelledBy(signal.reason);
+      const code = isTaken ? "session_write_conflict" : "session_load_failed";
+      return new GraphError(code, `the session cannot be taken: ${thrownMessage(cause)}`, { cause });
+    });
+  }
+  return SessionBinding.load(store, sessions, sessionId);
+};
+
+/** Takes the lease of a run whose progress is recorded. */
+const takeRun = (id: string, leases: Leases): Promise<void> =>
+  leases.take(invocationLeaseKey(id), {}, (cause, isTaken) => {
+    if (isTaken) return invalidRun("running", "another process runs this invocation", cause);
+    const message = `the run cannot be taken: ${thrownMessage(cause)}`;
+    return new GraphError("run_persistence_failed", message, { cause });
+  });
 
 const demandId = (value: string | undefined, name: string): void => {
   if (value === "") throw new InvalidArgumentError(`${name} is empty`);

@@ -1,15 +1,11 @@
 import type { Clock, CreateId } from "@harnesskit/wire";
 import type { Plan } from "../compile/plan.ts";
 import type { Durability } from "../compile-options.ts";
-import type { InvokeOptions } from "../invoke-options.ts";
 import type { EventQueueOptions } from "../observers/event-queue.ts";
-import type { NodeEvent } from "../observers/node-event.ts";
-import type { Registration } from "../observers/observers.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
 import type { SessionPlan } from "../sessions/session-plan.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { GraphStore } from "../stores/graph-store.ts";
-import type { LeaseProof } from "../stores/lease-store.ts";
 import type { RunEntry, RunRecord, StoredRun } from "../stores/run-store.ts";
 import type { StoredSuspension } from "../stores/suspension-store.ts";
 import type { InvocationInfo } from "./context.ts";
@@ -55,15 +51,4 @@ export interface BegunRun {
   readonly resolved?: readonly RunEntry[];
   /** Why the run does not go on: a node may have done its work and the caller does not know, or the caller gives it up. */
   readonly obstacle?: Error | undefined;
-}
-
-/** What the caller of an invocation has given. */
-export interface Call {
-  readonly options: InvokeOptions;
-  /** Leases of the invocation and of its caller. */
-  readonly leases: readonly LeaseProof[];
-  /** Receives each event as it happens; must not throw. */
-  readonly onEvent: ((event: NodeEvent) => void) | undefined;
-  /** The observers that were attached to graphs when it was called. */
-  readonly attached: ReadonlyMap<Plan, readonly Registration[]>;
 }

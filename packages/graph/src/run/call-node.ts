@@ -4,7 +4,7 @@ import type { AnyBody } from "../definition.ts";
 import { GraphError } from "../errors.ts";
 import { replaceChanged } from "../state/apply.ts";
 import { type Snapshot, snapshotOf } from "../state/snapshot.ts";
-import { AbortScope, onAborted } from "./abort-scope.ts";
+import { type AbortScope, abandonableScope, onAborted, waitIn } from "./abort-scope.ts";
 import { runIn } from "./ambient.ts";
 import type { NextOptions } from "./context.ts";
 import { callFanOut, callParallel } from "./fan-out.ts";
@@ -24,7 +24,7 @@ const callBody = async (
   try {
     const context = nodeContext(run, attempt, abort);
     const scope = { info: run.info, suspend: context.suspend };
-    const update = await abort.race(async () =>
+    const update = await waitIn(abort, async () =>
       inSpan(attempt.span, () => runIn(scope, () => body(state.view, context))),
     );
     run.checkOver();
@@ -77,20 +77,20 @@ const callUnder = async (
   signal: AbortSignal,
   call: (abort: AbortScope) => Promise<unknown>,
 ): Promise<unknown> => {
-  const scope = new AbortScope(outer, true);
+  const over = new AbortController();
+  const scope = abandonableScope(outer, over.signal);
   const unfollow = onAborted(signal, (cause) => {
     const reason = GraphError.isInstance(cause)
       ? cause
       : new GraphError("node_cancelled", `${run.node.name}: middleware has ended the call`, { cause });
     run.abandon(reason);
-    scope.abandon(reason);
+    over.abort(reason);
   });
   try {
-    scope.check();
-    return await scope.race(() => call(scope));
+    scope.signal.throwIfAborted();
+    return await waitIn(scope, () => call(scope));
   } finally {
     unfollow();
-    scope.end();
   }
 };
 
@@ -102,7 +102,7 @@ export const callNode = (run: NodeRun, cursor: Cursor | undefined): Promise<unkn
     const layer = middleware[index];
     if (layer === undefined) return callKind(run, received, abort, cursor);
     run.checkOver();
-    if (abort !== outermost) abort.check();
+    if (abort !== outermost) abort.signal.throwIfAborted();
     const next = (state: object = received, { signal }: NextOptions = {}) =>
       signal === undefined
         ? call(index + 1, state, abort)

@@ -4,7 +4,7 @@ import { endsRun, errorCategory, GraphError, thrownMessage } from "../errors.ts"
 import type { CheckedFanOut, CollectedError, ErrorPolicy } from "../node-options.ts";
 import type { StateSchema } from "../state/schema.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import { AbortScope } from "./abort-scope.ts";
+import { type AbortScope, innerScope } from "./abort-scope.ts";
 import { innerFrame, type TaskName } from "./frame.ts";
 import type { AttemptConfigs, NodeRun } from "./node-run.ts";
 import { isUnsupported, Pause } from "./pause.ts";
@@ -54,7 +54,8 @@ const runTasks = async (
   outerAbort: AbortScope,
   { concurrency, errorPolicy }: TaskSet,
 ): Promise<TaskResults> => {
-  const abort = new AbortScope(outerAbort);
+  const stopped = new AbortController();
+  const abort = innerScope(outerAbort, stopped.signal);
   const canSuspend = run.frame.canSuspend && errorPolicy === "fail_fast";
   const cancelled = new GraphError("node_cancelled", "another instance or branch has ended the node");
   const results: (Ended | CollectedError)[] = [];
@@ -81,16 +82,15 @@ const runTasks = async (
           results[index] = { key, category: errorCategory(error), message: thrownMessage(error) };
         } else if (stop === undefined) {
           stop = { error, task: name };
-          abort.abort(cancelled);
+          stopped.abort(cancelled);
         } else if (error instanceof Pause) error.report(cancelled);
       }
       if (stop !== undefined) return;
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, work));
-  abort.end();
   if (stop !== undefined) throw stopNode(run, stop);
-  outerAbort.check();
+  outerAbort.signal.throwIfAborted();
   return {
     ended: results.filter((result) => "final" in result),
     errors: results.filter((result) => "key" in result),

@@ -13,16 +13,16 @@ import { type Registration, toRegistrations } from "../observers/observers.ts";
 import type { GraphOutcome, InvocationEnd } from "../outcome.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import type { LeaseProof } from "../stores/lease-store.ts";
-import type { RunEnd, RunWrite } from "../stores/run-store.ts";
+import type { RunAppend, RunEnd, RunWrite } from "../stores/run-store.ts";
 import type { SuspensionWrite } from "../stores/suspension-store.ts";
 import { toEndRecord, toRecord } from "../suspension/record.ts";
 import { type AmbientScope, runIn } from "./ambient.ts";
-import type { Beginning, BegunRun, Call, Host } from "./beginning.ts";
+import type { Beginning, BegunRun, Host } from "./beginning.ts";
 import type { InvocationInfo } from "./context.ts";
 import { type Pause, unsupported } from "./pause.ts";
 
 /** The observers that are attached to a graph and those inside of it. */
-export const attachedNow = ({ family }: Plan): Call["attached"] =>
+export const attachedNow = ({ family }: Plan): ReadonlyMap<Plan, readonly Registration[]> =>
   new Map([...family].filter((plan) => plan.observers.length > 0).map((plan) => [plan, plan.observers]));
 
 const isConflict = (cause: unknown): boolean =>
@@ -40,6 +40,17 @@ const saveError = (cause: unknown, code: GraphErrorCode, state: Snapshot): Graph
     : new GraphError(code, `the state cannot be stored: ${thrownMessage(cause)}`, details);
 };
 
+/** What the caller of an invocation has given. */
+interface Call {
+  readonly options: InvokeOptions;
+  /** Leases of the invocation and of its caller. */
+  readonly leases: readonly LeaseProof[];
+  /** Receives each event as it happens; must not throw. */
+  readonly onEvent: ((event: NodeEvent) => void) | undefined;
+  /** The observers that were attached to graphs when it was called. */
+  readonly attached: ReturnType<typeof attachedNow>;
+}
+
 /** One run of a graph, with all graphs inside of it: who observes it, how far it is, and what is stored of it. */
 export class Invocation implements AmbientScope {
   readonly host: Host;
@@ -48,21 +59,19 @@ export class Invocation implements AmbientScope {
   readonly observers: readonly Registration[];
   readonly positions: CompletedPosition[];
   nextStep: number;
-  readonly #options: InvokeOptions;
-  readonly #leases: readonly LeaseProof[];
-  readonly #onEvent: Call["onEvent"];
+  readonly #call: Call;
   /** Undefined without an observer. */
   readonly #events: EventQueue | undefined;
-  readonly #attached: Call["attached"];
   #saving: Promise<unknown> = Promise.resolve();
   /** Undefined where progress is not recorded. */
   readonly journal: Journal | undefined;
 
-  constructor(host: Host, begun: Beginning, { options, leases, onEvent, attached }: Call) {
+  constructor(host: Host, begun: Beginning, call: Call) {
     this.host = host;
     this.info = begun.info;
     this.begun = begun;
-    this.observers = toRegistrations(options.observers);
+    this.#call = call;
+    this.observers = toRegistrations(call.options.observers);
     this.positions = [...(begun.resumed?.record.completed_positions ?? [])];
     this.nextStep = begun.resumed?.record.next_step ?? 0;
     for (const entry of begun.run?.stored?.entries ?? []) {
@@ -72,11 +81,7 @@ export class Invocation implements AmbientScope {
       this.nextStep = Math.max(this.nextStep, next_step);
     }
     this.journal = begun.run && this.#openJournal(begun.run);
-    this.#options = options;
-    this.#leases = leases;
-    this.#onEvent = onEvent;
-    this.#attached = attached;
-    if (this.observers.length + attached.size === 0) return;
+    if (this.observers.length + call.attached.size === 0) return;
     // An observer that suspends is refused like any code outside of a node.
     const enter = (callback: () => void) => runIn(this, callback);
     this.#events = new EventQueue({ ...host, invocationId: this.info.invocationId, enter });
@@ -84,21 +89,14 @@ export class Invocation implements AmbientScope {
 
   #openJournal({ runId, record, stored, resolved = [] }: BegunRun): Journal {
     const { store, clock } = this.host;
-    const journal = new Journal({
-      runId,
-      clock,
-      stored,
-      resolved,
-      write: async (run) => {
-        try {
-          await store.commit({ run, leases: this.#leases });
-        } catch (cause) {
-          throw saveError(cause, "run_persistence_failed", this.begun.entry);
-        }
-      },
-    });
-    if (record !== undefined) journal.begin(record);
-    return journal;
+    const write = async (run: RunAppend) => {
+      try {
+        await store.commit({ run, leases: this.#call.leases });
+      } catch (cause) {
+        throw saveError(cause, "run_persistence_failed", this.begun.entry);
+      }
+    };
+    return new Journal({ runId, clock, stored, record, resolved, write });
   }
 
   /** The id that the run began with. */
@@ -118,16 +116,16 @@ export class Invocation implements AmbientScope {
 
   /** The observers that were attached to a graph when the invocation began. */
   attachedTo(plan: Plan): readonly Registration[] {
-    return this.#attached.get(plan) ?? [];
+    return this.#call.attached.get(plan) ?? [];
   }
 
   /** Whether events of a graph with these attached observers are needed. */
   isObserved(attached: readonly Registration[]): boolean {
-    return attached.length + this.observers.length > 0 || this.#onEvent !== undefined;
+    return attached.length + this.observers.length > 0 || this.#call.onEvent !== undefined;
   }
 
   report(event: NodeEvent, attached: readonly Registration[]): void {
-    this.#onEvent?.(event);
+    this.#call.onEvent?.(event);
     this.#events?.push({ event, to: [...attached, ...this.observers] });
   }
 
@@ -162,7 +160,7 @@ export class Invocation implements AmbientScope {
       session: write,
       suspension,
       run,
-      leases: this.#leases,
+      leases: this.#call.leases,
     });
     if (write !== undefined && receipt.session !== undefined) session?.wrote(write, receipt.session.version);
   }
@@ -203,7 +201,7 @@ export class Invocation implements AmbientScope {
   }
 
   #settle(end: InvocationEnd): JsonValue | undefined {
-    const result = this.#options.settle?.(end);
+    const result = this.#call.options.settle?.(end);
     const problem = result === undefined ? undefined : jsonProblem(result, { name: "result" });
     if (problem === undefined) return result;
     const message = `settle returned a value that is not JSON: ${problem.message}`;
@@ -241,24 +239,21 @@ export class Invocation implements AmbientScope {
     // What could not be recorded is for the process that goes on with the run; nothing is ended here.
     if (this.journal?.isInterrupted === true) return;
     const category = errorCategory(error);
-    const isKept = this.#options.unfinished !== "end";
+    const isKept = this.#call.options.unfinished !== "end";
     if (category === "invocation_cancelled") {
       // A cancelled pause may be resumed again; one that failed may not.
       if (this.begun.resumed !== undefined || isKept) await this.journal?.flush().catch(() => {});
       else await this.#commit(undefined, undefined, await this.#endOfRun()).catch(() => {});
     } else if (category === "node_ambiguous" && isKept) await this.journal?.flush().catch(() => {});
-    else await this.fail(error);
+    else await this.#fail(error);
   }
 
   /** Stores that a resumed run failed. If that fails, the run stays suspended, and the error of the run counts. */
-  async fail(error: unknown): Promise<void> {
+  async #fail(error: unknown): Promise<void> {
     try {
+      const end = { outcome: "errored", error, invocation_id: this.info.invocationId } as const;
       const run = await this.#endOfRun();
-      await this.#commit(
-        undefined,
-        this.#endOf({ outcome: "errored", error, invocation_id: this.info.invocationId }),
-        run,
-      );
+      await this.#commit(undefined, this.#endOf(end), run);
     } catch {
       // It may be resumed again.
     }
@@ -275,7 +270,7 @@ export class Invocation implements AmbientScope {
         kind: "put",
         record: { ...record, signal: null, result },
         expectedRevision: resumed?.record.revision ?? null,
-        isSignalUnique: this.#options.isSignalUnique ?? false,
+        isSignalUnique: this.#call.options.isSignalUnique ?? false,
       };
       await this.#commit(this.#isAutoSaved ? state : undefined, put, await this.#endOfRun());
     } catch (cause) {

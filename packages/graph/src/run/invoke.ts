@@ -4,12 +4,12 @@ import type { InvokeOptions } from "../invoke-options.ts";
 import type { NodeEvent } from "../observers/node-event.ts";
 import type { CompletedOutcome, GraphOutcome, SuspendedOutcome } from "../outcome.ts";
 import type { Snapshot } from "../state/snapshot.ts";
-import { AbortScope, cancelledBy, onAborted } from "./abort-scope.ts";
+import { Leases } from "../stores/leases.ts";
+import { type AbortScope, cancelledBy, onAborted } from "./abort-scope.ts";
 import { runIn } from "./ambient.ts";
 import { begin } from "./begin.ts";
 import type { Host } from "./beginning.ts";
 import { attachedNow, Invocation } from "./invocation.ts";
-import { Leases } from "./leases.ts";
 import { Pause } from "./pause.ts";
 import { runGraph } from "./run-graph.ts";
 
@@ -114,11 +114,10 @@ export const invoke = async (
   const id = resumeInvocation ?? options.invocationId ?? host.createId("inv");
   const attached = attachedNow(host.plan);
   const leases = new Leases(host, options.leases ?? []);
-  const abort = new AbortScope();
+  const abort = new AbortController();
   try {
     const begun = await begin(host, id, options, leases);
-    const proofs = [...(options.leases ?? []), ...leases.held.map(({ proof }) => proof)];
-    const invocation = new Invocation(host, begun, { options, leases: proofs, onEvent, attached });
+    const invocation = new Invocation(host, begun, { options, leases: leases.proofs, onEvent, attached });
     const unfollow = onAborted(options.signal, (reason) => abort.abort(cancelledBy(reason)));
     try {
       return await tracedRun(invocation, abort);

@@ -141,7 +141,7 @@ export class NodeRun implements AmbientScope {
   /** Begins a call of what the node does. Throws where the node is over. */
   begin(received: object, abort: AbortScope, configs: AttemptConfigs = {}): Attempt {
     this.checkOver();
-    abort.check();
+    abort.signal.throwIfAborted();
     this.#close(this.#open?.failure ?? this.state);
     const index = this.#attempts++;
     void this.#ownStep;

@@ -129,7 +129,7 @@ export const runGraph = async (frame: Frame, initial: Snapshot, cursor?: Cursor)
   let passed: Passed = { state: initial, next: cursor?.node ?? frame.plan.entry };
   let count = 0;
   for (let resumeAt = cursor; passed.next !== undefined; resumeAt = undefined) {
-    frame.abort.check();
+    frame.abort.signal.throwIfAborted();
     passed = await passNode(frame, passed.next, passed.state, `${frame.path}${count++}`, resumeAt);
   }
   return passed.state;

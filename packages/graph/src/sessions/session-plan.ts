@@ -1,20 +1,15 @@
-import { checkNumber, InvalidArgumentError } from "@harnesskit/wire";
+import { checkNumber, InvalidArgumentError, type Resolved } from "@harnesskit/wire";
 import { GraphCompileError } from "../errors.ts";
-import { checkSessionOptions } from "../option-names.ts";
+
 import type { StateSchema } from "../state/schema.ts";
 import { createMigrationTable, type MigrationTable } from "./migrations.ts";
-import type { SessionOptions } from "./session-options.ts";
+import { checkSessionOptions, type SessionOptions } from "./session-options.ts";
 
-/** How the sessions of a graph are kept. */
-export interface SessionPlan {
+/** How the sessions of a graph are kept: the options with their defaults. */
+export interface SessionPlan extends Omit<Resolved<SessionOptions>, "fields" | "migrations"> {
   /** The fields that belong to a session, with the names that they are stored under. */
   readonly fields: readonly (readonly [field: string, stored: string])[];
-  readonly schemaVersion: string;
   readonly migrations: MigrationTable;
-  readonly autoSave: boolean;
-  readonly concurrency: "last-write-wins" | "optimistic" | "lease";
-  readonly leaseTtlMs: number;
-  readonly leaseWaitMs: number;
 }
 
 const sessionFields = (

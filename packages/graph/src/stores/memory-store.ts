@@ -1,25 +1,22 @@
 import type { SessionSummary } from "@harnesskit/protocol/chat";
-import { type Clock, defineLimits, type LimitsOf, systemClock } from "@harnesskit/wire";
-import { checkMemoryStoreOptions } from "../option-names.ts";
+import { type Clock, defineLimits, defineOptions, type LimitsOf, systemClock } from "@harnesskit/wire";
 import { type GraphStore, type StoreBatch, StoreError, type StoreReceipt } from "./graph-store.ts";
-import { LeaseQueue, type LeaseTable } from "./lease-queue.ts";
-import type { LeaseProof } from "./lease-store.ts";
-import { MemoryRuns } from "./memory-runs.ts";
+import { LeaseQueue } from "./lease-queue.ts";
+import { createLeaseTable } from "./memory-leases.ts";
+import { checkRunAppend, type RunEntry, type RunRecord, type RunWrite, runSummary } from "./run-store.ts";
 import {
   checkSessionWrite,
-  type SessionFilter,
   type SessionReceipt,
   type SessionWrite,
   type StoredSession,
 } from "./session-store.ts";
-import { SuspensionIndex } from "./suspension-index.ts";
 import {
   checkSuspensionWrite,
   patchSuspension,
   type StoredSuspension,
+  type SuspensionFilter,
   type SuspensionReceipt,
   type SuspensionWrite,
-  suspensionIdOf,
   suspensionSummary,
 } from "./suspension-store.ts";
 
@@ -45,109 +42,83 @@ export interface MemoryStoreOptions {
   readonly clock?: Clock | undefined;
 }
 
+const checkOptions = defineOptions<MemoryStoreOptions>("createMemoryStore", { limits: false, clock: false });
+
 const sessionSummary = ({ state: _, ...summary }: StoredSession): SessionSummary => summary;
 
-const createLeaseTable = (
-  clock: Clock,
-  nextNumber: () => number,
-): LeaseTable & { demand(proof: LeaseProof): void } => {
-  const holders = new Map<string, { readonly fence: number; readonly expiresAtMs: number }>();
-  const demand = ({ key, fence }: LeaseProof) => {
-    const holder = holders.get(key);
-    if (holder?.fence === fence && holder.expiresAtMs > clock.elapsedMs()) return;
-    throw new StoreError("lease_lost", `the lease of ${key} is not held any more`);
-  };
-  const dropExpired = () => {
-    for (const [key, { expiresAtMs }] of holders) {
-      if (expiresAtMs > clock.elapsedMs()) break;
-      holders.delete(key);
-    }
-  };
-  return {
-    demand,
-    take(key, ttlMs) {
-      dropExpired();
-      const heldForMs = (holders.get(key)?.expiresAtMs ?? Number.NEGATIVE_INFINITY) - clock.elapsedMs();
-      if (heldForMs > 0) return { heldForMs };
-      const fence = nextNumber();
-      holders.set(key, { fence, expiresAtMs: clock.elapsedMs() + ttlMs });
-      return { fence };
-    },
-    renew(proof, ttlMs) {
-      demand(proof);
-      holders.delete(proof.key);
-      holders.set(proof.key, { fence: proof.fence, expiresAtMs: clock.elapsedMs() + ttlMs });
-    },
-    release({ key, fence }) {
-      if (holders.get(key)?.fence === fence) holders.delete(key);
-    },
-  };
-};
+const matches = (record: StoredSuspension, filter: SuspensionFilter): boolean =>
+  (filter.status === undefined || record.status === filter.status) &&
+  (filter.sessionId === undefined || record.session_id === filter.sessionId) &&
+  (filter.signalId === undefined || record.descriptor.signal_id === filter.signalId) &&
+  (filter.isDelivered === undefined || record.is_delivered === filter.isDelivered);
+
+const isOpen = ({ status, is_delivered }: StoredSuspension): boolean =>
+  status === "suspended" || !is_delivered;
+
+const bySuspension = (a: StoredSuspension, b: StoredSuspension): number =>
+  a.suspended_at < b.suspended_at ? -1 : Number(a.suspended_at > b.suspended_at);
 
 /**
  * Sessions and suspensions in the memory of this process, for tests and for what need not survive it. States are frozen and
  * shared, so that a turn costs what is new in it. Throws `invalid_argument` for a limit out of range.
  */
 export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore => {
-  checkMemoryStoreOptions(options);
-  const { clock = systemClock } = options;
-  const { maxSessions, maxHistory, maxSuspensions, maxEnded, maxRuns } = memoryStoreLimits.resolve(
-    options.limits,
-  );
-  const sessions = new Map<string, StoredSession>();
-  /** By session, the states before the current one, the oldest first. */
-  const histories = new Map<string, StoredSession[]>();
-  const suspensions = new SuspensionIndex();
-  const runs = new MemoryRuns(maxRuns);
-  /** Ids of suspensions that have ended and are delivered, the oldest first. */
-  const ended = new Set<string>();
+  const { clock = systemClock, limits: given } = checkOptions(options);
+  const limits = memoryStoreLimits.resolve(given);
+  /** By session, its states, the current one last. In the order of their last writes. */
+  const sessions = new Map<string, StoredSession[]>();
+  /** Suspensions that wait, or whose end is not delivered. */
+  const open = new Map<string, StoredSuspension>();
+  /** Those that have ended and are delivered, the oldest first. */
+  const ended = new Map<string, StoredSuspension>();
+  /** In the order in which they began. */
+  const runs = new Map<string, { readonly record: RunRecord; readonly entries: RunEntry[] }>();
+  let suspendedCount = 0;
   let lastNumber = 0;
   let isClosed = false;
   const nextNumber = () => ++lastNumber;
   const leaseTable = createLeaseTable(clock, nextNumber);
   const leases = new LeaseQueue({ table: leaseTable, clock });
   const now = () => new Date(clock.now()).toISOString();
-  const demandOpen = () => {
-    if (isClosed) throw new StoreError("store_closed", "the store is closed");
-  };
+  const full = (limit: keyof MemoryStoreLimits) =>
+    new StoreError("store_full", `${limit} of ${limits[limit]} is reached`);
 
   const checkSession = (write: SessionWrite): void => {
-    const stored = sessions.get(write.sessionId)?.version ?? null;
+    const stored = sessions.get(write.sessionId)?.at(-1)?.version ?? null;
     checkSessionWrite(write, stored);
-    if (stored === null && sessions.size >= maxSessions) {
-      throw new StoreError("store_full", `maxSessions of ${maxSessions} is reached`);
-    }
-  };
-  const remember = (record: StoredSession): void => {
-    const history = histories.get(record.session_id) ?? [];
-    history.push(record);
-    if (history.length >= maxHistory) history.shift();
-    histories.set(record.session_id, history);
+    if (stored === null && sessions.size >= limits.maxSessions) throw full("maxSessions");
   };
   const writeSession = ({ sessionId, state, schemaVersion }: SessionWrite): SessionReceipt => {
     const version = nextNumber();
-    const time = now();
-    const before = sessions.get(sessionId);
-    if (before !== undefined) remember(before);
+    const updated_at = now();
+    const states = sessions.get(sessionId) ?? [];
+    const created_at = states[0]?.created_at ?? updated_at;
+    const record = { session_id: sessionId, state, schema_version: schemaVersion, version };
+    states.push(Object.freeze({ ...record, created_at, updated_at }));
+    if (states.length > limits.maxHistory) states.shift();
     // Inserted again, so that the order of the map is the order of the writes.
     sessions.delete(sessionId);
-    const created = before?.created_at ?? time;
-    const times = { created_at: created, updated_at: time };
-    const record = { session_id: sessionId, state, schema_version: schemaVersion, version, ...times };
-    sessions.set(sessionId, Object.freeze(record));
+    sessions.set(sessionId, states);
     return { version };
   };
 
+  const findSuspension = (id: string) => open.get(id) ?? ended.get(id);
+  const removeSuspension = (id: string): void => {
+    if (open.get(id)?.status === "suspended") suspendedCount--;
+    open.delete(id);
+    ended.delete(id);
+  };
   const checkSuspension = (write: SuspensionWrite): void => {
-    const id = suspensionIdOf(write);
-    const stored = suspensions.get(id);
+    const id = write.kind === "put" ? write.record.invocation_id : write.invocationId;
+    const stored = findSuspension(id);
     checkSuspensionWrite(write, stored);
     if (write.kind === "patch") return;
-    if (stored === undefined && suspensions.suspendedCount >= maxSuspensions) {
-      throw new StoreError("store_full", `maxSuspensions of ${maxSuspensions} is reached`);
-    }
+    if (stored === undefined && suspendedCount >= limits.maxSuspensions) throw full("maxSuspensions");
+    if (write.isSignalUnique !== true) return;
     const signalId = write.record.descriptor.signal_id;
-    if (write.isSignalUnique === true && suspensions.isTaken(signalId, id)) {
+    for (const other of open.values()) {
+      const isTaken = other.status === "suspended" && other.descriptor.signal_id === signalId;
+      if (!isTaken || other.invocation_id === id) continue;
       throw new StoreError("signal_taken", `another invocation waits for ${signalId}`);
     }
   };
@@ -156,76 +127,93 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
     let record: StoredSuspension;
     if (write.kind === "put") record = { ...write.record, ...added };
     else {
-      const stored = suspensions.get(write.invocationId) as StoredSuspension;
+      const stored = findSuspension(write.invocationId) as StoredSuspension;
       const state = write.status === undefined ? {} : { frames: [], completed_positions: [] };
       record = patchSuspension({ ...stored, ...state }, write, added);
     }
-    suspensions.set(Object.freeze(record));
-    if (record.status !== "suspended" && record.is_delivered) ended.add(record.invocation_id);
-    for (const oldest of ended) {
-      if (ended.size <= maxEnded) break;
+    removeSuspension(record.invocation_id);
+    (isOpen(record) ? open : ended).set(record.invocation_id, Object.freeze(record));
+    if (record.status === "suspended") suspendedCount++;
+    for (const oldest of ended.keys()) {
+      if (ended.size <= limits.maxEnded) break;
       ended.delete(oldest);
-      suspensions.delete(oldest);
     }
     return { revision: added.revision };
   };
 
+  const checkRun = (write: RunWrite): void => {
+    if (write.kind === "end") return;
+    checkRunAppend(write, runs.get(write.runId)?.entries.length ?? null);
+    if (write.record !== undefined && runs.size >= limits.maxRuns) throw full("maxRuns");
+  };
+  const writeRun = (write: RunWrite): void => {
+    if (write.kind === "end") return void runs.delete(write.runId);
+    if (write.record !== undefined) runs.set(write.runId, { record: write.record, entries: [] });
+    runs.get(write.runId)?.entries.push(...write.entries);
+  };
+
+  const demandOpen = () => {
+    if (isClosed) throw new StoreError("store_closed", "the store is closed");
+  };
   const commit = async (batch: StoreBatch): Promise<StoreReceipt> => {
     const { session, suspension, run, leases: proofs = [] } = batch;
     demandOpen();
     for (const proof of proofs) leaseTable.demand(proof);
     if (session !== undefined) checkSession(session);
     if (suspension !== undefined) checkSuspension(suspension);
-    if (run !== undefined) runs.check(run);
-    if (run !== undefined) runs.write(run);
+    if (run !== undefined) checkRun(run);
+    if (run !== undefined) writeRun(run);
     return {
-      session: session === undefined ? undefined : writeSession(session),
-      suspension: suspension === undefined ? undefined : writeSuspension(suspension),
+      session: session && writeSession(session),
+      suspension: suspension && writeSuspension(suspension),
     };
   };
-
-  const open = async <T>(work: () => T): Promise<T> => {
+  const read = async <T>(work: () => T): Promise<T> => {
     demandOpen();
     return work();
   };
   return {
     sessions: {
-      load: (sessionId) => open(() => sessions.get(sessionId) ?? null),
+      load: (sessionId) => read(() => sessions.get(sessionId)?.at(-1) ?? null),
       save: async (write) => (await commit({ session: write })).session as SessionReceipt,
-      delete: (sessionId) =>
-        open(() => {
-          sessions.delete(sessionId);
-          histories.delete(sessionId);
-        }),
-      history: (sessionId, limit) =>
-        open(() => {
-          const current = sessions.get(sessionId);
-          if (current === undefined) return [];
-          return [...(histories.get(sessionId) ?? []), current].reverse().slice(0, limit);
-        }),
-      list: ({ schemaVersion, updatedBefore }: SessionFilter = {}) =>
-        open(() =>
+      delete: (sessionId) => read(() => void sessions.delete(sessionId)),
+      history: (sessionId, limit) => read(() => (sessions.get(sessionId) ?? []).toReversed().slice(0, limit)),
+      list: ({ schemaVersion, updatedBefore } = {}) =>
+        read(() =>
           [...sessions.values()]
             .reverse()
+            .flatMap((states) => states.slice(-1))
             .filter((record) => schemaVersion === undefined || record.schema_version === schemaVersion)
             .filter((record) => updatedBefore === undefined || record.updated_at < updatedBefore)
             .map(sessionSummary),
         ),
     },
     suspensions: {
-      load: (invocationId) => open(() => suspensions.get(invocationId) ?? null),
+      load: (invocationId) => read(() => findSuspension(invocationId) ?? null),
       save: async (write) => (await commit({ suspension: write })).suspension as SuspensionReceipt,
-      delete: (invocationId) =>
-        open(() => {
-          ended.delete(invocationId);
-          suspensions.delete(invocationId);
+      delete: (invocationId) => read(() => removeSuspension(invocationId)),
+      list: (filter = {}) =>
+        read(() => {
+          const mayHaveEnded = filter.status !== "suspended" && filter.isDelivered !== false;
+          return [...(mayHaveEnded ? ended.values() : []), ...open.values()]
+            .filter((record) => matches(record, filter))
+            .sort(bySuspension)
+            .map(suspensionSummary);
         }),
-      list: (filter = {}) => open(() => suspensions.list(filter).map(suspensionSummary)),
     },
     runs: {
-      load: (runId) => open(() => runs.load(runId)),
-      list: (filter = {}) => open(() => runs.list(filter)),
-      delete: (runId) => open(() => runs.delete(runId)),
+      load: (runId) =>
+        read(() => {
+          const run = runs.get(runId);
+          return run === undefined ? null : { ...run.record, entries: [...run.entries] };
+        }),
+      list: ({ sessionId } = {}) =>
+        read(() =>
+          [...runs.values()]
+            .filter(({ record }) => sessionId === undefined || record.session_id === sessionId)
+            .map(({ record }) => runSummary(record)),
+        ),
+      delete: (runId) => read(() => void runs.delete(runId)),
     },
     leases,
     commit,

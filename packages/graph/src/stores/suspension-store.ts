@@ -89,9 +89,6 @@ export interface SuspensionStore {
   watchEnds?(sessionId: string, listener: () => void): () => void;
 }
 
-export const suspensionIdOf = (write: SuspensionWrite): string =>
-  write.kind === "put" ? write.record.invocation_id : write.invocationId;
-
 /** Throws `suspension_conflict` if a write does not apply to what is stored; for implementations of stores. */
 export const checkSuspensionWrite = (
   write: SuspensionWrite,

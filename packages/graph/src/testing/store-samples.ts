@@ -1,11 +1,11 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { isList, toList } from "../list.ts";
-import type {
-  ListChange,
-  SessionWrite,
-  StoredList,
-  StoredSession,
-  StoredState,
+import { toList } from "../list.ts";
+import {
+  type SessionWrite,
+  type StoredList,
+  type StoredSession,
+  type StoredState,
+  wholeChanges,
 } from "../stores/session-store.ts";
 import type { StoredSuspension, SuspensionPut } from "../stores/suspension-store.ts";
 
@@ -20,16 +20,6 @@ export const sampleState = (sample: Sample): StoredState =>
     ]),
   );
 
-const everythingIn = (state: StoredState) => {
-  const fields: Record<string, JsonValue> = {};
-  const lists: Record<string, ListChange> = {};
-  for (const [name, value] of Object.entries(state)) {
-    if (isList(value)) lists[name] = { keep: 0, items: value as readonly JsonValue[] };
-    else fields[name] = value as JsonValue;
-  }
-  return { fields, lists, removed: [] };
-};
-
 /** A write of a whole state, over nothing that is known. */
 export const firstWrite = (
   sessionId: string,
@@ -37,7 +27,7 @@ export const firstWrite = (
   change: Partial<SessionWrite> = {},
 ): SessionWrite => {
   const state = sampleState(sample);
-  return { sessionId, schemaVersion: "1", state, baseVersion: null, changes: everythingIn(state), ...change };
+  return { sessionId, schemaVersion: "1", state, baseVersion: null, changes: wholeChanges(state), ...change };
 };
 
 /** A write that adds items to `list` of what was loaded. */

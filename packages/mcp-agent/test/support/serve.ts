@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { type Core, createCore, type ToolInfo } from "@harnesskit/core-runtime";
+import { type RunningCore, startCore, type ToolInfo } from "@harnesskit/core-runtime";
 import type { HarnessError } from "@harnesskit/wire";
 import { lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
@@ -24,7 +24,7 @@ export const serverPrograms = {
 const times = { discoverTimeoutMs: 100, minListIntervalMs: 20, initialBackoffMs: 20, maxBackoffMs: 100 };
 
 export interface Served extends AsyncDisposable {
-  readonly core: Core;
+  readonly core: RunningCore;
   readonly agent: McpAgent;
   readonly reports: HarnessError[];
   readonly output: string[];
@@ -50,7 +50,7 @@ export const serve = async (
     ...times,
     ...options,
   });
-  const core = createCore({
+  const core = await startCore({
     heartbeatIntervalMs: 20,
     missedHeartbeats: 1000,
     authorize: () => ({ allowed: true }),
@@ -90,5 +90,5 @@ export const serve = async (
 };
 
 /** The outcome of one call. */
-export const call = (core: Core, name: string, input: object = {}, options = {}) =>
+export const call = (core: RunningCore, name: string, input: object = {}, options = {}) =>
   core.call(`mcp.test/${name}`, input, options).result;

@@ -1,9 +1,5 @@
 import * as z from "zod";
-import { JsonObjectSchema } from "../envelope/json.ts";
 import { tolerantObject } from "../null-as-absent.ts";
-
-/** Arbitrary fields of the sender. */
-export const MetadataSchema = JsonObjectSchema;
 
 /** Something that is known, and from where. */
 export const FactSchema = tolerantObject({ content: z.string(), source: z.string(), confidence: z.number() });

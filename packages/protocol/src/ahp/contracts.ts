@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { IntegerSchema } from "../checked.ts";
+import { JsonObjectSchema } from "../envelope/json.ts";
 import { tolerantObject } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
-import { MetadataSchema } from "./common.ts";
 
 export const RunStatusSchema = z.enum([
   "created",
@@ -52,7 +52,7 @@ export const EvidenceSchema = tolerantObject({
   kind: z.string(),
   summary: z.string(),
   artifact: ArtifactSchema.optional(),
-  metadata: MetadataSchema.optional(),
+  metadata: JsonObjectSchema.optional(),
 });
 
 /** `run_lifecycle`: where a run stands. */
@@ -65,7 +65,7 @@ export const RunLifecycleSchema = tolerantObject({
   error: z.string().optional(),
   started_at: Rfc3339Schema.optional(),
   updated_at: Rfc3339Schema,
-  metadata: MetadataSchema.optional(),
+  metadata: JsonObjectSchema.optional(),
 });
 export type RunLifecycle = z.infer<typeof RunLifecycleSchema>;
 
@@ -78,7 +78,7 @@ export const TaskSchema = tolerantObject({
   artifacts: z.array(ArtifactSchema).optional(),
   error: z.string().optional(),
   updated_at: Rfc3339Schema.optional(),
-  metadata: MetadataSchema.optional(),
+  metadata: JsonObjectSchema.optional(),
 });
 export type Task = z.infer<typeof TaskSchema>;
 
@@ -88,7 +88,7 @@ export const TaskListSchema = tolerantObject({
   session_id: z.string(),
   tasks: z.array(TaskSchema),
   updated_at: Rfc3339Schema,
-  metadata: MetadataSchema.optional(),
+  metadata: JsonObjectSchema.optional(),
 });
 export type TaskList = z.infer<typeof TaskListSchema>;
 
@@ -100,7 +100,7 @@ export const VerificationCheckSchema = tolerantObject({
   message: z.string().optional(),
   evidence: z.array(EvidenceSchema).optional(),
   artifacts: z.array(ArtifactSchema).optional(),
-  metadata: MetadataSchema.optional(),
+  metadata: JsonObjectSchema.optional(),
 });
 export type VerificationCheck = z.infer<typeof VerificationCheckSchema>;
 
@@ -113,6 +113,6 @@ export const VerificationSchema = tolerantObject({
   artifacts: z.array(ArtifactSchema).optional(),
   residual_risks: z.array(z.string()).optional(),
   updated_at: Rfc3339Schema,
-  metadata: MetadataSchema.optional(),
+  metadata: JsonObjectSchema.optional(),
 });
 export type Verification = z.infer<typeof VerificationSchema>;

@@ -1,12 +1,12 @@
 import * as z from "zod";
 import { IntegerSchema } from "../checked.ts";
-import { ExactJsonValueSchema, JsonValueSchema } from "../envelope/json.ts";
+import { ExactJsonValueSchema, JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import { tolerantObject } from "../null-as-absent.ts";
-import { FactSchema, MetadataSchema } from "./common.ts";
+import { FactSchema } from "./common.ts";
 import { IntentSchema, TargetSchema } from "./context-values.ts";
 import { PlanningStrategySchema } from "./payloads.ts";
 
-const metadata = { metadata: MetadataSchema.optional() };
+const metadata = { metadata: JsonObjectSchema.optional() };
 const block = tolerantObject({ decision: z.literal("block"), reason: z.string(), ...metadata });
 
 /** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { IntegerSchema, WholeSchema } from "../checked.ts";
-import { JsonValueSchema } from "../envelope/json.ts";
+import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import { tolerantObject } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
-import { FactSchema, MetadataSchema } from "./common.ts";
+import { FactSchema } from "./common.ts";
 import { AhpEventTypeSchema } from "./event-types.ts";
 
 /** What the agent knows when it sends an event. */
@@ -21,7 +21,7 @@ export const EventContextSchema = tolerantObject({
     error_count: IntegerSchema,
   }).optional(),
   current_task: z.string().optional(),
-  capabilities: MetadataSchema.optional(),
+  capabilities: JsonObjectSchema.optional(),
 });
 export type EventContext = z.infer<typeof EventContextSchema>;
 
@@ -35,6 +35,6 @@ export const AhpEventSchema = tolerantObject({
   depth: WholeSchema,
   payload: JsonValueSchema,
   context: EventContextSchema.optional(),
-  metadata: MetadataSchema.optional(),
+  metadata: JsonObjectSchema.optional(),
 });
 export type AhpEvent = z.infer<typeof AhpEventSchema>;

@@ -1,8 +1,8 @@
 import * as z from "zod";
 import { IntegerSchema } from "../checked.ts";
-import { JsonValueSchema } from "../envelope/json.ts";
+import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import { tolerantObject } from "../null-as-absent.ts";
-import { MetadataSchema, namedOr } from "./common.ts";
+import { namedOr } from "./common.ts";
 import {
   DomainSchema,
   FreshnessSchema,
@@ -54,7 +54,7 @@ export const ContextPerceptionPayloadSchema = tolerantObject({
     max_context_length: IntegerSchema.optional(),
     include_sources: z.boolean().default(true),
   }).prefault({}),
-  metadata: MetadataSchema.optional(),
+  metadata: JsonObjectSchema.optional(),
 });
 
 /** `memory_recall`: what is remembered about this? */

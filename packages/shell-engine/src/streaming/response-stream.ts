@@ -8,11 +8,12 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { Feed } from "@harnesskit/wire";
 import type { ShellEngineLimits } from "../limits.ts";
+import type { DirectiveProgress, ShellStream } from "./shell-stream.ts";
 
 type Draft<Frame> = Omit<Frame, "stream_id" | "seq">;
-/** What a handler says of a directive. */
-export type Progress = Omit<Draft<StreamProgress>, "type">;
 type Waiting = Draft<StreamOpened> | Draft<StreamText> | Draft<StreamProgress> | Draft<StreamEnd>;
+
+const maxMessageLength = 1_000;
 
 /** What a preview takes beside its text, in characters, about. */
 const frameOverhead = 160;
@@ -33,7 +34,7 @@ const cutAt = (text: string, length: number): number => {
  * yet is joined. Previews that do not fit behind those that wait are dropped, and so are all that follow: what a
  * reader gets is a beginning without gaps, and then the response.
  */
-export class ResponseStream extends Feed<StreamFrame> {
+export class ResponseStream extends Feed<StreamFrame> implements ShellStream {
   readonly id: string;
   readonly #bounds: ShellEngineLimits;
   #waiting: Waiting[];
@@ -48,8 +49,12 @@ export class ResponseStream extends Feed<StreamFrame> {
     this.#waiting = [{ type: "opened", request_id: requestId, version: STREAMING_VERSION }];
   }
 
+  get isOpen(): boolean {
+    return !this.isEnded;
+  }
+
   /** Adds text to a message. Ignored after the end. */
-  text(messageId: string, delta: string): void {
+  text(delta: string, messageId = "1"): void {
     const { maxFrameLength } = this.#bounds;
     let rest = delta;
     while (rest !== "") {
@@ -68,8 +73,18 @@ export class ResponseStream extends Feed<StreamFrame> {
   }
 
   /** Ignored after the end. */
-  progress(progress: Progress): void {
-    this.#add({ type: "progress", ...progress });
+  progress(
+    directiveId: string,
+    { state = "running", message, actionType, fraction }: DirectiveProgress = {},
+  ) {
+    this.#add({
+      type: "progress",
+      directive_id: directiveId,
+      state,
+      message: message?.slice(0, maxMessageLength),
+      action_type: actionType,
+      fraction,
+    });
   }
 
   /** Adds the last frame. */

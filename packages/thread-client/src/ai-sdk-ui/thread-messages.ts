@@ -68,23 +68,6 @@ export interface ReadMessagesOptions {
   readonly planOf?: PlanOf | undefined;
 }
 
-/** The messages that the events of a thread come to, in order. The answer of a turn that runs is left out. */
-export const toUiMessages = (
-  events: Iterable<ThreadEvent>,
-  { planOf = defaultPlanOf }: Pick<ReadMessagesOptions, "planOf"> = {},
-): ThreadUIMessage[] => {
-  const turns = new Map<string, TurnMessages>();
-  for (const event of events) takeEvent(turns, event, planOf);
-  return [...turns.values()].flatMap(({ messages }) => messages);
-};
-
-const takeEvent = (turns: Map<string, TurnMessages>, event: ThreadEvent, planOf: PlanOf): void => {
-  if (!("turnId" in event.data)) return;
-  const { turnId } = event.data;
-  if (event.type === "turn.started") turns.set(turnId, new TurnMessages(event.data.turn, planOf));
-  turns.get(turnId)?.push(event);
-};
-
 /**
  * The messages of a thread, for the `messages` of `useChat`. Of a turn that runs, or waits for a human, there is only what the user
  * said: `resumeStream` brings the rest. Rejects as `subscribe` and `getThread`.
@@ -97,6 +80,11 @@ export const readThreadMessages = async (
   const lastSeq = await readLastSeq(client, threadId);
   const turns = new Map<string, TurnMessages>();
   const past = readForwards(client, threadId, Math.max(0, lastSeq - maxEvents), lastSeq);
-  for await (const event of past) takeEvent(turns, event, planOf);
+  for await (const event of past) {
+    if (!("turnId" in event.data)) continue;
+    const { turnId } = event.data;
+    if (event.type === "turn.started") turns.set(turnId, new TurnMessages(event.data.turn, planOf));
+    turns.get(turnId)?.push(event);
+  }
   return [...turns.values()].flatMap(({ messages }) => messages);
 };

@@ -13,10 +13,10 @@ import type { LanguageModel, ModelMessage } from "ai";
 import { TurnError } from "../errors.ts";
 import { checkAiSdkRunnerOptions } from "../option-names.ts";
 import type { TurnContext, TurnRunner } from "../turn-runner.ts";
-import { askModel } from "./ask-model.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
 import { finishedHistory, firstStep, runCalls, withOwnIds } from "./run-calls.ts";
 import { lengthOfTools } from "./shown-tools.ts";
+import { askModel } from "./stream-step.ts";
 import { summarise } from "./summarise.ts";
 import { givenHistory, TurnConversation } from "./turn-conversation.ts";
 

@@ -13,6 +13,7 @@ import type { Tool } from "@harnesskit/wire/tool";
 import { modelSpan, recordAnswer, type Span, traced } from "@harnesskit/wire/trace";
 import {
   type LanguageModel,
+  type LanguageModelUsage,
   type ModelMessage,
   type StepResult as ModelStep,
   streamText,
@@ -23,18 +24,17 @@ import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { BrokenStream, toStreamFailure, watchIdle } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
-import { modelUsage } from "./model-usage.ts";
 import { toToolSet } from "./shown-tools.ts";
 
 /** What one call of the model brought. */
-export interface StepResult {
+interface StepResult {
   /** What the model said, to be sent back to it. */
   readonly messages: ModelMessage[];
   readonly calls: readonly ToolRequest[];
   readonly usage: Usage;
 }
 
-export interface StepOptions {
+interface StepOptions {
   readonly model: LanguageModel;
   readonly messages: ModelMessage[];
   /** The tools that the model is shown. */
@@ -46,8 +46,20 @@ export interface StepOptions {
   readonly clock: Clock;
 }
 
+/** Calls the model, and once more where its stream breaks off after it has begun, or falls silent. Throws as `streamStep` does. */
+export const askModel = async (turn: TurnContext, options: StepOptions): Promise<StepResult> => {
+  try {
+    return await streamStep(turn, options);
+  } catch (error) {
+    if (!(error instanceof BrokenStream)) throw error;
+    options.onRetry?.(error.message);
+    await turn.repeatStep(options.step);
+    return streamStep(turn, options);
+  }
+};
+
 /** Calls the model once and streams what it says. Throws a `TurnError` for a model that fails, the signal's reason when cancelled. */
-export const streamStep = (turn: TurnContext, options: StepOptions): Promise<StepResult> =>
+const streamStep = (turn: TurnContext, options: StepOptions): Promise<StepResult> =>
   traced(
     () => modelSpan(options.model, options.messages, turn.thread.threadId),
     (span) => runStep(turn, options, span),
@@ -183,3 +195,17 @@ const runStep = async (
     throw toStreamFailure(broken, hasBegun);
   }
 };
+
+/** What a request has used and of which model, as the protocol says it. */
+export const modelUsage = (
+  { inputTokens, outputTokens, totalTokens, inputTokenDetails }: LanguageModelUsage,
+  { modelId }: { readonly modelId: string },
+): Usage =>
+  defined({
+    modelId,
+    inputTokens,
+    outputTokens,
+    totalTokens,
+    cacheReadTokens: inputTokenDetails?.cacheReadTokens,
+    cacheWriteTokens: inputTokenDetails?.cacheWriteTokens,
+  });

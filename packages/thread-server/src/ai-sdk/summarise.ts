@@ -6,7 +6,7 @@ import { type LanguageModel, streamText } from "ai";
 import type { TurnContext } from "../turn-runner.ts";
 import { BrokenStream, watchIdle } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
-import { modelUsage } from "./model-usage.ts";
+import { modelUsage } from "./stream-step.ts";
 import type { TurnConversation } from "./turn-conversation.ts";
 
 export interface SummariseOptions {

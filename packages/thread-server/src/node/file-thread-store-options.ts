@@ -1,5 +1,4 @@
 import type { FileLockOwner } from "@harnesskit/node-kit";
-import type { Clock } from "@harnesskit/wire";
 import type { ThreadStoreError } from "../errors.ts";
 import type { StoreFileSystem } from "./store-file-system.ts";
 
@@ -19,12 +18,8 @@ export interface FileThreadStoreOptions {
   readonly maxRequests?: number | undefined;
   /** Bytes of one log: a thread that has reached them takes no more events, and a larger log is not read. @default 4294967296 (4 GiB) */
   readonly maxLogBytes?: number | undefined;
-  /** How long a request is remembered. @default 604800000 (7 days) */
-  readonly maxRequestAgeMs?: number | undefined;
   /**
    * Receives the error of a thread whose files cannot be read, and that a list leaves out; what it throws is ignored. @default ignores it
    */
   readonly onError?: ((error: ThreadStoreError, context: { readonly threadId: string }) => void) | undefined;
-  /** @default the real time */
-  readonly clock?: Pick<Clock, "now"> | undefined;
 }

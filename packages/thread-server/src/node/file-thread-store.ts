@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import type { JournalFile } from "@harnesskit/node-kit";
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
-import { callSafely, randomId, systemClock } from "@harnesskit/wire";
-import { checkArtifactName } from "../artifact-name.ts";
+import { callSafely, randomId } from "@harnesskit/wire";
 import { isSameButUse } from "../edit-thread.ts";
 import { ThreadStoreError } from "../errors.ts";
 import { checkFileThreadStoreOptions } from "../option-names.ts";
-import type {
-  ArtifactWriter,
-  KeptClaim,
-  ReadEventsOptions,
-  ThreadClaim,
-  ThreadLease,
-  ThreadStore,
+import {
+  type ArtifactWriter,
+  checkArtifactName,
+  type KeptClaim,
+  type ReadEventsOptions,
+  type ThreadClaim,
+  type ThreadLease,
+  type ThreadStore,
 } from "../thread-store.ts";
 import { openArtifactFile, readArtifactFile } from "./artifact-file.ts";
 import type { FileThreadStoreOptions } from "./file-thread-store-options.ts";
@@ -24,7 +24,6 @@ import { guarded, StoreDirectory, toFileStoreError } from "./store-directory.ts"
 import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
 import { isThreadId, ThreadFiles } from "./thread-files.ts";
 import { ThreadIndex } from "./thread-index.ts";
-import { lockThread } from "./thread-lock.ts";
 
 /** Begins the name of a thread's directory once the thread is deleted. */
 const deletedPrefix = "deleted_";
@@ -56,7 +55,7 @@ class FileThreadStore implements ThreadStore {
   readonly #held = new Map<string, Held>();
 
   constructor(options: FileThreadStoreOptions) {
-    const { root, fileSystem = nodeFileSystem, clock = systemClock } = options;
+    const { root, fileSystem = nodeFileSystem } = options;
     this.#options = options;
     this.#fileSystem = fileSystem;
     this.#maxLogBytes = options.maxLogBytes ?? 4 * 1024 ** 3;
@@ -66,12 +65,8 @@ class FileThreadStore implements ThreadStore {
       threads: this.#threads,
       read: (name) => this.#readable(name),
     });
-    this.#requests = new RequestFiles({
-      directory: new StoreDirectory(fileSystem, root, "requests"),
-      maxRequests: options.maxRequests ?? 1000,
-      maxRequestAgeMs: options.maxRequestAgeMs ?? 7 * 24 * 60 * 60 * 1000,
-      now: () => clock.now(),
-    });
+    const requests = new StoreDirectory(fileSystem, root, "requests");
+    this.#requests = new RequestFiles(requests, options.maxRequests ?? 1000);
     this.answerSeal = new GrantSeal(fileSystem, options.grantKeyPath ?? defaultGrantKeyPath());
     this.#grants = new GrantFiles(new StoreDirectory(fileSystem, root, "grants"), this.answerSeal);
   }
@@ -176,8 +171,7 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       const files = this.#files(threadId);
       files.artifacts.refuseLinks();
-      const { isOwnerDead } = this.#options;
-      const lock = await lockThread(files.lock, { fileSystem: this.#fileSystem, isOwnerDead });
+      const lock = await files.takeLock(this.#options.isOwnerDead);
       let held: Held;
       try {
         held = { written: await files.mend(), log: await files.holdLog(lock) };

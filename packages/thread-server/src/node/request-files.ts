@@ -5,20 +5,8 @@ import type { KeptClaim, ThreadClaim } from "../thread-store.ts";
 import { type StoreDirectory, unlessMissing } from "./store-directory.ts";
 import { isThreadId } from "./thread-files.ts";
 
-export interface RequestFilesOptions {
-  readonly directory: StoreDirectory;
-  /** Files that are kept; past it the oldest go, a tenth at a time. */
-  readonly maxRequests: number;
-  readonly maxRequestAgeMs: number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-}
-
 /** How often a claim is tried that others remove while it is read. */
 const maxAttempts = 10;
-
-/** How long nothing is looked at for its age alone. */
-const pruneIntervalMs = 60 * 60 * 1000;
 
 /** A claim is two short words. */
 const maxClaimBytes = 4096;
@@ -28,15 +16,14 @@ const maxClaimBytes = 4096;
  * each deleted thread (`{threadId}.deleted`).
  */
 export class RequestFiles {
-  readonly #options: RequestFilesOptions;
-  #prunedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(options: RequestFilesOptions) {
-    this.#options = options;
-  }
+  /** @param maxRequests files that are kept; past it the oldest go, a tenth at a time */
+  constructor(
+    readonly directory: StoreDirectory,
+    readonly maxRequests: number,
+  ) {}
 
   async claim(key: string, claim: ThreadClaim): Promise<KeptClaim> {
-    const { directory } = this.#options;
+    const { directory } = this;
     const name = `${sha256Hex(key)}.txt`;
     await directory.make();
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -57,19 +44,18 @@ export class RequestFiles {
 
   /** Notes that a thread is deleted, for later claims. Where nothing was ever claimed there is nothing to note. */
   async markDeleted(threadId: string): Promise<void> {
-    const { directory } = this.#options;
+    const { directory } = this;
     if ((await directory.names()) === undefined) return;
     await directory.create(deletionMark(threadId), "");
     await this.#prune();
   }
 
-  /** Removes what is too old or too much. What cannot be removed now is removed another time: the request itself is served. */
+  /** Removes the oldest of too many. What cannot be removed now is removed another time: the request itself is served. */
   async #prune(): Promise<void> {
-    const { directory, maxRequests, maxRequestAgeMs, now } = this.#options;
+    const { directory, maxRequests } = this;
     try {
       const names = (await directory.names()) ?? [];
-      if (names.length <= maxRequests && now() - this.#prunedAt < pruneIntervalMs) return;
-      this.#prunedAt = now();
+      if (names.length <= maxRequests) return;
       const files: { readonly name: string; readonly time: number }[] = [];
       for (const name of names) {
         const found = await unlessMissing(directory.fileSystem.lstat(join(directory.path, name)));
@@ -77,11 +63,8 @@ export class RequestFiles {
       }
       // Of the same moment, a claim goes before the mark of its thread.
       files.sort((a, b) => a.time - b.time || (a.name < b.name ? -1 : 1));
-      const tooMany = files.length <= maxRequests ? 0 : files.length - Math.floor(maxRequests * 0.9);
-      for (const [index, { name, time }] of files.entries()) {
-        if (index >= tooMany && now() - time <= maxRequestAgeMs) break;
-        await directory.remove(name);
-      }
+      const oldest = files.slice(0, files.length - Math.floor(maxRequests * 0.9));
+      for (const { name } of oldest) await directory.remove(name);
     } catch {
       // The next request tries again.
     }

@@ -1,7 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import {
+  acquireFileLock,
   type FileLock,
+  FileLockError,
+  type FileLockOptions,
   JournalFile,
   openOwnFile,
   temporaryName,
@@ -71,6 +74,21 @@ export class ThreadFiles {
     this.artifacts.refuseLinks();
     const { fileSystem } = this.directory;
     return unlessMissing(openOwnFile(this.log, { maxBytes: this.#maxLogBytes, fileSystem }));
+  }
+
+  /** Takes the lock. Rejects with `thread_locked` while another server holds it, or with `lock_unreadable`. */
+  takeLock(isOwnerDead: FileLockOptions["isOwnerDead"]): Promise<FileLock> {
+    const { fileSystem } = this.directory;
+    return acquireFileLock(this.lock, { fileSystem, isOwnerDead }).catch((error: unknown) => {
+      if (!FileLockError.isInstance(error)) throw error;
+      if (error.code === "file_locked")
+        throw new ThreadStoreError("thread_locked", "Another server writes this thread");
+      const file = this.lock.split(/[\\/]/).slice(-3).join("/");
+      throw new ThreadStoreError(
+        "lock_unreadable",
+        `The lock file ${file} names no server, so it is unknown which one writes the thread: see \`harness doctor\``,
+      );
+    });
   }
 
   /** The log for writing, without what its last writer died in. The caller holds the lock, which the log gives back with its end. */

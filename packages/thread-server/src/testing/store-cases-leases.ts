@@ -1,5 +1,5 @@
-import { ok, deepStrictEqual as same } from "node:assert";
-import { checkRejects } from "@harnesskit/wire/testing";
+import { ok } from "node:assert";
+import { checkRejects, checkEqual as same } from "@harnesskit/wire/testing";
 import { readAll, type StoreCases, sampleEvent, sampleThread } from "./store-case.ts";
 
 const claimOf = (threadId: string) => ({ threadId, requestDigest: `digest of ${threadId}` });

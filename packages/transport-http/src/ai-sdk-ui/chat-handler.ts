@@ -2,7 +2,6 @@ import {
   createMessageCodec,
   defineLimits,
   HarnessError,
-  InvalidArgumentError,
   type LimitsOf,
   type MessageCodec,
   systemClock,
@@ -12,8 +11,8 @@ import { handlerDefinitions } from "../limits.ts";
 import { checkChatHandlerOptions } from "../option-names.ts";
 import { isJsonType } from "../read-body.ts";
 import { jsonHeaders, refuseWith } from "../server/answers.ts";
-import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
-import { type Admission, type FetchHandler, FetchRequestView } from "../server/fetch-handler.ts";
+import { type Admission, authenticateOf, type TokenPrincipal } from "../server/authenticate.ts";
+import { type FetchHandler, FetchRequestView } from "../server/fetch-handler.ts";
 import { createCore, type HandlerOptions } from "../server/handler-options.ts";
 import type { Answer, RequestView } from "../server/request-view.ts";
 import { toChatFailure } from "./chat-failure.ts";
@@ -75,10 +74,7 @@ class ChatEndpoint<Principal> {
   #inFlight = 0;
 
   constructor(options: ChatHandlerOptions<Principal>) {
-    const { token, authenticate, allowedHosts, path = "/api/chat" } = options;
-    if ((token === undefined) === (authenticate === undefined)) {
-      throw new InvalidArgumentError("pass a token or authenticate; allowAnyone admits every client");
-    }
+    const { allowedHosts, path = "/api/chat" } = options;
     assertPath(path);
     this.#options = options;
     this.#path = path;
@@ -90,9 +86,7 @@ class ChatEndpoint<Principal> {
       allowedHosts,
       allowHostOrigins: true,
       limits: this.#limits,
-      authenticate:
-        authenticate ??
-        (createTokenAuthenticate(token ?? "") as Authenticate<unknown> as Authenticate<Principal>),
+      authenticate: authenticateOf(options),
     });
   }
 

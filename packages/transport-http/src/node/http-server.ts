@@ -46,8 +46,6 @@ export interface HttpServer<Principal = TokenPrincipal> extends AsyncDisposable 
   readonly tokenFile: string | undefined;
   /** Connections at the moment. */
   readonly connections: number;
-  /** Connections that were closed at once, because there were too many. */
-  readonly refusedConnections: number;
   /** Messages that are being read or handled. */
   readonly inFlight: number;
   /**
@@ -104,11 +102,7 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
   }
 
   get connections(): number {
-    return this.#traffic.connections.size;
-  }
-
-  get refusedConnections(): number {
-    return this.#traffic.connections.refused;
+    return this.#traffic.size;
   }
 
   get inFlight(): number {
@@ -202,11 +196,11 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     await this.#listening?.catch(() => {});
     this.#traffic.stop();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    const cut = () => this.#traffic.connections.destroyAll();
+    const cut = () => this.#traffic.destroyAll();
     // A connection that is not read keeps no process alive, and the caller of close has more to do after it.
     const cancelTimer = this.#clock.after(this.#resolved.limits.graceMs, cut, true);
     await Promise.all([...this.#endpoints.values()].map((endpoint) => endpoint.close()));
-    this.#traffic.connections.closeIdle();
+    this.#traffic.closeIdle();
     await stopped;
     cancelTimer();
     await this.#tokenFile?.remove();

@@ -2,12 +2,12 @@ import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { systemErrorCode } from "@harnesskit/node-kit";
 import type { Clock } from "@harnesskit/wire";
-import { refuseWith } from "../server/answers.ts";
+import { commonHeaders, refuseWith } from "../server/answers.ts";
 import { type HttpContext, toContext } from "../server/context.ts";
 import type { CoreParts } from "../server/handler-options.ts";
 import type { Answer } from "../server/request-view.ts";
-import { ConnectionSet, type ServerConnection } from "./connection.ts";
 import { toNodeHandler } from "./node-handler.ts";
 import { hasDoubleHeaders, NodeRequest } from "./node-request.ts";
 import type { FallbackHandler } from "./server-options.ts";
@@ -24,7 +24,6 @@ export interface TrafficOptions<Principal> {
 
 interface Served<Principal> {
   readonly parts: CoreParts<Principal>;
-  readonly connection: ServerConnection;
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly request: NodeRequest;
@@ -35,39 +34,56 @@ interface AdmittedUpgrade<Principal> {
   readonly context: HttpContext<Principal>;
 }
 
-/** Takes the requests, upgrades and tunnels of Node's server, and sends what the rules answer. */
+const faultStatus = (code: string | undefined): number => {
+  if (code === "HPE_HEADER_OVERFLOW") return 431;
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+};
+
+/** Takes the requests and upgrades of Node's server, and sends what the rules answer. */
 export class Traffic<Principal> {
-  readonly connections: ConnectionSet;
   readonly #server: Server;
   readonly #options: TrafficOptions<Principal>;
+  /** The connections, each with the requests that are handled on it. */
+  readonly #connections = new Map<Duplex, Set<NodeRequest>>();
+  /** The same of TCP: of TLS, Node reports a connection as two sockets, and the upper one after its handshake. */
+  readonly #sockets = new Set<Socket>();
   /** Set once the server is bound: some of the rules depend on the port. */
   parts: CoreParts<Principal> | undefined;
+  /** Connections that close behind a request: nothing that comes after it is handled (RFC 9112, 9.6). */
+  readonly #ending = new WeakSet<Duplex>();
   #isClosing = false;
   #answered: { readonly served: Served<Principal>; readonly answer: Answer }[] = [];
 
   constructor(server: Server, isTls: boolean, options: TrafficOptions<Principal>) {
     this.#server = server;
     this.#options = options;
-    this.connections = new ConnectionSet(server, isTls ? "secureConnection" : "connection");
+    // Otherwise Node ends its side as soon as the client ends its own, and answers of the same turn are lost.
+    (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
+    server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
+    server.on(isTls ? "secureConnection" : "connection", (socket: Socket) => this.#connected(socket));
+    server.on("clientError", (error, socket) => this.#refuseFault(socket, systemErrorCode(error)));
     server.on("request", (request, response) => this.#serve(request, response));
     server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
       this.#serve(request, response, () => response.writeContinue());
     });
-    server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
-      const served = this.#open(request, response);
-      if (served) this.#write(served, { status: 417, headers: {} });
+    server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
+      this.#takeOver(socket, () => refuseUpgrade(socket, refuseWith(405, { allow: "POST" })));
     });
-    server.on("connect", (_request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      this.#takeOver(socket, head, () => refuseUpgrade(socket, refuseWith(405, { allow: "POST" })));
-    });
-    server.on("tlsClientError", (_error: Error, socket: Duplex) => void socket.destroy());
+  }
+
+  /** Connections at the moment. */
+  get size(): number {
+    return this.#connections.size;
   }
 
   /** Without this Node ignores an Upgrade header, as a server may; some clients offer h2c with every request. */
   takeUpgrades(): void {
     if (this.#server.listenerCount("upgrade") > 0) return;
     this.#server.on("upgrade", (request, socket, head) => {
-      this.#takeOver(socket, head, (letGo) => void this.#upgrade(request, socket, head, letGo));
+      this.#takeOver(socket, () => void this.#upgrade(request, socket as Socket, head));
     });
   }
 
@@ -76,51 +92,68 @@ export class Traffic<Principal> {
     this.#isClosing = true;
   }
 
-  /**
-   * Runs what takes a connection over, behind the answers before it. Node no longer reads the connection then. It is
-   * read here, so that its end is seen; a client that sends more before `letGo` is cut off, because a client must wait
-   * for its answer (RFC 6455, 4.1).
-   */
-  #takeOver(socket: Duplex, head: Buffer, run: (letGo: () => void) => void): void {
-    socket.on("error", () => {});
-    const connection = this.connections.of(socket);
-    if (!connection?.isBusy) {
-      run(() => {});
-      return;
-    }
-    const cut = () => void socket.destroy();
-    if (head.length > 0) cut();
-    socket.on("data", cut);
-    connection.whenAnswered(() => run(() => socket.off("data", cut)));
+  /** Closes the connections without a request. */
+  closeIdle(): void {
+    for (const [socket, requests] of this.#connections) if (requests.size === 0) socket.destroy();
   }
 
-  /** Undefined for a request that is not handled: its connection closes before it. */
-  #open(
-    incoming: IncomingMessage,
-    response: ServerResponse,
-    beforeBody?: () => void,
-  ): Served<Principal> | undefined {
-    const { parts } = this;
-    const connection = this.connections.of(incoming.socket);
-    if (!parts || !connection) {
-      response.destroy();
-      return undefined;
-    }
-    if (connection.isEnding) return undefined;
-    if (!response.shouldKeepAlive) connection.isEnding = true;
-    const request = new NodeRequest(incoming, response, beforeBody);
-    const remove = connection.add(request);
-    response.once("close", () => {
-      if (!response.writableFinished) request.abort();
-      remove();
+  /** Aborts all requests and closes all connections at once. */
+  destroyAll(): void {
+    for (const requests of this.#connections.values()) for (const request of requests) request.abort();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #connected(socket: Socket): void {
+    const requests = new Set<NodeRequest>();
+    this.#connections.set(socket, requests);
+    socket.once("close", () => {
+      this.#connections.delete(socket);
+      // Node closes the response that is being written, and not those that wait behind it.
+      for (const request of requests) request.abort();
     });
-    return { parts, connection, incoming, response, request };
+    // What was received in this turn is answered by then. For what takes longer, a client that ended its side is gone.
+    socket.once("end", () =>
+      setImmediate(() => {
+        if ([...requests].some(({ isOver }) => !isOver)) socket.end();
+      }),
+    );
+  }
+
+  /** Answers what is not a readable request with 400, 408 or 431, unless that could be taken for another answer. */
+  #refuseFault(socket: Duplex, code: string | undefined): void {
+    const requests = this.#connections.get(socket);
+    const isFree = requests !== undefined && [...requests].every((each) => !each.isWhole && !each.isAnswered);
+    if (!isFree || code === "ECONNRESET" || !socket.writable) socket.destroy();
+    else refuseUpgrade(socket, { status: faultStatus(code), headers: commonHeaders });
+  }
+
+  /** Runs what takes a connection over. A client waits for the answers before it (RFC 6455, 4.1). */
+  #takeOver(socket: Duplex, run: () => void): void {
+    socket.on("error", () => {});
+    if (this.#connections.get(socket)?.size === 0) run();
+    else socket.destroy();
   }
 
   /** Each request runs in an async context of its own: Node has one for all requests of a connection. */
   #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): void {
-    const served = this.#open(incoming, response, beforeBody);
-    if (served) new AsyncResource("HarnessKitRequest").runInAsyncScope(() => void this.#answer(served));
+    const { parts } = this;
+    const { socket } = incoming;
+    const requests = this.#connections.get(socket);
+    if (!parts || !requests) {
+      response.destroy();
+      return;
+    }
+    if (this.#ending.has(socket)) return;
+    if (!response.shouldKeepAlive) this.#ending.add(socket);
+    const request = new NodeRequest(incoming, response, beforeBody);
+    requests.add(request);
+    response.once("close", () => {
+      if (!response.writableFinished) request.abort();
+      requests.delete(request);
+      if (this.#isClosing && requests.size === 0) socket.destroySoon();
+    });
+    const served = { parts, incoming, response, request };
+    new AsyncResource("HarnessKitRequest").runInAsyncScope(() => void this.#answer(served));
   }
 
   async #answer(served: Served<Principal>): Promise<void> {
@@ -168,7 +201,6 @@ export class Traffic<Principal> {
 
   /** Answers of one turn of the event loop are written together: the receiver's process wakes up once for all. */
   #send(served: Served<Principal>, answer: Answer): void {
-    // An answer that may close its connection is not held back: what comes behind it must find it closing.
     if (!served.incoming.complete || this.#isClosing) {
       this.#write(served, answer);
       return;
@@ -182,46 +214,39 @@ export class Traffic<Principal> {
   }
 
   /** A failure here closes this connection only. */
-  #write({ parts, request, incoming, response, connection }: Served<Principal>, answer: Answer): void {
+  #write({ parts, request, incoming, response }: Served<Principal>, answer: Answer): void {
     const { clock, keepAliveMs } = this.#options;
     // The last of those that wait on the connection closes it.
-    const isLast = this.#isClosing && connection.size === 1;
+    const isLast = this.#isClosing && this.#connections.get(incoming.socket)?.size === 1;
     try {
-      const closes = writeAnswer(incoming, response, answer, {
-        clock,
-        keepAliveMs: isLast ? undefined : keepAliveMs,
-      });
-      if (closes) connection.isEnding = true;
+      const options = { clock, keepAliveMs: isLast ? undefined : keepAliveMs };
+      if (writeAnswer(incoming, response, answer, options)) this.#ending.add(incoming.socket);
     } catch (error) {
       parts.core.tell(error, request, "http");
       incoming.socket.destroy();
     }
   }
 
-  async #upgrade(incoming: IncomingMessage, duplex: Duplex, head: Buffer, letGo: () => void): Promise<void> {
-    const socket = duplex as Socket;
+  async #upgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const { parts } = this;
-    const connection = this.connections.of(socket);
-    if (!parts || !connection) {
+    const requests = this.#connections.get(socket);
+    if (!parts || !requests) {
       socket.destroy();
       return;
     }
     const request = new NodeRequest(incoming);
-    const remove = connection.add(request);
+    requests.add(request);
     try {
       const taken = await this.#admitUpgrade(parts, request, incoming);
       if ("status" in taken) {
         parts.core.refused(request, taken, "websocket");
         refuseUpgrade(socket, parts.core.finish(request, taken));
-      } else {
-        letGo();
-        taken.endpoint.take({ request: incoming, socket, head, context: taken.context });
-      }
+      } else taken.endpoint.take({ request: incoming, socket, head, context: taken.context });
     } catch (error) {
       parts.core.tell(error, request, "websocket");
       refuseUpgrade(socket, parts.core.finish(request, refuseWith(500)));
     } finally {
-      remove();
+      requests.delete(request);
     }
   }
 

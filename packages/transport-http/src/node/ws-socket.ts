@@ -10,8 +10,7 @@ import type { WebSocket } from "ws";
 import { WebSocketCloseError } from "../errors.ts";
 import type { ChannelLimits } from "../limits.ts";
 import { closeCode } from "../socket/frame-codec.ts";
-import type { FrameSocket, FrameSocketEvents } from "../socket/frame-socket.ts";
-import { type LivenessOptions, watchLiveness } from "./liveness.ts";
+import { FramePipe, type FramePipeOptions } from "../socket/frame-pipe.ts";
 
 /** Bytes that are still read for a handler that is busy, so that pings are seen and answered meanwhile. */
 const readAheadBytes = 64 * 1024;
@@ -44,56 +43,40 @@ const toFault = (cause: unknown, maxFrameBytes: number): HarnessError => {
   }
 };
 
+export interface WsSocketOptions extends FramePipeOptions {
+  readonly maxFrameBytes: number;
+  /** How often the other side is asked for a sign of life, and how long it may take for one. */
+  readonly pingIntervalMs: number;
+  readonly pongTimeoutMs: number;
+}
+
 /** A connected WebSocket of the `ws` package. */
-export class WsSocket implements FrameSocket {
+export class WsSocket extends FramePipe {
   readonly #ws: WebSocket;
   readonly #raw: Socket;
-  readonly #stopWatching: () => void;
-  #events: FrameSocketEvents | undefined;
+  readonly #options: WsSocketOptions;
+  #cancelPing = () => {};
   #isDone = false;
-  #hasFailed = false;
   #isHeld = true;
   #isPaused = true;
   #readAhead = 0;
   #isPonging = false;
   #nextPong: Buffer | undefined;
 
-  constructor(ws: WebSocket, raw: Socket, options: LivenessOptions & { readonly maxFrameBytes: number }) {
+  constructor(ws: WebSocket, raw: Socket, options: WsSocketOptions) {
+    super(options);
     this.#ws = ws;
     this.#raw = raw;
+    this.#options = options;
     ws.pause();
     ws.on("message", (data, isBinary) => this.#received(data as Buffer, isBinary));
     ws.on("ping", (data) => this.#pong(data));
     ws.on("error", (cause) => this.#fail(toFault(cause, options.maxFrameBytes)));
-    ws.on("close", (code, reason) => this.#closed(code, reason.toString()));
-    this.#stopWatching = watchLiveness(options, {
-      ping: () => ws.ping(undefined, undefined, () => {}),
-      bytesRead: () => raw.bytesRead,
-      isPaused: () => this.#isPaused,
-      dead: () => {
-        this.#fail(new TransportError("the other side did not answer a ping: it is gone or stuck"));
-        ws.terminate();
-      },
+    ws.on("close", (code, reason) => {
+      this.#end();
+      this.hasClosed(code, reason.toString());
     });
-  }
-
-  listen(events: FrameSocketEvents): void {
-    this.#events = events;
-  }
-
-  send(texts: readonly string[], done: (error?: Error | null) => void): void {
-    if (this.#ws.readyState !== this.#ws.OPEN) {
-      queueMicrotask(() => done(new ConnectionClosedError()));
-      return;
-    }
-    const last = texts.length - 1;
-    const options = { compress: false, binary: false };
-    // One system call for all.
-    this.#raw.cork();
-    for (const [index, text] of texts.entries()) {
-      this.#ws.send(text, options, index === last ? done : undefined);
-    }
-    this.#raw.uncork();
+    this.#waitToPing();
   }
 
   /** A little is read on, so that pings are still answered; then the other side has to wait. */
@@ -109,13 +92,28 @@ export class WsSocket implements FrameSocket {
     this.#ws.resume();
   }
 
-  close(code: number): void {
-    this.resume();
-    this.#ws.close(code);
-  }
-
   terminate(): void {
     this.#ws.terminate();
+  }
+
+  protected sendFrames(texts: readonly string[], done: (error?: Error | null) => void): void {
+    if (this.#ws.readyState !== this.#ws.OPEN) {
+      queueMicrotask(() => done(new ConnectionClosedError()));
+      return;
+    }
+    const last = texts.length - 1;
+    const options = { compress: false, binary: false };
+    // One system call for all.
+    this.#raw.cork();
+    for (const [index, text] of texts.entries()) {
+      this.#ws.send(text, options, index === last ? done : undefined);
+    }
+    this.#raw.uncork();
+  }
+
+  protected closeSocket(code: number): void {
+    this.resume();
+    this.#ws.close(code);
   }
 
   #received(data: Buffer, isBinary: boolean): void {
@@ -125,12 +123,36 @@ export class WsSocket implements FrameSocket {
       this.#fail(new WebSocketCloseError(closeCode.unsupportedData, "here", "messages must be text frames"));
       return;
     }
-    this.#events?.frame(data);
+    this.deliver(data);
     if (!this.#isHeld || this.#isPaused) return;
     this.#readAhead += data.length;
     if (this.#readAhead <= readAheadBytes) return;
     this.#isPaused = true;
     this.#ws.pause();
+  }
+
+  #waitToPing(): void {
+    const { clock, pingIntervalMs } = this.#options;
+    this.#cancelPing = clock.after(pingIntervalMs, () => {
+      // While nothing is read, no sign of life can be seen.
+      if (this.#isPaused) this.#waitToPing();
+      else this.#ping();
+    });
+  }
+
+  #ping(): void {
+    const { clock, pongTimeoutMs } = this.#options;
+    const { bytesRead } = this.#raw;
+    this.#ws.ping(undefined, undefined, () => {});
+    this.#cancelPing = clock.after(pongTimeoutMs, () => {
+      // A long message on its way is a sign of life, too.
+      if (this.#isPaused || this.#raw.bytesRead !== bytesRead) {
+        this.#waitToPing();
+        return;
+      }
+      this.#fail(new TransportError("the other side did not answer a ping: it is gone or stuck"));
+      this.#ws.terminate();
+    });
   }
 
   /** One pong at a time, and then the newest (RFC 6455, 5.5.3): a flood of pings makes no flood of pongs. */
@@ -150,15 +172,12 @@ export class WsSocket implements FrameSocket {
 
   #fail(error: HarnessError): void {
     if (this.#isDone) return;
-    this.#isDone = true;
-    this.#hasFailed = true;
-    this.#stopWatching();
-    this.#events?.failed(error);
+    this.#end();
+    this.finish(error);
   }
 
-  #closed(code: number, reason: string): void {
-    this.#stopWatching();
+  #end(): void {
     this.#isDone = true;
-    if (!this.#hasFailed) this.#events?.closed(code, reason);
+    this.#cancelPing();
   }
 }

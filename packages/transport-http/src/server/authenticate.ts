@@ -122,6 +122,20 @@ const isSecret = (given: string, token: string): boolean => {
   return difference === 0;
 };
 
+/** Which clients are admitted: those with this token, or those that this function knows. */
+export type Admission<Principal> =
+  | { readonly token: string; readonly authenticate?: never }
+  | { readonly authenticate: Authenticate<Principal>; readonly token?: never };
+
+/** The one of both that was given. Throws `invalid_argument` for none and for both. */
+export const authenticateOf = <Principal>({ token, authenticate }: Admission<Principal>) => {
+  if ((token === undefined) === (authenticate === undefined)) {
+    throw new InvalidArgumentError("pass a token or authenticate; allowAnyone admits every client");
+  }
+  const byToken = (): Authenticate<unknown> => createTokenAuthenticate(token ?? "");
+  return authenticate ?? (byToken() as Authenticate<Principal>);
+};
+
 /**
  * Admits clients with this token, as a bearer or as an API key; it is compared in constant time. Throws
  * `invalid_argument` for a token below 16 visible ASCII characters.

@@ -1,16 +1,10 @@
-import { InvalidArgumentError } from "@harnesskit/wire";
 import { handlerLimits } from "../limits.ts";
 import { checkFetchHandlerOptions } from "../option-names.ts";
 import { readStream } from "../read-body.ts";
-import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "./authenticate.ts";
+import { type Admission, authenticateOf, type TokenPrincipal } from "./authenticate.ts";
 import type { ExchangeRoute } from "./exchange-core.ts";
 import { createCore, type HandlerOptions } from "./handler-options.ts";
 import type { AnswerStream, BodyLimits, ReadBody, RequestView } from "./request-view.ts";
-
-/** Which clients are admitted: those with this token, or those that this function knows. */
-export type Admission<Principal> =
-  | { readonly token: string; readonly authenticate?: never }
-  | { readonly authenticate: Authenticate<Principal>; readonly token?: never };
 
 export type FetchHandlerOptions<Principal = TokenPrincipal> = HandlerOptions &
   ExchangeRoute<Principal> &
@@ -118,18 +112,13 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
   options: FetchHandlerOptions<Principal>,
 ): FetchHandler => {
   checkFetchHandlerOptions(options);
-  const { path, allowedHosts, token, authenticate, handle } = options;
+  const { path, allowedHosts, handle } = options;
   const { handleStream, malformed, unsendable, replyHeaders } = options;
-  if ((token === undefined) === (authenticate === undefined)) {
-    throw new InvalidArgumentError("pass a token or authenticate; allowAnyone admits every client");
-  }
   const { core } = createCore<Principal>(options, {
     allowedHosts,
     allowHostOrigins: true,
     limits: handlerLimits.resolve(options.limits),
-    authenticate:
-      authenticate ??
-      (createTokenAuthenticate(token ?? "") as Authenticate<unknown> as Authenticate<Principal>),
+    authenticate: authenticateOf(options),
     routes: { [path]: { handle, handleStream, malformed, unsendable, replyHeaders } },
   });
   return async (request, info) => {

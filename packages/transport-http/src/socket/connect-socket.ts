@@ -10,7 +10,7 @@ import {
 import { toClientUrl } from "../client-url.ts";
 import type { HttpCredentials } from "../credentials.ts";
 import type { WebSocketLimits } from "../limits.ts";
-import type { FrameSocket } from "./frame-socket.ts";
+import type { FramePipe } from "./frame-pipe.ts";
 import { assertProtocols, createSocketChannel } from "./socket-channel.ts";
 
 /** What a client knows about its WebSocket. */
@@ -54,7 +54,7 @@ export const resolveSocketClient = (
 };
 
 export interface OpeningSocket {
-  opened(socket: FrameSocket, protocol: string): void;
+  opened(socket: FramePipe, protocol: string): void;
   failed(error: HarnessError): void;
 }
 
@@ -82,7 +82,7 @@ export const createSocketTransport = (
         giveUp();
         reject(error);
       };
-      const opened = (socket: FrameSocket, protocol: string) => {
+      const opened = (socket: FramePipe, protocol: string) => {
         if (isSettled) return;
         settle();
         const context = { transport: "websocket", endpoint, protocol: protocol || undefined } as const;

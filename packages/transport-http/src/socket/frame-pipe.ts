@@ -7,7 +7,6 @@ import {
 } from "@harnesskit/wire";
 import { WebSocketCloseError } from "../errors.ts";
 import { closeCode } from "./frame-codec.ts";
-import type { FrameSocket } from "./frame-socket.ts";
 
 const inGoodOrder = new Set([1000, 1001, 1005]);
 
@@ -22,9 +21,8 @@ export interface FramePipeOptions {
   readonly closeTimeoutMs: number;
 }
 
-/** A WebSocket as the pipe below a channel. */
-export class FramePipe implements BytePipe {
-  readonly #socket: FrameSocket;
+/** A connected WebSocket of any platform, as the pipe below a channel. A subclass delivers nothing before its first `resume`. */
+export abstract class FramePipe implements BytePipe {
   readonly #options: FramePipeOptions;
   #receiver: ByteReceiver | undefined;
   #ending = false;
@@ -35,48 +33,54 @@ export class FramePipe implements BytePipe {
   /** What an `end` tells the other side. */
   closeCode: number = closeCode.normal;
 
-  constructor(socket: FrameSocket, options: FramePipeOptions) {
-    this.#socket = socket;
+  constructor(options: FramePipeOptions) {
     this.#options = options;
-    socket.listen({
-      frame: (bytes) => this.#receiver?.bytes(bytes),
-      failed: (error) => this.#finish(error),
-      closed: (code, reason) => this.#finish(inGoodOrder.has(code) ? null : toCloseError(code, reason)),
-    });
   }
+
+  abstract pause(): void;
+  abstract resume(): void;
+  /** Sends each text as a frame; `done` is called once, when all were handed to the operating system or could not be. */
+  protected abstract sendFrames(texts: readonly string[], done: (error?: Error | null) => void): void;
+  /** Begins the closing handshake. Leads to `hasClosed`. */
+  protected abstract closeSocket(code: number): void;
+  /** Ends at once. */
+  abstract terminate(): void;
 
   start(receiver: ByteReceiver): void {
     this.#receiver = receiver;
-    if (this.#closed === undefined) this.#socket.resume();
+    if (this.#closed === undefined) this.resume();
     else this.#deliverClose();
-  }
-
-  pause(): void {
-    this.#socket.pause();
-  }
-
-  resume(): void {
-    this.#socket.resume();
   }
 
   write(data: Uint8Array | string, done: (error?: Error | null) => void): void {
     const lines = data as string;
-    this.#socket.send(lines.slice(0, -1).split("\n"), done);
+    this.sendFrames(lines.slice(0, -1).split("\n"), done);
   }
 
   end(): void {
     this.#ending = true;
-    if (this.#closed === undefined) this.#socket.close(this.closeCode);
+    if (this.#closed === undefined) this.closeSocket(this.closeCode);
     else this.#report();
   }
 
   destroy(): void {
     this.#ending = true;
-    this.#socket.terminate();
-    this.#finish(null);
+    this.terminate();
+    this.finish(null);
   }
 
-  #finish(error: HarnessError | null): void {
+  /** One text frame arrived, whole. */
+  protected deliver(frame: Uint8Array): void {
+    this.#receiver?.bytes(frame);
+  }
+
+  /** It is closed: with the code and words of the close frame, or 1006 without one. */
+  protected hasClosed(code: number, reason: string): void {
+    this.finish(inGoodOrder.has(code) ? null : toCloseError(code, reason));
+  }
+
+  /** It is over: in good order (null), or because it broke a rule or could not go on. Ignored the second time. */
+  protected finish(error: HarnessError | null): void {
     if (this.#closed !== undefined) return;
     this.#closed = error;
     if (this.#receiver) this.#deliverClose();

@@ -1,6 +1,6 @@
-import { BufferFullError, type Clock, ConnectionClosedError, type HarnessError } from "@harnesskit/wire";
+import { BufferFullError, ConnectionClosedError, type HarnessError } from "@harnesskit/wire";
 import { WebSocketCloseError } from "../errors.ts";
-import type { FrameSocket, FrameSocketEvents } from "./frame-socket.ts";
+import { FramePipe, type FramePipeOptions } from "./frame-pipe.ts";
 
 /** A WebSocket as browsers have it, as far as it is used here. */
 export interface PlatformWebSocket {
@@ -26,13 +26,15 @@ const pollMs = 10;
 /** A page may send 1000 and the codes from 3000 on only; these stand for the ones of the standard. */
 const pageCode = (code: number): number => (code === 1000 || code === 1001 ? 1000 : code + 3000);
 
+export interface PlatformSocketOptions extends FramePipeOptions {
+  readonly maxBufferedBytes: number;
+}
+
 /** A platform's WebSocket. It cannot be paused: what arrives while it should be is held here, up to a limit. */
-export class PlatformSocket implements FrameSocket {
+export class PlatformSocket extends FramePipe {
   readonly #socket: PlatformWebSocket;
-  readonly #clock: Clock;
-  readonly #maxHeldBytes: number;
+  readonly #options: PlatformSocketOptions;
   readonly #utf8 = new TextEncoder();
-  #events: FrameSocketEvents | undefined;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #isPaused = true;
@@ -40,29 +42,16 @@ export class PlatformSocket implements FrameSocket {
   #isDone = false;
   #isClosed = false;
 
-  constructor(socket: PlatformWebSocket, options: { clock: Clock; maxHeldBytes: number }) {
+  constructor(socket: PlatformWebSocket, options: PlatformSocketOptions) {
+    super(options);
     this.#socket = socket;
-    this.#clock = options.clock;
-    this.#maxHeldBytes = options.maxHeldBytes;
+    this.#options = options;
     socket.addEventListener("message", ({ data }) => this.#received(data));
     socket.addEventListener("close", ({ code, reason }) => {
       this.#isClosed = true;
       this.#close = { code, reason };
       this.#deliverHeld();
     });
-  }
-
-  listen(events: FrameSocketEvents): void {
-    this.#events = events;
-  }
-
-  send(texts: readonly string[], done: (error?: Error | null) => void): void {
-    if (this.#socket.readyState !== openState) {
-      queueMicrotask(() => done(new ConnectionClosedError()));
-      return;
-    }
-    for (const text of texts) this.#socket.send(text);
-    this.#whenHandedOver(done);
   }
 
   pause(): void {
@@ -74,15 +63,24 @@ export class PlatformSocket implements FrameSocket {
     this.#deliverHeld();
   }
 
-  close(code: number): void {
-    this.#isPaused = false;
-    this.#socket.close(pageCode(code));
-    this.#deliverHeld();
-  }
-
   terminate(): void {
     this.#isDone = true;
     this.#socket.close(1000);
+  }
+
+  protected sendFrames(texts: readonly string[], done: (error?: Error | null) => void): void {
+    if (this.#socket.readyState !== openState) {
+      queueMicrotask(() => done(new ConnectionClosedError()));
+      return;
+    }
+    for (const text of texts) this.#socket.send(text);
+    this.#whenHandedOver(done);
+  }
+
+  protected closeSocket(code: number): void {
+    this.#isPaused = false;
+    this.#socket.close(pageCode(code));
+    this.#deliverHeld();
   }
 
   #received(data: unknown): void {
@@ -93,13 +91,14 @@ export class PlatformSocket implements FrameSocket {
     }
     const bytes = this.#utf8.encode(data);
     if (!this.#isPaused) {
-      this.#events?.frame(bytes);
+      this.deliver(bytes);
       return;
     }
     this.#heldBytes += bytes.length;
     this.#held.push(bytes);
-    if (this.#heldBytes > this.#maxHeldBytes) {
-      this.#fail(1008, new BufferFullError("maxBufferedBytes", this.#maxHeldBytes));
+    const { maxBufferedBytes } = this.#options;
+    if (this.#heldBytes > maxBufferedBytes) {
+      this.#fail(1008, new BufferFullError("maxBufferedBytes", maxBufferedBytes));
     }
   }
 
@@ -107,7 +106,7 @@ export class PlatformSocket implements FrameSocket {
     this.#isDone = true;
     this.#held = [];
     this.#socket.close(pageCode(code));
-    this.#events?.failed(error);
+    this.finish(error);
   }
 
   /** One at a time: a handler may pause between two. The close comes after all. */
@@ -116,17 +115,17 @@ export class PlatformSocket implements FrameSocket {
       const bytes = this.#held.shift();
       if (!bytes) break;
       this.#heldBytes -= bytes.length;
-      this.#events?.frame(bytes);
+      this.deliver(bytes);
     }
     const close = this.#close;
     if (!close || (this.#held.length > 0 && close.code !== 1006)) return;
     this.#close = undefined;
-    this.#events?.closed(close.code, close.reason);
+    this.hasClosed(close.code, close.reason);
   }
 
   #whenHandedOver(done: (error?: Error | null) => void): void {
     if (this.#isClosed) done(new ConnectionClosedError());
     else if (this.#socket.bufferedAmount <= handedOverBytes) queueMicrotask(done);
-    else this.#clock.after(pollMs, () => this.#whenHandedOver(done));
+    else this.#options.clock.after(pollMs, () => this.#whenHandedOver(done));
   }
 }

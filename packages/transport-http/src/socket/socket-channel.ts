@@ -1,8 +1,7 @@
 import { type Channel, type Clock, createByteChannel, InvalidArgumentError } from "@harnesskit/wire";
 import type { ChannelLimits } from "../limits.ts";
 import { closeCode, frameCodec } from "./frame-codec.ts";
-import { FramePipe } from "./frame-pipe.ts";
-import type { FrameSocket } from "./frame-socket.ts";
+import type { FramePipe } from "./frame-pipe.ts";
 
 /** Throws `invalid_argument` unless they are names that can be asked for, each once. */
 export const assertProtocols = (protocols: readonly string[]): void => {
@@ -20,12 +19,11 @@ export interface SocketChannel<Context> {
 
 /** Makes a channel of a connected WebSocket, which has no half-close: the `end` handler is never called. */
 export const createSocketChannel = <Context>(
-  socket: FrameSocket,
+  pipe: FramePipe,
   context: Context,
   { maxFrameBytes, maxDepth, maxBufferedBytes, closeTimeoutMs }: ChannelLimits,
   clock: Clock,
 ): SocketChannel<Context> => {
-  const pipe = new FramePipe(socket, { clock, closeTimeoutMs });
   const codec = frameCodec({ maxFrameBytes, maxDepth }, (code) => {
     pipe.closeCode = code;
   });

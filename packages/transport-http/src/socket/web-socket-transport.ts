@@ -58,7 +58,7 @@ export const createWebSocketTransport = (
     }
     socket.binaryType = "arraybuffer";
     // Listens from the first moment: what arrives right behind the handshake belongs to the channel.
-    const frames = new PlatformSocket(socket, { clock, maxHeldBytes: limits.maxBufferedBytes });
+    const frames = new PlatformSocket(socket, { ...limits, clock });
     socket.addEventListener("error", () => {});
     // A browser reports nothing but the close code.
     socket.addEventListener("close", ({ code }) =>

@@ -37,6 +37,19 @@ const isRounded = (digits: string): boolean => {
 export const quoteRoundedNumbers = (text: string): string =>
   replaceNumbers(text, (digits) => (isRounded(digits) ? `"${digits}"` : digits));
 
+/**
+ * The first number of a JSON text that would be read as another one: an integer whose digits are not kept, beyond 2^53, or
+ * one that is too large. Undefined where each keeps its value; a fraction may be rounded.
+ */
+export const roundedNumber = (text: string): string | undefined => {
+  let found: string | undefined;
+  replaceNumbers(text, (digits) => {
+    if (found === undefined && isRounded(digits)) found = digits;
+    return digits;
+  });
+  return found;
+};
+
 let mark: string | undefined;
 const ownMark = (): string => {
   mark ??= randomId("number");

@@ -7,9 +7,8 @@ export {
 } from "@harnesskit/protocol/base";
 export { canonicalJson, digest } from "./canonical-json.ts";
 export { type Defined, defined } from "./defined.ts";
-export { markNumbers, quoteRoundedNumbers, unmarkNumbers } from "./exact-numbers.ts";
+export { markNumbers, quoteRoundedNumbers, roundedNumber, unmarkNumbers } from "./exact-numbers.ts";
 export { copyJson, freezeJson, isObject, JsonError, jsonProblem, measureJson } from "./json.ts";
 export { jsonDifference } from "./json-difference.ts";
 export { hasRepeatedNames, memberNames } from "./json-scan.ts";
-export { roundedNumber } from "./rounded-number.ts";
 export { fromTextKey, JsonWriter, toTextKey } from "./stored-text.ts";

@@ -1,5 +1,5 @@
 import { displayText } from "../display.ts";
-import { roundedNumber } from "../json/rounded-number.ts";
+import { roundedNumber } from "../json/exact-numbers.ts";
 
 /** How one answer of a model ended. */
 export interface ModelEnding {

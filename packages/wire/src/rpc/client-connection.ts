@@ -2,11 +2,10 @@ import type { Channel } from "../channel.ts";
 import { FaultRun } from "../codec/fault-run.ts";
 import { ConnectionClosedError, type HarnessError, InvalidMessageError } from "../errors.ts";
 import type { Clock } from "../time/clock.ts";
-import { messageKind, type ResponseMessage, readableId } from "./message.ts";
+import { messageKind, type ResponseMessage } from "./message.ts";
 import { checkTimeout, type RequestOptions } from "./peer-options.ts";
 import { PendingRequests } from "./pending-requests.ts";
 import type { RpcConnection } from "./rpc-connection.ts";
-import { toReceivedError } from "./rpc-errors.ts";
 
 export interface ClientConnectionOptions {
   readonly maxPendingRequests: number;
@@ -16,8 +15,6 @@ export interface ClientConnectionOptions {
   /** The channel is closed, with an error unless in good order. Called once. */
   readonly onClose: (error?: HarnessError) => void;
 }
-
-const noResponse = () => new InvalidMessageError("not_json_rpc", "an answer is not a JSON-RPC 2.0 response");
 
 /**
  * The client's end of a channel to another side that only answers. What is not an answer is dropped and not answered;
@@ -78,32 +75,12 @@ export class ClientConnection implements RpcConnection {
 
   #receive(message: unknown): void {
     const kind = messageKind(message);
-    if (kind === "response") this.#answered(message as ResponseMessage);
-    else if (typeof message !== "object" || message === null || Array.isArray(message))
-      this.#drop(
-        new InvalidMessageError("not_json_rpc", "the other side sent something that is not an answer"),
-      );
-    else if ("method" in message && message.method != null)
-      this.#drop(new InvalidMessageError("not_json_rpc", "the other side only answers, and does not call"));
-    else if (this.#pending.fail(readableId(message), noResponse())) this.#faults.end();
-    else this.#drop(noResponse());
-  }
-
-  #answered({ id, result, error }: ResponseMessage): void {
-    const failure = error ? toReceivedError(error) : undefined;
-    const isKnown = failure ? this.#pending.fail(id, failure) : this.#pending.resolve(id, result);
-    if (isKnown) {
-      this.#faults.end();
-      return;
-    }
-    // The other side could not read the id of what it refuses.
-    if (failure && (id === null || id === "") && this.#pending.failOnly(failure)) return;
-    const what = error ? `an error answer (${error.code})` : "an answer";
-    this.#drop(
-      this.#pending.wasSent(id)
-        ? new InvalidMessageError("late_answer", `${what} came late or twice`)
-        : new InvalidMessageError("not_json_rpc", `${what} ${unknownId(id)}`),
-    );
+    const problem =
+      kind === "request" || kind === "notification"
+        ? new InvalidMessageError("not_json_rpc", "the other side only answers, and does not call")
+        : this.#pending.settle(message as ResponseMessage, kind === "response" ? kind : "invalid_response");
+    if (problem) this.#drop(problem);
+    else this.#faults.end();
   }
 
   /** Something arrived that is of no use. What came late, or was cut off by the end, is not a fault of the other side. */
@@ -115,9 +92,3 @@ export class ClientConnection implements RpcConnection {
     if (flood) void this.#channel.close(flood);
   }
 }
-
-const unknownId = (id: unknown): string => {
-  const shown = JSON.stringify(id).slice(0, 64);
-  if (id === null || typeof id === "string") return `came to no request: no request has the id ${shown}`;
-  return `has the ${typeof id} ${shown} as its id, and the ids of requests are strings here`;
-};

@@ -7,7 +7,7 @@ import type { DispatcherOptions, DispatcherStats, RefusedMessage } from "./dispa
 import type { InboundCall } from "./inbound-call.ts";
 import type { Reply, RpcReply } from "./message.ts";
 import { checkDispatcherOptions } from "./option-names.ts";
-import { defaultRpcErrors, type RpcErrors } from "./rpc-errors.ts";
+import { defaultRpcErrors, duplicateId, type RpcErrors } from "./rpc-errors.ts";
 import { type Call, findMethod } from "./rpc-method.ts";
 import { type OriginOptions, RpcOrigin } from "./rpc-origin.ts";
 import { replaceUnsendable } from "./unsendable-reply.ts";
@@ -132,7 +132,7 @@ export class Dispatcher<Context> {
       if (isRequest) throw this.errors.unknownMethod(call.method);
       return false;
     }
-    if (isDuplicate) throw this.errors.duplicateId();
+    if (isDuplicate) throw duplicateId();
     this.#options.guard?.(call);
     if (this.#pending.size >= this.#maxPending) throw this.errors.overloaded();
     call.params = rpc.read ? rpc.read(params, call) : params;

@@ -4,7 +4,7 @@ import type { Channel, CloseReason } from "../channel.ts";
 import { ConnectionClosedError, HarnessError, InvalidMessageError } from "../errors.ts";
 import { ChannelServer } from "./channel-server.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
-import { type MessageKind, type ResponseMessage, type RpcReply, readableId } from "./message.ts";
+import type { MessageKind, ResponseMessage, RpcReply } from "./message.ts";
 import { checkPeerOptions } from "./option-names.ts";
 import {
   checkTimeout,
@@ -15,7 +15,7 @@ import {
 } from "./peer-options.ts";
 import { PendingRequests } from "./pending-requests.ts";
 import type { RpcConnection } from "./rpc-connection.ts";
-import { exceedsFrame, toReceivedError } from "./rpc-errors.ts";
+import { exceedsFrame } from "./rpc-errors.ts";
 import { findMethod, type RpcMethod } from "./rpc-method.ts";
 import type { RpcOrigin } from "./rpc-origin.ts";
 
@@ -81,10 +81,14 @@ export class Peer<Context = unknown> implements RpcConnection {
    */
   request(method: string, params?: unknown, options: RequestOptions = {}): Promise<unknown> {
     try {
-      const { id, answer } = this.#expect(method, options);
+      const { timeoutMs = this.#options.requestTimeoutMs, signal } = options;
+      const { id, answer } = this.#pending.add(method, checkTimeout(timeoutMs), signal);
       const request =
         params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params };
-      this.#watch(this.#channel.send(request), (error) => this.#pending.fail(id, error));
+      const sent = this.#channel.send(request);
+      // Requests that leave together share a promise; when it rejects the channel closes, which settles the others.
+      if (sent !== this.#lastSent) sent.catch((error: HarnessError) => this.#pending.fail(id, error));
+      this.#lastSent = sent;
       return answer;
     } catch (error) {
       return Promise.reject(error);
@@ -113,51 +117,21 @@ export class Peer<Context = unknown> implements RpcConnection {
     return this.close();
   }
 
-  #expect(method: string, { timeoutMs = this.#options.requestTimeoutMs, signal }: RequestOptions) {
-    return this.#pending.add(method, checkTimeout(timeoutMs), signal);
-  }
-
   #received(isValid: boolean): void {
     if (isValid) this.#server.note(true);
     else this.#fault(new InvalidMessageError("not_json_rpc", "a message is not JSON-RPC 2.0"));
   }
 
   #settle(message: ResponseMessage, kind: MessageKind): void {
-    if (kind === "invalid_response") {
-      const error = new InvalidMessageError("not_json_rpc", "an answer is not a JSON-RPC 2.0 response");
-      if (!this.#pending.fail(readableId(message), error)) this.#fault(error);
-      return;
-    }
-    const { id, result, error } = message;
-    const isKnown = error
-      ? this.#pending.fail(id, toReceivedError(error))
-      : this.#pending.resolve(id, result);
-    if (isKnown) {
-      this.#server.note(true);
-      return;
-    }
-    const what = error ? `an error answer (${error.code})` : "an answer";
-    this.#fault(
-      this.#pending.wasSent(id)
-        ? new InvalidMessageError("late_answer", `${what} came late or twice`)
-        : new InvalidMessageError("not_json_rpc", `${what} came to no request`),
-    );
+    const problem = this.#pending.settle(message, kind);
+    if (problem) this.#fault(problem);
+    else this.#server.note(true);
   }
 
   /** Something arrived that is of no use. */
   #fault(error: InvalidMessageError): void {
     this.#report(error);
     this.#server.note(false);
-  }
-
-  /**
-   * Handles what `send` refuses. Messages that leave together share a promise; when that one rejects the channel
-   * closes, which settles the others.
-   */
-  #watch(sent: Promise<void>, onRefused: (error: HarnessError) => void): void {
-    if (sent === this.#lastSent) return;
-    this.#lastSent = sent;
-    sent.catch(onRefused);
   }
 
   #ended(): void {

@@ -9,6 +9,8 @@ import {
 import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "../time/clock.ts";
 import { Deadlines } from "../time/deadline.ts";
+import { type MessageKind, type ResponseMessage, readableId } from "./message.ts";
+import { toReceivedError } from "./rpc-errors.ts";
 
 /** A request that waits for its answer. */
 interface Pending {
@@ -119,14 +121,29 @@ export class PendingRequests {
     return pending !== undefined;
   }
 
-  /** Settles the one request that waits. False where none waits, or more than one. */
-  failOnly(error: HarnessError): boolean {
-    const [id] = this.#pending.keys();
-    return this.#pending.size === 1 && this.fail(id, error);
+  /** Settles the request that a response of this kind answers. Returns what is wrong with a response that answers none. */
+  settle(message: ResponseMessage, kind: MessageKind): InvalidMessageError | undefined {
+    if (kind === "invalid_response") {
+      const problem = new InvalidMessageError("not_json_rpc", "an answer is not a JSON-RPC 2.0 response");
+      return this.fail(readableId(message), problem) ? undefined : problem;
+    }
+    const { id, result, error } = message;
+    const failure = error ? toReceivedError(error) : undefined;
+    if (failure ? this.fail(id, failure) : this.resolve(id, result)) return undefined;
+    // The other side could not read the id of what it refuses.
+    const [only] = this.#pending.size === 1 ? this.#pending.keys() : [];
+    if (failure && (id === null || id === "") && only !== undefined && this.fail(only, failure))
+      return undefined;
+    const what = error ? `an error answer (${error.code})` : "an answer";
+    return this.#wasSent(id)
+      ? new InvalidMessageError("late_answer", `${what} came late or twice`)
+      : new InvalidMessageError(
+          "not_json_rpc",
+          `${what} came to no request: ${JSON.stringify(id).slice(0, 64)}`,
+        );
   }
 
-  /** Whether a request had this id that waits no more. */
-  wasSent(id: unknown): boolean {
+  #wasSent(id: unknown): boolean {
     if (typeof id !== (this.options.stringIds ? "string" : "number")) return false;
     const number = toNumber(id);
     return Number.isInteger(number) && number >= 1 && number <= this.#lastId;

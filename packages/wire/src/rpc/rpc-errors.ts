@@ -10,8 +10,6 @@ export interface RpcErrors<Context = unknown> {
   notJsonRpc(): ProtocolError;
   /** An array of messages that is empty or too long. @default -32600 */
   badBatch(length: number, maxBatchSize: number): ProtocolError;
-  /** @default -32600, `duplicate_id` */
-  duplicateId(): ProtocolError;
   /** @default -32601 */
   unknownMethod(method: string): ProtocolError;
   /** `limits.maxPending` is reached. @default -32603, `overloaded` */
@@ -43,6 +41,9 @@ export const exceedsFrame = (error: HarnessError): error is FrameTooLargeError =
   error.code === "frame_too_large";
 const isNoMessage = (error: HarnessError): error is InvalidMessageError => error.code === "invalid_message";
 
+export const duplicateId = (): ProtocolError =>
+  requestError("A request with this id is being handled", { reason: "duplicate_id" });
+
 /** The wording of plain JSON-RPC 2.0. */
 export const defaultRpcErrors: RpcErrors = {
   notJsonRpc: () => requestError("Not a valid JSON-RPC 2.0 request", { reason: "not_json_rpc" }),
@@ -53,7 +54,6 @@ export const defaultRpcErrors: RpcErrors = {
           reason: "batch_too_large",
           maxBatchSize,
         }),
-  duplicateId: () => requestError("A request with this id is being handled", { reason: "duplicate_id" }),
   unknownMethod: methodNotFound,
   overloaded: () => internalError("Too many requests are being handled", { reason: "overloaded" }),
   malformed: (error) => {

@@ -33,15 +33,6 @@ export const replaceUnsendable = <Context>(
   const isBatch = !("jsonrpc" in reply);
   const call = { id: isBatch ? undefined : reply.id, method: isBatch ? "batch" : (method ?? "") };
   const plain = toProtocolError(error).toErrorObject();
-  const word = (): ErrorObject | undefined => {
-    try {
-      const own = errors.unsendable(error, isBatch ? "batch" : method);
-      if (own) return own.toErrorObject();
-    } catch (cause) {
-      report(cause, call);
-    }
-    return defaultRpcErrors.unsendable(error, method)?.toErrorObject();
-  };
   const replace = ({ id }: Reply, instead: ErrorObject): Reply => ({ jsonrpc: "2.0", id, error: instead });
 
   if (!isBatch && "error" in reply) {
@@ -52,9 +43,10 @@ export const replaceUnsendable = <Context>(
   }
   const mustGo = (each: Reply): boolean => (exceedsFrame(error) && !("error" in each)) || !hasJson(each);
   if (isBatch && !reply.some(mustGo)) return undefined;
-  const worded = word();
+  const worded =
+    errors.unsendable(error, isBatch ? "batch" : method) ?? defaultRpcErrors.unsendable(error, method);
   if (!worded) report(error, call);
-  const instead = worded ?? plain;
+  const instead = worded?.toErrorObject() ?? plain;
   return isBatch
     ? reply.map((each) => (mustGo(each) ? replace(each, instead) : each))
     : replace(reply, instead);

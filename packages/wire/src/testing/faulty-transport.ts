@@ -7,8 +7,6 @@ export type FaultKind =
   | "drop"
   /** It arrives twice. */
   | "duplicate"
-  /** It arrives when {@link FaultyTransport.release} is called; later ones overtake it. */
-  | "delay"
   /** A receiver gets an `invalid_message` error in its place; the other side gets a string that is not a message. */
   | "garble"
   /** The connection is cut in its place. */
@@ -26,13 +24,6 @@ export interface Fault {
   readonly kind: FaultKind;
 }
 
-export interface FaultyTransport<Context = unknown> extends Transport<Context> {
-  /** Lets everything pass that is delayed, in order. */
-  release(): void;
-  /** Messages that are delayed at the moment. */
-  readonly delayed: number;
-}
-
 const faultError = (how: string) => new TransportError(`${how} by a fault`);
 
 /**
@@ -42,10 +33,9 @@ const faultError = (how: string) => new TransportError(`${how} by a fault`);
 export const createFaultyTransport = <Context>(
   inner: Transport<Context>,
   faults: readonly Fault[],
-): FaultyTransport<Context> => {
+): Transport<Context> => {
   const kinds = new Map(faults.map(({ direction, index, kind }) => [`${direction} ${index}`, kind]));
   const counts = { send: 0, receive: 0 };
-  const delayed: (() => void)[] = [];
   const nextFault = (direction: Fault["direction"]) => kinds.get(`${direction} ${counts[direction]++}`);
 
   const send = async (channel: Channel<Context>, message: unknown): Promise<void> => {
@@ -55,10 +45,6 @@ export const createFaultyTransport = <Context>(
       case "duplicate":
         await Promise.all([channel.send(message), channel.send(message)]);
         return;
-      case "delay":
-        return new Promise((resolve, reject) => {
-          delayed.push(() => channel.send(message).then(resolve, reject));
-        });
       case "garble":
         return channel.send("\ufffdgarbled\ufffd");
       case "fail":
@@ -92,11 +78,6 @@ export const createFaultyTransport = <Context>(
           return Promise.resolve(handlers.message(message)).then(() =>
             handlers.message(structuredClone(message)),
           );
-        case "delay":
-          delayed.push(() => {
-            if (!isCut && !channel.signal.aborted) void handlers.message(message);
-          });
-          return;
         case "garble":
           return handlers.error(new InvalidMessageError("not_json", "garbled by a fault"));
         case "close_before":
@@ -129,12 +110,6 @@ export const createFaultyTransport = <Context>(
             close: (reason) => handlers.close(reason),
           }),
       };
-    },
-    release() {
-      for (const pass of delayed.splice(0)) pass();
-    },
-    get delayed() {
-      return delayed.length;
     },
   };
 };

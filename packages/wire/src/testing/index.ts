@@ -1,10 +1,8 @@
 export { type ContractPair, channelContract } from "./channel-contract.ts";
 export { type ContractCase, ContractError, checkThat } from "./contract-error.ts";
-export { exchangeContract } from "./exchange-contract.ts";
 export { createFaultyTransport, type Fault } from "./faulty-transport.ts";
 export { createManualClock, type ManualClock } from "./manual-clock.ts";
 export { createMemoryPair, type MemoryPairOptions, type MemoryWire } from "./memory-pair.ts";
-export { createMemoryPipes } from "./memory-pipe.ts";
 export { createMemoryTransport } from "./memory-transport.ts";
 export {
   checkEqual,

@@ -111,12 +111,6 @@ export class Span {
     }
   }
 
-  /** Adds another span that led to this one. */
-  link(carried: TraceContext | undefined): void {
-    const linked = toSpanContext(carried);
-    if (linked && !this.#isEnded) this.#span.addLink({ context: linked });
-  }
-
   /** It has failed with this code, whatever it ends with; undefined: it has not. */
   fail(code: string | undefined): void {
     if (code === undefined || this.#isEnded) return;

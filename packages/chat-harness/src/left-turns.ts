@@ -1,0 +1,201 @@
+import {
+  GraphError,
+  type HeldLease,
+  holdLease,
+  invocationLeaseKey,
+  type LeaseProof,
+  type RunFilter,
+  sessionLeaseKey,
+  thrownMessage,
+} from "@harnesskit/graph";
+import { hasCode, RefusedSignal } from "./errors.ts";
+import { obstacleOf, TurnInterrupted } from "./interrupted.ts";
+import { laneOf } from "./lanes.ts";
+import type { ChatFields } from "./messages-field.ts";
+import type { TurnOptions } from "./options.ts";
+import type { RecoverySummary } from "./outcomes.ts";
+import type { Signals } from "./signals.ts";
+import type { TurnContext } from "./turn-context.ts";
+import type { PartEnd, TurnStart } from "./turn-runner.ts";
+
+/** True for a run of another version of the graph, and for one whose end is larger than the storage takes: no retry ends it. */
+const cannotGoOn = (cause: unknown): boolean =>
+  GraphError.isInstance(cause) && (cause.code === "run_record_invalid" || hasCode(cause.cause, "store_full"));
+
+/** What a recovery reports in place of the refusal of a signal. */
+const causeOf = (error: unknown): unknown =>
+  RefusedSignal.isInstance(error) ? (error.cause ?? error) : error;
+
+/** How many turns are recovered at once. */
+const maxRecoveries = 16;
+
+/**
+ * What earlier processes have left in sessions: turns whose signal was accepted and not applied, and, unless they are forgotten, turns that
+ * were begun and not ended. The lease of a session says that none of its turns is running: who has it settles those that were
+ * left, before a turn of its own.
+ */
+export class LeftTurns<F extends ChatFields> {
+  readonly #context: TurnContext<F>;
+  readonly #signals: Signals<F>;
+
+  constructor(context: TurnContext<F>, signals: Signals<F>) {
+    this.#context = context;
+    this.#signals = signals;
+  }
+
+  get #isWatching(): boolean {
+    return this.#context.policy !== "forget";
+  }
+
+  /** Runs work in the lane of a session, behind the answered turns that were left there. */
+  inLane<T>(sessionId: string, options: TurnOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { lanes, store, onError } = this.#context;
+    return lanes.run(laneOf(sessionId, ""), options, async (signal) => {
+      try {
+        for (const record of await store.suspensions.list({ sessionId, status: "suspended" })) {
+          if (record.signal !== null) await this.#signals.recoverInLane(record, signal);
+        }
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const message = `the answered turn of ${JSON.stringify(sessionId)} cannot be recovered`;
+        onError(causeOf(error), { kind: "recovery_failed", message });
+      }
+      return work(signal);
+    });
+  }
+
+  /** Runs a turn, within its lane, behind those that were begun in its session and not ended. */
+  async start(turn: TurnStart<F>): Promise<PartEnd<F>> {
+    const { runner } = this.#context;
+    const { sessionId, signal } = turn;
+    if (!this.#isWatching) return runner.start(turn);
+    let lease: HeldLease | undefined;
+    const prepare = async () => {
+      lease = await this.#take(sessionId, signal).catch((cause: unknown) => {
+        if (signal.aborted || GraphError.isInstance(cause)) throw cause;
+        const code = hasCode(cause, "lease_taken") ? "session_write_conflict" : "session_load_failed";
+        throw new GraphError(code, `the session cannot be taken: ${thrownMessage(cause)}`, { cause });
+      });
+      return [lease.proof];
+    };
+    try {
+      return await runner.start({ ...turn, prepare });
+    } finally {
+      await lease?.release();
+    }
+  }
+
+  /** Goes on with what was left, in a session or in all; each failure is reported. Rejects as the store does. */
+  async recover(sessionId: string | undefined): Promise<Omit<RecoverySummary, "delivered_count">> {
+    const { store, onError } = this.#context;
+    const filter = sessionId === undefined ? {} : { sessionId };
+    const waiting = await store.suspensions.list({ ...filter, status: "suspended" });
+    const answered = waiting.filter(({ signal }) => signal !== null);
+    const tasks = [
+      ...answered.map((record) => [record.invocation_id, () => this.#signals.recover(record)] as const),
+      ...(await this.#begun(filter)),
+    ];
+    const queue = tasks.values();
+    let failed_count = 0;
+    const work = async () => {
+      for (const [id, recover] of queue) {
+        try {
+          await recover();
+        } catch (error) {
+          failed_count++;
+          const message = `the turn ${id} cannot be recovered`;
+          onError(causeOf(error), { kind: "recovery_failed", message });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(maxRecoveries, tasks.length) }, work));
+    return { resumed_count: tasks.length - failed_count, failed_count };
+  }
+
+  /**
+   * The turns that were begun and not ended, with what settles each, without those that a process runs now and those that a signal
+   * has resumed: they go on by their accepted signal. A run without a session is not of a conversation.
+   */
+  async #begun(filter: RunFilter): Promise<(readonly [string, () => Promise<void>])[]> {
+    const { leases, runs } = this.#context.store;
+    if (!this.#isWatching) return [];
+    const begun: (readonly [string, () => Promise<void>])[] = [];
+    for (const { run_id, session_id, signal_payload } of await runs.list(filter)) {
+      if (session_id === null || signal_payload !== null) continue;
+      try {
+        await (await leases.acquire(invocationLeaseKey(run_id), { ttlMs: 1000 })).release();
+        begun.push([
+          run_id,
+          () => this.inLane(session_id, {}, (signal) => this.#settleAll(session_id, signal)),
+        ]);
+      } catch (cause) {
+        if (!hasCode(cause, "lease_taken")) throw cause;
+      }
+    }
+    return begun;
+  }
+
+  /** Settles what was left in a session, unless another process runs a turn of it, which has settled it first. */
+  async #settleAll(sessionId: string, signal: AbortSignal): Promise<void> {
+    try {
+      await (await this.#take(sessionId, signal, 0)).release();
+    } catch (cause) {
+      if (!hasCode(cause, "lease_taken")) throw cause;
+    }
+  }
+
+  /** Takes a session for a turn, and settles what was left in it. Rejects as the store does, and with `lease_taken`. */
+  async #take(
+    sessionId: string,
+    signal: AbortSignal,
+    waitMs = this.#context.leaseWaitMs,
+  ): Promise<HeldLease> {
+    const { store, clock, leaseTtlMs: ttlMs } = this.#context;
+    const key = sessionLeaseKey(sessionId);
+    const lease = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
+    try {
+      for (const run of await store.runs.list({ sessionId })) {
+        if (run.signal_payload === null) await this.#settle(run.run_id, sessionId, lease.proof, signal);
+      }
+      return lease;
+    } catch (error) {
+      await lease.release();
+      throw error;
+    }
+  }
+
+  async #settle(runId: string, sessionId: string, session: LeaseProof, signal: AbortSignal): Promise<void> {
+    const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#context;
+    // Waits for the lease of the run: its holder can write no more without the session, and has died or stops.
+    const own = await holdLease(store.leases, invocationLeaseKey(runId), { ttlMs, waitMs, signal }, clock);
+    try {
+      await this.#recover(runId, sessionId, [session, own.proof], signal);
+    } finally {
+      await own.release();
+    }
+  }
+
+  async #recover(
+    runId: string,
+    sessionId: string,
+    leases: readonly LeaseProof[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { runner, store, deliveries, onError, policy } = this.#context;
+    const recover = (giveUp: Error | undefined) =>
+      runner.recover({ runId, sessionId, leases, giveUp, signal });
+    const ended = await recover(obstacleOf(policy)).catch((cause: unknown) => {
+      if (!cannotGoOn(cause) || signal.aborted) throw cause;
+      onError(cause, { kind: "recovery_failed", message: `the turn ${runId} cannot be retried` });
+      return recover(new TurnInterrupted({ cause }));
+    });
+    if (ended === undefined) return;
+    if ((await store.runs.load(runId)) !== null) {
+      // Nothing of the session goes on before it.
+      const message = `the end of the turn ${runId} could not be stored: it is recovered again`;
+      throw new GraphError("run_persistence_failed", message);
+    }
+    const { invocationId: invocation_id, turn } = ended;
+    deliveries.deliver({ session_id: sessionId, invocation_id, turn });
+  }
+}
