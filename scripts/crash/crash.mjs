@@ -2,11 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { option } from "../lib/report.mjs";
 import { repositoryRoot } from "../lib/root.mjs";
-import { isBuilt as isHubBuilt, tellHubStory } from "./hub/story.mjs";
+import { tellHubStory } from "./hub/story.mjs";
 import { Random } from "./random.mjs";
 import { Story } from "./story.mjs";
-import { isBuilt as areTurnsBuilt, tellTurnStory } from "./turns/story.mjs";
-import { isBuilt as areWorkersBuilt } from "./workers/built.mjs";
+import { tellTurnStory } from "./turns/story.mjs";
 
 const binPath = join(repositoryRoot, "apps/cli/dist/bin.js");
 
@@ -15,11 +14,10 @@ const kinds = {
   threads: {
     kills: 200,
     perStory: 10,
-    isBuilt: () => existsSync(binPath),
     tell: async (random, deaths) => new Story({ random, binPath }).tell(deaths),
   },
-  hub: { kills: 1000, perStory: 500, isBuilt: isHubBuilt, tell: tellHubStory("sqlite") },
-  "hub-postgres": { kills: 300, perStory: 300, isBuilt: isHubBuilt, tell: tellHubStory("postgres") },
+  hub: { kills: 1000, perStory: 500, tell: tellHubStory("sqlite") },
+  "hub-postgres": { kills: 300, perStory: 300, tell: tellHubStory("postgres") },
   "turns-files": turns("thread", "files"),
   "turns-postgres": turns("thread", "postgres"),
   "chats-sqlite": turns("chat", "sqlite"),
@@ -31,7 +29,11 @@ const kinds = {
 
 /** Turns of ten steps, of a thread or a chat; long ones have summaries. */
 function turns(kind, engine, isLong = false) {
-  return { kills: 1000, perStory: 50, isBuilt: areTurnsBuilt, tell: tellTurnStory(kind, engine, isLong) };
+  return {
+    kills: 1000,
+    perStory: 50,
+    tell: tellTurnStory(kind, engine, isLong),
+  };
 }
 
 /** Three workers of one store, for conversations and threads. */
@@ -39,7 +41,6 @@ function workers(engine) {
   return {
     kills: 1000,
     perStory: 40,
-    isBuilt: areWorkersBuilt,
     tell: async (random, deaths) => {
       const { WorkersStory } = await import("./workers/story.mjs");
       const { postgresUrl } = await import("./workers/postgres.mjs");
@@ -64,7 +65,8 @@ if (!isKnownFlags || !areKnown || ![lanes, ...only.map(killsOf)].every(isCount) 
   );
   process.exit(2);
 }
-if (!only.every((name) => kinds[name].isBuilt())) {
+// All packages are built together.
+if (!existsSync(binPath)) {
   process.stderr.write("crash: the programs are not built: npm run build\n");
   process.exit(2);
 }

@@ -14,7 +14,7 @@ const withoutOptions = new Set([
   ...["createSentLog", "openSentLog", "createInstallRecords", "startScriptedModel", "createBoundedFetch"],
   ...["createFileAtomic", "openOwnFile", "createModel", "createOfflineModel"],
   ...["createByteChannel", "createMessageCodec", "createDeferred", "createStreamPipe", "startDeadline"],
-  ...["createFaultyTransport", "createManualClock", "createMemoryPair", "createMemoryPipes"],
+  ...["createFaultyTransport", "createManualClock", "createMemoryPair"],
   ...["createMemoryTransport", "openPushKeys", "startSpan"],
   ...["openTimelineReader", "startOfCall"],
 ]);

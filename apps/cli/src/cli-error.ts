@@ -39,8 +39,8 @@ export class CliError extends HarnessError {
 }
 
 /** The command line cannot be used as it was written. */
-export const usageError = (message: string, hint?: CliErrorOptions["hint"]): CliError =>
-  new CliError("usage", message, { exitCode: ExitCode.usage, hint });
+export const usageError = (message: string, hint?: CliErrorOptions["hint"], cause?: unknown): CliError =>
+  new CliError("usage", message, { exitCode: ExitCode.usage, hint, cause });
 
 type FailureOptions = Omit<CliErrorOptions, "exitCode">;
 

@@ -1,5 +1,5 @@
 import { HarnessError } from "@harnesskit/wire";
-import { CliError, ExitCode, unavailableError, usageError } from "./cli-error.ts";
+import { CliError, unavailableError, usageError } from "./cli-error.ts";
 
 const allowed = "An endpoint is unix:PATH, the path of a socket that only you can reach";
 
@@ -34,13 +34,7 @@ export const toSocketFailure = (thrown: unknown, option: string, advice: SocketA
   } = advice;
   if (!HarnessError.isInstance(thrown) || CliError.isInstance(thrown)) return thrown;
   const { code, message } = thrown;
-  if (wrongPath.has(code)) {
-    return new CliError("usage", `${option}: ${message}`, {
-      exitCode: ExitCode.usage,
-      hint: `Name another path: ${form}`,
-      cause: thrown,
-    });
-  }
+  if (wrongPath.has(code)) return usageError(`${option}: ${message}`, `Name another path: ${form}`, thrown);
   if (code !== "address_in_use" && code !== "transport_failed") return thrown;
   const hint = code === "address_in_use" ? whenInUse : "Look into it: the same command with HARNESS_DEBUG=1";
   return unavailableError("unavailable", message, { hint, cause: thrown });

@@ -1,5 +1,4 @@
 import { displayText } from "@harnesskit/wire";
-import { Command } from "commander";
 import { addAgents } from "./commands/agents.ts";
 import { addAhp } from "./commands/ahp.ts";
 import { addAttach } from "./commands/attach.ts";
@@ -9,6 +8,7 @@ import { addConformance } from "./commands/conformance.ts";
 import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
 import { addGuard } from "./commands/guard.ts";
+import { Command } from "./commands/help-command.ts";
 import { addHub, addInbox, addTimeline } from "./commands/hub.ts";
 import { type CommandContext, cwdOption, loads } from "./commands/options.ts";
 import { addRun } from "./commands/run.ts";
@@ -36,7 +36,7 @@ const addDoctor = (program: Command, context: CommandContext): void => {
     .description("find what could keep the harness from working here, and how to fix it")
     .addOption(cwdOption())
     .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness doctor --cwd ~/project")
+    .example("harness doctor --cwd ~/project")
     .action(loads(context, async () => (await import("./doctor/doctor.ts")).doctor));
 };
 
@@ -78,11 +78,9 @@ export const createProgram = (context: CommandContext, only?: string): Command =
       outputError: (text, write) =>
         write(displayText(withQuotesHint(text), { multiline: true, maxLength: 2_000 })),
     })
-    .addHelpText(
-      "after",
-      '\nExample:\n  harness run "describe this repository"\n\n' +
-        "Exit codes: 0 done, 1 failed or cancelled, 2 wrong usage, 3 refused, 4 unavailable, 130 interrupted",
-    );
+    .example(`harness run "describe this repository"
+
+Exit codes: 0 done, 1 failed or cancelled, 2 wrong usage, 3 refused, 4 unavailable, 130 interrupted`);
   const one = only !== undefined && Object.hasOwn(parts, only) ? parts[only] : undefined;
   for (const add of one === undefined ? Object.values(parts) : [one]) add(program, context);
   if (one === undefined) addCompletion(program);

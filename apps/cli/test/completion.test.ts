@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { completionScripts } from "../src/completion/completion-scripts.ts";
 import { completionLines } from "../src/completion/completions.ts";
@@ -40,7 +41,7 @@ describe("completion in bash", () => {
   it("completes every command and every option that --help shows", () => {
     const paths: string[][] = [[]];
     for (const path of paths) {
-      const command = path.reduce(
+      const command = path.reduce<Command>(
         (at, name) => at.commands.find((one) => one.name() === name) ?? at,
         program,
       );

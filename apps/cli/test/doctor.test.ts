@@ -62,13 +62,17 @@ describe("harness doctor", () => {
     const { cwd } = await withThread();
     await chmod(join(cwd, ".harness"), 0o755);
     const { problems } = await doctor(cwd);
-    expect(problems).toMatchObject([{ check: "directory", fix: `Close it: chmod 700 ${cwd}/.harness` }]);
+    expect(problems).toMatchObject([
+      { check: "directory", fix: expect.stringContaining(`Close it: chmod 700 ${cwd}/.harness`) },
+    ]);
   });
 
   it("finds a file where the directory should be", async () => {
     const cwd = await makeWorkspace({ ".harness": "" });
     const { problems } = await doctor(cwd);
-    expect(problems).toMatchObject([{ check: "directory", text: `${cwd}/.harness is not a directory` }]);
+    expect(problems).toMatchObject([
+      { check: "directory", text: expect.stringContaining(`${cwd}/.harness is not a directory`) },
+    ]);
   });
 
   it("names the living process that holds a thread, which is no problem", async () => {

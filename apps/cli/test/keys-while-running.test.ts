@@ -60,3 +60,21 @@ describe("while a turn of harness run works", () => {
     expect((await shell.ended).stdout).toMatch(/all 0/);
   });
 });
+
+describe("while a turn of harness chat works", () => {
+  it("what is sent is the next message, and no answer to a question of the turn", async (context) => {
+    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["chat", "--no-hub"], { cwd });
+    await program.sees(/› /);
+    program.write("run the command: echo $((40+2))\rrun the command: echo $((50+3))\r");
+    await program.sees(/Allow it\?/);
+    expect(program.stdout).not.toContain("│ 42");
+    program.write("y");
+    await program.sees(/│ 42[\s\S]*› run the command: echo \$\(\(50\+3\)\)[\s\S]*Allow it\?/);
+    program.write("y");
+    await program.sees(/│ 53[\s\S]*› /);
+    program.write("/quit\r");
+    expect(await program.ended).toMatchObject({ code: 0 });
+  });
+});

@@ -71,4 +71,13 @@ describe("the tools of a core in another process", () => {
     await server.turnEnd(next.turnId);
     expect(server.items("tool_exec").at(-1)?.data).toMatchObject({ status: "succeeded", tool: "glob" });
   });
+
+  it("are missing where no core listens, which ends the command and says how to start one", async () => {
+    const cwd = await makeWorkspace();
+    const absent = `unix:${join(cwd, "absent.sock")}`;
+    const { code, stderr } = await harness(["run", "--no-policy", "--agents", absent, "go"], { cwd });
+    expect(code).toBe(4);
+    expect(stderr).toContain(`harness: --agents ${absent}: the socket`);
+    expect(stderr).toContain(`harness core --agent DIR --serve ${absent}`);
+  });
 });

@@ -198,20 +198,11 @@ describe("harness shell", () => {
     const [directory = ""] = await readdir(join(cwd, "state/harnesskit/shell"));
     const kept = join(cwd, "state/harnesskit/shell", directory);
     const name = (await readdir(kept)).find((file) => file !== "last.json") ?? "";
-    const { session, pending } = JSON.parse(await readFile(join(kept, name), "utf8"));
-    const [one] = pending;
-    const broken = [
-      { ...one, directive: { ...one.directive, payload: null } },
-      { ...one, directive: { ...one.directive, risk_tier: "none" } },
-    ];
-    await writeFile(join(kept, name), JSON.stringify({ session, pending: broken }));
+    await writeFile(join(kept, name), "{");
     expect(await run(["one"])).toMatchObject({ code: 0, stdout: "You said: one\n", stderr: "" });
-    const conversationId = "";
-    await writeFile(join(kept, name), JSON.stringify({ session: { ...session, conversationId }, pending }));
+    await writeFile(join(kept, "last.json"), "");
     expect(await run(["two"])).toMatchObject({ code: 0, stderr: "" });
-    await writeFile(join(kept, "last.json"), JSON.stringify("s".repeat(513)));
-    expect(await run(["three"])).toMatchObject({ code: 0, stderr: "" });
-    expect(engine.heard).toEqual(["delete", "one", "two", "three"]);
+    expect(engine.heard).toEqual(["delete", "one", "two"]);
   });
 
   it("says what was answered before, and asks what has become of it", async () => {
@@ -393,8 +384,9 @@ describe("harness shell", () => {
     await shell.sees(/How many/);
     shell.write("9\r");
     await shell.sees(/At most 4\./);
-    shell.write("\u007f3\r");
-    await shell.sees(/Coffee/);
+    await shell.sees(/At most 4\.[\s\S]*How many/);
+    shell.write("3\r");
+    await shell.sees(/Coffee[\s\S]*Enter/);
     shell.write("y");
     await shell.sees(/Booked: \{"who":"Ada","people":3,"coffee":true\}/);
     expect(await shell.ended).toMatchObject({ code: 0 });

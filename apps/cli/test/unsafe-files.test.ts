@@ -75,7 +75,7 @@ describe(".harness as a symbolic link", () => {
     await symlink(elsewhere, join(cwd, ".harness"));
     const { code, stdout } = await harness(["doctor", "--json"], { cwd });
     expect(code).toBe(1);
-    expect(stdout).toContain("is a symbolic link, which no command follows");
+    expect(stdout).toContain("is a symbolic link: use the real path");
     expect(stdout).not.toContain("ses_1");
   });
 });

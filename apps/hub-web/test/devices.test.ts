@@ -151,7 +151,7 @@ describe("a phone", () => {
     const approve = answers.getByRole("button", { name: "Approve once" });
     await expect.poll(() => approve.isEnabled()).toBe(true);
     await answers.getByRole("button", { name: "Always …" }).click();
-    expect(await answers.getByLabel("calls like this one").count()).toBe(0);
+    expect(await answers.getByRole("option", { name: "calls like this one" }).count()).toBe(0);
     await answers.getByRole("button", { name: "Cancel" }).click();
     await approve.click();
     await panelOf(answers).getByText("You approved this").waitFor();
@@ -245,7 +245,9 @@ describe("a card for a thumb", () => {
     await page.getByRole("definition").getByText("/home/ada/shop").waitFor();
     await expect.poll(() => page.getByRole("button", { name: "Always …" }).isEnabled()).toBe(true);
     await page.getByRole("button", { name: "Always …" }).click();
-    await page.getByLabel("this workspace, in all sessions of the agent").check();
+    await page
+      .getByLabel("For", { exact: true })
+      .selectOption("this workspace, in all sessions of the agent");
     await page.getByLabel("How long").selectOption("15 minutes");
     const text = page.getByRole("status", { name: "The grant" });
     await text.getByText("in all its sessions that work in /home/ada/shop, as it says").waitFor();

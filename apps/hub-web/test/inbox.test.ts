@@ -126,7 +126,7 @@ describe("an approval in the page", () => {
     await cards.first().getByRole("link").click();
     await page.getByRole("button", { name: "Always" }).click();
     const form = page.getByRole("form", { name: "Always allow" });
-    await form.getByLabel("calls like this one").check();
+    await form.getByLabel("Which calls").selectOption("calls like this one");
     const kind = form.getByLabel("What command may be");
     expect(await kind.inputValue()).toBe("is");
     await kind.selectOption("starts with");
@@ -207,7 +207,7 @@ describe("an approval in the page", () => {
     expect(await grant.textContent()).toContain(
       "for exactly this call: bash: run this command: npm test -- wire",
     );
-    await form.getByLabel("calls like this one").check();
+    await form.getByLabel("Which calls").selectOption("calls like this one");
     await form.getByLabel("What command may be").selectOption("starts with");
     await form.getByLabel("command starts with").fill("npm run");
     await form.getByText("the pattern does not match the action").waitFor();

@@ -74,7 +74,7 @@ it("makes a rule from an answer, and puts it into the policy", async () => {
   const panel = page.getByRole("region", { name: "bash: run this command" });
   // A grant for calls like this one begins with the shortest pattern.
   await panel.getByRole("button", { name: "Always" }).click();
-  await panel.getByLabel("calls like this one").check();
+  await panel.getByLabel("Which calls").selectOption("calls like this one");
   expect(await panel.getByLabel("command starts with").inputValue()).toBe("npm test");
   await page.keyboard.press("Escape");
   await approveByKey(page);

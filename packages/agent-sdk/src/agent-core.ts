@@ -85,9 +85,6 @@ export class AgentCore {
   get limits() {
     return this.settings.limits;
   }
-  get debug() {
-    return this.settings.debug ?? false;
-  }
   /** How long an aborted tool may take to end. */
   get graceMs() {
     return this.settings.cancelGraceMs;

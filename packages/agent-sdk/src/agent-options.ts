@@ -33,14 +33,10 @@ export interface AgentOptions {
    * @default `connect` rejects if the core took none; else `onError` receives them
    */
   readonly onRejected?: ((rejected: readonly RejectedTool[]) => unknown) | undefined;
-  /** Puts name and message of a tool's own exception into `error.debug`; they must be free of secrets. @default false */
-  readonly debug?: boolean | undefined;
   /** Puts outputs above `maxToolOutputBytes` into files; otherwise they fail. @default true */
   readonly outputFiles?: boolean | undefined;
   /** Where the private directory of output files is made. @default the system's directory for temporary files */
   readonly outputDirectory?: string | undefined;
-  /** `sha256:` and the hex digest of the manifest's bytes. @default `run` reads the manifest in the working directory */
-  readonly manifestHash?: string | undefined;
   /**
    * Asked before each heartbeat; the heartbeat reports the worse of this and what the SDK measures. A core sends no
    * calls to an agent that is `unhealthy`, and may restart it. What it throws goes to `onError`, and counts as `degraded`.

@@ -4,8 +4,8 @@ import { type Channel, InvalidArgumentError } from "@harnesskit/wire";
 import { AgentCore } from "./agent-core.ts";
 import { type AgentOptions, toAgentSettings } from "./agent-options.ts";
 import { callLocally, type LocalCallOptions } from "./local-call.ts";
+import type { Registration } from "./opened-session.ts";
 import { checkAgentOptions } from "./option-names.ts";
-import type { Registration } from "./registrar.ts";
 import { type RunEnd, type RunOptions, runAgent } from "./run.ts";
 import { Session, type SessionEnd } from "./session.ts";
 import { compileTool, type Tool } from "./tool.ts";
@@ -61,11 +61,6 @@ export const defineAgent = (options: AgentOptions): Agent => {
   const core = new AgentCore(toAgentSettings(options));
   let isRunning = false;
 
-  const openSession = async (channel: Channel, token: string, manifestHash = core.settings.manifestHash) => {
-    const session = new Session(core, channel, token);
-    return { session, registration: await session.open(manifestHash) };
-  };
-
   return {
     id: core.settings.id,
 
@@ -82,7 +77,8 @@ export const defineAgent = (options: AgentOptions): Agent => {
     stop: () => core.stop(),
 
     async connect(channel, { token }) {
-      const { session, registration } = await openSession(channel, token);
+      const session = new Session(core, channel, token);
+      const registration = await session.open();
       const { welcome } = session;
       if (!welcome) throw new InvalidArgumentError("the session has no welcome");
       return {

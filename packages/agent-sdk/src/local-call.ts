@@ -14,8 +14,7 @@ import { isoTime } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
 import type { AgentCore } from "./agent-core.ts";
 import type { StreamPayload } from "./call-stream.ts";
-import { Outbox } from "./outbox.ts";
-import type { OutgoingMessage } from "./outgoing-message.ts";
+import { Outbox, type OutgoingMessage } from "./outbox.ts";
 import { misfit, runtimeError } from "./runtime-error.ts";
 import { type ResultPayload, SessionCalls } from "./session-calls.ts";
 

@@ -1,11 +1,56 @@
+import { readOwnFile, sha256Digest } from "@harnesskit/node-kit";
+import { AGENT_MANIFEST_FILE, agentEnvironment } from "@harnesskit/protocol/runtime";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { displayText, type HarnessError } from "@harnesskit/wire";
 import { type ReconnectOptions, type ReconnectPolicy, resolveReconnect } from "@harnesskit/wire/rpc";
 import { backoffDelayMs, wait } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
-import { type LaunchParameters, readManifestHash, takeLaunchParameters } from "./run-environment.ts";
+import { MissingEnvironmentError, StrayFailureError } from "./errors.ts";
 import { Session, type SessionEnd } from "./session.ts";
-import { catchStrayFailures } from "./stray-failures.ts";
+import { callScope } from "./tool-call.ts";
+
+/** What a core passes to the process that it starts. */
+interface LaunchParameters {
+  readonly socketPath: string;
+  readonly token: string;
+  /** Bytes of the largest frame; undefined where the core does not say it. */
+  readonly maxFrameBytes: number | undefined;
+}
+
+/** A whole number above 0; anything else is treated as absent. */
+const positiveOf = (text: string | undefined): number | undefined => {
+  const value = /^\d{1,15}$/.test(text ?? "") ? Number(text) : 0;
+  return value > 0 ? value : undefined;
+};
+
+/** Reads socket, token and options, and takes the token out of the environment at once. Throws `missing_environment`. */
+const takeLaunchParameters = (env: NodeJS.ProcessEnv): LaunchParameters => {
+  const socketPath = env[agentEnvironment.socket];
+  const token = env[agentEnvironment.token];
+  delete env[agentEnvironment.token];
+  const maxFrameBytes = positiveOf(env[agentEnvironment.maxFrameBytes]);
+  if (socketPath && token) return { socketPath, token, maxFrameBytes };
+  const missing = [
+    ...(socketPath ? [] : [agentEnvironment.socket]),
+    ...(token ? [] : [agentEnvironment.token]),
+  ];
+  throw new MissingEnvironmentError(missing);
+};
+
+/** As much as a core reads. */
+const maxManifestBytes = 262_144;
+
+/** The hash of this agent's manifest in the working directory, where a core starts it; undefined if none is there. */
+const readManifestHash = async (agentId: string): Promise<string | undefined> => {
+  try {
+    const bytes = await readOwnFile(AGENT_MANIFEST_FILE, { maxBytes: maxManifestBytes });
+    const manifest: unknown = JSON.parse(bytes.toString());
+    if ((manifest as { id?: unknown } | null)?.id !== agentId) return undefined;
+    return sha256Digest(bytes);
+  } catch {
+    return undefined;
+  }
+};
 
 /** Options of `run`. */
 export interface RunOptions {
@@ -66,9 +111,8 @@ class AgentRun {
 
   async end(): Promise<RunEnd> {
     const leave = this.#enter();
-    const { settings } = this.#core;
     try {
-      this.#manifestHash = settings.manifestHash ?? (await readManifestHash(settings.id));
+      this.#manifestHash = await readManifestHash(this.#core.settings.id);
       let session = await this.#connect();
       for (;;) {
         const end = await session.closed;
@@ -189,4 +233,22 @@ export const runAgent = async (core: AgentCore, options: RunOptions): Promise<Ru
     if (exit) leaveProcess(1, exitGraceMs);
     throw error;
   }
+};
+
+/**
+ * Handles uncaught exceptions and unhandled rejections: the call whose tool caused them fails; the process goes on. Those
+ * of no call are reported. Returns what restores the process's own behaviour.
+ */
+const catchStrayFailures = (core: AgentCore): (() => void) => {
+  const caught = (cause: unknown) => {
+    const call = callScope.getStore();
+    if (call && !call.isSettled) call.failStray(cause);
+    else core.report(new StrayFailureError(call?.tool.name, { cause }));
+  };
+  process.on("uncaughtException", caught);
+  process.on("unhandledRejection", caught);
+  return () => {
+    process.off("uncaughtException", caught);
+    process.off("unhandledRejection", caught);
+  };
 };

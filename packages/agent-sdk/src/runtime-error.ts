@@ -6,7 +6,6 @@ import { writeJson } from "./output.ts";
 import type { Problem } from "./schema.ts";
 
 const maxMessageLength = 4096;
-const maxDebugLength = 2048;
 const maxDetailsBytes = 16 * 1024;
 const maxCodeLength = 128;
 const where = "agent.runtime";
@@ -48,29 +47,16 @@ const isCode = (code: unknown): code is string =>
   typeof code === "string" && code.length > 0 && code.length <= maxCodeLength;
 
 /** The error of a call whose tool threw: a {@link ToolError} as it says, anything else in general words. */
-export const thrownError = (
-  thrown: unknown,
-  options: { readonly debug: boolean; readonly redact: (text: string) => string },
-): RuntimeError => {
-  if (ToolError.isInstance(thrown)) {
-    const own = detailsOf(thrown);
-    const details = thrown.mayHaveRun ? { ...own, may_have_run: true } : own;
-    return {
-      code: isCode(thrown.code) ? thrown.code : RuntimeErrorCode.Failed,
-      message: options.redact(String(thrown.message).slice(0, maxMessageLength)),
-      where: "agent.tool",
-      details,
-      retryable: thrown.retryable,
-    };
+export const thrownError = (thrown: unknown, redact: (text: string) => string): RuntimeError => {
+  if (!ToolError.isInstance(thrown)) {
+    return { code: RuntimeErrorCode.Failed, message: "the tool failed", where: "agent.tool" };
   }
-  const error: RuntimeError = {
-    code: RuntimeErrorCode.Failed,
-    message: "the tool failed",
+  const own = detailsOf(thrown);
+  return {
+    code: isCode(thrown.code) ? thrown.code : RuntimeErrorCode.Failed,
+    message: redact(String(thrown.message).slice(0, maxMessageLength)),
     where: "agent.tool",
+    details: thrown.mayHaveRun ? { ...own, may_have_run: true } : own,
+    retryable: thrown.retryable,
   };
-  if (!options.debug) return error;
-  const { name, message } =
-    thrown instanceof Error ? thrown : { name: typeof thrown, message: String(thrown) };
-  const text = (value: unknown) => options.redact(String(value)).slice(0, maxDebugLength);
-  return { ...error, debug: { name: text(name), message: text(message) } };
 };

@@ -10,12 +10,19 @@ import { settleWithin, within } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
 import { CoreRefusedError, CoreReportedError, RuntimeProtocolError, ToolsRejectedError } from "./errors.ts";
 import { answerTimeoutMs, goodbyeTimeoutMs, minFrameBytes } from "./limits.ts";
-import { OpenedSession } from "./opened-session.ts";
+import { OpenedSession, type Registration } from "./opened-session.ts";
 import { Outbox } from "./outbox.ts";
 import { readCoreMessage, type Violation } from "./read-core-message.ts";
-import type { Registration } from "./registrar.ts";
-import { sdk } from "./sdk.ts";
 import { compileTool, type Tool } from "./tool.ts";
+
+/** Written by the build, so that a program into which this package is bundled has it too. */
+declare const AGENT_SDK_VERSION: string | undefined;
+
+/** What `agent.hello` says of this package; not built, as in its tests, it has no version. */
+const sdk = {
+  name: "@harnesskit/agent-sdk",
+  version: typeof AGENT_SDK_VERSION === "string" ? AGENT_SDK_VERSION : "0.0.0",
+};
 
 type Goodbye = CoreGoodbye["payload"];
 type Welcome = CoreWelcome["payload"];
@@ -77,7 +84,7 @@ export class Session {
   }
 
   /** Sends hello, waits for the welcome and registers the tools. A failure closes the channel and rejects. */
-  async open(manifestHash: string | undefined): Promise<Registration> {
+  async open(manifestHash?: string): Promise<Registration> {
     const { settings, clock, tools, sessions } = this.#core;
     sessions.add(this);
     this.#channel.start({
@@ -88,14 +95,14 @@ export class Session {
     this.#hello(manifestHash);
     try {
       const wait = { name: "agent.hello", timeoutMs: answerTimeoutMs, clock };
-      const { registrar } = await within(this.#greeted.promise, wait);
+      const opened = await within(this.#greeted.promise, wait);
       await tools.load();
       const declarations = tools.all.map((tool) => tool.declarationFor(settings.id));
-      const registration = await registrar.register(declarations, this.#isFirst);
+      const registration = await opened.register(declarations, this.#isFirst);
       await this.#judge(registration);
       if (this.#isFirst) {
         this.#isFirst = false;
-        await registrar.register([]);
+        await opened.register([]);
       }
       return registration;
     } catch (error) {
@@ -106,10 +113,9 @@ export class Session {
   }
 
   async register(tools: readonly Tool[]): Promise<Registration> {
-    const { registrar } = this.#opened ?? {};
-    if (!registrar) return { registered: [], rejected: [] };
+    if (!this.#opened) return { registered: [], rejected: [] };
     const declarations = tools.map((tool) => compileTool(tool).declarationFor(this.#core.settings.id));
-    return registrar.register(declarations, this.#isFirst);
+    return this.#opened.register(declarations, this.#isFirst);
   }
 
   unregister(toolIds: readonly string[]): void {
@@ -183,7 +189,7 @@ export class Session {
         return;
       case "core.error": {
         const reported = new CoreReportedError(message.error);
-        if (!opened?.registrar.fail(message.in_reply_to, reported)) this.#core.report(reported);
+        if (!opened?.fail(message.in_reply_to, reported)) this.#core.report(reported);
         return;
       }
       default:

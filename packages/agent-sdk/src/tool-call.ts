@@ -133,7 +133,7 @@ export class ToolCall {
       if (!this.#aborted && !this.#isSettled && !ToolError.isInstance(thrown)) {
         this.#reportFailure(thrown, "failed");
       }
-      end = failedEnd(thrownError(thrown, this.#core));
+      end = failedEnd(thrownError(thrown, this.#core.redact));
     }
     if (this.#aborted) this.#settleAborted();
     else this.#settle(end);
@@ -179,7 +179,7 @@ export class ToolCall {
     if (!this.#aborted) {
       const message = "another part of the call failed";
       const reason = new ToolError(RuntimeErrorCode.Failed, message, { cause });
-      this.#aborted = { reason, outcome: { status: "failed", error: thrownError(cause, this.#core) } };
+      this.#aborted = { reason, outcome: { status: "failed", error: thrownError(cause, this.#core.redact) } };
       this.#controller?.abort(reason);
     }
     this.#settleAborted();

@@ -58,7 +58,7 @@ describe("a tool process", () => {
   it("has the token in no environment, output or message but its hello", async () => {
     await using core = await listening();
     const connecting = core.next();
-    await using agent = startAgent(core.path, { debug: true });
+    await using agent = startAgent(core.path);
     const side = await connecting;
     await side.type("agent.tools.register");
     const { output } = (await side.result(side.call("environment"))).payload;

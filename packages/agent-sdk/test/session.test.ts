@@ -33,7 +33,7 @@ const silent = (options: Partial<AgentOptions> = {}) => {
 
 describe("the handshake", () => {
   it("gives the session, and the token is in no later message", async () => {
-    const { core, session } = await connected(agentOf(["a"], { debug: true }));
+    const { core, session } = await connected(agentOf(["a"]));
     expect(session).toMatchObject({
       sessionId: "ses_1",
       server: { core_version: "1.0.0", instance_id: "core_1" },

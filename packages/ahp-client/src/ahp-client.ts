@@ -84,7 +84,7 @@ class HarnessClient implements AhpClient {
     this.agentId = options.agentId ?? createId("agent");
     this.#sender = { sessionId: this.sessionId, agentId: this.agentId, clock };
     this.#deadlines = new Deadlines(options, limits.maxTimeoutMs);
-    this.#judge = new Judge({ failOpen: options.failOpen, onFailOpen: options.onFailOpen });
+    this.#judge = new Judge(options);
     this.#session = new HarnessSession({
       client: options,
       clock,
@@ -134,7 +134,6 @@ class HarnessClient implements AhpClient {
   stats(): AhpClientStats {
     return {
       events: this.#events,
-      ...this.#judge.counts,
       ...this.#session.stats(),
       ...this.#notifications.counts,
       droppedMessages: this.#dropped,
@@ -144,7 +143,7 @@ class HarnessClient implements AhpClient {
   async connect({ timeoutMs, signal, retry }: AhpConnectOptions = {}): Promise<HandshakeResult> {
     const waitMs =
       retry && timeoutMs === undefined ? undefined : this.#deadlines.of("handshake", undefined, timeoutMs);
-    return this.#session.connect({ timeoutMs: waitMs, signal, retry });
+    return this.#session.shakeHands({ timeoutMs: waitMs, signal, retry });
   }
 
   decide<T extends BlockingEventType>(
@@ -168,7 +167,7 @@ class HarnessClient implements AhpClient {
     this.#events++;
     let outcome: unknown;
     try {
-      outcome = await this.#session.call("ahp/event", event, call);
+      outcome = await this.#session.request("ahp/event", event, call);
     } catch (error) {
       outcome = error;
     }
@@ -195,7 +194,7 @@ class HarnessClient implements AhpClient {
     const call = this.#callOptions("batch", options, () => assertBatch(complete, this.#limits));
     this.#events += length;
     const outcomes = await this.#session
-      .call("ahp/batch", { events: complete }, call)
+      .request("ahp/batch", { events: complete }, call)
       .then((result) => toDecisions(result, length))
       .catch((error: unknown) => complete.map(() => error));
     return complete.map(({ event_type }, index) => this.#judge.verdict(event_type, outcomes[index]));
@@ -204,7 +203,7 @@ class HarnessClient implements AhpClient {
   async query(queryType: string, payload: QueryPayload, options: AhpCallOptions = {}): Promise<QueryResult> {
     this.#assertIntroduced();
     const params = createQuery(this.#sender, queryType, payload);
-    return toQueryResult(await this.#session.call("ahp/query", params, this.#callOptions("query", options)));
+    return toQueryResult(await this.#session.request("ahp/query", params, this.#callOptions("query", options)));
   }
 
   startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void {

@@ -22,10 +22,9 @@ import {
 } from "@harnesskit/wire";
 import type { ExchangeCall, ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
 import type { DeadlineOptions } from "./deadlines.ts";
-import type { FailureCode } from "./errors.ts";
 import type { BatchEvent, EventFields } from "./events.ts";
 import type { HeartbeatState } from "./heartbeat.ts";
-import type { FailOpenDecisions, OnFailOpen, Verdict } from "./judge.ts";
+import type { FailOpenOptions, Verdict } from "./judge.ts";
 import type { LossReport } from "./loss-report.ts";
 
 /** What one client may use at most. */
@@ -83,7 +82,8 @@ export interface AhpErrorContext {
 }
 
 export type AhpClientOptions = HarnessEndpoint &
-  DeadlineOptions & {
+  DeadlineOptions &
+  FailOpenOptions & {
     /** What the agent is called in the handshake. */
     readonly framework: string;
     /** Its version, in the handshake. */
@@ -103,10 +103,6 @@ export type AhpClientOptions = HarnessEndpoint &
     readonly reconnect?: false | ReconnectOptions | undefined;
     /** Sends calls again whose connection was lost before their answer. @default none: a call is sent once */
     readonly resend?: ResendOptions | undefined;
-    /** What decides when no harness is there, by event type. Needs `onFailOpen`. @default nothing: the refusing decision */
-    readonly failOpen?: FailOpenDecisions | undefined;
-    /** Receives each event that `failOpen` decided. What it throws is ignored. */
-    readonly onFailOpen?: OnFailOpen | undefined;
     /**
      * Reports lost notifications: at once, or, of those lost without a connection, when there is one again or none will
      * come. What it throws is ignored. @default no report
@@ -151,12 +147,6 @@ export interface NotificationReceipt {
 export interface AhpClientStats {
   /** Events that were handed over to be sent, of batches too. */
   readonly events: number;
-  /** Decisions of the harness. */
-  readonly harnessVerdicts: number;
-  /** Decisions of this client, by the code of the failure. */
-  readonly clientVerdicts: Readonly<Partial<Record<FailureCode, number>>>;
-  /** How many of these `failOpen` made. */
-  readonly failedOpen: number;
   /** Calls that wait for their answers. */
   readonly inFlight: number;
   readonly notificationsSent: number;

@@ -4,7 +4,6 @@ import {
   ClientSession,
   type ConnectOptions,
   resolveReconnect,
-  type SessionCallOptions,
   type SessionState,
   type SessionWait,
 } from "@harnesskit/wire/rpc";
@@ -50,24 +49,23 @@ const answers: ReadonlySet<FailureCode> = new Set([
 const isPermanent = ({ code }: AhpFailure): boolean => code === "version_mismatch" || code === "unauthorized";
 
 /** The client session with a harness: its errors are {@link AhpFailure}s, and it repeats forgotten handshakes. */
-export class HarnessSession {
+export class HarnessSession extends ClientSession<HarnessConnection, HandshakeResult> {
   /** Notifications that may be unsettled at one time without losing their order. */
   readonly maxUnsettled: number;
+  /** The result of the last handshake that succeeded. */
+  harness: HandshakeResult | undefined;
   readonly #options: HarnessSessionOptions;
-  readonly #session: ClientSession<HarnessConnection, HandshakeResult>;
-  readonly #closing = new AbortController();
+  readonly #closing: AbortController;
   /** Repeated handshakes in progress, by the session that they introduce. */
   readonly #handshakes = new Map<string, Promise<HandshakeResult>>();
-  #harness: HandshakeResult | undefined;
 
   /** Throws `invalid_argument`. */
   constructor(options: HarnessSessionOptions) {
     const { client, params } = options;
+    const closing = new AbortController();
     const reconnect = resolveReconnect(client.reconnect);
-    const connector = connectorOf(client, { ...options, signal: this.#closing.signal });
-    this.#options = options;
-    this.maxUnsettled = connector.maxUnsettled;
-    this.#session = new ClientSession({
+    const connector = connectorOf(client, { ...options, signal: closing.signal });
+    super({
       ...options,
       reconnect: connector.reopens ? reconnect : undefined,
       timeoutMs: options.handshakeTimeoutMs,
@@ -76,8 +74,8 @@ export class HarnessSession {
           throw toOpenFailure(error);
         }),
       introduce: async (connection, wait) => {
-        this.#harness = await shakeHands(connection, params, wait);
-        return this.#harness;
+        this.harness = await shakeHands(connection, params, wait);
+        return this.harness;
       },
       recover: (error, connection, sent, wait) => this.recover(error, connection, eventsOf(sent), wait),
       // Endless attempts go on until the client is closed.
@@ -86,53 +84,20 @@ export class HarnessSession {
       toWaitError: (error) => this.#toWaitFailure(error),
       toCallError: (error, { signal }) => (signal?.aborted ? toFailure(error) : this.#toFailure(error)),
     });
-  }
-
-  get state(): SessionState {
-    return this.#session.state;
-  }
-
-  get closed() {
-    return this.#session.closed;
-  }
-
-  /** The connection in use; undefined while disconnected. */
-  get connection(): HarnessConnection | undefined {
-    return this.#session.ready?.connection;
-  }
-
-  /** The result of the last handshake that succeeded. */
-  get harness(): HandshakeResult | undefined {
-    return this.#harness;
-  }
-
-  stats() {
-    return this.#session.stats();
-  }
-
-  onState(listener: (state: SessionState) => void): () => void {
-    return this.#session.onState(listener);
+    this.#options = options;
+    this.#closing = closing;
+    this.maxUnsettled = connector.maxUnsettled;
   }
 
   /** Opens a connection unless one is open, and shakes hands over it. Rejects with an {@link AhpFailure}. */
-  async connect(options: ConnectOptions): Promise<HandshakeResult> {
+  async shakeHands(options: ConnectOptions): Promise<HandshakeResult> {
     try {
-      const { connection } = this;
+      const connection = this.ready?.connection;
       if (connection) return await this.#shakeAgain(connection, this.#options.params, options);
-      return (await this.#session.connect(options)).introduction;
+      return (await this.connect(options)).introduction;
     } catch (error) {
       throw withStderr(this.#toFailure(error));
     }
-  }
-
-  /** Calls the harness. Rejects with an {@link AhpFailure}. */
-  call(method: string, params: unknown, options: SessionCallOptions): Promise<unknown> {
-    return this.#session.request(method, params, options);
-  }
-
-  /** A notification failed over this connection. */
-  failed(connection: HarnessConnection, error: unknown): void {
-    this.#session.failed(connection, error);
   }
 
   /**
@@ -158,8 +123,8 @@ export class HarnessSession {
   }
 
   /** Settles what waits, at once. Idempotent. */
-  async close(): Promise<void> {
-    const closing = this.#session.close();
+  override async close(): Promise<void> {
+    const closing = super.close();
     this.#closing.abort();
     await closing.catch(() => {});
   }
@@ -182,12 +147,12 @@ export class HarnessSession {
     const isOwn = params.session_id === this.#options.params.session_id;
     try {
       const harness = await shakeHands(connection, params, { timeoutMs: this.#options.handshakeTimeoutMs() });
-      if (isOwn) this.#harness = harness;
+      if (isOwn) this.harness = harness;
       return harness;
     } catch (error) {
       const failure = toFailure(error);
       if (isOwn && (isLoss(failure) || failure.code === "version_mismatch")) {
-        this.#session.drop(connection, failure);
+        this.drop(connection, failure);
       }
       throw failure;
     } finally {
@@ -204,7 +169,7 @@ export class HarnessSession {
   #toWaitFailure(error: unknown): AhpFailure {
     const failure = this.#toFailure(error);
     if (failure.code !== "timeout" && failure.code !== "connection_lost") return failure;
-    const reason = this.#session.error && toFailure(this.#session.error);
+    const reason = this.error && toFailure(this.error);
     const found =
       failure.code === "timeout" ? "no connection to the harness in time" : "no connection to the harness";
     return new AhpFailure(

@@ -60,51 +60,39 @@ const absences: ReadonlySet<FailureCode> = new Set(["unreachable", "connection_l
 const isBlocking = (name: string): name is BlockingEventType =>
   Object.hasOwn(ahpEvents, name) && ahpEvents[name as BlockingEventType].blocking;
 
-export interface JudgeOptions {
-  readonly failOpen: FailOpenDecisions | undefined;
-  readonly onFailOpen: OnFailOpen | undefined;
+export interface FailOpenOptions {
+  /** What decides when no harness is there, by event type. Needs `onFailOpen`. @default nothing: the refusing decision */
+  readonly failOpen?: FailOpenDecisions | undefined;
+  /** Receives each event that `failOpen` decided. What it throws is ignored. */
+  readonly onFailOpen?: OnFailOpen | undefined;
 }
 
-/** Makes a verdict of what became of an event: what the harness decided, else what is safe. Counts them. */
+/** Makes a verdict of what became of an event: what the harness decided, else what is safe. */
 export class Judge {
   /** What decides when no harness is there. */
   readonly #failOpen = new Map<BlockingEventType, unknown>();
   readonly #onFailOpen: OnFailOpen | undefined;
-  readonly #ofClient: Partial<Record<FailureCode, number>> = {};
-  #ofHarness = 0;
-  #failedOpen = 0;
 
   /** Throws `invalid_argument` for a decision that does not fit its event's type, and for decisions without a callback. */
-  constructor({ failOpen = {}, onFailOpen }: JudgeOptions) {
+  constructor({ failOpen = {}, onFailOpen }: FailOpenOptions) {
     this.#onFailOpen = onFailOpen;
     for (const [name, decision] of Object.entries(failOpen)) {
       if (decision === undefined) continue;
       if (!isBlocking(name)) throw new InvalidArgumentError(`failOpen: ${name} is not a blocking event`);
       const parsed = ahpEvents[name].decision.safeParse(decision);
       if (!parsed.success) throw new InvalidArgumentError(`failOpen.${name} is not a decision of ${name}`);
-      this.#failOpen.set(name, structuredClone(parsed.data));
+      this.#failOpen.set(name, parsed.data);
     }
     if (this.#failOpen.size > 0 && !onFailOpen) {
       throw new InvalidArgumentError("failOpen needs onFailOpen, so that it does not go unnoticed");
     }
   }
 
-  get counts() {
-    return {
-      harnessVerdicts: this.#ofHarness,
-      clientVerdicts: { ...this.#ofClient },
-      failedOpen: this.#failedOpen,
-    };
-  }
-
   /** `outcome` is the result as it came, or the failure. An event of a batch has a generic decision, whatever its type. */
   verdict<D>(eventType: AhpEventType, outcome: unknown): Verdict<D> {
     if (AhpFailure.isInstance(outcome)) return this.#refused(eventType, outcome);
     const parsed = (ahpEvents[eventType].decision as z.ZodType).safeParse(outcome);
-    if (parsed.success) {
-      this.#ofHarness++;
-      return { origin: "harness", decision: parsed.data as D };
-    }
+    if (parsed.success) return { origin: "harness", decision: parsed.data as D };
     const { error: cause } = parsed;
     const text = `the answer is not a valid decision of ${eventType}: ${firstIssue(cause)}`;
     return this.#refused(eventType, new AhpFailure("invalid_decision", text, { cause }));
@@ -112,17 +100,13 @@ export class Judge {
 
   #refused<D>(eventType: AhpEventType, error: AhpFailure): Verdict<D> {
     const { code } = error;
-    this.#ofClient[code] = (this.#ofClient[code] ?? 0) + 1;
     const blocking = eventType as BlockingEventType;
     const reason = `The harness gave no decision (${code}): ${error.message}`;
     const opened = absences.has(code) ? structuredClone(this.#failOpen.get(blocking)) : undefined;
     const decision = (opened ?? refusingDecision(blocking, reason)) as D;
     const failedOpen = opened !== undefined;
     const verdict = { origin: "client", decision, code, reason, failedOpen, error } as const;
-    if (failedOpen) {
-      this.#failedOpen++;
-      callSafely(() => this.#onFailOpen?.({ eventType: blocking, verdict }));
-    }
+    if (failedOpen) callSafely(() => this.#onFailOpen?.({ eventType: blocking, verdict }));
     return verdict;
   }
 }

@@ -116,7 +116,7 @@ export class NotificationQueue {
   /** Sends what waits, as far as the connection takes it. */
   #sendWaiting(): void {
     const { session, maxBufferedNotifications } = this.#options;
-    const { connection } = session;
+    const connection = session.ready?.connection;
     if (!connection || this.#recovering > 0) return;
     const maxUnsettled = Math.min(session.maxUnsettled, maxBufferedNotifications);
     for (const entry of this.#entries) {
@@ -192,10 +192,11 @@ export class NotificationQueue {
   #reportToHarness(): void {
     const { session, makeReport } = this.#options;
     const losses = this.#unreportedToHarness;
-    if (!session.connection || !makeReport || this.#isReporting || !losses) return;
+    const connection = session.ready?.connection;
+    if (!connection || !makeReport || this.#isReporting || !losses) return;
     this.#unreportedToHarness = undefined;
     this.#isReporting = true;
-    session.connection.notify("ahp/event", makeReport(toErrorPayload(losses))).then(
+    connection.notify("ahp/event", makeReport(toErrorPayload(losses))).then(
       () => {
         this.#isReporting = false;
         this.#reportToHarness();

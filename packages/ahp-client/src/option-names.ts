@@ -32,6 +32,7 @@ export const checkRunReporterOptions = defineOptions<RunReporterOptions>("create
   prompt: false,
   metadata: false,
   maxTasks: false,
+  taskDelayMs: false,
   clock: false,
 });
 

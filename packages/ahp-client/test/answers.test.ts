@@ -59,10 +59,6 @@ describe("an answer that cannot be used", () => {
     expectAllRefused(judged, "invalid_answer");
     for (const verdict of judged.batch) expectRefused(verdict, "pre_action", "invalid_answer");
     expect(judged.client.state).toBe("ready");
-    expect(judged.client.stats()).toMatchObject({
-      harnessVerdicts: 0,
-      clientVerdicts: { invalid_answer: 12 },
-    });
   });
 
   it("has another id: it settles no call, and is counted and told", async () => {
@@ -88,7 +84,6 @@ describe("an answer that cannot be used", () => {
     const [, message] = harness.received;
     if (message) harness.last.reply(message, { decision: "allow" });
     await poll(() => client.stats().droppedMessages).toBe(6);
-    expect(client.stats()).toMatchObject({ harnessVerdicts: 0, clientVerdicts: { invalid_answer: 1 } });
   });
 
   it("is an error: its code and message reach the caller", async () => {
@@ -234,8 +229,6 @@ describe("a batch", () => {
     expect(third).toEqual({ origin: "harness", decision: block });
     expect(client.stats()).toMatchObject({
       events: 3,
-      harnessVerdicts: 2,
-      clientVerdicts: { invalid_decision: 1 },
     });
   });
 });

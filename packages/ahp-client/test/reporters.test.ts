@@ -154,28 +154,23 @@ describe("a task list reporter", () => {
     expect(server.state.run("run-1")?.task_list?.tasks).toEqual(run.tasks.tasks);
   });
 
-  it("sends the changes of a batch as one list, and none where one of them is refused", async () => {
-    const { run, settled, of, server } = await start();
-    run.tasks.batch(() => {
-      run.tasks.add({ id: "a", title: "look" });
-      run.tasks.set("a", "in_progress");
-      run.tasks.batch(() => run.tasks.set("a", "completed"));
-    });
-    const illegal = () =>
-      run.tasks.batch(() => {
-        run.tasks.add({ id: "b", title: "fix" });
-        run.tasks.set("c", "pending");
-      });
-    expect(codeOf(illegal)).toBe("unknown_id");
-    const tooLarge = () => run.tasks.batch(() => run.tasks.add({ title: "x".repeat(2_000_000) }));
-    expect(codeOf(tooLarge)).toBe("snapshot_too_large");
-    run.tasks.batch(() => {});
-    expect(run.tasks.tasks).toMatchObject([{ id: "a", status: "completed" }]);
+  it("sends changes of one moment as one list, and before anything else of the run", async () => {
+    const { client, clock, settled, of, server } = await start();
+    const run = createRunReporter(client, { runId: "run-2", clock, taskDelayMs: 250 });
+    run.tasks.add({ id: "a", title: "look" });
+    run.tasks.set("a", "in_progress");
+    expect(run.tasks.tasks).toMatchObject([{ id: "a", status: "in_progress" }]);
+    clock.advance(250);
+    run.tasks.set("a", "completed");
     run.tasks.add({ id: "b", title: "fix" });
+    run.set("executing");
+    clock.advance(1000);
     await settled();
     const lists = of("task_list").map(({ tasks }) => tasks.map(({ id, status }: any) => `${id} ${status}`));
-    expect(lists).toEqual([["a completed"], ["a completed", "b pending"]]);
-    expect(server.state.run("run-1")?.task_list?.tasks).toEqual(run.tasks.tasks);
+    expect(lists).toEqual([["a in_progress"], ["a completed", "b pending"]]);
+    const [last, status] = [of("task_list").at(-1), of("run_lifecycle").at(-1)];
+    expect(Date.parse(last.updated_at)).toBeLessThan(Date.parse(status.updated_at));
+    expect(server.state.run("run-2")?.task_list?.tasks).toEqual(run.tasks.tasks);
   });
 
   it("leaves out the oldest that have ended of more than maxTasks, and says how many", async () => {

@@ -76,8 +76,6 @@ describe("one client and one set of events", () => {
     }
     expect(first.stats).toMatchObject({
       events: 47,
-      harnessVerdicts: 25,
-      clientVerdicts: { harness_error: 1, depth_exceeded: 1 },
       notificationsSent: 20,
       notificationsLost: 0,
       droppedMessages: 0,

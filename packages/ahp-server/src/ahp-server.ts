@@ -13,6 +13,7 @@ import {
   type DispatcherStats,
   KeyedLanes,
   type Reply,
+  type RpcReply,
 } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
 import { AgentOrigin } from "./agent-origin.ts";
@@ -84,7 +85,7 @@ class Server<Context> implements AhpServer<Context> {
   readonly #audit: AuditTrail;
   readonly #principalOf: (context: Context) => unknown;
   readonly #onError: (error: unknown) => void;
-  readonly #open = new Map<Channel<Context>, ChannelServer<Reply>>();
+  readonly #open = new Map<Channel<Context>, ChannelServer<RpcReply>>();
   #connections = 0;
   #isClosed = false;
 
@@ -141,12 +142,11 @@ class Server<Context> implements AhpServer<Context> {
     // A principal without JSON is the caller's mistake.
     void origin.owner;
     const calls = this.#dispatcher.open(origin, { onMessage: (isValid) => server.note(isValid) });
-    const server = new ChannelServer<Reply>(channel, {
-      receive: (message, respond) =>
-        void calls.accept(message, (reply, method) => respond(reply as Reply | undefined, method)),
+    const server = new ChannelServer<RpcReply>(channel, {
+      receive: (message, respond) => void calls.accept(message, respond),
       malformed: (error) => {
         this.#onError(error);
-        return this.#dispatcher.malformed(error) as Reply | undefined;
+        return this.#dispatcher.malformed(error);
       },
       unsendable: (reply, error) => ("error" in reply ? undefined : this.unsendable(reply, error)),
       maxPending: this.#limits.maxPendingPerConnection,

@@ -1,5 +1,5 @@
 import type { AuditOutcome, AuditSink } from "@harnesskit/audit";
-import { type AhpEvent, ahpEvents } from "@harnesskit/protocol/ahp";
+import { type AhpEvent, ahpEvents, ahpMethods } from "@harnesskit/protocol/ahp";
 import type { RequestId } from "@harnesskit/protocol/envelope";
 import { ProtocolError } from "@harnesskit/wire";
 import type { CheckedEvent } from "./check-event.ts";
@@ -116,7 +116,7 @@ export class AuditTrail {
     if (!this.#sink) return;
     const { session_id, agent_id, ...types } = namesOf(params);
     this.#record(
-      known.get(method ?? "") ?? "ahp.message",
+      method !== undefined && Object.hasOwn(ahpMethods, method) ? method.replace("/", ".") : "ahp.message",
       auditOutcomeOf(refusal),
       { session_id, agent_id },
       { requestId: id },
@@ -165,10 +165,3 @@ const namesOf = (
     query_type: typeof query_type === "string" ? query_type : undefined,
   };
 };
-
-const known = new Map([
-  ["ahp/handshake", "ahp.handshake"],
-  ["ahp/event", "ahp.event"],
-  ["ahp/query", "ahp.query"],
-  ["ahp/batch", "ahp.batch"],
-]);

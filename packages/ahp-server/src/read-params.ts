@@ -1,7 +1,7 @@
 import { type AhpEvent, ahpMethods, type HandshakeParams, type QueryParams } from "@harnesskit/protocol/ahp";
 import type * as z from "zod";
 import type { AhpServerLimits } from "./limits.ts";
-import { invalidParams, type RefusalReason } from "./refusal.ts";
+import { invalidParams } from "./refusal.ts";
 
 const describeIssue = ({ path, message }: z.core.$ZodIssue): string => {
   const where = path.map(String).join(".");
@@ -13,7 +13,7 @@ export const parseWith = <T>(
   schema: z.ZodType<T>,
   value: unknown,
   what: string,
-  reason: RefusalReason = "invalid_params",
+  reason = "invalid_params",
 ): T => {
   let parsed: z.ZodSafeParseResult<T>;
   try {

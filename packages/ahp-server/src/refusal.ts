@@ -28,51 +28,17 @@ export class HandlerError extends HarnessError<HandlerErrorCode> {
   }
 }
 
-/** The reasons in `data.reason` of an error; a {@link HandlerError} brings its own. */
-export type RefusalReason =
-  | "not_json"
-  | "not_utf8"
-  | "incomplete"
-  | "too_deep"
-  | "message_too_large"
-  | "batch_of_messages"
-  | "not_json_rpc"
-  | "duplicate_id"
-  | "handshake_required"
-  | "unknown_method"
-  | "invalid_params"
-  | "id_too_long"
-  | "handshake_too_long"
-  | "request_expected"
-  | "notification_expected"
-  | "depth_exceeded"
-  | "invalid_payload"
-  | "snapshot_too_large"
-  | "batch_too_large"
-  | "not_batchable"
-  | "unsupported_version"
-  | "handler_failed"
-  | "invalid_decision"
-  | "not_supported"
-  | "state_not_kept"
-  | "timeout"
-  | "cancelled"
-  | "overloaded"
-  | "result_too_large"
-  | "server_closed"
-  | "audit_full"
-  | "internal";
-
+/** An error with its `data.reason`; a {@link HandlerError} brings its own. */
 const toRefusal = (code: number, reason: string, message: string, data?: JsonObject, cause?: unknown) =>
   new ProtocolError(code, message, { data: { reason, ...data }, cause });
 
 /** -32602 */
-export const invalidParams = (reason: RefusalReason, message: string, data?: JsonObject): ProtocolError =>
+export const invalidParams = (reason: string, message: string, data?: JsonObject): ProtocolError =>
   toRefusal(JsonRpcErrorCode.InvalidParams, reason, message, data);
 
 /** -32600 */
 export const invalidRequestError = (
-  reason: RefusalReason,
+  reason: string,
   message: string,
   data?: JsonObject,
 ): ProtocolError => toRefusal(JsonRpcErrorCode.InvalidRequest, reason, message, data);

@@ -46,17 +46,16 @@ export interface ApprovalWatchOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Where approvals are kept. Every write is one transaction. Values that it returns are deeply frozen. Calls reject with
- * `invalid_argument` for arguments that are not valid, and with `store_closed` after `close`; a store in a file also with the errors
- * of its file.
- */
 export interface AskOptions {
   /** Ids of records for which other calls wait now: this question is not a repetition of those. @default none */
   readonly others?: readonly string[] | undefined;
 }
 
-/** A store of questions, answers and grants; its contract is `approvalStoreContract` of `/testing`. */
+/**
+ * Where approvals are kept. Every write is one transaction. Values that it returns are deeply frozen. Calls reject with
+ * `invalid_argument` for arguments that are not valid, and with `store_closed` after `close`; a store in a file also with the errors
+ * of its file.
+ */
 export interface ApprovalStore {
   /**
    * Puts a question, or finds it if the same was put before (see `findRepeat`). Rejects with `store_full`, and with `too_large`,

@@ -7,19 +7,25 @@ import {
   GrantSchema,
   IdSchema,
 } from "@harnesskit/protocol/hub";
-import { type Clock, type CreateId, checkNumber, randomId, systemClock } from "@harnesskit/wire";
-import { activeTrace } from "@harnesskit/wire/trace";
+import {
+  type Clock,
+  type CreateId,
+  checkNumber,
+  randomId,
+  sharedSignal,
+  systemClock,
+} from "@harnesskit/wire";
+import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
 import * as z from "zod";
 import { ApprovalRules } from "./approval-rules.ts";
-import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
+import type { ApprovalFilter, ApprovalStore, ApprovalWatchOptions } from "./approval-store.ts";
 import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
+import { ApprovalError } from "./errors.ts";
 import { type ApprovalLimits, approvalLimits } from "./limits.ts";
 import { checkApprovalStoreOptions } from "./option-names.ts";
 import { parseBounded, parseValue, readQuestion } from "./question.ts";
 import { awaited, type MaybePromise, runSteps, type Steps } from "./steps.ts";
-import { traceApproval } from "./traced-approval.ts";
 import { ApprovalEventSchema } from "./transition.ts";
-import { watchRecords } from "./watch-records.ts";
 
 export interface ApprovalStoreOptions {
   /** Limits to override. @default each as {@link ApprovalLimits} states */
@@ -42,6 +48,33 @@ const FilterSchema = z.object({
   agent: IdSchema.optional(),
   session: IdSchema.optional(),
 });
+
+/**
+ * Reports an approval that has its answer, from its question to its answer, whichever processes were there meanwhile. It belongs to
+ * what asked, and links to what answered. To be called once, after the answer is stored.
+ */
+const traceApproval = (record: ApprovalRecord): void => {
+  const { id: approvalId, origin, subject, risk, rule, status, answer, trace } = record;
+  const isByGrant = answer?.grantId !== undefined;
+  const span = startSpan(() =>
+    approvalSpan({
+      tool: subject.tool,
+      approvalId,
+      conversationId: origin.session,
+      input: subject.input,
+      answer: status,
+      more: {
+        "harness.approval.risk": risk.level,
+        "harness.approval.rule": rule.id,
+        "harness.approval.is_by_grant": isByGrant,
+      },
+      parent: trace,
+      links: status === "expired" || isByGrant ? [] : [activeTrace()],
+      startedAtMs: record.createdAtMs,
+    }),
+  );
+  span?.end(undefined, status === "expired" ? record.expiresAtMs : (answer?.atMs ?? record.changedAtMs));
+};
 
 /**
  * A store over a backing: the rules of approvals once, for every kind of storage. Throws `invalid_argument` for limits that are not
@@ -89,6 +122,53 @@ export const createApprovalStore = (
     return backing.read(work);
   };
 
+  /** Reads pages after the last record that was read, and waits for a write or the next poll where there is none: it keeps no queue, and a slow reader costs nothing. */
+  async function* watch(given: ApprovalWatchOptions = {}): AsyncGenerator<ApprovalRecord, void, undefined> {
+    const { afterSeq = 0, signal } = given;
+    checkNumber("afterSeq", afterSeq, { min: 0 });
+    let after = afterSeq;
+    if (waiting.size >= limits.maxWatchers) {
+      throw new ApprovalError("store_full", `maxWatchers of ${limits.maxWatchers} is reached`);
+    }
+    let isChanged = false;
+    let onChange: (() => void) | undefined;
+    const changed = () => {
+      isChanged = true;
+      onChange?.();
+    };
+    waiting.add(changed);
+    const stopListening = backing.onChange?.(changed);
+    if (signal) sharedSignal(signal).addEventListener("abort", changed);
+    const isOver = () => signal?.aborted === true || closing.signal.aborted;
+    try {
+      while (!isOver()) {
+        isChanged = false;
+        const { records, nextSeq } = await store.page({ afterSeq: after }).catch((error: unknown) => {
+          if (isOver()) return { records: [], nextSeq: after };
+          throw error;
+        });
+        for (const record of records) {
+          if (isOver()) return;
+          yield record;
+        }
+        after = nextSeq;
+        if (records.length > 0 || isChanged) continue;
+        await new Promise<void>((resolve) => {
+          const cancel = clock.after(limits.watchPollMs, resolve);
+          onChange = () => {
+            cancel();
+            resolve();
+          };
+        });
+        onChange = undefined;
+      }
+    } finally {
+      waiting.delete(changed);
+      stopListening?.();
+      signal?.removeEventListener("abort", changed);
+    }
+  }
+
   const store: ApprovalStore = {
     async ask(question, { others = [] } = {}) {
       const checked = await readQuestion(question, limits);
@@ -121,8 +201,7 @@ export const createApprovalStore = (
       const passedSeq = records.length < limit ? Math.max(afterSeq, lastSeq) : afterSeq;
       return { records, nextSeq: Math.max(records.at(-1)?.seq ?? afterSeq, passedSeq) };
     },
-    watch: (watchOptions) =>
-      watchRecords(store, { waiting, backing, clock, limits, closed: closing.signal }, watchOptions),
+    watch,
     grants: () => backing.read((table) => table.grants()),
     async revokeGrant(id, by) {
       const [key, revoker] = [parseValue(IdSchema, id, "id"), parseValue(IdSchema, by, "by")];

@@ -1,8 +1,7 @@
-import { BoundedMap } from "@harnesskit/wire";
+import { BoundedMap, defineOptions } from "@harnesskit/wire";
 import type { AuditEntry } from "./entry.ts";
 import { formatEntry } from "./format-entry.ts";
 import { type MemoryAuditLimits, memoryLimits } from "./limits.ts";
-import { checkMemoryAuditSinkOptions } from "./option-names.ts";
 import { createRedactor, type Redactor } from "./redactor.ts";
 import type { AuditSink } from "./sink.ts";
 
@@ -23,9 +22,13 @@ export interface MemoryAuditSink extends AuditSink {
   readonly dropped: number;
 }
 
+const checkOptions = defineOptions<MemoryAuditSinkOptions>("createMemoryAuditSink", {
+  ...{ limits: false, redactor: false, clock: false },
+});
+
 /** Makes a {@link MemoryAuditSink}. Throws `invalid_argument`. */
 export const createMemoryAuditSink = (options: MemoryAuditSinkOptions = {}): MemoryAuditSink => {
-  checkMemoryAuditSinkOptions(options);
+  checkOptions(options);
   const { redactor = createRedactor(), clock = Date.now } = options;
   const limits = memoryLimits.resolve(options.limits);
   let dropped = 0;

@@ -1,5 +1,4 @@
-import { InvalidArgumentError, redactedPlaceholder as redacted, withoutSecretShapes } from "@harnesskit/wire";
-import { checkRedactorOptions } from "./option-names.ts";
+import { defineOptions, InvalidArgumentError, redactedPlaceholder as redacted, withoutSecretShapes } from "@harnesskit/wire";
 import { secretKeyJudge } from "./secret-keys.ts";
 
 export interface RedactorOptions {
@@ -119,6 +118,8 @@ export class Redactor {
   }
 }
 
+const checkOptions = defineOptions<RedactorOptions>("createRedactor", { secretKeys: false, secrets: false });
+
 /** Makes a {@link Redactor}. Throws `invalid_argument`. */
 export const createRedactor = (options: RedactorOptions = {}): Redactor =>
-  new Redactor(checkRedactorOptions(options));
+  new Redactor(checkOptions(options));

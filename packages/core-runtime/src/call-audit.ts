@@ -26,7 +26,7 @@ const callEntry = (
   causation_id: causationId ?? directiveId,
 });
 
-/** How long a call may run before its beginning has an entry of its own. */
+/** A call that runs so long, or twice as long, has an entry for its beginning. */
 const startDelayMs = 20;
 
 /** Records the calls of one session: one that ends soon has one entry, any other one for its beginning and one for its end. */
@@ -48,8 +48,13 @@ export class CallAudit {
     if (this.#cancelTimer || !audit.sink) return;
     this.#cancelTimer = clock.after(startDelayMs, () => {
       this.#cancelTimer = undefined;
+      const latestMs = clock.elapsedMs() - startDelayMs;
       for (const call of this.#openCalls()) {
         if (!call.isSent || call.isStartRecorded) continue;
+        if (call.startedMs > latestMs) {
+          this.started();
+          continue;
+        }
         call.isStartRecorded = true;
         audit.record(this.#entry("tool.call", call));
       }

@@ -1,4 +1,5 @@
-import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Redactor } from "@harnesskit/audit";
+import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import {
   type AgentToolResult,
   OutputReferenceSchema,
@@ -7,9 +8,28 @@ import {
 } from "@harnesskit/protocol/runtime";
 import { jsonProblem } from "@harnesskit/wire/json";
 import type { CoreContext } from "./core-context.ts";
-import type { RegisteredTool } from "./judge-tool.ts";
-import { redactedJson } from "./redacted-json.ts";
-import { checkValue, type ValidationProblem } from "./tool-validators.ts";
+import { checkValue, type RegisteredTool, type ValidationProblem } from "./judge-tool.ts";
+
+const redactedValue = (value: JsonValue, redactor: Redactor): JsonValue => {
+  if (typeof value === "string") return redactor.text(value);
+  if (typeof value !== "object" || value === null) return value;
+  return Array.isArray(value)
+    ? value.map((entry) => redactedValue(entry, redactor))
+    : redactedJson(value, redactor);
+};
+
+/** The object without what looks like a secret in its strings; the same object if it holds nothing but numbers and flags. */
+export const redactedJson = (value: JsonObject, redactor: Redactor): JsonObject => {
+  let redacted = value;
+  for (const key of Object.keys(value)) {
+    const entry = value[key] as JsonValue;
+    const kept = redactedValue(entry, redactor);
+    if (kept === entry) continue;
+    if (redacted === value) redacted = { ...value };
+    redacted[key] = kept;
+  }
+  return redacted;
+};
 
 /** What the agent says of the run beside its outcome (section 4.3.3). Absent where it says nothing. */
 export interface CallReport {

@@ -3,18 +3,16 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { displayText, InvalidArgumentError, isThenable } from "@harnesskit/wire";
 import { isObject, isPlainObject, jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
-import type { Agents } from "./agents.ts";
-import type { AuthorizationRequest } from "./authorize.ts";
 import { Call, endedCall, type ToolCall } from "./call.ts";
 import { auditRefusedCall } from "./call-audit.ts";
 import { type CallOptions, checkCallOptions } from "./call-options.ts";
 import { type CallResult, coreResult, misfit } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
+import type { AuthorizationRequest } from "./core-options.ts";
 import { unbacked } from "./directives/directives.ts";
-import type { RegisteredTool } from "./judge-tool.ts";
+import { checkValue, type RegisteredTool } from "./judge-tool.ts";
 import type { RuntimeCore } from "./runtime-core.ts";
 import type { Session } from "./session.ts";
-import { checkValue } from "./tool-validators.ts";
 
 const { AgentUnavailable, InvalidInput, ToolNotFound } = RuntimeErrorCode;
 const retryable = { retryable: true };
@@ -24,12 +22,10 @@ const noTool = (toolId: string): CallResult =>
 /** Takes calls: finds the tool, checks the input, asks for the permission, uses the directive, and hands the call to the agent's session. */
 export class CallRouter {
   readonly #context: CoreContext;
-  readonly #agents: Agents;
   readonly #core: RuntimeCore;
 
-  constructor(context: CoreContext, agents: Agents, core: RuntimeCore) {
+  constructor(context: CoreContext, core: RuntimeCore) {
     this.#context = context;
-    this.#agents = agents;
     this.#core = core;
   }
 
@@ -63,11 +59,11 @@ export class CallRouter {
   }
 
   #find(toolId: string): { session: Session; tool: RegisteredTool } | CallResult {
-    if (this.#agents.closing) return coreResult(RuntimeErrorCode.CoreClosed, "the core takes no more calls");
+    if (this.#core.isClosing) return coreResult(RuntimeErrorCode.CoreClosed, "the core takes no more calls");
     const agentId = toolId.slice(0, Math.max(0, toolId.indexOf("/")));
     const closed = this.#core.refusal(agentId);
     if (closed) return closed;
-    const session = this.#agents.session(agentId);
+    const session = this.#core.session(agentId);
     const tool = session?.routable ? session.tools.get(toolId) : undefined;
     if (session && tool) return { session, tool };
     if (session?.routable) {

@@ -2,8 +2,8 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { AgentToolStream } from "@harnesskit/protocol/runtime";
 import { Feed } from "@harnesskit/wire";
 import { measureJson } from "@harnesskit/wire/json";
+import { redactedJson } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
-import { redactedJson } from "./redacted-json.ts";
 
 /** One piece of what a running call streams (section 4.3.2). */
 export interface StreamChunk {

@@ -3,9 +3,8 @@ import { createRedactor, type Redactor } from "@harnesskit/audit";
 import { callSafely, HarnessError, InvalidArgumentError, warnPlatform } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
 import { AuditTrail } from "./audit-trail.ts";
-import type { Authorize } from "./authorize.ts";
 import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } from "./core-limits.ts";
-import type { CoreOptions } from "./core-options.ts";
+import type { Authorize, CoreOptions } from "./core-options.ts";
 import { IssuedDirectives } from "./directives/directives.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { GrantAuthorizer } from "./permissions/authorize-by-grants.ts";
@@ -65,7 +64,7 @@ export const createContext = (options: CoreOptions): CoreContext => {
     keys: new IdempotencyKeys(clock, times.idempotencyTtlMs, limits.maxIdempotencyBytes),
     server: {
       core_version: options.coreVersion ?? "0.0.0",
-      instance_id: options.instanceId ?? randomUUID(),
+      instance_id: randomUUID(),
     },
     report,
     notify: (agentId, call) =>

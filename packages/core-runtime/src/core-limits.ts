@@ -45,10 +45,6 @@ export const coreLimits = defineLimits({
   maxInvalidMessages: 100,
   /** Audit entries a minute that one agent can cause beside its calls; more are only counted. */
   maxAuditEventsPerMinute: 120,
-  /** Open watches of tools and health, each. */
-  maxWatchers: 256,
-  /** Agents that `startCore` runs, stopped ones included. */
-  maxAgents: 256,
   /** Characters of a line for `onOutput`; a longer one comes in parts. */
   maxOutputLineLength: 8192,
   /** Bytes of the end of each agent's standard error that are kept for errors. */

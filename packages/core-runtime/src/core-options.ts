@@ -1,9 +1,37 @@
 import type { AuditSink, Redactor } from "@harnesskit/audit";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
+import type { Actor, Caller } from "@harnesskit/protocol/runtime";
 import type { HarnessError } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
-import type { Authorize } from "./authorize.ts";
 import type { CoreLimits, CoreTimes } from "./core-limits.ts";
+import type { ToolInfo } from "./judge-tool.ts";
 import type { GrantStore } from "./permissions/grants.ts";
+
+/** A call that asks whether it may be made (section 4.3.1). */
+export interface AuthorizationRequest {
+  readonly tool: ToolInfo;
+  /** What the agent's manifest declares that its tools need; empty without a manifest. `tool.permissions` may name less. */
+  readonly permissions: readonly string[];
+  readonly caller: Caller | undefined;
+  readonly actor: Actor | undefined;
+  /** The directive that asks for the call, if one does. */
+  readonly directiveId: string | undefined;
+  readonly correlationId: string | undefined;
+  readonly causationId: string | undefined;
+  readonly callId: string;
+  /** What the tool will get, checked against its schema. Not to be changed. */
+  readonly input: Readonly<JsonObject>;
+}
+
+/** Allowed, or not and why; the reason and the details go to the caller and must be safe. */
+export type Authorization =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly reason: string; readonly details?: JsonObject };
+
+/**
+ * Decides about a call before it is sent. Without a valid decision the call is refused.
+ */
+export type Authorize = (request: AuthorizationRequest) => Authorization | PromiseLike<Authorization>;
 
 /** Options of a core. */
 export interface CoreOptions extends Partial<CoreTimes> {
@@ -35,8 +63,6 @@ export interface CoreOptions extends Partial<CoreTimes> {
   readonly operatorCommand?: string | undefined;
   /** The core's version, as announced to agents. @default "0.0.0" */
   readonly coreVersion?: string | undefined;
-  /** This core's id, as announced to agents. @default a random UUID */
-  readonly instanceId?: string | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }

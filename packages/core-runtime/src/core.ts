@@ -1,12 +1,12 @@
 import type { Channel, WatchOptions } from "@harnesskit/wire";
 import type { Admission, Launch, LaunchObserver } from "./admissions.ts";
-import type { AgentInfo } from "./agents.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { LaunchedAgent } from "./launch/launched-agent.ts";
+import type { AgentInfo } from "./session.ts";
 
 /** The core of the runtime protocol: runs agents, knows their tools, and calls them. */
 export interface RunningCore extends AsyncDisposable {
@@ -31,11 +31,6 @@ export interface RunningCore extends AsyncDisposable {
   readonly directives: Directives;
   /** The tools of all agents that have a session. */
   tools(): readonly ToolInfo[];
-  /**
-   * The tools now, and again whenever they change; a slow reader gets the newest list only. Throws `buffer_full` when
-   * there are `maxWatchers`.
-   */
-  watchTools(options?: WatchOptions): AsyncIterableIterator<readonly ToolInfo[]>;
   /** The agents that have a session. */
   agents(): readonly AgentInfo[];
   /**
@@ -56,7 +51,7 @@ export interface RunningCore extends AsyncDisposable {
   /**
    * Starts the agent of a directory by its `opensentience.agent.json`, and resolves when it has registered its tools.
    * Rejects with `manifest_not_found`, `manifest_unsafe`, `manifest_too_large` or `manifest_invalid`, with `agent_exists`
-   * when an agent with its id runs, with `agent_start_failed` (see `ready()`), `buffer_full` (`maxAgents`)
+   * when an agent with its id runs, with `agent_start_failed` (see `ready()`)
    * or `core_stopped`.
    */
   launch(directory: string): Promise<LaunchedAgent>;
@@ -82,7 +77,7 @@ export interface RunningCore extends AsyncDisposable {
   launched(): readonly LaunchedAgent[];
   /**
    * The state of each launched agent, and each change; of an agent, a slow reader gets the newest state only. Throws
-   * `buffer_full` when there are `maxWatchers`.
+   * `buffer_full` when there are 256 readers.
    */
   health(options?: WatchOptions): AsyncIterableIterator<LaunchedAgent>;
   /**

@@ -1,12 +1,12 @@
 import { defineOptions, type OptionNames } from "@harnesskit/wire";
 import type { CoreOptions } from "./core-options.ts";
-import type { StartCoreOptions } from "./launch/launch-options.ts";
+import type { StartCoreOptions } from "./launch/launched-agent.ts";
 import type { FileStoreOptions } from "./records/record-file.ts";
 import type { CoreClientOptions } from "./remote/core-client.ts";
 import type { CoreServerOptions } from "./remote/core-server.ts";
 import type { AgentHostOptions } from "./thread-tools/agent-host-options.ts";
 import type { AgentToolsOptions } from "./thread-tools/agent-tools.ts";
-import type { ThreadToolsOptions } from "./thread-tools/thread-tools.ts";
+import type { ThreadToolsOptions } from "./thread-tools/hosted-tool.ts";
 
 const coreOptions = {
   grants: false,
@@ -17,7 +17,6 @@ const coreOptions = {
   onError: false,
   operatorCommand: false,
   coreVersion: false,
-  instanceId: false,
   clock: false,
   heartbeatIntervalMs: false,
   missedHeartbeats: false,
@@ -35,7 +34,6 @@ export const checkStartCoreOptions = defineOptions<StartCoreOptions>("startCore"
   environment: false,
   restart: false,
   onOutput: false,
-  random: false,
   connectTimeoutMs: false,
   registerTimeoutMs: false,
   reconnectTimeoutMs: false,
@@ -50,7 +48,6 @@ export const checkStartCoreOptions = defineOptions<StartCoreOptions>("startCore"
 export const checkCoreClientOptions = defineOptions<CoreClientOptions>("createCoreClient", {
   transport: true,
   token: true,
-  name: false,
   requestTimeoutMs: false,
   reconnect: false,
   onError: false,
@@ -86,7 +83,6 @@ export const checkAgentToolsOptions = defineOptions<AgentToolsOptions>("createAg
   host: true,
   without: false,
   onNote: false,
-  limits: false,
   callerId: false,
   actor: false,
 });

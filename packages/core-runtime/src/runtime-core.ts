@@ -5,7 +5,6 @@ import {
   checkNumber,
   createDeferred,
   InvalidArgumentError,
-  type WatchOptions,
 } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import {
@@ -16,7 +15,6 @@ import {
   type Launch,
   type LaunchObserver,
 } from "./admissions.ts";
-import { type AgentInfo, Agents } from "./agents.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
@@ -27,17 +25,20 @@ import { type CoreContext, createContext } from "./core-context.ts";
 import type { CoreOptions } from "./core-options.ts";
 import type { Directives } from "./directives/directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
-import { Session } from "./session.ts";
+import { type AgentInfo, Session } from "./session.ts";
 
 /** What a core does beside running processes. */
 export class RuntimeCore {
   readonly context: CoreContext;
   readonly admissions: Admissions;
+  /** It takes no more calls and launches. */
+  isClosing = false;
   /** When a connection last began with what is not a frame, by `elapsedMs` of the clock. */
   unframedMs = Number.NEGATIVE_INFINITY;
   /** For all connections without a session together. */
   readonly auditBudget: AuditBudget;
-  readonly #agents: Agents;
+  /** Of each agent the session that it has now. */
+  readonly #sessions = new Map<string, Session>();
   readonly #router: CallRouter;
   readonly #greeting = new Set<AgentConnection>();
   readonly #open = new Set<Promise<unknown>>();
@@ -49,8 +50,7 @@ export class RuntimeCore {
     const { clock, limits, times } = this.context;
     this.admissions = new Admissions(clock, times.tokenLifetimeMs);
     this.auditBudget = new AuditBudget(clock, limits.maxAuditEventsPerMinute);
-    this.#agents = new Agents(this.context);
-    this.#router = new CallRouter(this.context, this.#agents, this);
+    this.#router = new CallRouter(this.context, this);
   }
 
   connect(channel: Channel): void {
@@ -84,9 +84,9 @@ export class RuntimeCore {
       channel,
       admitted,
       hello: hello.payload,
-      agents: this.#agents,
+      onEnd: (ended, reason) => this.#ended(ended, reason),
     });
-    const before = this.#agents.session(agentId);
+    const before = this.#sessions.get(agentId);
     before?.goodbye({
       code: RuntimeErrorCode.AgentLost,
       message: "another session of the agent took its place",
@@ -100,13 +100,13 @@ export class RuntimeCore {
       details: { launch_id: launchId, superseded: before !== undefined },
     });
     session.open(hello.id);
-    this.#agents.add(session);
+    this.#sessions.set(agentId, session);
     session.notifyConnected();
     return session;
   }
 
   admit(launch: Launch, observer: LaunchObserver): Admission {
-    if (this.#closing || this.#agents.closing) throw new ConnectionClosedError("the core is closing");
+    if (this.isClosing) throw new ConnectionClosedError("the core is closing");
     if (!AgentIdSchema.safeParse(launch.agentId).success) {
       throw new InvalidArgumentError("agentId must be an agent id as in a manifest");
     }
@@ -150,33 +150,33 @@ export class RuntimeCore {
   }
 
   tools(): readonly ToolInfo[] {
-    return this.#agents.tools();
-  }
-
-  watchTools(options?: WatchOptions): AsyncIterableIterator<readonly ToolInfo[]> {
-    return this.#agents.watchTools(options);
+    return [...this.#sessions.values()].flatMap((session) => session.tools.infos());
   }
 
   agents(): readonly AgentInfo[] {
-    return this.#agents.infos();
+    return Array.from(this.#sessions.values(), ({ info }) => info);
+  }
+
+  session(agentId: string): Session | undefined {
+    return this.#sessions.get(agentId);
   }
 
   async ping(agentId: string, options: { readonly timeoutMs?: number } = {}): Promise<number> {
     const timeoutMs = checkNumber("timeoutMs", options.timeoutMs ?? 5000);
-    const session = this.#agents.session(agentId);
+    const session = this.#sessions.get(agentId);
     if (!session) throw new ConnectionClosedError(`the agent ${agentId} has no session`);
     return await session.ping(timeoutMs);
   }
 
   goodbye(agentId: string, { reason }: { readonly reason: string }): boolean {
-    const session = this.#agents.session(agentId);
+    const session = this.#sessions.get(agentId);
     session?.goodbye({ code: "core.goodbye", message: reason });
     return session !== undefined;
   }
 
   async drain(options: { readonly timeoutMs?: number } = {}): Promise<void> {
     const timeoutMs = checkNumber("timeoutMs", options.timeoutMs ?? 30_000, { min: 0 });
-    this.#agents.closing = true;
+    this.isClosing = true;
     if (!this.#closing) {
       this.context.audit.record({ action: "core.draining", outcome: "ok" });
       await this.whenIdle(undefined, timeoutMs);
@@ -186,9 +186,9 @@ export class RuntimeCore {
 
   /** Settles when an agent, or all of them, have no call; at the latest after `timeoutMs`. */
   async whenIdle(agentId?: string, timeoutMs = Number.POSITIVE_INFINITY): Promise<void> {
-    const sessions = this.#agents
-      .sessions()
-      .filter((session) => (agentId ?? session.agentId) === session.agentId);
+    const sessions = [...this.#sessions.values()].filter((session) =>
+      agentId === undefined ? true : session.agentId === agentId,
+    );
     const idle = Promise.all(sessions.map(({ calls }) => calls.whenIdle()));
     await settleWithin(idle, { name: "drain", timeoutMs, clock: this.context.clock });
   }
@@ -207,14 +207,28 @@ export class RuntimeCore {
   }
 
   async #close(): Promise<void> {
-    this.#agents.closing = true;
+    this.isClosing = true;
     const reason = { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" };
-    for (const session of this.#agents.sessions()) session.goodbye(reason);
+    for (const session of [...this.#sessions.values()]) session.goodbye(reason);
     for (const connection of [...this.#greeting]) connection.close();
     for (const admitted of this.admissions.all()) this.admissions.remove(admitted);
-    this.#agents.close();
     await Promise.all(this.#open);
     this.context.audit.record({ action: "core.closed", outcome: "ok" });
+  }
+
+  #ended(session: Session, reason: DisconnectReason): void {
+    const { agentId } = session;
+    // Another session of the agent may have taken its place already.
+    if (this.#sessions.get(agentId) === session) this.#sessions.delete(agentId);
+    this.context.audit.record({
+      action: "agent.disconnected",
+      outcome:
+        reason.code === RuntimeErrorCode.CoreClosed || reason.code === "core.goodbye" ? "ok" : "failed",
+      agent_id: agentId,
+      session_id: session.sessionId,
+      duration_ms: this.context.clock.elapsedMs() - session.openedMs,
+      details: { code: reason.code, suppressed: session.auditBudget.suppressed },
+    });
   }
 
   #revoke(admitted: AdmittedLaunch, reason: DisconnectReason | undefined): boolean {

@@ -2,8 +2,8 @@ import { HarnessError } from "@harnesskit/wire";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { _, Ajv2020, type KeywordCxt, type ValidateFunction } from "ajv/dist/2020.js";
 import { RE2JS } from "re2js";
+import type { ValidationProblem, Validator } from "./judge-tool.ts";
 import { type Steps, stepKeyword } from "./safe-schema.ts";
-import type { ValidationProblem, Validator } from "./tool-validators.ts";
 
 /**
  * Regular expressions of untrusted declarations: tested by an engine with linear time,

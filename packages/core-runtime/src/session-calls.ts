@@ -215,8 +215,8 @@ export class SessionCalls {
   }
 
   #hasSlot(call: Call): boolean {
-    const { limit = Infinity, taken = 0 } = this.#slots.get(call.tool.info.name) ?? {};
-    return this.inflight < this.#maxInflight && taken < limit;
+    const slots = this.#slots.get(call.tool.info.name);
+    return this.inflight < this.#maxInflight && (slots === undefined || slots.taken < slots.limit);
   }
 
   #refuseBusy(call: Call): void {

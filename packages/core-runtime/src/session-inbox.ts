@@ -14,8 +14,8 @@ import type { HarnessError } from "@harnesskit/wire";
 import { isObject, maxMessageDepth, measureJson } from "@harnesskit/wire/json";
 import type { CoreContext } from "./core-context.ts";
 import { toMessage } from "./core-message.ts";
+import { loadSchemaCompiler } from "./judge-tool.ts";
 import type { Session } from "./session.ts";
-import { loadSchemaCompiler } from "./tool-validators.ts";
 
 /** Values in a control message: anything but a result, a chunk or a registration. Usual ones have a few dozen. */
 const maxControlNodes = 20_000;
@@ -56,7 +56,8 @@ export class SessionInbox {
 
   /** A promise holds back what follows. */
   take(message: unknown): void | Promise<void> {
-    if (!isObject(message) || !Number.isSafeInteger(message.v) || typeof message.type !== "string") {
+    if (isUsualResult(message)) this.#recordStray(this.#session.calls.takeResult(message));
+    else if (!isObject(message) || !Number.isSafeInteger(message.v) || typeof message.type !== "string") {
       this.#refuse(isObject(message) ? message : {}, "not a message of the runtime protocol");
     } else if (message.v !== RUNTIME_PROTOCOL_VERSION) {
       this.#violation(RuntimeErrorCode.UnsupportedVersion, "the version that was agreed on is 1", message);
@@ -88,7 +89,6 @@ export class SessionInbox {
   }
 
   #parse(message: RawMessage, type: AgentMessageType): AgentMessage | undefined {
-    if (isUsualResult(message)) return message;
     if (type === "agent.tools.register") return parseRegistration(message);
     const isBulk = type === "agent.tool.result" || type === "agent.tool.stream";
     if (!isBulk && !isSmall(message)) return undefined;

@@ -17,7 +17,6 @@ import {
 } from "@harnesskit/wire";
 import { startDeadline, within } from "@harnesskit/wire/time";
 import type { AdmittedLaunch, DisconnectReason, LaunchObserver } from "./admissions.ts";
-import type { AgentInfo, Agents } from "./agents.ts";
 import { AuditBudget } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
 import { coreResult } from "./call-result.ts";
@@ -30,13 +29,28 @@ import { ToolRegistry } from "./tool-registry.ts";
 /** How an agent is: as it reports, or `unhealthy` when its heartbeats stop. */
 export type AgentStatus = "ok" | "degraded" | "unhealthy";
 
+/** An agent with a session. */
+export interface AgentInfo {
+  readonly agentId: string;
+  readonly agentVersion: string;
+  readonly sessionId: string;
+  readonly launchId: string;
+  readonly status: AgentStatus;
+  readonly tools: number;
+  /** What its last heartbeat says: how long it runs, and how many calls. Absent before the first. */
+  readonly heartbeat?: Pick<AgentHeartbeat["payload"], "uptime_ms" | "inflight_calls"> | undefined;
+  /** Calls that it runs, and calls that wait for it. */
+  readonly inflight: number;
+  readonly waiting: number;
+}
+
 export interface SessionOptions {
   readonly context: CoreContext;
   readonly channel: Channel;
   readonly admitted: AdmittedLaunch;
   readonly hello: AgentHello["payload"];
-  /** Receives what the session reports. */
-  readonly agents: Agents;
+  /** Receives the session when it is over. */
+  readonly onEnd: (session: Session, reason: DisconnectReason) => void;
 }
 
 const maxPings = 16;
@@ -56,7 +70,7 @@ export class Session {
   lastHeartbeat: AgentInfo["heartbeat"];
   readonly #context: CoreContext;
   readonly #channel: Channel;
-  readonly #agents: Agents;
+  readonly #onEnd: SessionOptions["onEnd"];
   readonly #inbox: SessionInbox;
   readonly #pings = new Map<string, Deferred<void>>();
   #lastSent: Promise<void> | undefined;
@@ -64,10 +78,10 @@ export class Session {
   #missed = false;
   #ended = false;
 
-  constructor({ context, channel, admitted, hello, agents }: SessionOptions) {
+  constructor({ context, channel, admitted, hello, onEnd }: SessionOptions) {
     this.#context = context;
     this.#channel = channel;
-    this.#agents = agents;
+    this.#onEnd = onEnd;
     this.admitted = admitted;
     this.hello = hello;
     this.agentId = admitted.launch.agentId;
@@ -80,6 +94,20 @@ export class Session {
 
   get routable(): boolean {
     return !this.#ended && this.status !== "unhealthy";
+  }
+
+  get info(): AgentInfo {
+    return {
+      agentId: this.agentId,
+      agentVersion: this.hello.agent_version,
+      sessionId: this.sessionId,
+      launchId: this.admitted.launch.launchId,
+      status: this.status,
+      heartbeat: this.lastHeartbeat,
+      tools: this.tools.size,
+      inflight: this.calls.inflight,
+      waiting: this.calls.waiting,
+    };
   }
 
   /** Sends the welcome, and expects heartbeats from now on. */
@@ -130,7 +158,6 @@ export class Session {
   toolsChanged(): void {
     const toolIds = this.tools.ids();
     this.#notify((observer) => observer.registered(toolIds));
-    this.#agents.toolsChanged();
   }
 
   /**
@@ -205,7 +232,7 @@ export class Session {
     );
     void this.#channel.close();
     this.#notify((observer) => observer.disconnected({ code: reason.code, message: reason.message }));
-    this.#agents.ended(this, reason);
+    this.#onEnd(this, reason);
   }
 
   /** Records what the agent caused, within its budget. */

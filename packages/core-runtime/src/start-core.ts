@@ -1,15 +1,7 @@
 import type { AuditEntryInput } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { createUnixListener } from "@harnesskit/transport-uds";
-import {
-  BufferFullError,
-  checkNumber,
-  createDeferred,
-  displayText,
-  type Listener,
-  Watches,
-  type WatchOptions,
-} from "@harnesskit/wire";
+import { createDeferred, displayText, type Listener, Watches, type WatchOptions } from "@harnesskit/wire";
 import { type CallResult, coreResult } from "./call-result.ts";
 import type { RunningCore } from "./core.ts";
 import { coreLimits, launchTimes, resolveTimes } from "./core-limits.ts";
@@ -27,8 +19,7 @@ import {
   LaunchError,
   ManifestError,
 } from "./launch/errors.ts";
-import type { LaunchContext, StartCoreOptions } from "./launch/launch-options.ts";
-import type { LaunchedAgent } from "./launch/launched-agent.ts";
+import type { LaunchContext, LaunchedAgent, StartCoreOptions } from "./launch/launched-agent.ts";
 import { type ReadManifest, readManifest } from "./launch/read-manifest.ts";
 import { checkStartCoreOptions } from "./option-names.ts";
 import { RuntimeCore } from "./runtime-core.ts";
@@ -50,14 +41,15 @@ const stateEntry = (agent: LaunchedAgent): AuditEntryInput => ({
   },
 });
 
+/** Readers of the agents' states at the same time. */
+const maxWatchers = 256;
+
 /** A core with a listener, and with the agents that it launched, by their ids. */
 export class StartedCore extends RuntimeCore implements RunningCore {
-  /** The core ends: it launches nothing and takes no more calls. */
-  isStopping = false;
   readonly #launch: LaunchContext;
   /** In the order in which they were launched first. */
   readonly #supervisors = new Map<string, AgentSupervisor>();
-  readonly #watches: Watches<LaunchedAgent>;
+  readonly #watches = new Watches<LaunchedAgent>(maxWatchers);
   #listener: Listener | undefined;
   readonly #stopped = createDeferred<void>();
   #stopping: Promise<void> | undefined;
@@ -65,7 +57,6 @@ export class StartedCore extends RuntimeCore implements RunningCore {
   constructor(options: StartCoreOptions, directory: CoreDirectory) {
     super(options);
     this.#launch = { options, core: this, directory, times: resolveTimes(launchTimes, options) };
-    this.#watches = new Watches(this.context.limits.maxWatchers);
   }
 
   get socketPath(): string {
@@ -79,7 +70,7 @@ export class StartedCore extends RuntimeCore implements RunningCore {
     try {
       this.#listener = createUnixListener({ path: this.socketPath, maxFrameBytes, clock });
       await this.#listener.listen((channel) => this.connect(channel));
-      const reads = await Promise.all(directories.map((directory) => this.#readManifest(directory)));
+      const reads = await Promise.all(directories.map((directory) => readManifest(directory)));
       const ids = new Set<string>();
       for (const { manifest, directory } of reads) {
         if (ids.has(manifest.id)) throw agentExists(manifest.id, directory);
@@ -94,7 +85,7 @@ export class StartedCore extends RuntimeCore implements RunningCore {
 
   async launch(directory: string): Promise<LaunchedAgent> {
     this.#assertOpen();
-    const agent = this.#start(await this.#readManifest(directory));
+    const agent = this.#start(await readManifest(directory));
     await agent.ready();
     return agent.health;
   }
@@ -102,7 +93,7 @@ export class StartedCore extends RuntimeCore implements RunningCore {
   async restart(agentId: string): Promise<LaunchedAgent> {
     this.#assertOpen();
     const agent = this.#get(agentId);
-    const read = await this.#readManifest(agent.directory);
+    const read = await readManifest(agent.directory);
     if (read.manifest.id !== agentId) {
       const reason = `is of another agent than ${agentId} now`;
       throw new ManifestError("manifest_invalid", read.directory, reason, "id");
@@ -142,20 +133,12 @@ export class StartedCore extends RuntimeCore implements RunningCore {
   }
 
   override refusal(agentId: string): CallResult | undefined {
-    if (this.isStopping) return coreResult(RuntimeErrorCode.CoreClosed, "the core takes no more calls");
     if (this.#supervisors.get(agentId)?.health.state !== "stopping") return undefined;
     return coreResult(RuntimeErrorCode.AgentUnavailable, "the agent is being stopped", { retryable: true });
   }
 
   override expects(agentId: string): boolean {
     return this.#supervisors.has(agentId) || super.expects(agentId);
-  }
-
-  override async drain({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
-    checkNumber("timeoutMs", timeoutMs, { min: 0 });
-    this.isStopping = true;
-    await this.whenIdle(undefined, timeoutMs);
-    await this.close();
   }
 
   override close(): Promise<void> {
@@ -168,7 +151,7 @@ export class StartedCore extends RuntimeCore implements RunningCore {
   }
 
   async #stop(): Promise<void> {
-    this.isStopping = true;
+    this.isClosing = true;
     await Promise.all(Array.from(this.#supervisors.values(), (agent) => agent.stop({ atOnce: true })));
     await super.close();
     this.#watches.close();
@@ -176,18 +159,12 @@ export class StartedCore extends RuntimeCore implements RunningCore {
     await this.#launch.directory.remove();
   }
 
-  #readManifest(directory: string): Promise<ReadManifest> {
-    return readManifest(directory);
-  }
-
   #start(read: ReadManifest): AgentSupervisor {
     this.#assertOpen();
     const { id } = read.manifest;
-    const { maxAgents } = this.context.limits;
     const present = this.#supervisors.get(id);
     const state = present?.health.state ?? "stopped";
     if (state !== "stopped" && state !== "crash_loop") throw agentExists(id, read.directory);
-    if (!present && this.#supervisors.size >= maxAgents) throw new BufferFullError("maxAgents", maxAgents);
     const agent = present ?? new AgentSupervisor(this.#launch, read);
     this.#supervisors.set(id, agent);
     agent.restart(read);
@@ -204,7 +181,7 @@ export class StartedCore extends RuntimeCore implements RunningCore {
   }
 
   #assertOpen(): void {
-    if (!this.isStopping) return;
+    if (!this.isClosing) return;
     throw new LaunchError("core_stopped", "the core is closing or closed: nothing is launched any more");
   }
 }

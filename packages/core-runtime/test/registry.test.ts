@@ -123,32 +123,3 @@ describe("a registration", () => {
     await core.close();
   });
 });
-
-describe("the list of tools", () => {
-  it("can be watched: the present list first, then each change, the newest for a slow reader", async () => {
-    const { core, agent } = await agentOf({ limits: { maxWatchers: 2 } });
-    const watch = core.watchTools();
-    const next = async () => (await watch.next()).value.map(({ name }: { name: string }) => name);
-    expect(await next()).toEqual([]);
-    const change = next();
-    await agent.register([echoTool("demo.agent", "a")]);
-    expect(await change).toEqual(["a"]);
-    await agent.register([echoTool("demo.agent", "b")]);
-    await agent.register([echoTool("demo.agent", "c")]);
-    expect(await next()).toEqual(["a", "b", "c"]);
-    const controller = new AbortController();
-    const stopped = core.watchTools({ signal: controller.signal });
-    expect(() => core.watchTools()).toThrow(expect.objectContaining({ code: "buffer_full" }));
-    await stopped.next();
-    const pending = stopped.next();
-    controller.abort();
-    expect(await pending).toEqual({ done: true, value: undefined });
-    core.watchTools({ signal: AbortSignal.abort() });
-    const gone = next();
-    await agent.channel.close();
-    expect(await gone).toEqual([]);
-    const last = watch.next();
-    await core.close();
-    expect(await last).toEqual({ done: true, value: undefined });
-  });
-});

@@ -7,8 +7,8 @@ import { createUnixListener, createUnixTransport } from "@harnesskit/transport-u
 import { ProtocolError } from "@harnesskit/wire";
 import { createPeer } from "@harnesskit/wire/rpc";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import type { AuthorizationRequest } from "../src/authorize.ts";
-import { type StreamChunk, startCore, type ToolInfo } from "../src/index.ts";
+import type { AuthorizationRequest } from "../src/core-options.ts";
+import { type StreamChunk, startCore } from "../src/index.ts";
 import { type CoreServerLimits, createCoreClient, createCoreServer } from "../src/remote/index.ts";
 
 const hello = fileURLToPath(new URL("../../../apps/examples/hello-agent", import.meta.url));
@@ -138,21 +138,6 @@ describe("a core that other processes use", () => {
       status: "failed",
       error: { code: "tool.changed" },
     });
-  });
-
-  it("notifies of tools that come and go", async () => {
-    const { path, core } = await serve([hello]);
-    const client = clientOf(path);
-    const seen: string[][] = [];
-    await client.watchTools({
-      onTools: (tools: readonly ToolInfo[]) => seen.push([...new Set(tools.map(({ agent_id: id }) => id))]),
-    });
-    await core.launch(counting);
-    await vi.waitFor(() =>
-      expect(new Set(seen.at(-1))).toEqual(new Set(["com.example.hello", "com.example.counting"])),
-    );
-    await core.stop("com.example.counting");
-    await vi.waitFor(() => expect(seen.at(-1)).toEqual(["com.example.hello"]));
   });
 
   it("refuses a client with another token, and one that does not introduce itself", async () => {

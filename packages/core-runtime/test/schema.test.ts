@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { coreLimits } from "../src/core-limits.ts";
+import { checkValue, type JudgedSchema, loadSchemaCompiler } from "../src/judge-tool.ts";
 import { SchemaRefusal, toSafeSchema } from "../src/safe-schema.ts";
-import { checkValue, type JudgedSchema, loadSchemaCompiler } from "../src/tool-validators.ts";
 
 const limits = {
   ...coreLimits.defaults,

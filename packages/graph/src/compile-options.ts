@@ -2,7 +2,6 @@ import {
   type Clock,
   type CreateId,
   defineLimits,
-  defineOptions,
   InvalidArgumentError,
   type LimitsOf,
 } from "@harnesskit/wire";
@@ -77,14 +76,3 @@ export interface CompileOptions<F extends Fields = Fields> {
   /** Time. @default that of the system */
   readonly clock?: Clock | undefined;
 }
-
-export const checkCompileOptions = defineOptions<CompileOptions>("compile", {
-  store: false,
-  session: false,
-  durability: { suspend: true, node: true },
-  limits: false,
-  onWarning: false,
-  onError: false,
-  createId: false,
-  clock: false,
-});

@@ -8,11 +8,11 @@ import {
   graphLimits,
 } from "./compile-options.ts";
 import { GraphStream, type StreamOptions } from "./graph-stream.ts";
-import { checkInvokeOptions, type InvokeOptions } from "./invoke-options.ts";
+import type { InvokeOptions } from "./invoke-options.ts";
 import { type DrainOptions, type DrainSummary, EventQueue } from "./observers/event-queue.ts";
 import type { NodeEvent, Observer } from "./observers/node-event.ts";
 import { type ObserverOptions, toRegistration } from "./observers/observers.ts";
-
+import { checkInvokeOptions } from "./option-names.ts";
 import type { GraphOutcome } from "./outcome.ts";
 import type { Host } from "./run/beginning.ts";
 import { invoke } from "./run/invoke.ts";

@@ -1,5 +1,4 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { defineOptions } from "@harnesskit/wire";
 import type { Durability } from "./compile-options.ts";
 import type { ObserverInput } from "./observers/observers.ts";
 import type { InvocationEnd } from "./outcome.ts";
@@ -100,22 +99,3 @@ export type InvokeOptions<F extends Fields = Fields, Inner = never> =
   | StartOptions<F>
   | RecoverOptions<F>
   | ResumeOptions<F, Inner>;
-
-export const checkInvokeOptions = defineOptions<InvokeOptions>("invoke", {
-  initial: false,
-  sessionId: false,
-  correlationId: false,
-  invocationId: false,
-  resumeInvocation: false,
-  signalPayload: false,
-  resolve: false,
-  durability: { suspend: true, node: true },
-  unfinished: { keep: true, end: true },
-  observers: false,
-  metadata: false,
-  signal: false,
-  leases: false,
-  giveUp: false,
-  isSignalUnique: false,
-  settle: false,
-});

@@ -6,13 +6,14 @@ import { displayText, InvalidArgumentError } from "@harnesskit/wire";
 import { maxTimerMs } from "@harnesskit/wire/time";
 import * as z from "zod";
 import { McpError } from "./errors.ts";
-import { mcpPermissions } from "./hints.ts";
 import { mcpTimes } from "./limits.ts";
+import { createMcpAgent } from "./mcp-agent.ts";
 import { configProblem, type McpServer, parseMcpServer, serverTitle, variablesOf } from "./mcp-server.ts";
+import { mcpPermissions } from "./mcp-tool.ts";
 import { checkMcpAgentDirectoryOptions } from "./option-names.ts";
 
 /** The name of the file that describes the MCP server, beside the manifest. */
-export const MCP_SERVER_FILE = "mcp-server.json";
+const MCP_SERVER_FILE = "mcp-server.json";
 
 /** What an operator may choose for one server. */
 export interface McpServerOptions {
@@ -145,4 +146,22 @@ export const readMcpServerFile = async (path: string): Promise<McpServerFile> =>
   const { data, error } = McpServerFileSchema.safeParse(value);
   if (!data) throw configProblem(name, error);
   return { ...data, server: parseMcpServer(data.server) };
+};
+
+/** Beside the start of the server, to read its tools. */
+const listWaitMs = 3000;
+
+/** The program of a generated directory: serves the MCP server that the working directory describes. Never rejects. */
+export const runMcpAgentProgram = async (): Promise<void> => {
+  try {
+    const { id = "", ...file } = await readMcpServerFile(join(process.cwd(), MCP_SERVER_FILE));
+    const { connectTimeoutMs } = file;
+    // Its manifest gives it the time; one without was written before there was an option.
+    const startWaitMs = connectTimeoutMs === undefined ? undefined : connectTimeoutMs + listWaitMs;
+    await createMcpAgent({ ...file, id, startWaitMs }).run();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`mcp-agent: ${displayText(message, { maxLength: 1000 })}\n`);
+    process.exitCode = 1;
+  }
 };

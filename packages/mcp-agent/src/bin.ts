@@ -1,3 +1,3 @@
-import { runMcpAgentProgram } from "./run-mcp-agent.ts";
+import { runMcpAgentProgram } from "./agent-directory.ts";
 
 await runMcpAgentProgram();

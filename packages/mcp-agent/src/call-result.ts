@@ -13,7 +13,7 @@ import {
   UnauthorizedError,
   UrlElicitationRequiredError,
 } from "@modelcontextprotocol/client";
-import { systemCodeOf } from "./failure.ts";
+import { systemCodeOf } from "./errors.ts";
 import { type McpLimits, maxFailedBinaryLength } from "./limits.ts";
 import type { Secrets } from "./secrets.ts";
 

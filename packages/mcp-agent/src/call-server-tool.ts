@@ -2,13 +2,11 @@ import { isObject } from "@harnesskit/wire/json";
 import type { Clock } from "@harnesskit/wire/time";
 import { withTraceMeta } from "@harnesskit/wire/trace";
 import type { CallToolResult, Client, Progress, Tool } from "@modelcontextprotocol/client";
-import { inputRequired } from "./input-required.ts";
 import type { McpTimes } from "./limits.ts";
 import type { McpTool } from "./mcp-tool.ts";
-import { carriedResult } from "./read-message.ts";
-import { readToolResult } from "./results.ts";
+import { carriedResult, readToolResult } from "./read-message.ts";
 import type { Secrets } from "./secrets.ts";
-import { endOfTask, readTask } from "./task.ts";
+import { endOfTask, inputRequired, readTask } from "./task.ts";
 
 export interface ServerToolOptions {
   readonly times: McpTimes;

@@ -12,8 +12,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { isOfSession, isRefusal } from "./call-result.ts";
 import { callServerTool, type ServerToolOptions } from "./call-server-tool.ts";
-import { McpError } from "./errors.ts";
-import { messagesOf, ownErrorOf } from "./failure.ts";
+import { McpError, messagesOf, ownErrorOf } from "./errors.ts";
 import type { McpLimits, McpTimes } from "./limits.ts";
 import { listTools } from "./list-tools.ts";
 import { type McpServer, serverTitle } from "./mcp-server.ts";

@@ -4,6 +4,7 @@ export {
   type McpServerFile,
   type McpServerOptions,
   readMcpServerFile,
+  runMcpAgentProgram,
 } from "./agent-directory.ts";
 export { type BoundedFetchOptions, createBoundedFetch } from "./bounded-fetch.ts";
 export { McpError, type McpErrorCode } from "./errors.ts";
@@ -13,5 +14,4 @@ export { createMcpAgent, type McpAgent, type McpAgentOptions } from "./mcp-agent
 export { type McpServer, parseMcpServer, serverTitle } from "./mcp-server.ts";
 export type { McpTool } from "./mcp-tool.ts";
 export { type McpServerReport, type ReadMcpToolsOptions, readMcpTools } from "./read-mcp-tools.ts";
-export { runMcpAgentProgram } from "./run-mcp-agent.ts";
 export { toMcpToolName } from "./tool-name.ts";

@@ -15,7 +15,6 @@ export interface McpLinkOptions {
   readonly times: McpTimes;
   readonly authProvider?: OAuthClientProvider | undefined;
   readonly clock: Clock;
-  readonly random: () => number;
   /** Takes the server's tools, before calls reach a new connection and after each change. Must not reject. */
   readonly onTools: (list: McpToolList) => Promise<void>;
   readonly onReport: (error: McpError) => void;
@@ -81,12 +80,11 @@ export class McpLink {
   }
 
   async #run(first: { resolve: () => void; reject: (error: unknown) => void }): Promise<void> {
-    const { times, clock, random, onReport } = this.#options;
+    const { times, clock, onReport } = this.#options;
     const backoff = resolveBackoff(
       {
         initialDelayMs: times.initialBackoffMs,
         maxDelayMs: Math.max(times.initialBackoffMs, times.maxBackoffMs),
-        random,
       },
       { maxAttempts: Number.POSITIVE_INFINITY, initialDelayMs: times.initialBackoffMs },
     );

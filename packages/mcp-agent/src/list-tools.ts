@@ -4,7 +4,7 @@ import type { ConnectionOptions } from "./connection.ts";
 import { McpError } from "./errors.ts";
 import { headerFault } from "./header-fault.ts";
 import { type McpTool, type McpToolList, toMcpTool, UnusableTool } from "./mcp-tool.ts";
-import { ToolsPageSchema } from "./results.ts";
+import { ToolsPageSchema } from "./read-message.ts";
 
 /** Reads the whole list, within its limits. Rejects as the SDK does. */
 export const listTools = async (

@@ -24,7 +24,7 @@ import { limitReports } from "./report-budget.ts";
 import { readSecrets, type Secrets } from "./secrets.ts";
 
 export interface McpAgentOptions
-  extends Pick<AgentOptions, "id" | "clock" | "outputDirectory" | "manifestHash">,
+  extends Pick<AgentOptions, "id" | "clock">,
     Partial<Record<keyof McpTimes, number | undefined>> {
   /** @default "1.0.0" */
   readonly version?: string | undefined;
@@ -47,8 +47,6 @@ export interface McpAgentOptions
   readonly onError?: ((error: HarnessError) => void) | undefined;
   /** Receives each line of the server's standard error, safe to show. @default ignored; `run` writes it to stderr */
   readonly onOutput?: ((line: string) => void) | undefined;
-  /** From 0 to 1, for the waits before restarts. @default Math.random */
-  readonly random?: (() => number) | undefined;
 }
 
 /** An agent whose tools are those of an MCP server. Its own tools are the server's: it registers and unregisters them. */
@@ -86,7 +84,7 @@ class ServedMcpServer implements McpAgent {
   #starting: Promise<void> | undefined;
 
   constructor(options: McpAgentOptions) {
-    const { id, version = "1.0.0", env = process.env, clock = systemClock, random = Math.random } = options;
+    const { id, version = "1.0.0", env = process.env, clock = systemClock } = options;
     const server = parseMcpServer(options.server);
     this.#options = options;
     this.#limits = limitsUnder(env, options.limits);
@@ -100,19 +98,15 @@ class ServedMcpServer implements McpAgent {
       times: this.#times,
       authProvider: options.authProvider as OAuthClientProvider | undefined,
       clock,
-      random,
       onTools: (list) => this.#take(list),
       onReport: this.#report,
       onOutput: (line) => (options.onOutput ?? this.#fallback)?.(line),
     });
-    const { outputDirectory, manifestHash } = options;
     this.#agent = defineAgent({
       id,
       version,
       clock,
       limits: agentLimitsOf(this.#limits),
-      outputDirectory,
-      manifestHash,
       health: () => {
         const { state, restarts } = this.#link;
         const details = { mcp_server: state, mcp_restarts: restarts };

@@ -2,12 +2,54 @@ import { sha256Digest } from "@harnesskit/node-kit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { canonicalJson, copyJson, defined, isObject } from "@harnesskit/wire/json";
 import { wellFormedJson } from "@harnesskit/wire/replay";
+import type { ToolEffects } from "@harnesskit/wire/tool";
 import type { McpError } from "./errors.ts";
 import { dataKeywords } from "./header-fault.ts";
-import { effectsOf, type McpEffects, type McpHints } from "./hints.ts";
 import type { McpLimits } from "./limits.ts";
 import { withoutNulls } from "./read-message.ts";
 import { toAgentToolName } from "./tool-name.ts";
+
+/** The hints of an MCP tool, as its server gives them. A server that is not trusted may lie. */
+export interface McpHints {
+  readonly readOnlyHint?: boolean | undefined;
+  readonly destructiveHint?: boolean | undefined;
+  readonly idempotentHint?: boolean | undefined;
+  readonly openWorldHint?: boolean | undefined;
+}
+
+/** What the tools of an MCP server may need. */
+export const mcpPermissions = ["mcp.destroy", "mcp.open_world", "mcp.read", "mcp.write"] as const;
+export type McpPermission = (typeof mcpPermissions)[number];
+
+/** What a tool may do, by its hints and MCP's defaults for those that are missing. */
+export interface McpEffects {
+  readonly effects: ToolEffects;
+  readonly permissions: readonly McpPermission[];
+  readonly tags: readonly string[];
+}
+
+/**
+ * A tool without hints changes what it likes, destroys, and reaches the open world. Only `readOnlyHint: true` makes it a
+ * tool that reads, unless `destructiveHint: true` contradicts.
+ */
+export const effectsOf = (hints: McpHints = {}): McpEffects => {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = hints;
+  const isReading = readOnlyHint === true && destructiveHint !== true;
+  const isDestructive = !isReading && destructiveHint !== false;
+  const isOpen = openWorldHint !== false;
+  const tags = [
+    ...(isReading ? ["mcp:read-only"] : []),
+    ...(isDestructive ? ["mcp:destructive"] : []),
+    ...(idempotentHint === true ? ["mcp:idempotent"] : []),
+    ...(isOpen ? ["mcp:open-world"] : []),
+  ];
+  const own = isReading ? "mcp.read" : isDestructive ? "mcp.destroy" : "mcp.write";
+  return {
+    effects: isReading ? "read" : isDestructive ? "execute" : "write",
+    permissions: isOpen ? [own, "mcp.open_world"] : [own],
+    tags,
+  };
+};
 
 /** A tool of an MCP server, as it is offered to a core. */
 export interface McpTool extends McpEffects {

@@ -1,8 +1,8 @@
 import { ToolNameSchema } from "@harnesskit/protocol/runtime";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { effectsOf } from "../src/hints.ts";
 import { toMcpToolName } from "../src/index.ts";
+import { effectsOf } from "../src/mcp-tool.ts";
 import { toAgentToolName } from "../src/tool-name.ts";
 
 describe("names of tools", () => {

@@ -23,24 +23,6 @@ interface ProtocolSchemas {
   readonly events?: EventTable;
 }
 
-interface Reference {
-  readonly $ref: string;
-}
-
-interface SchemaDocument {
-  readonly $schema: string;
-  readonly $id: string;
-  readonly title: string;
-}
-
-interface ProtocolDocument extends SchemaDocument {
-  "x-methods"?: Record<string, { params: Reference; result: Reference }>;
-  "x-notifications"?: Record<string, Reference>;
-  "x-messages"?: Record<string, { anyOf: Reference[] }>;
-  "x-events"?: Record<string, { payload: Reference; decision: Reference; [fact: string]: unknown }>;
-  readonly $defs: Record<string, object>;
-}
-
 /** Each zod schema of a protocol, with the name of its definition. */
 function* definitionsOf(module: object): Generator<[string, z.ZodType]> {
   for (const [name, value] of Object.entries(module)) {
@@ -51,15 +33,45 @@ function* definitionsOf(module: object): Generator<[string, z.ZodType]> {
 const mapped = <T, R>(table: Readonly<Record<string, T>>, map: (entry: T, name: string) => R) =>
   Object.fromEntries(Object.entries(table).map(([name, entry]) => [name, map(entry, name)]));
 
+type Refer = (name: string, schema: z.ZodType) => { readonly $ref: string };
+
+/** A protocol's document before its definitions are known, and the tables of what its names on the wire refer to. */
+const outlineOf = (document: string, protocol: ProtocolSchemas, refer: Refer) => {
+  const { title, methods, notifications, messages, events } = protocol;
+  return {
+    ...{ $schema: draft, $id: urlOf(document), title },
+    ...(methods && {
+      "x-methods": mapped(methods, ({ params, result }, name) => ({
+        params: refer(`${name}.params`, params),
+        result: refer(`${name}.result`, result),
+      })),
+    }),
+    ...(notifications && {
+      "x-notifications": mapped(notifications, (schema, name) => refer(`${name}.params`, schema)),
+    }),
+    ...(messages && {
+      "x-messages": mapped(messages, (forms, type) => ({
+        anyOf: forms.map((schema, index) => refer(`${type}.${index + 1}`, schema)),
+      })),
+    }),
+    ...(events && {
+      "x-events": mapped(events, ({ payload, decision, ...facts }, type) => ({
+        ...facts,
+        payload: refer(`${type}.payload`, payload),
+        decision: refer(`${type}.decision`, decision),
+      })),
+    }),
+    $defs: {} as Record<string, object>,
+  };
+};
+
 /**
  * Makes the JSON Schema document (2020-12) of each protocol, by document name. `FooSchema` becomes `$defs.Foo`, the parameters and
  * results of a method `$defs["a.b.params"]` and `$defs["a.b.result"]`, listed by their wire names in `x-methods`,
  * `x-notifications`, `x-messages` and `x-events`. A schema that is used in several places is defined once and referred to, also
  * from another document.
  */
-export const schemaDocuments = <Name extends string>(
-  protocols: Readonly<Record<Name, ProtocolSchemas>>,
-): Record<Name, ProtocolDocument> => {
+export const schemaDocuments = <Name extends string>(protocols: Readonly<Record<Name, ProtocolSchemas>>) => {
   const registry = z.registry<{ id: string }>();
   const places = new Map<string, { readonly document: Name; readonly name: string }>();
   const define = (document: Name, name: string, schema: z.ZodType): string => {
@@ -70,36 +82,12 @@ export const schemaDocuments = <Name extends string>(
     registry.add(schema, { id });
     return id;
   };
-  const documents = {} as Record<Name, ProtocolDocument>;
+  const documents = {} as Record<Name, ReturnType<typeof outlineOf>>;
   for (const document of Object.keys(protocols) as Name[]) {
-    const { title, module, methods, notifications, messages, events } = protocols[document];
-    const refer = (name: string, schema: z.ZodType) => ({ $ref: uriOf(define(document, name, schema)) });
-    for (const [name, schema] of definitionsOf(module)) define(document, name, schema);
-    documents[document] = {
-      ...{ $schema: draft, $id: urlOf(document), title },
-      ...(methods && {
-        "x-methods": mapped(methods, ({ params, result }, name) => ({
-          params: refer(`${name}.params`, params),
-          result: refer(`${name}.result`, result),
-        })),
-      }),
-      ...(notifications && {
-        "x-notifications": mapped(notifications, (schema, name) => refer(`${name}.params`, schema)),
-      }),
-      ...(messages && {
-        "x-messages": mapped(messages, (forms, type) => ({
-          anyOf: forms.map((schema, index) => refer(`${type}.${index + 1}`, schema)),
-        })),
-      }),
-      ...(events && {
-        "x-events": mapped(events, ({ payload, decision, ...facts }, type) => ({
-          ...facts,
-          payload: refer(`${type}.payload`, payload),
-          decision: refer(`${type}.decision`, decision),
-        })),
-      }),
-      $defs: {},
-    };
+    for (const [name, schema] of definitionsOf(protocols[document].module)) define(document, name, schema);
+    documents[document] = outlineOf(document, protocols[document], (name, schema) => ({
+      $ref: uriOf(define(document, name, schema)),
+    }));
   }
   const { schemas } = z.toJSONSchema(registry, { uri: uriOf, io: "input" });
   for (const [id, { document, name }] of places) {
@@ -110,7 +98,7 @@ export const schemaDocuments = <Name extends string>(
 };
 
 /** Makes the JSON Schema document of a single schema, without a reference to another one. */
-export const schemaDocument = (document: string, title: string, schema: z.ZodType): SchemaDocument => {
+export const schemaDocument = (document: string, title: string, schema: z.ZodType) => {
   const { $schema = draft, ...rules } = z.toJSONSchema(schema, { io: "input" });
   return { $schema, $id: urlOf(document), title, ...rules };
 };

@@ -112,6 +112,10 @@ export const chatDocuments: Record<string, unknown[]> = {
   SystemMessageSchema: [system],
   UserMessageSchema: users,
   AssistantMessageSchema: assistants,
+  CallingMessageSchema: assistants.filter((message) => "tool_calls" in message && message.tool_calls?.length),
+  SayingMessageSchema: assistants.filter(
+    (message) => !("tool_calls" in message && message.tool_calls?.length),
+  ),
   ToolMessageSchema: tools,
   ChatMessageSchema: messages,
   SignalDescriptorSchema: [descriptor, { signal_id: "s" }],

@@ -215,7 +215,10 @@ export const documents: Record<string, unknown[]> = {
     "unknown",
   ],
   ApprovalDecisionSchema: ["once", "always", "reject"],
+  ArchivedSchema: ["include", "only"],
+  GrantMatchSchema: ["start"],
   GrantScopeSchema: ["thread", "directory"],
+  TimestampSchema: [0, 1.5, 1_700_000_000_000],
   GrantSchema: [grant, { ...grant, scope: "directory" }],
   ApprovalMetadataSchema: [metadata, { tool: "bash", input: {}, digest: "" }],
   ItemSchema: [

@@ -14,7 +14,7 @@ import type {
 import type { Clock, CloseReason, CreateId, HarnessError, Transport } from "@harnesskit/wire";
 import type { ConnectOptions, ReconnectOptions, RequestOptions, SessionState } from "@harnesskit/wire/rpc";
 import type { ApprovalHandler } from "./approval-calls.ts";
-import type { Initialized } from "./call-thread-server.ts";
+import type { Initialized, ThreadHistory } from "./call-thread-server.ts";
 import type { ClientLimits } from "./limits.ts";
 import type {
   CreateThreadParams,
@@ -27,7 +27,6 @@ import type {
 } from "./thread-options.ts";
 import type { ThreadSubscription } from "./thread-subscription.ts";
 import type { TurnHandle } from "./turn-handle.ts";
-import type { ThreadHistory } from "./call-thread-server.ts";
 
 export interface ThreadClientOptions {
   /** The way to the server. One channel is opened, and with `reconnect` another one after each loss. */

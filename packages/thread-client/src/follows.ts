@@ -4,7 +4,13 @@ import {
   ThreadErrorCode,
   type ThreadMethodResult,
 } from "@harnesskit/protocol/threads";
-import { BoundedMap, BoundedSet, ConnectionClosedError, createDeferred, HarnessError } from "@harnesskit/wire";
+import {
+  BoundedMap,
+  BoundedSet,
+  ConnectionClosedError,
+  createDeferred,
+  HarnessError,
+} from "@harnesskit/wire";
 import { isConnectionLoss, type RpcConnection } from "@harnesskit/wire/rpc";
 import { settlesApproval } from "./approval-calls.ts";
 import { callThreadServer } from "./call-thread-server.ts";

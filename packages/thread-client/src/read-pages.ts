@@ -1,8 +1,8 @@
 import type { Event, Thread } from "@harnesskit/protocol/threads";
 import { ProtocolError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
-import type { ThreadPage } from "./thread-options.ts";
 import type { ThreadHistory } from "./call-thread-server.ts";
+import type { ThreadPage } from "./thread-options.ts";
 
 /** As many events or threads as a page may have: the server ends it where a message is full. */
 export const wholePage = 1_000_000;

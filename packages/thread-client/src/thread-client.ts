@@ -3,6 +3,7 @@ import { callSafely, type HarnessError } from "@harnesskit/wire";
 import type { RequestOptions, RpcConnection } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
 import { ApprovalCalls } from "./approval-calls.ts";
+import type { ThreadHistory } from "./call-thread-server.ts";
 import type {
   CancelTurnOptions,
   CompactThreadOptions,
@@ -32,7 +33,6 @@ import { ThreadSession } from "./thread-session.ts";
 import { openSubscription, type ThreadSubscription } from "./thread-subscription.ts";
 import type { LiveTurn, TurnHandle } from "./turn-handle.ts";
 import { Turns, toInputParts } from "./turns.ts";
-import type { ThreadHistory } from "./call-thread-server.ts";
 
 class Client extends ThreadSession implements ThreadClient {
   readonly #follows = new Follows((threadId, error) => this.#turns.lose(threadId, error));

@@ -23,12 +23,17 @@ import {
   resolveReconnect,
   type SessionState,
 } from "@harnesskit/wire/rpc";
-import { callThreadServer, type Fields, type Initialized } from "./call-thread-server.ts";
+import {
+  type CallResult,
+  callThreadServer,
+  type Fields,
+  type Initialized,
+  parseNotification,
+} from "./call-thread-server.ts";
 import type { ThreadClientOptions } from "./client-options.ts";
 import { MalformedMessageError, UnsupportedError, VersionMismatchError } from "./errors.ts";
 import { extensionOf, hasExtension, type ThreadExtension } from "./extensions.ts";
 import { type ClientLimits, clientLimits } from "./limits.ts";
-import { type CallResult, parseNotification } from "./call-thread-server.ts";
 
 export interface CallOptions extends RequestOptions {
   /** May be sent again when the connection is lost before the answer. @default where it has the same effect twice */
@@ -36,14 +41,22 @@ export interface CallOptions extends RequestOptions {
 }
 
 /** Sent again after a loss, each of these has the same effect. */
-const repeatableMethods: ReadonlySet<ThreadMethodName> = new Set<ThreadMethodName>([
-  ...(["thread.rename", "thread.archive", "thread.unarchive", "thread.search", "queue.list"] as const),
-]);
+const repeatableMethods: readonly ThreadMethodName[] = [
+  "thread.rename",
+  "thread.archive",
+  "thread.unarchive",
+  "thread.search",
+  "queue.list",
+];
 
 /** Sent again under the same `clientRequestId`, each of these takes effect once. */
-const namedMethods: ReadonlySet<ThreadMethodName> = new Set<ThreadMethodName>([
-  ...(["thread.create", "thread.fork", "thread.compact", "turn.start", "approval.respond"] as const),
-]);
+const namedMethods: readonly ThreadMethodName[] = [
+  "thread.create",
+  "thread.fork",
+  "thread.compact",
+  "turn.start",
+  "approval.respond",
+];
 
 /** What is known of the server before it has answered `initialize`. */
 const unknownServer: Initialized = {
@@ -165,13 +178,13 @@ export abstract class ThreadSession {
   async call<M extends ThreadMethodName>(
     method: M,
     params: Fields,
-    { repeatable = repeatableMethods.has(method), signal, timeoutMs }: CallOptions = {},
+    { repeatable = repeatableMethods.includes(method), signal, timeoutMs }: CallOptions = {},
   ): Promise<CallResult<M>> {
     const { clientRequestId: given } = params;
     const extension = extensionOf[method];
     if (extension !== undefined) this.require(extension, method);
     if (given !== undefined) this.require("clientRequestId", method);
-    const isNamed = namedMethods.has(method) && this.has("clientRequestId");
+    const isNamed = namedMethods.includes(method) && this.has("clientRequestId");
     const { createId = randomId } = this.options;
     const fields = isNamed ? { ...params, clientRequestId: given ?? createId("req") } : params;
     const maxAttempts = repeatable || isNamed ? Number.POSITIVE_INFINITY : 1;

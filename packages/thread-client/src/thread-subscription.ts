@@ -3,8 +3,7 @@ import { checkNumber, createDeferred, type HarnessError, RequestCancelledError }
 import { within } from "@harnesskit/wire/time";
 import type { SubscribeOptions } from "./client-options.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { Follow } from "./follows.ts";
-import type { Follows } from "./follows.ts";
+import type { Follow, Follows } from "./follows.ts";
 import { readPast } from "./read-pages.ts";
 import type { ThreadSession } from "./thread-session.ts";
 

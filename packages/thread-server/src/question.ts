@@ -15,6 +15,7 @@ import { approvalResolved } from "./close-open-items.ts";
 import { approvalNotFound, requestConflict } from "./errors.ts";
 import { grantedBy } from "./find-grant.ts";
 import type { ThreadSession } from "./thread-session.ts";
+import type { ResolvedApproval } from "./thread-state.ts";
 import type { Turn } from "./turn.ts";
 
 const changed: ApprovalAnswer = { reason: "changed", resolvedBy: "server" };
@@ -231,12 +232,12 @@ export const answerQuestion = async (
 ): Promise<void> => {
   const question = questions.get(requestId);
   const storing = question?.storing;
-  const earlier = storing?.answer ?? state.resolvedApproval(requestId);
+  const earlier: ResolvedApproval | undefined = storing?.answer ?? state.resolvedApproval(requestId);
   if (!earlier) {
     if (!question) throw approvalNotFound({ reason: "unknown" });
     return question.respond(answer, digest);
   }
-  const { decision, scope, match, clientRequestId, resolvedBy } = earlier as Partial<ClientAnswer>;
+  const { decision, scope, match, clientRequestId, resolvedBy } = earlier;
   if (clientRequestId === undefined || clientRequestId !== answer.clientRequestId)
     throw approvalNotFound({ reason: "already_resolved", ...defined({ resolvedBy, decision }) });
   if (decision !== answer.decision || scope !== answer.scope || match !== answer.match)

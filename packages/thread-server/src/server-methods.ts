@@ -12,13 +12,12 @@ import {
 import { invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import type { ConnectedClient } from "./connections.ts";
-import { threadToCreate, threadToFork } from "./named-requests.ts";
 import { unarchived, withTitle } from "./edit-thread.ts";
 import { approvalNotFound, eventTooLarge, resultTooLarge } from "./errors.ts";
 import type { LogEnd } from "./followed-threads.ts";
+import { nameRequest, threadToCreate, threadToFork } from "./named-requests.ts";
 import { answerQuestion, threadOfRequest } from "./question.ts";
 import { checkHeard, readPage } from "./read-log.ts";
-import { nameRequest } from "./named-requests.ts";
 import { searchThreads } from "./search-threads.ts";
 import { toThreadPage } from "./thread-list.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";

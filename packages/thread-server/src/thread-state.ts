@@ -24,7 +24,7 @@ export interface ResolvedApproval {
   readonly resolvedBy: string;
   readonly decision?: ApprovalDecision;
   readonly scope?: string;
-  readonly match?: string;
+  readonly match?: string | undefined;
   readonly clientRequestId?: string;
 }
 

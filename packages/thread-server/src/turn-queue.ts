@@ -10,8 +10,8 @@ import {
   turnBusy,
   turnNotFound,
 } from "./errors.ts";
-import { planRecovery } from "./plan-recovery.ts";
 import type { RequestName } from "./named-requests.ts";
+import { planRecovery } from "./plan-recovery.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";

@@ -5,9 +5,9 @@ import { inSpan, type Span, type TraceContext } from "@harnesskit/wire/trace";
 import { addUsage, recordedUsage } from "./add-usage.ts";
 import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
+import type { RequestName } from "./named-requests.ts";
 import type { PendingWork } from "./pending-work.ts";
 import { PromptAdmission } from "./prompt-admission.ts";
-import type { RequestName } from "./named-requests.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -242,11 +242,9 @@ export class Turn {
   #toEnding(error: unknown): Ending {
     if (this.#isCancelled) return { status: "cancelled" };
     const cause = this.signal.aborted ? this.signal.reason : error;
-    if (TurnError.isInstance(cause) || isStoreFailure(cause)) {
-      return { status: "error", error: cause.message, code: cause.code };
-    }
-    this.settings.onError(error);
-    return { status: "error", error: "The agent failed.", code: "agent_failed" };
+    const ending = endingOf(cause);
+    if (ending === agentFailed) this.settings.onError(error);
+    return ending;
   }
 
   async #end(ending: Ending): Promise<Ending> {
@@ -254,10 +252,10 @@ export class Turn {
     // Nothing of this turn is written any more but what closes it; tools that still run are aborted.
     if (!this.signal.aborted) this.#abort.abort(turnEnded());
     const isWhole = (end: Ending) => end.status !== "completed" || this.log.failure === undefined;
-    let end = isWhole(ending) ? ending : toStoreEnding(this.log.failure);
+    let end = isWhole(ending) ? ending : endingOf(this.log.failure);
     await this.log.end(end, this.#usage);
     if (!isWhole(end)) {
-      end = toStoreEnding(this.log.failure);
+      end = endingOf(this.log.failure);
       await this.log.end(end, this.#usage);
     }
     if (this.log.unstored) this.settings.onError(this.log.unstored.error);
@@ -266,8 +264,10 @@ export class Turn {
   }
 }
 
-/** How a turn ends of which an item could not be stored. */
-const toStoreEnding = (error: unknown): Ending => {
-  if (isStoreFailure(error)) return { status: "error", error: error.message, code: error.code };
-  return { status: "error", error: "The agent failed.", code: "agent_failed" };
-};
+const agentFailed: Ending = { status: "error", error: "The agent failed.", code: "agent_failed" };
+
+/** How a turn ends that failed so, or of which an item could not be stored. */
+const endingOf = (error: unknown): Ending =>
+  TurnError.isInstance(error) || isStoreFailure(error)
+    ? { status: "error", error: error.message, code: error.code }
+    : agentFailed;

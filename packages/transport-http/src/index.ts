@@ -17,12 +17,12 @@ export {
   createTokenAuthenticate,
   type TokenPrincipal,
 } from "./server/authenticate.ts";
-export type { OnServerError } from "./server/exchange-core.ts";
 export {
   createFetchHandler,
   type FetchHandler,
   type FetchHandlerOptions,
   type FetchInfo,
 } from "./server/fetch-handler.ts";
+export type { OnServerError } from "./server/handler-options.ts";
 export type { WebSocketClientContext } from "./socket/connect-socket.ts";
 export { createWebSocketTransport, type PlatformTransportOptions } from "./socket/web-socket-transport.ts";

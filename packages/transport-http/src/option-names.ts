@@ -81,10 +81,10 @@ export const checkNodeHttpExchangeOptions = defineOptions<NodeHttpExchangeOption
 
 export const checkWebSocketTransportOptions = defineOptions<PlatformTransportOptions>(
   "createWebSocketTransport",
-  { ...client, protocols: false, credentialsIn: { query: true }, WebSocket: false },
+  { ...client, credentialsIn: { query: true }, WebSocket: false },
 );
 
 export const checkNodeWebSocketTransportOptions = defineOptions<NodeWebSocketTransportOptions>(
   "createWebSocketTransport",
-  { ...client, protocols: false, credentialsIn: { header: true, query: true }, headers: false, tls: false },
+  { ...client, credentialsIn: { header: true, query: true }, headers: false, tls: false },
 );

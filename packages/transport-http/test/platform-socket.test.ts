@@ -96,13 +96,6 @@ describe("a platform's WebSocket", () => {
     expect(`${error.message} ${error.cause}`).not.toContain(token);
   });
 
-  it("speaks a subprotocol", async () => {
-    await using server = await startSocketServer({ protocols: ["ahp"] });
-    const channel = await connect(server.socketUrl, { protocols: ["other", "ahp"] });
-    expect(channel.context.protocol).toBe("ahp");
-    await channel.close();
-  });
-
   it("gives up after its time and with its signal", async () => {
     class SilentWebSocket extends EventTarget {
       static closed = 0;

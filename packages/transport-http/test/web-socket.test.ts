@@ -143,19 +143,6 @@ describe("credentials", () => {
 });
 
 describe("a listener", () => {
-  it("chooses its own favourite of the subprotocols, and refuses who speaks none of them", async () => {
-    await using server = await startSocketServer({ protocols: ["ahp.v2", "ahp.v1"] });
-    const channel = await connect(server.socketUrl, { protocols: ["ahp.v1", "ahp.v2"] });
-    expect(channel.context.protocol).toBe("ahp.v2");
-    expect(server.channels[0]?.context.protocol).toBe("ahp.v2");
-    await channel.close();
-    const none = await connect(server.socketUrl);
-    expect(none.context.protocol).toBeUndefined();
-    await none.close();
-    const other = await rejection(connect(server.socketUrl, { protocols: ["other"] }));
-    expect(other).toMatchObject({ code: "bad_request", status: 400 });
-  });
-
   it("answers 503 above its limit, before it listens and after its close, and its path is free then", async () => {
     await using server = await startSocketServer({ limits: { maxConnections: 1 } });
     const first = await connect(server.socketUrl);
@@ -546,8 +533,6 @@ describe("connect", () => {
   const wrong: [string, Partial<NodeWebSocketTransportOptions>][] = [
     ["another scheme", { url: "http://127.0.0.1/" }],
     ["a password in the URL", { url: "ws://a:b@127.0.0.1/" }],
-    ["the same protocol twice", { protocols: ["a", "a"] }],
-    ["a protocol with a space", { protocols: ["a b"] }],
     ["a header of the handshake", { headers: { "Sec-WebSocket-Key": "x" } }],
     ["no time for pongs", { limits: { pongTimeoutMs: 0 } }],
     ["no room for a frame", { limits: { maxFrameBytes: 0 } }],

@@ -2,35 +2,26 @@ import { defineOptions } from "@harnesskit/wire";
 import type { ChildTransportOptions } from "./child-transport-options.ts";
 import type { StdioChannelOptions } from "./stdio-channel.ts";
 
+const lines = { maxFrameBytes: false, maxDepth: false, keepLines: false, maxBufferedBytes: false } as const;
+const channel = { ...lines, closeTimeoutMs: false, clock: false } as const;
+
 export const checkChildTransportOptions = defineOptions<ChildTransportOptions>("createChildTransport", {
+  ...channel,
   command: true,
   args: false,
   cwd: false,
   env: false,
   inheritEnv: false,
-  closeTimeoutMs: false,
   killTimeoutMs: false,
   exitGraceMs: false,
   stderr: false,
   maxStderrBytes: false,
-  maxFrameBytes: false,
-  maxDepth: false,
-  keepLines: false,
-  maxBufferedBytes: false,
-  clock: false,
 });
 
 export const checkStdioChannelOptions = defineOptions<StdioChannelOptions>("createStdioChannel", {
+  ...channel,
   input: false,
   output: false,
-  maxFrameBytes: false,
-  maxDepth: false,
-  keepLines: false,
-  maxBufferedBytes: false,
-  closeTimeoutMs: false,
   watchParent: false,
-  parentCheckMs: false,
-  parentGoneTimeoutMs: false,
   parentId: false,
-  clock: false,
 });

@@ -41,15 +41,15 @@ export interface StdioChannelOptions {
   readonly closeTimeoutMs?: number | undefined;
   /** Close with `parent_gone` when the process that started this one is gone. @default true */
   readonly watchParent?: boolean | undefined;
-  /** How often to look for the parent. @default 1000 */
-  readonly parentCheckMs?: number | undefined;
-  /** How long what is queued may take to leave once the parent is gone. @default 2000 */
-  readonly parentGoneTimeoutMs?: number | undefined;
   /** The id of the parent process at the moment. @default process.ppid */
   readonly parentId?: (() => number) | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
+
+/** How often to look for the parent, and how long what is queued may take to leave once it is gone. */
+const parentCheckMs = 1000;
+const parentGoneTimeoutMs = 2000;
 
 interface Output {
   readonly stream: Writable;
@@ -66,14 +66,14 @@ const givenOutput = (stream: Writable): Output => ({
 const takeStdout = (): Output => {
   const guard = guardStdout();
   try {
-    const { stream, release } = openProtocolOutput(guard);
+    const stream = openProtocolOutput(guard);
     return {
       stream,
       get strayWrites() {
         return guard.strayWrites;
       },
       release(broken) {
-        release();
+        stream.destroy();
         guard.restore(broken);
       },
     };
@@ -119,9 +119,9 @@ export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<S
   const isOrphan = () => watchesParent && parentId() !== initialId;
   let stopWatching = () => {};
   const watchParent = () => {
-    stopWatching = clock.after(options.parentCheckMs ?? 1000, () => {
+    stopWatching = clock.after(parentCheckMs, () => {
       if (!isOrphan()) return watchParent();
-      clock.after(options.parentGoneTimeoutMs ?? 2000, () => pipe.destroy());
+      clock.after(parentGoneTimeoutMs, () => pipe.destroy());
       void channel.close(new ParentGoneError(initialId));
     });
   };

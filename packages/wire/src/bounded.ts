@@ -1,17 +1,17 @@
-export interface BoundedOptions<Entry extends readonly unknown[]> {
+export interface BoundedOptions<Key, Value> {
   /** Entries at the same time; a further one replaces the oldest. */
   readonly maxSize: number;
   /** Receives each entry that was dropped to make room, after it has left. */
-  readonly onDrop?: ((...entry: Entry) => void) | undefined;
+  readonly onDrop?: ((key: Key, value: Value) => void) | undefined;
 }
 
 /** A map with a limit. The oldest entry is the one whose key was added, or touched, longest ago. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
-  readonly #options: BoundedOptions<[Key, Value]>;
+  readonly #options: BoundedOptions<Key, Value>;
   /** Yields the oldest key. It is kept, because a new iterator walks over the places of all entries that have left. */
   readonly #oldestFirst = this.keys();
 
-  constructor(options: BoundedOptions<[Key, Value]>) {
+  constructor(options: BoundedOptions<Key, Value>) {
     super();
     this.#options = options;
   }
@@ -39,23 +39,19 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 
 /** A set with a limit. The oldest value is the one that was added longest ago. */
 export class BoundedSet<Value> extends Set<Value> {
-  readonly #options: BoundedOptions<[Value]>;
+  readonly #maxSize: number;
   readonly #oldestFirst = this.values();
 
-  constructor(options: BoundedOptions<[Value]>) {
+  constructor({ maxSize }: { readonly maxSize: number }) {
     super();
-    this.#options = options;
+    this.#maxSize = maxSize;
   }
 
   /** A value that is there keeps its place. With a limit of 0 nothing is kept. */
   override add(value: Value): this {
-    const { maxSize, onDrop } = this.#options;
-    if (this.has(value) || this.size < maxSize) return super.add(value);
-    if (maxSize < 1) return this;
-    const oldest = this.#oldestFirst.next().value as Value;
-    this.delete(oldest);
-    super.add(value);
-    onDrop?.(oldest);
-    return this;
+    if (this.has(value) || this.size < this.#maxSize) return super.add(value);
+    if (this.#maxSize < 1) return this;
+    this.delete(this.#oldestFirst.next().value as Value);
+    return super.add(value);
   }
 }

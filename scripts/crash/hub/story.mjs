@@ -1,16 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { repositoryRoot } from "../../lib/root.mjs";
 import { Violation } from "../violation.mjs";
-
-/** True when all that the processes are made of is there. */
-export const isBuilt = () =>
-  ["hub", "ahp-client", "policy", "store-sqlite", "store-postgres", "transport-uds"].every((name) =>
-    existsSync(join(repositoryRoot, "packages", name, "dist/index.js")),
-  );
 
 /** Kills hubs, agents and the browser that answers, in a process of their own. Rejects with a {@link Violation}. */
 export const tellHubStory = (engine) => async (random, deaths) => {

@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { repositoryRoot } from "../../lib/root.mjs";
 import { bundleOf } from "../bundle.mjs";
 import { must } from "../violation.mjs";
 import { postgresUrl } from "../workers/postgres.mjs";
@@ -19,12 +18,6 @@ const kinds = {
 const patienceMs = 60_000;
 /** How long a process is stopped: longer than a lease. */
 const sleepMs = 2500;
-
-/** True when all that the processes are made of is there. */
-export const isBuilt = () =>
-  ["wire", "thread-server", "chat-harness", "store-sqlite", "store-postgres"].every((name) =>
-    existsSync(join(repositoryRoot, "packages", name, "dist/index.js")),
-  );
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -57,10 +57,10 @@ const recordFile = (directory: string): string => join(directory, "record.json")
 const writeRecord = (directory: string, record: InstallRecord): Promise<void> =>
   writeFileAtomic(recordFile(directory), `${JSON.stringify(record, undefined, 2)}\n`);
 
-export const removeHint = (id: string): string =>
+const removeHint = (id: string): string =>
   `Remove it, and install it again: harness agents remove ${shellWord(id)}`;
 
-export const notInstalled = (id: string): CliError =>
+const notInstalled = (id: string): CliError =>
   new CliError("agent_not_installed", `no agent ${id} is installed`, {
     hint: "See which are: harness agents list",
   });

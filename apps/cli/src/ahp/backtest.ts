@@ -2,7 +2,7 @@ import { readAuditFile } from "@harnesskit/audit/node";
 import { type BacktestChange, type BacktestReport, backtest } from "@harnesskit/policy";
 import { ExitCode, toCliError, unavailableError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { createTerminal, emit } from "../terminal/terminal.ts";
 import { byWhom, eventLine, explanationJson } from "./event-text.ts";
 import { openPolicy } from "./policy-file.ts";
 
@@ -64,9 +64,7 @@ export const ahpBacktest = async (
       });
     },
   );
-  const terminal = createTerminal();
-  if (json) terminal.json(reportJson(report));
-  else terminal.say(reportLines(report));
+  emit(json, reportJson(report), () => reportLines(report));
   if (report.decided > 0 && report.withoutEvent === report.decided) {
     err.say("harness ahp: the log holds no events: record them with ahp serve --audit FILE --record-content");
   }

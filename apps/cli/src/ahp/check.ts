@@ -1,7 +1,7 @@
 import { checkPolicy, type Explanation } from "@harnesskit/policy";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { ExitCode, usageError } from "../cli-error.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { emit } from "../terminal/terminal.ts";
 import { explanationJson, explanationLines } from "./event-text.ts";
 import { openPolicy, sayPolicyWarnings } from "./policy-file.ts";
 import { type DraftEvent, readEvents } from "./read-events.ts";
@@ -48,18 +48,15 @@ export const ahpCheck = async (
     events.push(...found.map(toEvent));
   }
   const results = events.map((event) => ({ event, explanation: checkPolicy(policy, event) }));
-  const terminal = createTerminal();
-  if (json) {
-    const shown = results.map(({ event, explanation }) => ({
-      event_type: event.event_type,
-      ...explanationJson(explanation),
-    }));
-    terminal.json({ policy: policy.name, file: policy.file, warnings: policy.warnings, results: shown });
-  } else {
-    for (const { event, explanation } of results) {
-      terminal.say(explanationLines(`${event.event_type}${toolSuffix(event)}`, explanation));
-    }
-  }
+  const shown = results.map(({ event: { event_type }, explanation }) => ({
+    ...{ event_type, ...explanationJson(explanation) },
+  }));
+  const { name: policyName, file, warnings } = policy;
+  emit(json, { policy: policyName, file, warnings, results: shown }, () =>
+    results.flatMap(({ event, explanation }) =>
+      explanationLines(`${event.event_type}${toolSuffix(event)}`, explanation),
+    ),
+  );
   return results
     .map(({ explanation }) => exitCodeOf(explanation))
     .reduce((a, b) => (a > b ? a : b), ExitCode.done);

@@ -2,7 +2,7 @@ import { systemErrorCode } from "@harnesskit/node-kit";
 import { PolicyError, type PolicyTestReport } from "@harnesskit/policy";
 import { casesFileOf, testPolicyFile } from "@harnesskit/policy/node";
 import { ExitCode, usageError } from "../cli-error.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { emit } from "../terminal/terminal.ts";
 import { byWhom } from "./event-text.ts";
 import { policyFileOf, policyOptions, sayPolicyWarnings, toPolicyFailure } from "./policy-file.ts";
 
@@ -54,8 +54,6 @@ export const ahpTest = async (name: string, { cases, json }: AhpTestOptions): Pr
   });
   sayPolicyWarnings({ file, warnings: report.warnings });
   if (report.results.length === 0) throw noTests(name, casesFile);
-  const terminal = createTerminal();
-  if (json) terminal.json(reportJson(report));
-  else terminal.say([...report.results.flatMap(caseLines), summary(report)]);
+  emit(json, reportJson(report), () => [...report.results.flatMap(caseLines), summary(report)]);
   return report.failed > 0 ? ExitCode.failed : ExitCode.done;
 };

@@ -39,8 +39,6 @@ export interface ConversationOptions {
   readonly history: (sessionId: string) => Promise<readonly ChatMessage[]>;
 }
 
-const recoverLabel = "waiting for the conversation";
-
 /** One conversation at a terminal: messages, pending approvals and answers. */
 export class Conversation implements LineActions {
   commands: readonly LineCommand[] = [];
@@ -117,7 +115,7 @@ export class Conversation implements LineActions {
     if (before.suspended.some((turn) => turn.is_signal_accepted)) {
       view.note("The last turn was cut off after its answer: it goes on once no other process has it …");
     }
-    this.#begin(recoverLabel);
+    this.#begin("waiting for the conversation");
     await harness.recover();
     this.#rest();
     view.breakLine();

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "./help-command.ts";
 import { type CommandContext, loads, refuseWords, severalTimes } from "./options.ts";
 
 const exampleId = "com.example.hello";
@@ -8,7 +8,7 @@ export const addAgents = (program: Command, context: CommandContext): void => {
   const agents = program
     .command("agents")
     .description("install, review and enable agents of others, and MCP servers as agents")
-    .addHelpText("after", "\nExample:\n  harness agents list");
+    .example("harness agents list");
 
   agents
     .command("install")
@@ -28,13 +28,9 @@ export const addAgents = (program: Command, context: CommandContext): void => {
     .option("--yes", "enable it without asking, if it has the hash of --hash")
     .option("--hash <hash>", "the hash of what was reviewed: sha256:…")
     .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness agents install ./hello-agent
+    .example(`harness agents install ./hello-agent
   harness agents install 'mcp:npx -y @modelcontextprotocol/server-everything'
-  harness agents install mcp:https://example.com/mcp --header authorization=EXAMPLE_AUTH`,
-    )
+  harness agents install mcp:https://example.com/mcp --header authorization=EXAMPLE_AUTH`)
     .action(loads(context, async () => (await import("../agents/install-command.ts")).installCommand));
 
   agents
@@ -43,7 +39,7 @@ export const addAgents = (program: Command, context: CommandContext): void => {
     .option("--json", "one JSON document")
     .allowExcessArguments()
     .hook("preAction", refuseWords)
-    .addHelpText("after", "\nExample:\n  harness agents list --json")
+    .example("harness agents list --json")
     .action(loads(context, async () => (await import("../agents/list.ts")).listCommand));
 
   agents
@@ -53,20 +49,20 @@ export const addAgents = (program: Command, context: CommandContext): void => {
     .option("--yes", "enable it without asking, if it has the hash of --hash")
     .option("--hash <hash>", "the hash of what was reviewed: sha256:…")
     .option("--json", "one JSON document")
-    .addHelpText("after", `\nExample:\n  harness agents enable ${exampleId}`)
+    .example(`harness agents enable ${exampleId}`)
     .action(loads(context, async () => (await import("../agents/enable.ts")).enableCommand));
 
   agents
     .command("disable")
     .description("stop offering an agent's tools; it stays installed")
     .argument("<id>", "the agent's id")
-    .addHelpText("after", `\nExample:\n  harness agents disable ${exampleId}`)
+    .example(`harness agents disable ${exampleId}`)
     .action(loads(context, async () => (await import("../agents/enable.ts")).disableCommand));
 
   agents
     .command("remove")
     .description("disable an agent and remove its copy")
     .argument("<id>", "the agent's id")
-    .addHelpText("after", `\nExample:\n  harness agents remove ${exampleId}`)
+    .example(`harness agents remove ${exampleId}`)
     .action(loads(context, async () => (await import("../agents/list.ts")).removeCommand));
 };

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "./help-command.ts";
 import { agentIds, type CommandContext, loads, portNumber } from "./options.ts";
 
 /** `harness ahp` with `serve`, `check`, `test` and `backtest`. */
@@ -6,7 +6,7 @@ export const addAhp = (program: Command, context: CommandContext): void => {
   const ahp = program
     .command("ahp")
     .description("supervise agents: a harness of the Agent Harness Protocol, and policies")
-    .addHelpText("after", "\nExample:\n  harness ahp serve --unix .harness/ahp.sock");
+    .example("harness ahp serve --unix ~/.local/state/harnesskit/run/ahp.sock");
   addServe(ahp, context);
   addPolicyCommands(ahp, context);
 };
@@ -40,19 +40,15 @@ const addServe = (ahp: Command, { version, onExit }: CommandContext): void => {
       "keep the events themselves in the log of --audit, with secrets redacted, for ahp backtest",
     )
     .option("--quiet", "no line on standard error for each event")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness ahp serve --policy policy.yaml --unix .harness/ahp.sock --http 0
-  harness ahp serve --unix .harness/a.sock --audit log.jsonl --record-content
+    .example(`harness ahp serve --policy ~/policies/team.yaml --http 0
+  harness ahp serve --unix ~/.local/state/harnesskit/run/a.sock --audit log.jsonl --record-content
 
 One harness serves all the given endpoints. A policy that is broken at the start is refused
 with line and column; if it is broken after a change, that is reported and the former policy
 stays in force. Access to a socket is by its file; HTTP and WebSocket need the token.
 A client that starts this program with --stdio passes only a few environment variables, such
 as PATH and HOME: pass others by name, as in 'env MODE=strict harness ahp serve --stdio'.
-With --stdio alone it ends with its input, otherwise with SIGTERM or Ctrl-C.`,
-    )
+With --stdio alone it ends with its input, otherwise with SIGTERM or Ctrl-C.`)
     .action(async (options) => {
       const { checkPlaces, isStdioAlone } = await import("../ahp/places.ts");
       checkPlaces(options);
@@ -78,10 +74,7 @@ const addPolicyCommands = (ahp: Command, context: CommandContext): void => {
       `the files hold what this coding agent writes to its hooks: ${agentIds.join(", ")}; or acp, acp:NAME: a request of an ACP agent`,
     )
     .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  echo '{"event_type":"pre_action","payload":{"tool_name":"read","arguments":{"path":"a"}}}' |
+    .example(`echo '{"event_type":"pre_action","payload":{"tool_name":"read","arguments":{"path":"a"}}}' |
     harness ahp check --policy default -
   harness ahp check --policy default --agent codex hook.json
 
@@ -90,8 +83,7 @@ agent_id, timestamp and depth are filled in; the workspace is metadata.workspace
 else the policy's, else the working directory.
 
 Exit codes: 0 go on (allow, modify, approve, retry, queue), 2 wrong usage or a broken policy,
-3 the policy says no, not now or not this. The highest of several events counts.`,
-    )
+3 the policy says no, not now or not this. The highest of several events counts.`)
     .action(loads(context, async () => (await import("../ahp/check.ts")).ahpCheck));
 
   ahp
@@ -100,18 +92,14 @@ Exit codes: 0 go on (allow, modify, approve, retry, queue), 2 wrong usage or a b
     .argument("<file>", "the policy's file, or default for the shipped one")
     .option("--cases <file>", "the cases (default: beside policy.yaml, policy.test.yaml)")
     .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness ahp test policy.yaml
+    .example(`harness ahp test policy.yaml
 
 policy.test.yaml then holds, for example:
   cases:
     - { name: force, tool: bash, args: { command: git push -f }, expect: block }
     - { name: reads, tool: read, args: { path: a }, expect: { decision: allow, rule: reads } }
 
-Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, no cases or a broken file.`,
-    )
+Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, no cases or a broken file.`)
     .action(loads(context, async () => (await import("../ahp/test.ts")).ahpTest));
 
   ahp
@@ -120,17 +108,13 @@ Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, no cases or a broke
     .argument("<audit>", "the log of an ahp serve with --record-content")
     .requiredOption(...policyOption)
     .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness ahp serve --unix .harness/a.sock --audit log.jsonl --record-content
+    .example(`harness ahp serve --unix ~/.local/state/harnesskit/run/a.sock --audit log.jsonl --record-content
   harness ahp backtest --policy policy.yaml log.jsonl
 
 Limits count at the times of the log. Secrets were redacted in the log, so that rules about
 secrets decide differently.
 
 Exit codes: 0 done, 1 some lines are not entries, 2 wrong usage or a broken policy, 4 the log cannot
-be read.`,
-    )
+be read.`)
     .action(loads(context, async () => (await import("../ahp/backtest.ts")).ahpBacktest));
 };

@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import { approvals, type CommandContext, loads, retryOption, wholeNumber } from "./options.ts";
 
 /** `harness attach`. */
@@ -18,10 +19,8 @@ export const addAttach = (program: Command, context: CommandContext): void => {
     .option("--follow", "stay when the turn has ended, until Ctrl-C")
     .addOption(retryOption("the server"))
     .option("--json", "one JSON line per event, the last of type result")
-    .addHelpText(
-      "after",
-      "\nExample:\n  harness attach unix:.harness/serve.sock --follow\n\n" +
-        "Ctrl-C leaves; the turn continues.",
+    .example(
+      'harness attach "unix:$HOME/.local/state/harnesskit/run/serve.sock" --follow\n\nCtrl-C leaves; the turn continues.',
     )
     .action(loads(context, async () => (await import("../attach/attach.ts")).attach));
 };

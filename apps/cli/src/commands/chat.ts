@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import {
   addPolicyOptions,
   agentsOption,
@@ -34,10 +35,7 @@ export const addChat = (program: Command, context: CommandContext): void => {
         "where conversations are kept (default: a file for --cwd in ~/.local/state/harnesskit/chats)",
       ),
     )
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness chat
+    .example(`harness chat
   echo 'read README.md' | harness chat --session notes
   HARNESS_STORE=postgres://me:secret@db/agents harness chat --store postgres: --session notes
 
@@ -49,7 +47,6 @@ Approvals that are pending when you
 leave stay pending: harness chat --session ID shows them again, and you answer them there.
 
 A policy judges each prompt and call, as in harness run. While a hub runs (harness hub), it judges, and you
-answer there or here; --no-hub uses the shipped policy.`,
-    )
+answer there or here; --no-hub uses the shipped policy.`)
     .action(loads(context, async () => (await import("../chat/chat.ts")).chat));
 };

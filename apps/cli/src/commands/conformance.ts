@@ -1,7 +1,7 @@
-import type { Command } from "commander";
 import type { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
+import type { Command } from "./help-command.ts";
 import type { CommandContext } from "./options.ts";
 
 /** `harness conformance`, which hands its arguments to `@harnesskit/conformance`. */
@@ -12,7 +12,7 @@ export const addConformance = (program: Command, { onExit }: CommandContext): vo
     .argument("[arguments...]", "a suite such as ahp-server, a target and options; --help lists them")
     .allowUnknownOption()
     .helpOption(false)
-    .addHelpText("after", "\nExample:\n  harness conformance ahp-server --stdio 'python3 harness.py'")
+    .example("harness conformance ahp-server --stdio 'python3 harness.py'")
     .action(async (args: readonly string[]) => {
       const { runConformance } = await import("@harnesskit/conformance");
       const interruption = new AbortController();

@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import { type CommandContext, loads, refuseWords, severalTimes, wholeNumber } from "./options.ts";
 
 const fileOption = (): Option =>
@@ -61,18 +62,14 @@ const addCoreRun = (core: Command, context: CommandContext): void => {
     .allowExcessArguments()
     .hook("preAction", refuseWords);
   addAuditOptions(run)
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness core run --agent ./my-agent --list
+    .example(`harness core run --agent ./my-agent --list
   harness core run --agent ./my-agent --call com.example.hello/greet --input '{"name":"Ada"}'
 
 Without --list and --call it stays, prints the directory of its socket and every change of
 an agent's health, and restarts agents that end; Ctrl-C ends it with its agents.
 
 With --serve, PATH.token has the token of its clients (0600). Their calls are those of the
-caller agent:harness.remote for you: harness core grant says what they may do.`,
-    )
+caller agent:harness.remote for you: harness core grant says what they may do.`)
     .action(loads(context, async () => (await import("../core/core.ts")).core));
 };
 
@@ -85,24 +82,17 @@ const addCoreGrants = (core: Command, context: CommandContext): void => {
     )
     .addOption(fileOption())
     .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      "\nExample:\n  harness core grant com.example.files fs.write --tool write --until 8h",
-    )
+    .example("harness core grant com.example.files fs.write --tool write --until 8h")
     .action(loads(context, async () => (await import("../core/grants.ts")).grant));
 
   const revoke = core.command("revoke").description("take back what was granted");
   addAuditOptions(addScopeOptions(revoke))
     .addOption(fileOption())
     .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness core revoke com.example.files fs.write
+    .example(`harness core revoke com.example.files fs.write
 
 Running cores see it at once. With --tool, a grant that lists tools keeps the others; one for all
-tools goes as a whole.`,
-    )
+tools goes as a whole.`)
     .action(loads(context, async () => (await import("../core/grants.ts")).revoke));
 
   core
@@ -111,7 +101,7 @@ tools goes as a whole.`,
     .description("what is granted, by agent and permission")
     .addOption(fileOption())
     .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness core grants --json")
+    .example("harness core grants --json")
     .action(loads(context, async () => (await import("../core/grants.ts")).listGrants));
 };
 
@@ -120,7 +110,7 @@ export const addAudit = (program: Command, context: CommandContext): void => {
   const audit = program
     .command("audit")
     .description("read and verify audit logs")
-    .addHelpText("after", "\nExample:\n  harness audit verify audit.jsonl");
+    .example("harness audit verify audit.jsonl");
 
   audit
     .command("verify")
@@ -129,7 +119,7 @@ export const addAudit = (program: Command, context: CommandContext): void => {
     .option("--expect <head>", "a head that you kept elsewhere: the log must contain it")
     .option("--open", "accept a log that is still being written")
     .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness audit verify audit.jsonl --json")
+    .example("harness audit verify audit.jsonl --json")
     .action(loads(context, async () => (await import("../audit/audit.ts")).verifyAudit));
 
   audit
@@ -143,6 +133,6 @@ export const addAudit = (program: Command, context: CommandContext): void => {
     .option("--after <seq>", "only entries after this number", wholeNumber("--after"))
     .option("--limit <n>", "at most this many", wholeNumber("--limit"))
     .option("--json", "one JSON line per entry")
-    .addHelpText("after", "\nExample:\n  harness audit show audit.jsonl --action 'tool.*'")
+    .example("harness audit show audit.jsonl --action 'tool.*'")
     .action(loads(context, async () => (await import("../audit/audit.ts")).showAudit));
 };

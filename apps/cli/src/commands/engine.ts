@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import {
   addHubOptions,
   agentsOption,
@@ -44,10 +45,7 @@ export const addEngine = (program: Command, context: CommandContext): void => {
     )
     .option("--open", "serve a page that talks with this engine, and open it in your browser")
     .option("--quiet", "no line for each request")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness engine --open
+    .example(`harness engine --open
   harness engine --port 8420 --token-file ~/.config/harness/engine-token
   harness engine --model anthropic:MODEL --allow-origin http://localhost:5173
   HARNESS_STORE=postgres://me:secret@db/agents harness engine --store postgres:
@@ -59,7 +57,6 @@ SIGTERM or Ctrl-C ends the engine. While a hub runs (harness hub), it judges eac
 answer there and not in the shell, which shows what waits and who answered; --no-hub asks in the shell.
 
 Attachments are paths in --cwd (ref_id) or file: addresses in it. Images and text files reach the model.
-Files outside, files that hold secrets by their name and other types are refused; the user sees that.`,
-    )
+Files outside, files that hold secrets by their name and other types are refused; the user sees that.`)
     .action(loads(context, async () => (await import("../engine/engine.ts")).engine));
 };

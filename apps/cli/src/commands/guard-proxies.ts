@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import { type CommandContext, loads, severalTimes, wholeNumber } from "./options.ts";
 
 const harnessOptions = (command: Command, waitSeconds: number): Command =>
@@ -29,18 +30,14 @@ export const addGuardProxies = (guard: Command, context: CommandContext): void =
       severalTimes,
     )
     .option("--name <name>", "what policies call the server (default: made of its command or URL)")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness guard mcp -- npx -y @modelcontextprotocol/server-filesystem /work/app
+    .example(`harness guard mcp -- npx -y @modelcontextprotocol/server-filesystem /work/app
   harness guard mcp --name files -- npx -y @modelcontextprotocol/server-filesystem /work/app
   harness guard mcp --url https://example.com/mcp --header authorization=EXAMPLE_AUTH
 
 Write it into the settings of the client in the place of the server's own command. Without the
 hub every tool call is refused. A tool that is declared otherwise than before, or is new, is
 not offered until you accept it, in the inbox or with harness guard tools.
-Exit codes: 0 the client has ended, 1 the server has failed.`,
-    )
+Exit codes: 0 the client has ended, 1 the server has failed.`)
     .action(loads(context, async () => (await import("../guard/mcp.ts")).guardMcp));
 
   guard
@@ -52,7 +49,7 @@ Exit codes: 0 the client has ended, 1 the server has failed.`,
       severalTimes,
     )
     .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness guard tools\n  harness guard tools --accept sha256:…")
+    .example("harness guard tools\n  harness guard tools --accept sha256:…")
     .action(loads(context, async () => (await import("../guard/tools.ts")).guardTools));
 
   harnessOptions(
@@ -68,10 +65,7 @@ Exit codes: 0 the client has ended, 1 the server has failed.`,
         .choices(["set", "warn", "refuse"])
         .default("set"),
     )
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness guard acp -- gemini --acp
+    .example(`harness guard acp -- gemini --acp
   harness guard acp --name writer --wait 600 -- gemini --acp
 
 Write it into the settings of the editor in the place of the agent's own command. Permission
@@ -80,7 +74,6 @@ editor are judged by the hub; without it they are refused. Where an agent is kno
 in which it asks, the guard sets it (--asking set), says that it is not set (warn), or refuses
 the session (refuse). What the agent does without asking is recorded as "not judged", if the
 agent reports it, and said here once for each kind of action.
-Exit codes: 0 the editor has ended, 1 the agent has failed.`,
-    )
+Exit codes: 0 the editor has ended, 1 the agent has failed.`)
     .action(loads(context, async () => (await import("../guard/acp.ts")).guardAcp));
 };

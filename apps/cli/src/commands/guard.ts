@@ -1,5 +1,6 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { addGuardProxies } from "./guard-proxies.ts";
+import type { Command } from "./help-command.ts";
 import { agentIds, type CommandContext, cwdOption, loads, severalTimes, wholeNumber } from "./options.ts";
 
 const agentOption = (): Option =>
@@ -20,7 +21,7 @@ export const addGuard = (program: Command, context: CommandContext): void => {
   const guard = program
     .command("guard")
     .description("supervise the coding agents of other vendors: one policy, one inbox, one timeline")
-    .addHelpText("after", "\nExample:\n  harness guard init");
+    .example("harness guard init");
 
   scopeOptions(
     guard
@@ -42,10 +43,7 @@ export const addGuard = (program: Command, context: CommandContext): void => {
     .option("--dry-run", "only show the changes")
     .option("--yes", "write without asking")
     .option("--json", "one JSON document; without --yes it writes nothing")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness guard init
+    .example(`harness guard init
   harness guard init --agent codex --wait 600
   harness guard init --project --dry-run
   harness guard init --command "harness guard hook"
@@ -56,8 +54,7 @@ For --project the hooks start the program harness from the PATH of each user. Wh
 names is started once, with --version, before anything is written.
 
 Exit codes: 0 written or nothing to do, 1 a file could not be changed, 2 an option cannot be
-used, or there is no terminal to ask at and no --yes, 3 you said no.`,
-    )
+used, or there is no terminal to ask at and no --yes, 3 you said no.`)
     .action(loads(context, async () => (await import("../guard/init.ts")).guardInit));
 
   scopeOptions(
@@ -66,15 +63,11 @@ used, or there is no terminal to ask at and no --yes, 3 you said no.`,
       .description("show the coding agents of this machine and whether their hooks are in place"),
   )
     .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness guard status --json
+    .example(`harness guard status --json
 
 It asks Codex which of the hooks it trusts, and starts what guard init has written into the
 settings once, with --version; it starts nothing else.
-Exit codes: 0 every agent that was found is guarded, 1 one is not.`,
-    )
+Exit codes: 0 every agent that was found is guarded, 1 one is not.`)
     .action(loads(context, async () => (await import("../guard/status.ts")).guardStatus));
 
   scopeOptions(
@@ -84,7 +77,7 @@ Exit codes: 0 every agent that was found is guarded, 1 one is not.`,
     .option("--dry-run", "only show the changes")
     .option("--yes", "write without asking")
     .option("--json", "one JSON document; without --yes it writes nothing")
-    .addHelpText("after", "\nExample:\n  harness guard remove --agent codex")
+    .example("harness guard remove --agent codex")
     .action(loads(context, async () => (await import("../guard/remove.ts")).guardRemove));
 
   guard
@@ -94,17 +87,13 @@ Exit codes: 0 every agent that was found is guarded, 1 one is not.`,
     )
     .addOption(agentOption())
     .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness guard doctor
+    .example(`harness guard doctor
   harness guard doctor --agent codex --json
 
 Each agent that can be run offline gets a home of its own in a temporary directory, and a
 model on this machine that asks it to create one file there. Nothing leaves the machine, no
 key is needed, and your settings are not read. It takes about a minute.
-Exit codes: 0 the hooks that answered were obeyed, 1 an agent did what its hook refused.`,
-    )
+Exit codes: 0 the hooks that answered were obeyed, 1 an agent did what its hook refused.`)
     .action(loads(context, async () => (await import("../guard/doctor.ts")).guardDoctor));
 
   guard
@@ -114,15 +103,11 @@ Exit codes: 0 the hooks that answered were obeyed, 1 an agent did what its hook 
     .option("--socket <path>", "the guard's socket (default: that of this user's hub)")
     .option("--timeout-ms <n>", "how long the agent waits (default: 30000)")
     .option("--event <name>", "the event, for agents whose input does not name it")
-    .addHelpText(
-      "after",
-      `\nExample:
-  echo '{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}' |
+    .example(`echo '{"session_id":"s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}' |
     harness guard hook codex
 
 It ends with 0 and one JSON object, or with 2 and a reason on standard error, which every
-agent takes as a refusal. It answers two seconds before the agent stops waiting.`,
-    )
+agent takes as a refusal. It answers two seconds before the agent stops waiting.`)
     .action(() => {
       // bin.ts has answered it before this file was loaded.
     });

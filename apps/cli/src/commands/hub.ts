@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import { type CommandContext, loads, portNumber, severalTimes, wholeNumber } from "./options.ts";
 import { databaseOption } from "./store.ts";
 
@@ -71,25 +72,21 @@ export const addHub = (program: Command, context: CommandContext): void => {
       "what tokens cost: JSON, in US dollars for a million (default: HARNESS_PRICES, else list prices)",
     )
     .option("--quiet", "fewer lines")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness hub --open
+    .example(`harness hub --open
   harness hub --pair "Anna's phone" --public-url https://hub.example.org
   harness run "run the tests"        in another terminal: it asks this hub
 
 What the policy escalates waits in the inbox until you answer: in the page, with harness inbox, or
 tomorrow. Agents that run meanwhile are held or asked to repeat their call; an answer counts once.
 harness run, chat, engine and serve find the hub by its socket; any agent that speaks AHP can use it.
-SIGTERM or Ctrl-C ends the hub. Questions stay, and are there when it runs again.`,
-    )
+SIGTERM or Ctrl-C ends the hub. Questions stay, and are there when it runs again.`)
     .action(loads(context, async () => (await import("../hub/hub.ts")).hub))
     .command("devices")
     .description("list the phones and browsers that were paired, or revoke one")
     .addOption(stateOption())
     .option("--revoke <id>", "revoke a device: its connections close at once")
     .option("--json", "one JSON line per device")
-    .addHelpText("after", "\nExample:\n  harness hub devices\n  harness hub devices --revoke dev_Xb3…")
+    .example("harness hub devices\n  harness hub devices --revoke dev_Xb3…")
     .action(loads(context, async () => (await import("../hub/devices.ts")).devices));
 };
 
@@ -113,10 +110,7 @@ export const addInbox = (program: Command, context: CommandContext): void => {
     .option("--grants", "list the calls that run without a question")
     .option("--revoke <id>", "end a grant")
     .option("--json", "one JSON line per approval")
-    .addHelpText(
-      "after",
-      "\nExample:\n  harness inbox --watch\n  harness inbox --json | jq -r .id | xargs -n1 harness inbox --approve",
-    )
+    .example("harness inbox --watch\n  harness inbox --json | jq -r .id | xargs -n1 harness inbox --approve")
     .action(loads(context, async () => (await import("../inbox/inbox.ts")).inbox));
 };
 
@@ -136,9 +130,6 @@ export const addTimeline = (program: Command, context: CommandContext): void => 
     .option("--follow", "keep following until Ctrl-C")
     .option("--json", "one JSON line per row")
     .option("--csv", "comma-separated values with a header (RFC 4180)")
-    .addHelpText(
-      "after",
-      "\nExample:\n  harness timeline --failed --since 24h\n  harness timeline --limit 0 --csv > timeline.csv",
-    )
+    .example("harness timeline --failed --since 24h\n  harness timeline --limit 0 --csv > timeline.csv")
     .action(loads(context, async () => (await import("../inbox/timeline.ts")).timeline));
 };

@@ -1,7 +1,8 @@
 import { displayText } from "@harnesskit/wire";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
+import type { Command } from "./help-command.ts";
 
 /** What every command is given. */
 export interface CommandContext {
@@ -24,7 +25,7 @@ export const loads =
   };
 
 /** For a command that can be left out: it also gets words that name no command. */
-export const refuseWords = (_: Command, command: Command): void => {
+export const refuseWords = (_: unknown, command: Pick<Command, "args" | "error">): void => {
   const [word] = command.args;
   if (word !== undefined) command.error(`error: unknown command '${word}'`);
 };

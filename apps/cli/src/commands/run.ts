@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import {
   addPolicyOptions,
   agentsOption,
@@ -78,10 +79,7 @@ export const addRun = (program: Command, context: CommandContext): void => {
     )
     .option("--interrupt", "with --attach and --thread: if a turn runs there, cancel it first")
     .option("--json", "one JSON line per event, the last of type result")
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness run --approve once "run the tests"
+    .example(`harness run --approve once "run the tests"
   echo "run the tests" | harness run --approve once
   harness run "describe this repository" > answer.md
   harness run --continue "and now the tests of @src/server.ts"
@@ -89,7 +87,6 @@ export const addRun = (program: Command, context: CommandContext): void => {
 An @PATH in the prompt gives the model that file of the workspace, as --file does.
 Standard output is the answer alone: tools, questions and how the turn ended go to standard error.
 If standard input is not a terminal, no user can be asked: calls that need an approval do not
-run, and the exit code is 3. --approve once approves each call, for example in a script.`,
-    )
+run, and the exit code is 3. --approve once approves each call, for example in a script.`)
     .action(loads(context, async () => (await import("../run/run.ts")).run));
 };

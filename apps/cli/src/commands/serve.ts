@@ -1,5 +1,6 @@
 import type { Channel } from "@harnesskit/wire";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import {
   addPolicyOptions,
   agentsOption,
@@ -50,10 +51,8 @@ export const addServe = (program: Command, context: CommandContext): void => {
       "--audit <file>",
       "where tool calls are recorded; the server does not start without it (default: a file in your state directory)",
     )
-    .addHelpText(
-      "after",
-      `\nExample:\n  echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | harness serve
-  harness serve --listen unix:.harness/serve.sock
+    .example(`echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}' | harness serve
+  harness serve --listen "unix:$HOME/.local/state/harnesskit/run/serve.sock"
   HARNESS_STORE=postgres://me:secret@db/agents harness serve --store postgres:
 
 Standard input and output carry one JSON message per line. A socket carries four bytes of
@@ -65,8 +64,7 @@ The client on standard input chooses any model for a turn; clients of a socket c
 among those of --model and --allow-model.
 
 A policy judges each prompt and tool call before it happens; if it cannot answer, nothing
-happens. It is part of this server, or is the harness of --ahp.`,
-    )
+happens. It is part of this server, or is the harness of --ahp.`)
     .action(async (options) => {
       const channel = await openChannel(options.listen !== undefined);
       const { serve } = await import("../serve/serve.ts");

@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import {
   approvals,
   type CommandContext,
@@ -35,10 +36,7 @@ export const addShell = (program: Command, context: CommandContext): void => {
       severalTimes,
     )
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber("--timeout"), 120)
-    .addHelpText(
-      "after",
-      `\nExample:
-  harness shell --engine http://127.0.0.1:8787/openharness --token-file token "hello"
+    .example(`harness shell --engine http://127.0.0.1:8787/openharness --token-file token "hello"
 
 An attachment is a reference: the engine reads it, by its own rules, and reports what it did not give
 to the model. Nothing of your machine is sent with it, and no state of your system.
@@ -49,7 +47,6 @@ Forms are asked for at a terminal, and shown elsewhere. Denied capabilities and 
 reported on standard error.
 
 Exit codes: 0 done, 1 the engine failed, was cancelled, or sent something that could not be shown,
-2 wrong usage, 3 refused, or an approval is pending or could not be asked, 4 the engine cannot be reached`,
-    )
+2 wrong usage, 3 refused, or an approval is pending or could not be asked, 4 the engine cannot be reached`)
     .action(loads(context, async () => (await import("../shell/shell.ts")).shell));
 };

@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import { type CommandContext, cwdOption, loads } from "./options.ts";
 
 /** Where conversations are kept, for commands that use them. */
@@ -26,24 +27,21 @@ export const addStore = (program: Command, context: CommandContext): void => {
   const store = program
     .command("store")
     .description("look after the store of conversations and threads, or copy it to PostgreSQL")
-    .addHelpText(
-      "after",
-      "\nExample:\n  HARNESS_STORE=postgres://me:secret@db/agents harness store check --store postgres:",
-    );
+    .example("HARNESS_STORE=postgres://me:secret@db/agents harness store check --store postgres:");
 
   addOptions(store.command("migrate"))
     .description("migrate the store to the version of this program; safe while programs run")
-    .addHelpText("after", "\nExample:\n  harness store migrate --store postgres:")
+    .example("harness store migrate --store postgres:")
     .action(loads(context, async () => (await import("../store/maintain.ts")).migrateStore));
 
   addOptions(store.command("check"))
     .description("whether this program can use the store; exit code 1 if it must be migrated")
-    .addHelpText("after", "\nExample:\n  harness store check --store postgres: --json")
+    .example("harness store check --store postgres: --json")
     .action(loads(context, async () => (await import("../store/maintain.ts")).checkStore));
 
   addOptions(store.command("stats"))
     .description("show how much the store holds and what is pending in it")
-    .addHelpText("after", "\nExample:\n  harness store stats --store postgres: --json")
+    .example("harness store stats --store postgres: --json")
     .action(loads(context, async () => (await import("../store/maintain.ts")).showStoreStats));
 
   addOptions(store.command("prune"))
@@ -56,7 +54,7 @@ export const addStore = (program: Command, context: CommandContext): void => {
       "--threads-older-than <age>",
       "threads of PostgreSQL last used longer ago than this (default: none)",
     )
-    .addHelpText("after", "\nExample:\n  harness store prune --store postgres: --older-than 90d")
+    .example("harness store prune --store postgres: --older-than 90d")
     .action(loads(context, async () => (await import("../store/maintain.ts")).pruneStore));
 
   store
@@ -68,13 +66,9 @@ export const addStore = (program: Command, context: CommandContext): void => {
     )
     .argument("<to>", "postgres:, or postgres://USER@HOST/DATABASE")
     .option("--json", "one JSON document")
-    .addHelpText(
-      "after",
-      `\nExample:
-  HARNESS_STORE=postgres://me:secret@db/agents harness store copy files:. postgres:
+    .example(`HARNESS_STORE=postgres://me:secret@db/agents harness store copy files:. postgres:
 
 End the programs that use FROM first: what is in use ends the copy. A copy that was interrupted is
-continued by the same command. TO is never overwritten: content that differs ends the copy with exit code 1.`,
-    )
+continued by the same command. TO is never overwritten: content that differs ends the copy with exit code 1.`)
     .action(loads(context, async () => (await import("../store/copy.ts")).copyStore));
 };

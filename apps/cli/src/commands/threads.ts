@@ -1,4 +1,5 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
+import type { Command } from "./help-command.ts";
 import { type CommandContext, cwdOption, loads, refuseWords, wholeNumber } from "./options.ts";
 
 const exampleId = "ses_0123456789abcdef0123456789abcdef";
@@ -27,23 +28,23 @@ const addOrganising = (threads: Command, context: CommandContext): void => {
     .option("--archived", "also search archived threads")
     .option("--limit <n>", "at most this many hits (default: 20)", wholeNumber("--limit"))
     .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness threads search flaky test")
+    .example("harness threads search flaky test")
     .action(loads(context, async () => (await loadOrganising()).searchCommand));
 
   ofThread("rename")
     .description("rename a thread")
     .argument("<title>", "one line")
-    .addHelpText("after", `\nExample:\n  harness threads rename ${exampleId} "Release 2.1"`)
+    .example(`harness threads rename ${exampleId} "Release 2.1"`)
     .action(loads(context, async () => (await loadOrganising()).renameCommand));
 
   ofThread("archive")
     .description("hide a thread from lists; it accepts no prompts until it is restored")
-    .addHelpText("after", `\nExample:\n  harness threads archive ${exampleId}`)
+    .example(`harness threads archive ${exampleId}`)
     .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, true, options));
 
   ofThread("unarchive")
     .description("restore a thread from the archive")
-    .addHelpText("after", `\nExample:\n  harness threads unarchive ${exampleId}`)
+    .example(`harness threads unarchive ${exampleId}`)
     .action(async (id: string, options) => (await loadOrganising()).archiveCommand(id, false, options));
 
   ofThread("fork")
@@ -51,7 +52,7 @@ const addOrganising = (threads: Command, context: CommandContext): void => {
     .option("--at <seq>", "up to and including this event (default: the last one)", wholeNumber("--at"))
     .option("--title <title>", "the title (default: that of the original thread)")
     .option("--json", "one JSON document")
-    .addHelpText("after", `\nExample:\n  harness threads fork ${exampleId} --at 120 --title "Another way"`)
+    .example(`harness threads fork ${exampleId} --at 120 --title "Another way"`)
     .action(loads(context, async () => (await loadOrganising()).forkCommand));
 };
 
@@ -60,7 +61,7 @@ export const addThreads = (program: Command, context: CommandContext): void => {
   const threads = program
     .command("threads")
     .description("read, search, organise and remove the threads that are kept in .harness")
-    .addHelpText("after", "\nExample:\n  harness threads list");
+    .example("harness threads list");
   const ofThread = (name: string) =>
     threads.command(name).argument("<id>", "the thread's id").addOption(cwdOption());
 
@@ -72,19 +73,19 @@ export const addThreads = (program: Command, context: CommandContext): void => {
     .option("--json", "one JSON document")
     .allowExcessArguments()
     .hook("preAction", refuseWords)
-    .addHelpText("after", "\nExample:\n  harness threads list --json")
+    .example("harness threads list --json")
     .action(loads(context, async () => (await import("../threads/threads.ts")).listThreads));
 
   ofThread("show")
     .description("what happened in a thread")
-    .addHelpText("after", `\nExample:\n  harness threads show ${exampleId}`)
+    .example(`harness threads show ${exampleId}`)
     .action(loads(context, async () => (await import("../threads/threads.ts")).showThread));
 
   addOrganising(threads, context);
 
   ofThread("export")
     .description("export the events of a thread as JSON lines")
-    .addHelpText("after", `\nExample:\n  harness threads export ${exampleId} > thread.jsonl`)
+    .example(`harness threads export ${exampleId} > thread.jsonl`)
     .action(loads(context, async () => (await import("../threads/threads.ts")).exportThread));
 
   threads
@@ -102,13 +103,13 @@ export const addThreads = (program: Command, context: CommandContext): void => {
       'JSON: {"MODEL": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}, in US dollars for a million tokens (default: the file in $HARNESS_PRICES, or list prices)',
     )
     .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness threads cost --by day --since 30d")
+    .example("harness threads cost --by day --since 30d")
     .action(loads(context, async () => (await import("../threads/cost.ts")).showCost));
 
   ofThread("delete")
     .description("remove a thread with its log, its artifacts and its grants")
     .option("--yes", "without a question; needed where there is no terminal")
-    .addHelpText("after", `\nExample:\n  harness threads delete ${exampleId}`)
+    .example(`harness threads delete ${exampleId}`)
     .action(loads(context, async () => (await import("../threads/threads.ts")).deleteThread));
 
   threads
@@ -119,7 +120,7 @@ export const addThreads = (program: Command, context: CommandContext): void => {
     .option("--keep <n>", "always keep the n most recently used", wholeNumber("--keep"))
     .option("--dry-run", "show what would be removed, and remove nothing")
     .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness threads prune --older-than 30d --keep 20 --dry-run")
+    .example("harness threads prune --older-than 30d --keep 20 --dry-run")
     .action(loads(context, async () => (await import("../threads/prune.ts")).pruneThreads));
 };
 
@@ -128,14 +129,14 @@ export const addGrants = (program: Command, context: CommandContext): void => {
   const grants = program
     .command("grants")
     .description("list and revoke the calls that you always allow")
-    .addHelpText("after", "\nExample:\n  harness grants list");
+    .example("harness grants list");
 
   grants
     .command("list", { isDefault: true })
     .description("what is allowed without asking, the last one first")
     .addOption(cwdOption())
     .option("--json", "one JSON document")
-    .addHelpText("after", "\nExample:\n  harness grants list --json")
+    .example("harness grants list --json")
     .action(loads(context, async () => (await import("../threads/threads.ts")).listGrants));
 
   grants
@@ -143,6 +144,6 @@ export const addGrants = (program: Command, context: CommandContext): void => {
     .description("revoke a grant: from then on you are asked again")
     .argument("<id>", "the grant's id")
     .addOption(cwdOption())
-    .addHelpText("after", "\nExample:\n  harness grants revoke grant_0123456789abcdef0123456789abcdef")
+    .example("harness grants revoke grant_0123456789abcdef0123456789abcdef")
     .action(loads(context, async () => (await import("../threads/threads.ts")).revokeGrant));
 };

@@ -7,7 +7,7 @@ import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
-import { createTerminal, type Terminal } from "../terminal/terminal.ts";
+import { createTerminal, emit, type Terminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { resolveWorkspace } from "../workspace-directory.ts";
@@ -154,12 +154,9 @@ const once = async (
     });
   }
   const tools = [...running.tools()].sort((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
-  if (options.json) out.json({ tools });
-  else {
-    for (const tool of tools) {
-      out.say(`${tool.tool_id}  ${out.style.dim(tool.description)}`);
-    }
-  }
+  emit(options.json, { tools }, (_, style) =>
+    tools.map(({ tool_id, description }) => `${tool_id}  ${style.dim(description)}`),
+  );
   return ExitCode.done;
 };
 

@@ -4,7 +4,7 @@ import type { Caller } from "@harnesskit/protocol/runtime";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { createTerminal, emit } from "../terminal/terminal.ts";
 import { grantsFile, thisUser, toParty, toUntil, withFile } from "./core-files.ts";
 
 export interface GrantsOptions {
@@ -63,9 +63,7 @@ const record = async (
 };
 
 const show = (what: string, grants: readonly CoreGrant[], { json }: GrantsOptions): void => {
-  const terminal = createTerminal();
-  if (json) terminal.json({ [what]: grants });
-  else for (const grant of grants) terminal.say(`${what}  ${grantLine(grant)}`);
+  emit(json, { [what]: grants }, () => grants.map((grant) => `${what}  ${grantLine(grant)}`));
 };
 
 /** `harness core grant`: an agent may do more than read. Returns the exit code. */
@@ -108,9 +106,8 @@ export const revoke = async (
 export const listGrants = async ({ file, json }: GrantsOptions): Promise<ExitCode> => {
   const path = grantsFile(file);
   const grants = await withFile(() => createFileGrants({ path }).list());
-  const terminal = createTerminal();
-  if (json) terminal.json({ file: path, grants });
-  else if (grants.length === 0) terminal.say("Nothing is granted: agents may only read.");
-  else for (const each of grants) terminal.say(grantLine(each));
+  emit(json, { file: path, grants }, () =>
+    grants.length === 0 ? "Nothing is granted: agents may only read." : grants.map(grantLine),
+  );
   return ExitCode.done;
 };

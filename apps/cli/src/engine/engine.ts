@@ -221,21 +221,20 @@ export const engine = (
     });
     const url = `${server.url}${path}`;
     const named = options.tokenFile === undefined ? undefined : fromHere(options.tokenFile);
-    const tokenFile = server.tokenFile ?? named ?? null;
+    const tokenFile = server.tokenFile ?? named;
     log.say(
-      tokenFile === null
+      tokenFile === undefined
         ? "NO TOKEN is asked for (--no-auth): any local program can connect"
         : `token in ${tokenFile}`,
     );
-    await leaveEngineNotice({ url, tokenFile, pid: process.pid, hub: judge?.place?.directory }).then(
-      defer,
-      (error: unknown) => tell("shells must be given the URL", error),
+    await leaveEngineNotice({ url, tokenFile, hub: judge?.place?.directory }).then(defer, (error: unknown) =>
+      tell("shells must be given the URL", error),
     );
     log.say(`listening on ${url}; model ${options.model}`);
     if (page !== undefined) {
       const link = page.link({
         url,
-        token: tokenFile === null ? undefined : await readServerToken(tokenFile),
+        token: tokenFile === undefined ? undefined : await readServerToken(tokenFile),
       });
       log.say(`page: ${link} (valid once, for ten minutes)`);
       if (await openBrowser(link)) log.say(browserText);

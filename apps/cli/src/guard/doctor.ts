@@ -1,18 +1,18 @@
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { findHost } from "@harnesskit/agent-hooks";
-import { type DoctorAgent, type DoctorReport, type DoctorRow, proveAgents } from "@harnesskit/guard/doctor";
+import { type DoctorAgent, type DoctorRow, proveAgents } from "@harnesskit/guard/doctor";
 import { findAgents } from "@harnesskit/guard/settings";
 import { ExitCode } from "../cli-error.ts";
 import type { CommandContext } from "../commands/options.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
 import { tableLines } from "../terminal/table-lines.ts";
-import { createTerminal, note, type Style } from "../terminal/terminal.ts";
+import { createTerminal, emit, note, type Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { doctorReportFile, writeDoctorReport } from "./doctor-report.ts";
-import { type GuardCommandOptions, guardContext, isFound } from "./guard-context.ts";
+import { type GuardCommandOptions, guardContext, isFound, noAgentText } from "./guard-context.ts";
 
 /** What a hook does in a run, as people read it. */
 const probeNames: Readonly<Record<DoctorRow["probe"], string>> = {
@@ -38,7 +38,7 @@ const rowCells = ({ probe, documented, observed, note }: DoctorRow): string[] =>
 
 const header = ["", "this run", "vendor's docs, with our settings", ""];
 
-const agentLines = (agent: DoctorAgent, style: Style): string[] => {
+const agentLines = (agent: DoctorAgent, style: Style, room: number | undefined): string[] => {
   const { name, version, isProved, rows, protection } = agent;
   const gaps = findHost(agent.agent).gaps.map((gap) => `  not seen by its hooks: ${gap}`);
   const title = style.bold(`${name}${version === undefined ? "" : ` ${oneLine(version, 60)}`}`);
@@ -51,20 +51,13 @@ const agentLines = (agent: DoctorAgent, style: Style): string[] => {
       "",
     ];
   const columns = header.map((label) => ({ label, isNumeric: false }));
-  const table = tableLines({ columns, rows: rows.map(rowCells) }, style, undefined);
+  const table = tableLines({ columns, rows: rows.map(rowCells) }, style, room && room - 2);
   return [title, ...table.map((line) => `  ${line}`), `  ${protection}`, ...gaps, ""];
 };
 
 const disobeys = ({ isProved, rows }: DoctorAgent): boolean =>
   isProved &&
   rows.some(({ probe, observed }) => (probe === "deny" || probe === "no_hub") && observed === "runs");
-
-const show = (report: DoctorReport): void => {
-  const terminal = createTerminal();
-  const lines = report.agents.flatMap((agent) => agentLines(agent, terminal.style));
-  terminal.say(lines);
-  terminal.say(`Kept in ${doctorReportFile()}, for harness guard status and the hub.`);
-};
 
 /** `harness guard doctor`. Returns the exit code. */
 export const guardDoctor = (
@@ -75,10 +68,8 @@ export const guardDoctor = (
     const { places, named } = await guardContext({ ...options, cwd: io().cwd() });
     const found = await findAgents(places);
     const agents = named ? found.filter(({ host }) => named.includes(host)) : found.filter(isFound);
-    const terminal = createTerminal();
     if (agents.length === 0) {
-      if (options.json) terminal.json({ agents: [] });
-      else terminal.say("No coding agent was found on this machine.");
+      emit(options.json, { agents }, () => noAgentText);
       return ExitCode.done;
     }
     const stop = new AbortController();
@@ -98,7 +89,10 @@ export const guardDoctor = (
     });
     if (stop.signal.aborted) return ExitCode.interrupted;
     await writeDoctorReport(report);
-    if (options.json) terminal.json(report);
-    else show(report);
+    const { columns } = createTerminal();
+    emit(options.json, report, (_, style) => [
+      ...report.agents.flatMap((agent) => agentLines(agent, style, columns)),
+      `Kept in ${doctorReportFile()}, for harness guard status and the hub.`,
+    ]);
     return report.agents.some(disobeys) ? ExitCode.failed : ExitCode.done;
   });

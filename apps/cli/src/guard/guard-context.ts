@@ -41,6 +41,8 @@ const hostOf = (id: string): Host => {
   }
 };
 
+export const noAgentText = "No coding agent was found on this machine.";
+
 /** Whether an agent is on this machine. */
 export const isFound = ({ program, directory }: FoundAgent): boolean =>
   program !== undefined || directory !== undefined;

@@ -12,7 +12,7 @@ import { ExitCode, usageError } from "../cli-error.ts";
 import type { CommandContext } from "../commands/options.ts";
 import { listensAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { createTerminal, emit } from "../terminal/terminal.ts";
 import {
   type Applied,
   type ApplyOptions,
@@ -30,6 +30,7 @@ import {
   guardContext,
   hookWords,
   isFound,
+  noAgentText,
   settingsProblem,
 } from "./guard-context.ts";
 import { readHostVersion } from "./host-version.ts";
@@ -86,25 +87,19 @@ const showManaged = async (
   commandOf: CommandOf,
   json: true | undefined,
 ): Promise<ExitCode> => {
-  const terminal = createTerminal();
   const shown = await Promise.all(
     hosts.map(async (host) => ({ host, managed: managedSettings(host, await commandOf(host)) })),
   );
-  if (json) {
-    terminal.json({ agents: shown.map(({ host, managed }) => ({ agent: host.id, ...managed })) });
-    return ExitCode.done;
-  }
-  const lines = shown.flatMap(({ host, managed }) =>
-    managed === undefined
-      ? [terminal.style.bold(host.name), "  has no settings that its user cannot change", ""]
-      : [
-          terminal.style.bold(host.name),
-          ...managed.place.split("\n").map((line) => `  ${line}`),
-          ...settingsLines(managed.text, terminal.style),
-          "",
-        ],
+  const agents = shown.map(({ host, managed }) => ({ agent: host.id, ...managed }));
+  emit(json, { agents }, (_, style) =>
+    shown.flatMap(({ host, managed }) => [
+      style.bold(host.name),
+      ...(managed === undefined
+        ? ["  has no settings that its user cannot change"]
+        : [...managed.place.split("\n").map((line) => `  ${line}`), ...settingsLines(managed.text, style)]),
+      "",
+    ]),
   );
-  terminal.say(lines);
   return ExitCode.done;
 };
 
@@ -162,8 +157,7 @@ export const guardInit = async (
   const hosts = await hostsOf(context);
   const terminal = createTerminal();
   if (hosts.length === 0) {
-    if (options.json) terminal.json(appliedJson([]));
-    else terminal.say("No coding agent was found on this machine. Name one to prepare it: --agent codex");
+    emit(options.json, appliedJson([]), () => `${noAgentText} Name one to prepare it: --agent codex`);
     return ExitCode.done;
   }
   // What an administrator distributes need not be on this machine.

@@ -1,7 +1,7 @@
 import { hosts } from "@harnesskit/agent-hooks";
 import { planRemoval, readHookState } from "@harnesskit/guard/settings";
 import type { ExitCode } from "../cli-error.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { emit } from "../terminal/terminal.ts";
 import {
   type ApplyOptions,
   appliedJson,
@@ -29,14 +29,10 @@ export const guardRemove = async (options: GuardRemoveOptions): Promise<ExitCode
     }
   }
   const applied = await applyChanges(planned, context, options);
-  const terminal = createTerminal();
-  if (options.json) terminal.json(appliedJson(applied));
-  else {
-    const lines =
-      applied.length === 0
-        ? ["There are no hooks to remove."]
-        : appliedLines(applied, "has no hooks of this program");
-    terminal.say(lines);
-  }
+  emit(options.json, appliedJson(applied), () =>
+    applied.length === 0
+      ? "There are no hooks to remove."
+      : appliedLines(applied, "has no hooks of this program"),
+  );
   return exitCodeOf(applied);
 };

@@ -14,13 +14,14 @@ import { hubPlace } from "@harnesskit/hub/place";
 import { ExitCode } from "../cli-error.ts";
 import { listensAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { emit } from "../terminal/terminal.ts";
 import { readDoctorReport } from "./doctor-report.ts";
 import {
   type GuardCommandOptions,
   type GuardContext,
   guardContext,
   isFound,
+  noAgentText,
   settingsProblem,
 } from "./guard-context.ts";
 import { hookProgramProblem } from "./hook-answers.ts";
@@ -140,15 +141,11 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
   }
   const isRunning = await listensAt(socket);
   const isGuarded = agents.every(({ hooks, problems }) => hooks.length > 0 && problems.length === 0);
-  const terminal = createTerminal();
-  if (options.json) terminal.json({ hub: { socket, running: isRunning }, scope: context.scope, agents });
-  else {
-    const hub = isRunning
+  emit(options.json, { hub: { socket, running: isRunning }, scope: context.scope, agents }, () => [
+    isRunning
       ? `The hub runs (${socket}).`
-      : `The hub does not run (${socket}): tool calls of guarded agents are refused. Start it: harness hub`;
-    const lines =
-      agents.length === 0 ? ["No coding agent was found on this machine."] : agents.flatMap(statusLines);
-    terminal.say([hub, ...lines]);
-  }
+      : `The hub does not run (${socket}): tool calls of guarded agents are refused. Start it: harness hub`,
+    ...(agents.length === 0 ? [noAgentText] : agents.flatMap(statusLines)),
+  ]);
   return isGuarded ? ExitCode.done : ExitCode.failed;
 };

@@ -22,6 +22,8 @@ export interface HubQuestionsOptions {
   /** Gives it back. @default nothing reads it */
   readonly afterAsk?: (() => void) | undefined;
   readonly askTerminal: AskTerminal;
+  /** Who asks, and until when: safe text. @default where the session's questions can be answered beside here */
+  readonly where?: ((record: ApprovalRecord) => string) | undefined;
   /** Shows that a human is waited for. */
   readonly spinner?: Spinner | undefined;
   /** Called after Ctrl-C at a question. */
@@ -29,10 +31,13 @@ export interface HubQuestionsOptions {
   readonly onError: (error: unknown) => void;
 }
 
+const waitsText = ({ origin: { directory }, id }: ApprovalRecord): string =>
+  `${directory === undefined ? "" : `in ${directory}; `}waits in the hub: its page, or harness inbox; ${id}`;
+
 /** How long the end of a session waits for the answers to its questions. */
 const endMs = 1000;
 
-/** Shows what one session asks at the hub, and who answered; the user may answer at this terminal, too. */
+/** Shows what one session, or every one, asks at the hub, and who answered; the user may answer at this terminal, too. */
 export class HubQuestions {
   readonly #options: HubQuestionsOptions;
   readonly #stop = new AbortController();
@@ -46,8 +51,8 @@ export class HubQuestions {
     this.#options = options;
   }
 
-  /** Follows a session. Settles when no later question can be missed. Never rejects: the hub's page shows the same. */
-  async follow(session: string): Promise<void> {
+  /** Follows a session, or all. Settles when no later question can be missed. Never rejects: the hub's page shows the same. */
+  async follow(session?: string): Promise<void> {
     const { place, command, version } = this.#options;
     const client = createHubClient({
       transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
@@ -57,13 +62,15 @@ export class HubQuestions {
     this.#client = client;
     await this.#reporting(async () => {
       await client.connect();
-      const afterSeq = await client.inboxSeq();
-      // Questions of the session that were put before.
-      const { records } = await client.call("inbox.list", { session, status: "pending" });
-      for (const record of records) this.#changed(record, client);
+      const afterSeq = session === undefined ? 0 : await client.inboxSeq();
+      if (session !== undefined) {
+        // Questions of the session that were put before.
+        const { records } = await client.call("inbox.list", { session, status: "pending" });
+        for (const record of records) this.#changed(record, client);
+      }
       void this.#reporting(async () => {
         for await (const record of client.watchInbox({ afterSeq, signal: this.#stop.signal })) {
-          if (record.origin.session === session) this.#changed(record, client);
+          if (session === undefined || record.origin.session === session) this.#changed(record, client);
         }
       });
     });
@@ -118,14 +125,11 @@ export class HubQuestions {
   }
 
   #question(record: ApprovalRecord, client: HubClient): void {
-    const { style, askTerminal, asks } = this.#options;
+    const { style, askTerminal, asks, where = waitsText } = this.#options;
     const put = new AbortController();
     this.#counts.asked++;
     this.#put.set(record.id, put);
-    const { directory } = record.origin;
-    const place = directory === undefined ? "" : `in ${directory}; `;
-    const where = `${place}waits in the hub: its page, or harness inbox; ${record.id}`;
-    const lines = approvalViewLines(presentApproval(record, shownWhole), style, { where });
+    const lines = approvalViewLines(presentApproval(record, shownWhole), style, { where: where(record) });
     if (asks()) {
       this.#asking = this.#asking.then(() => this.#ask(record, lines, client, put));
       return;

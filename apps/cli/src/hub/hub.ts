@@ -15,7 +15,7 @@ import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
 import { openPolicy, policyOptions } from "../ahp/policy-file.ts";
 import { describePolicyError, policyWarnings } from "../ahp/policy-text.ts";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
-import { CliError, describeFailure, ExitCode, unavailableError } from "../cli-error.ts";
+import { describeFailure, ExitCode, unavailableError, usageError } from "../cli-error.ts";
 import { toHttpFailure } from "../endpoint.ts";
 import { protectionLine } from "../guard/doctor-report.ts";
 import { onStopSignals } from "../interruption.ts";
@@ -88,11 +88,11 @@ const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown 
     });
   }
   if (error.code !== "path_too_long") return error;
-  return new CliError("usage", `the path of the socket is too long: ${socket}`, {
-    exitCode: ExitCode.usage,
-    hint: "Name a shorter directory: --state DIR",
-    cause: error,
-  });
+  return usageError(
+    `the path of the socket is too long: ${socket}`,
+    "Name a shorter directory: --state DIR",
+    error,
+  );
 };
 
 /** `harness hub`: one harness for all agents of this user, with an inbox, a timeline and a page. Ends with a signal. */

@@ -4,7 +4,7 @@ import type { ApprovalStore } from "@harnesskit/approvals";
 import type { ServedHub } from "@harnesskit/hub/node";
 import { createNotifier, type NotifyConfig, openSentLog, parseNotifyConfig } from "@harnesskit/notify";
 import { HarnessError } from "@harnesskit/wire";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { usageError } from "../cli-error.ts";
 import { fromHere } from "../io.ts";
 
 /** Reads the file of `--notify`. Rejects with a `CliError` `usage`. */
@@ -13,10 +13,7 @@ export const readNotifyFile = async (file: string): Promise<NotifyConfig> => {
     return parseNotifyConfig(await readFile(fromHere(file), "utf8"));
   } catch (error) {
     const why = HarnessError.isInstance(error) ? error.message : (error as NodeJS.ErrnoException).code;
-    throw new CliError("usage", `--notify ${file}: ${String(why)}`, {
-      exitCode: ExitCode.usage,
-      cause: error,
-    });
+    throw usageError(`--notify ${file}: ${String(why)}`, undefined, error);
   }
 };
 

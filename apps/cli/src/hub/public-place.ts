@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { usageError } from "../cli-error.ts";
 import { fromHere } from "../io.ts";
 
 /** Checks the URL of `--public-url`: an origin, because the page asks at its root. Throws a `CliError` `usage`. */
@@ -8,9 +8,7 @@ export const checkPublicUrl = (url: string): string => {
   const isPlain =
     parsed?.pathname === "/" && parsed.search === "" && parsed.hash === "" && parsed.username === "";
   if (isPlain && (parsed.protocol === "https:" || parsed.protocol === "http:")) return url;
-  throw new CliError("usage", `--public-url takes an http: or https: URL without a path, got ${url}`, {
-    exitCode: ExitCode.usage,
-  });
+  throw usageError(`--public-url takes an http: or https: URL without a path, got ${url}`);
 };
 
 export interface TlsFiles {

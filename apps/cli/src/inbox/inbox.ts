@@ -1,13 +1,16 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
 import type { HubClient } from "@harnesskit/hub/client";
+import { createDeferred } from "@harnesskit/wire";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { followHub } from "../hub/ask-hub.ts";
+import { requireHub } from "../hub/find-hub.ts";
+import { HubQuestions } from "../hub/hub-questions.ts";
 import { idWithPrefix } from "../id-prefix.ts";
+import { Interrupts } from "../interruption.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, oneLine } from "../terminal/text.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
-import { answerOne } from "./answer-one.ts";
 
 export interface InboxOptions {
   readonly state?: string;
@@ -30,15 +33,14 @@ const checkOptions = ({ approve, reject, reason, always, revoke, grants, watch }
   if (always !== undefined && approve === undefined) throw usageError("--always belongs to --approve ID");
 };
 
-/** A pending question as lines. */
-const recordLines = (record: ApprovalRecord, { style }: Terminal, nowMs: number): string[] => {
-  const { origin, createdAtMs, expiresAtMs, id } = record;
+/** Who asks, since when, and until when. */
+const whereOf = ({ origin, createdAtMs, expiresAtMs, id }: ApprovalRecord): string => {
+  const nowMs = io().clock.now();
   const place = origin.directory === undefined ? "" : `, in ${origin.directory}`;
   const subagent = origin.subagent === undefined ? "" : `, subagent ${oneLine(origin.subagent, 100)}`;
   const who = `${oneLine(origin.agent, 100)}${subagent}, session ${oneLine(origin.session, 100)}${place}`;
   const age = `asked ${formatDuration(Math.max(0, nowMs - createdAtMs))} ago`;
-  const where = `${who}; ${age}, expires in ${formatDuration(Math.max(0, expiresAtMs - nowMs))}; ${id}`;
-  return approvalViewLines(presentApproval(record, shownWhole), style, { where });
+  return `${who}; ${age}, expires in ${formatDuration(Math.max(0, expiresAtMs - nowMs))}; ${id}`;
 };
 
 const pendingOf = async (client: HubClient): Promise<ApprovalRecord[]> => {
@@ -57,6 +59,8 @@ export const inbox = async (
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   checkOptions(options);
+  if (options.watch && !options.json && io().stdin.isTTY && io().stdout.isTTY)
+    return answerAll(options, version);
   return followHub({ state: options.state, name: "harness inbox", version }, (client, signal) =>
     run(client, options, signal),
   );
@@ -78,7 +82,7 @@ const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal
   }
   const id = approve ?? reject;
   if (id !== undefined) return answerById(client, id, options, terminal);
-  if (options.watch) return watch(client, options, terminal, signal);
+  if (options.watch) return watchChanges(client, options, terminal, signal);
   const records = await pendingOf(client);
   for (const record of records) show(record, options, terminal);
   if (records.length === 0 && !options.json) terminal.say("Nothing waits for you.");
@@ -89,7 +93,10 @@ const run = async (client: HubClient, options: InboxOptions, signal: AbortSignal
 
 const show = (record: ApprovalRecord, { json }: InboxOptions, terminal: Terminal): void => {
   if (json) terminal.json(record);
-  else terminal.say([...recordLines(record, terminal, io().clock.now()), ""]);
+  else {
+    const where = whereOf(record);
+    terminal.say([...approvalViewLines(presentApproval(record, shownWhole), terminal.style, { where }), ""]);
+  }
 };
 
 const listGrants = async (
@@ -133,70 +140,41 @@ const answerById = async (
   return ExitCode.done;
 };
 
-/** Shows each question as it comes; at a terminal it is answered here, or elsewhere, whichever is first. */
-const watch = async (
+/** Shows each question as it comes, and each answer. */
+const watchChanges = async (
   client: HubClient,
   options: InboxOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ExitCode> => {
-  const canAsk = io().stdin.isTTY && io().stdout.isTTY && !options.json;
-  if (canAsk) terminal.say(terminal.style.dim("Waiting for questions; Ctrl-C ends."));
-  const waiting = new Map<string, ApprovalRecord>();
-  const changed = new Map<string, (record: ApprovalRecord) => void>();
-  let wake = () => {};
-  const asking = canAsk
-    ? answerAll(client, terminal, signal, waiting, changed, (next) => (wake = next))
-    : undefined;
-  for await (const record of client.watchInbox({ afterSeq: 0, signal })) {
-    if (record.status !== "pending") {
-      waiting.delete(record.id);
-      changed.get(record.id)?.(record);
-      if (options.json) show(record, options, terminal);
-      continue;
-    }
-    waiting.set(record.id, record);
-    if (canAsk) wake();
-    else show(record, options, terminal);
-  }
-  await asking;
+  for await (const record of client.watchInbox({ afterSeq: 0, signal }))
+    if (record.status === "pending" || options.json) show(record, options, terminal);
   return ExitCode.done;
 };
 
-const answerAll = async (
-  client: HubClient,
-  terminal: Terminal,
-  signal: AbortSignal,
-  waiting: Map<string, ApprovalRecord>,
-  changed: Map<string, (record: ApprovalRecord) => void>,
-  onWake: (wake: () => void) => void,
-): Promise<void> => {
-  while (!signal.aborted) {
-    const [record] = waiting.values();
-    if (record === undefined) {
-      await new Promise<void>((resolve) => {
-        onWake(resolve);
-        signal.addEventListener("abort", () => resolve(), { once: true });
-        if (waiting.size > 0) resolve();
-      });
-      continue;
-    }
-    const settled = new AbortController();
-    changed.set(record.id, (now) => settled.abort(now));
-    const lines = recordLines(record, terminal, io().clock.now());
-    const outcome = await answerOne(client, record, lines, AbortSignal.any([signal, settled.signal]), {
-      show: (part) => terminal.say(part),
-    });
-    changed.delete(record.id);
-    waiting.delete(record.id);
-    if (outcome === "interrupted") {
-      io().signals.emit("SIGINT", "SIGINT");
-      return;
-    }
-    const now = settled.signal.aborted ? (settled.signal.reason as ApprovalRecord) : undefined;
-    const text =
-      (outcome === "later" ? "left waiting" : outcome) ??
-      (now === undefined ? "" : `answered by ${oneLine(now.answer?.by ?? now.status, 100)}: ${now.status}`);
-    if (text !== "") terminal.say([`  ${terminal.style.yellow(text)}`, ""]);
+/** Puts each question to the user of the terminal as it comes; it is answered here, or elsewhere, whichever is first. */
+const answerAll = async ({ state }: InboxOptions, version: string): Promise<ExitCode> => {
+  const place = await requireHub(state);
+  const terminal = createTerminal();
+  const { style } = terminal;
+  const over = createDeferred<void>();
+  const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
+  interrupts.signal.addEventListener("abort", () => over.resolve());
+  interrupts.listen();
+  const questions = new HubQuestions({
+    ...{ place, command: "harness inbox", version, style, where: whereOf },
+    asks: () => true,
+    askTerminal: { show: (lines) => void terminal.say(lines) },
+    onCancel: interrupts.interrupt,
+    onError: over.reject,
+  });
+  try {
+    terminal.say(style.dim("Waiting for questions; Ctrl-C ends."));
+    await questions.follow();
+    await over.promise;
+    return ExitCode.done;
+  } finally {
+    await questions.close();
+    interrupts.dispose();
   }
 };

@@ -6,7 +6,7 @@ import type { RunOutput } from "./run-output.ts";
 type Message = ItemOf<"assistant_message">;
 
 /** What the model says to the user in an event, begun or whole. */
-export const messageIn = (event: EventBody): Message | undefined => {
+const messageIn = (event: EventBody): Message | undefined => {
   if (event.type !== "item.started" && event.type !== "item.completed") return undefined;
   const { item } = event.data;
   return item.type === "assistant_message" && !item.data?.reasoning ? item : undefined;

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { displayText, HarnessError, ProtocolError, shellWord } from "@harnesskit/wire";
-import { CliError, ExitCode, toCliError, unavailableError } from "../cli-error.ts";
+import { CliError, ExitCode, toCliError, unavailableError, usageError } from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { oneLine } from "../terminal/text.ts";
 
@@ -100,11 +100,9 @@ const toServerRefusal = (cause: ProtocolError): CliError => {
   }
   if (Array.isArray(agents)) {
     const hint = `Use --agent with one of: ${displayText(agents.join(", "), { maxLength: 300 })}`;
-    return new CliError("usage", message, { exitCode: ExitCode.usage, hint, cause });
+    return usageError(message, hint, cause);
   }
-  if (cause.code === "invalid_params") {
-    return new CliError("usage", message, { exitCode: ExitCode.usage, cause });
-  }
+  if (cause.code === "invalid_params") return usageError(message, undefined, cause);
   const code = typeof reason === "string" ? displayText(reason) : cause.code;
   return new CliError(code, `The server refused: ${message}`, { hint: lookHint, cause });
 };

@@ -1,42 +1,44 @@
-import { confirm, isCancel, select, text } from "@clack/prompts";
-import {
-  checkForm,
-  type FormField,
-  type FormModel,
-  formRequest,
-  type RawFormValues,
-} from "@harnesskit/shell-client/cards";
+import { checkForm, type FormField, type FormModel, formRequest } from "@harnesskit/shell-client/cards";
 import { displayText } from "@harnesskit/wire";
 import { io } from "../io.ts";
+import { askLine } from "../terminal/asker.ts";
+import { type Choice, choose } from "../terminal/choose.ts";
 import { quietKeyboard } from "../terminal/keyboard.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { oneLine } from "../terminal/text.ts";
 
-const fieldProblem = (form: FormModel, field: FormField, value: string | boolean): string | undefined => {
-  const checked = checkForm({ ...form, fields: [field] }, { [field.name]: value });
-  return checked.isValid ? undefined : checked.problems[field.name];
-};
+const maxWidth = 500;
 
-const askField = async (form: FormModel, field: FormField, signal: AbortSignal): Promise<unknown> => {
+const yesOrNo: readonly Choice<boolean>[] = [
+  { value: true, label: "Yes", key: "y" },
+  { value: false, label: "No", key: "n" },
+];
+
+/** One answer to a field; undefined where the form is left. */
+const askOnce = async (field: FormField, signal: AbortSignal): Promise<string | boolean | undefined> => {
   const { label, type, help, options, initial, isRequired } = field;
-  const message = help === undefined ? label : `${label} – ${help}`;
-  if (type === "checkbox") {
-    for (;;) {
-      const answer = await confirm({ message, initialValue: initial === true, signal });
-      if (isCancel(answer) || fieldProblem(form, field, answer) === undefined) return answer;
-    }
-  }
-  if (type === "choice") {
-    const skip = isRequired ? [] : [{ value: "", label: "(none)" }];
-    return select({ message, options: [...skip, ...options], showInstructions: false, signal });
+  const message = oneLine(help === undefined ? label : `${label} – ${help}`, maxWidth);
+  const output = io().stdout;
+  if (type === "checkbox" || type === "choice") {
+    const none = isRequired ? [] : [{ value: "", label: "(none)" }];
+    const choices: readonly Choice<string | boolean>[] =
+      type === "checkbox" ? yesOrNo : [...none, ...options];
+    const [first] = choices;
+    const usual = choices.find(({ value }) => value === initial) ?? first;
+    const chosen = await choose({
+      ...{
+        message,
+        choices,
+        initial: type === "checkbox" ? initial === true : (usual?.value ?? ""),
+        signal,
+        output,
+      },
+    });
+    return typeof chosen === "object" ? chosen.value : undefined;
   }
   // What could move the cursor is not offered for editing.
   const isPlain = typeof initial === "string" && displayText(initial) === initial;
-  return text({
-    message,
-    ...(isPlain ? { initialValue: initial } : {}),
-    ...(field.placeholder === undefined ? {} : { placeholder: field.placeholder }),
-    validate: (value) => fieldProblem(form, field, value ?? ""),
-    signal,
-  });
+  return askLine(message, signal, output, isPlain ? initial : "");
 };
 
 /** Asks for what a form wants, at the terminal. Undefined after Ctrl-C. What was typed before fills in nothing. */
@@ -47,10 +49,15 @@ export const askForm = async (
   if ((await quietKeyboard(io().stdin, signal)) !== "quiet") return undefined;
   const raw: Record<string, string | boolean> = {};
   for (const field of form.fields) {
-    const answer = await askField(form, field, signal);
-    if (isCancel(answer)) return undefined;
-    raw[field.name] = typeof answer === "boolean" ? answer : String(answer ?? "");
+    for (;;) {
+      const value = await askOnce(field, signal);
+      if (value === undefined) return undefined;
+      raw[field.name] = value;
+      const checked = checkForm({ ...form, fields: [field] }, { [field.name]: value });
+      if (checked.isValid) break;
+      createTerminal().say(`  ${checked.problems[field.name] ?? "It does not fit"}`);
+    }
   }
-  const checked = checkForm(form, raw satisfies RawFormValues);
+  const checked = checkForm(form, raw);
   return checked.isValid ? formRequest(form, checked.values) : undefined;
 };

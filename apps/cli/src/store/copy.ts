@@ -4,7 +4,7 @@ import type { PostgresStore } from "@harnesskit/store-postgres";
 import { openApprovalStore, openTimelineStore } from "@harnesskit/store-sqlite";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { emit } from "../terminal/terminal.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { copyContinuations, copyRuns, copySessions, copySuspensions } from "./copy-conversations.ts";
@@ -119,15 +119,12 @@ export const copyStore = async (
     });
   }
   const verified = Object.values(counts).reduce((sum, { total }) => sum + total, 0);
-  const terminal = createTerminal();
-  if (json) {
-    terminal.json({ from: describeLocation(from), to: describeLocation(to), ...counts, verified });
-    return ExitCode.done;
-  }
-  for (const [what, { total, copied }] of Object.entries(counts)) {
-    const before = total === copied ? "" : `, ${total - copied} were there`;
-    terminal.say(`${asWords(what).padEnd(16)} ${copied} copied${before}`);
-  }
-  terminal.say(`verified         ${verified}`);
+  emit(json, { from: describeLocation(from), to: describeLocation(to), ...counts, verified }, () => [
+    ...Object.entries(counts).map(([what, { total, copied }]) => {
+      const before = total === copied ? "" : `, ${total - copied} were there`;
+      return `${asWords(what).padEnd(16)} ${copied} copied${before}`;
+    }),
+    `verified         ${verified}`,
+  ]);
   return ExitCode.done;
 };

@@ -40,11 +40,17 @@ export type Answer<Reach extends string = never> =
   | "interrupted"
   | undefined;
 
-/** A line that the user types; undefined after Ctrl-C or Esc and Enter, at the end of the input, and where the signal aborts. */
-const askLine = (
+/**
+ * A line that the user types; undefined after Ctrl-C or Esc and Enter, at the end of the input, and where the signal aborts.
+ *
+ * @param message safe text
+ * @param initial what is typed already. @default nothing
+ */
+export const askLine = (
   message: string,
   signal: AbortSignal,
   output: NodeJS.WriteStream,
+  initial = "",
 ): Promise<string | undefined> =>
   new Promise((resolve) => {
     const reader = createInterface({ input: io().stdin, output, terminal: true });
@@ -58,6 +64,7 @@ const askLine = (
       resolve(line);
       reader.close();
     });
+    if (initial !== "") reader.write(initial);
     if (signal.aborted) reader.close();
   });
 

@@ -15,6 +15,7 @@ export const chatHelp: readonly (readonly [usage: string, text: string])[] = [
   ["//text", "a message that begins with a /"],
   ["Tab", "completes commands, ids and @FILE"],
   ["Alt+Enter", "or a \\ at the end of a line: the message goes on in the next line"],
+  ["Enter", "while a turn runs: what you typed is the next message, after the turn"],
   ["Up, Down", "bring back what was sent; a message of several lines as one, with ⏎"],
   ["Esc", "cancels a turn that runs; at a question: leaves it waiting"],
   ["Ctrl-C", "cancels a turn too, else drops what is typed; twice at an empty line: leaves"],

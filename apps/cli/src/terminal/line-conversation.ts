@@ -54,6 +54,8 @@ export class LineConversation {
   #isFollowing = false;
   /** What was typed, and not sent, when a question took the keyboard. */
   #draft = "";
+  /** What was sent while a turn ran, when a question took the keyboard. */
+  #ahead: readonly string[] = [];
 
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
   constructor(session: Session, actions: LineActions, isOneMessage = false) {
@@ -86,11 +88,11 @@ export class LineConversation {
 
   readonly #onEscape = (): void => void this.#actions.cancel();
 
-  /** Gives the keyboard up, so that a question can be asked. Lines that were sent ahead are forgotten: none of them is an answer. */
+  /** Gives the keyboard up, so that a question can be asked. What was sent ahead is no answer to it: it is the next message. */
   #releaseKeyboard(): void {
     if (!this.isTerminal) return;
     this.#draft = this.#reader?.draft ?? this.#draft;
-    this.#reader?.close();
+    this.#ahead = this.#reader?.close() ?? this.#ahead;
     this.#reader = undefined;
   }
 
@@ -145,13 +147,16 @@ export class LineConversation {
       ...commands.map(({ word }) => word),
     ];
     const draft = this.#draft;
+    const ahead = this.#ahead;
     this.#draft = "";
+    this.#ahead = [];
     const sources = { commands: words.sort(), ids: () => this.#actions.pendingIds(), directory };
     return new LineReader({
       onInterrupt: this.#onInterrupt,
       onEscape: this.#onEscape,
       history: this.#history,
       draft,
+      ahead,
       complete: (line) => completeLine(line, sources),
     });
   }

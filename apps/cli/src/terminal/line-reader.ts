@@ -27,6 +27,8 @@ export interface LineReaderOptions {
   readonly history?: LineHistory | undefined;
   /** What is typed already. @default nothing */
   readonly draft?: string | undefined;
+  /** What was sent already, and is given before anything else. @default nothing */
+  readonly ahead?: readonly string[] | undefined;
   /** What Tab completes. @default nothing */
   readonly complete?: ((line: string) => Promise<Completion>) | undefined;
 }
@@ -69,7 +71,7 @@ export class LineReader {
   readonly isTerminal: boolean;
   readonly #reader: Interface;
   readonly #options: LineReaderOptions;
-  readonly #messages: string[] = [];
+  readonly #messages: string[];
   /** The lines of the message that is written, but for the last. */
   readonly #begun: string[] = [];
   #isPasting = false;
@@ -84,7 +86,8 @@ export class LineReader {
     const { stdin: input, stdout: output } = io();
     this.#options = options;
     this.isTerminal = input.isTTY === true && output.isTTY === true;
-    const { history, complete, onSuspend, draft = "" } = options;
+    const { history, complete, onSuspend, draft = "", ahead = [] } = options;
+    this.#messages = [...ahead];
     if (this.isTerminal) this.#echo = new EchoOutput(output);
     this.#reader = createInterface({
       input,
@@ -104,7 +107,7 @@ export class LineReader {
     this.#reader.on("close", this.#ended);
     if (!this.isTerminal) return;
     this.#reader.on("history", (lines: string[]) => (this.#recalled = lines));
-    this.#mute();
+    if (this.#echo) this.#echo.isShown = false;
     if (draft !== "") this.#reader.write(draft);
     // Before the interface, which ends a line at Enter.
     input.prependListener("keypress", this.#onKey);
@@ -157,10 +160,6 @@ export class LineReader {
     this.#reader.write(null as unknown as string, { ctrl: true, name: "u" });
   }
 
-  #mute(): void {
-    if (this.#echo) this.#echo.isShown = false;
-  }
-
   /** What is typed, and not sent. */
   get draft(): string {
     return [...this.#begun, this.#reader.line].join(lineBreak);
@@ -194,7 +193,7 @@ export class LineReader {
   #take(message: string): void {
     if (this.#waiting !== undefined) {
       const waiting = this.#waiting;
-      this.#mute();
+      if (this.#echo) this.#echo.isShown = false;
       this.#waiting = undefined;
       waiting.resolve(message);
       return;
@@ -223,8 +222,10 @@ export class LineReader {
     return this.#waiting.promise;
   }
 
-  close(): void {
-    this.#messages.length = 0;
+  /** Returns what was sent and not taken. */
+  close(): readonly string[] {
+    const left = this.#messages.splice(0);
     this.#reader.close();
+    return left;
   }
 }

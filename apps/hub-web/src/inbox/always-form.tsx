@@ -91,32 +91,16 @@ function FieldRow({ name, value, choice, onChange }: FieldRowProps) {
   );
 }
 
-interface RadiosProps<T> {
-  readonly legend: string;
-  readonly value: T;
-  readonly options: readonly (readonly [T, string])[];
-  readonly onChange: (value: T) => void;
-}
-
-function Radios<T extends string>({ legend, value, options, onChange }: RadiosProps<T>) {
-  return (
-    <fieldset>
-      <legend>{legend}</legend>
-      {options.map(([each, text]) => (
-        <label key={each} class="inline">
-          <input type="radio" name={legend} checked={value === each} onChange={() => onChange(each)} />
-          {text}
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
 const reaches: readonly (readonly [Always["reach"], string])[] = [
   ["session", "this session of the agent"],
   ["workspace", "this workspace, in all sessions of the agent"],
   ["agent", "all sessions of the agent"],
 ];
+
+const whichTexts = [
+  ["exact", "exactly this call"],
+  ["pattern", "calls like this one"],
+] as const;
 
 interface AlwaysFormProps {
   readonly record: ApprovalRecord;
@@ -152,7 +136,7 @@ export function AlwaysForm(props: AlwaysFormProps) {
         setChoices({ ...choices, [name]: { kind: "startsWith", text: pattern.startsWith } });
   };
   // At once: the next key belongs to the form.
-  useLayoutEffect(() => form.current?.querySelector("input")?.focus(), []);
+  useLayoutEffect(() => form.current?.querySelector("select")?.focus(), []);
   const isPattern = which === "pattern";
   const pattern = Object.fromEntries(
     Object.entries(choices).map(([name, choice]) => [name, patternOf(choice, input[name] ?? null)]),
@@ -171,19 +155,18 @@ export function AlwaysForm(props: AlwaysFormProps) {
       }}
     >
       <div class="always-grid">
-        <Radios
-          legend="For"
+        <Select
+          label="For"
+          isLabelled
           value={reach}
           options={reaches.filter(([each]) => each !== "workspace" || record.origin.directory !== undefined)}
           onChange={setReach}
         />
-        <Radios
-          legend="Which calls"
+        <Select
+          label="Which calls"
+          isLabelled
           value={which}
-          options={[
-            ["exact", "exactly this call"],
-            ...(isExactOnly ? [] : [["pattern", "calls like this one"] as const]),
-          ]}
+          options={isExactOnly ? whichTexts.slice(0, 1) : whichTexts}
           onChange={choose}
         />
         <Select label="How long" isLabelled value={forMs} options={offered} onChange={setForMs} />

@@ -69,6 +69,7 @@ export function BulkDialog({ records, decision, onClose }: BulkDialogProps) {
       failed: "not sent",
     }[state.state];
   };
+  const isDone = shown.every(({ id }) => answers.get(id)?.state !== "sending");
   const isAnyGrave = included.some(({ view }) => isGrave(view.risk.level));
   const canAnswer = isArmed && included.length > 0;
   const actions = isRefusal ? (
@@ -81,7 +82,7 @@ export function BulkDialog({ records, decision, onClose }: BulkDialogProps) {
       {!isSeen && <span class="dim small">Read to the end to approve.</span>}
     </>
   );
-  const close = isSent ? "Close" : isRefusal ? undefined : "Cancel";
+  const close = isSent ? (isDone ? "Done" : "Close") : isRefusal ? undefined : "Cancel";
   return (
     <Dialog
       title={`${isRefusal ? "Refuse" : "Approve"} ${plural(shown.length, "action")}`}

@@ -7,9 +7,8 @@ const taken = new Map<string, number>();
 const hueOf = (name: string): number => {
   const known = taken.get(name);
   if (known !== undefined) return known;
-  let hue = 0;
-  for (const character of name) hue = (hue * 31 + (character.codePointAt(0) ?? 0)) % 9973;
-  hue %= hues;
+  const sum = [...name].reduce((before, each) => (before * 31 + (each.codePointAt(0) ?? 0)) % 9973, 0);
+  let hue = sum % hues;
   const used = new Set(taken.values());
   while (used.size < hues && used.has(hue)) hue = (hue + 1) % hues;
   taken.set(name, hue);

@@ -1,5 +1,6 @@
 import { foldEmpty, lineTokens, type Token, type ViewLine, type ViewPart } from "@harnesskit/approvals";
 import { useMemo } from "preact/hooks";
+import { plural } from "../format.ts";
 import { DiffLines } from "./diff-lines.tsx";
 import { FilePath } from "./file-path.tsx";
 import { SafeText, Tokens } from "./safe-text.tsx";
@@ -33,10 +34,8 @@ interface CodeBlockProps {
   readonly language?: string | undefined;
 }
 
-const countText = (lines: readonly ViewLine[]): string => {
-  const count = lines.filter(({ kind }) => kind !== "cut").length;
-  return count === 1 ? "1 line" : `${count} lines`;
-};
+const countText = (lines: readonly ViewLine[]): string =>
+  plural(lines.filter(({ kind }) => kind !== "cut").length, "line");
 
 const changeText = (lines: readonly ViewLine[]): string => {
   const count = (kind: ViewLine["kind"]) => lines.filter((line) => line.kind === kind).length;

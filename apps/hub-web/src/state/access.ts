@@ -3,6 +3,9 @@ import { hubPaths, PageSessionSchema, SocketTicketSchema } from "@harnesskit/pro
 import { postJson } from "./post-json.ts";
 
 const storageKey = "harness-hub-access";
+const channelName = "harness-hub";
+/** How long the other tabs of this browser have to share their session. */
+const shareMs = 300;
 
 /** The session of the page, or why it is missing. */
 export type Access =
@@ -27,7 +30,28 @@ const openSession = async (ticket: string): Promise<string | undefined> => {
   return response.ok ? PageSessionSchema.parse(await response.json()).token : undefined;
 };
 
-/** The credential of this browser: the device's own, or a session from the link's ticket or from an earlier page. */
+/** Another tab of this browser that has the hub open gives its session to a tab that was opened with a link to a row. */
+const askOtherTabs = (): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const channel = new BroadcastChannel(channelName);
+    const end = (token?: string) => {
+      channel.close();
+      resolve(token);
+    };
+    channel.onmessage = ({ data }) => typeof data === "string" && data.startsWith("page.") && end(data);
+    setTimeout(end, shareMs);
+    channel.postMessage("session?");
+  });
+
+const shareSession = (): void => {
+  const channel = new BroadcastChannel(channelName);
+  channel.onmessage = ({ data }) => {
+    const token = sessionStorage.getItem(storageKey);
+    if (data === "session?" && token !== null) channel.postMessage(token);
+  };
+};
+
+/** The credential of this tab: the device's own, or a session from the link's ticket, an earlier load or another tab. */
 export const openAccess = async (): Promise<Access> => {
   const pairingCode = /^#pair=([\w-]+)$/.exec(location.hash)?.[1];
   if (pairingCode !== undefined) {
@@ -36,21 +60,25 @@ export const openAccess = async (): Promise<Access> => {
   }
   const ticket = takeTicket();
   const fresh = ticket === undefined ? undefined : await openSession(ticket);
-  const token = fresh ?? localStorage.getItem(storageKey);
-  if (token === null) return { refused: ticket === undefined ? "no_link" : "used_link" };
+  const kept = localStorage.getItem(storageKey) ?? sessionStorage.getItem(storageKey);
+  const token = fresh ?? kept ?? (await askOtherTabs());
+  if (token === undefined) return { refused: ticket === undefined ? "no_link" : "used_link" };
   keepAccess(token);
+  shareSession();
   return { token };
 };
-
-/** Keeps a credential for all tabs of this browser. */
-export const keepAccess = (token: string): void => localStorage.setItem(storageKey, token);
 
 /** Whether it is that of a paired device. */
 export const isDeviceToken = (token: string): boolean => token.startsWith("device.");
 
+/** Keeps a device's credential for good, and a session as long as its tab: it is not written to the disk. */
+export const keepAccess = (token: string): void =>
+  (isDeviceToken(token) ? localStorage : sessionStorage).setItem(storageKey, token);
+
 /** Forgets a credential that the hub does not know any more. */
 export const forgetAccess = (token: string): void => {
-  if (localStorage.getItem(storageKey) === token) localStorage.removeItem(storageKey);
+  for (const storage of [localStorage, sessionStorage])
+    if (storage.getItem(storageKey) === token) storage.removeItem(storageKey);
 };
 
 /** A ticket for one connection; undefined if the hub does not know the session any more. Rejects if the hub cannot be reached. */

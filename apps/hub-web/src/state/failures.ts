@@ -22,9 +22,8 @@ export const isLost = (error: unknown): boolean =>
 export const failureText = (error: unknown): string => {
   if (!HubError.isInstance(error)) return line(error instanceof Error ? error.message : String(error));
   if (error.code === "rate_limited") {
-    const when =
-      error.retryAfterMs === undefined ? "soon" : `in ${formatSpan(Math.max(1000, error.retryAfterMs))}`;
-    return `Too many answers in a short time. Try again ${when}.`;
+    const when = formatSpan(Math.max(1000, error.retryAfterMs ?? 0));
+    return `Too many answers in a short time. Try again in ${when}.`;
   }
   return refusals[error.code] ?? line(error.message);
 };

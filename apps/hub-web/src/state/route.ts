@@ -46,13 +46,8 @@ const readFilter = (query: URLSearchParams): TimelineFilter => {
   return filter;
 };
 
-const decode = (part: string): string | undefined => {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return undefined;
-  }
-};
+/** Unlike `decodeURIComponent` it throws for nothing. */
+const decode = (part: string): string => new URLSearchParams(`x=${part}`).get("x") ?? "";
 
 /** Reads `#/timeline/ROW?agent=codex` and `#/timeline/run/AGENT/SESSION/TURN`. What it cannot read is the inbox. */
 export const readRoute = (hash: string): Route => {

@@ -11,8 +11,6 @@ interface ShownState {
   readonly effect: string;
 }
 
-const allowed = "It was allowed";
-
 export const states: Readonly<Record<RowState, ShownState>> = {
   noted: { text: "noted", tone: "", effect: "It was only noted." },
   waiting: { text: "waiting", icon: "clock", tone: "warn", effect: "It waits for an answer." },
@@ -20,7 +18,7 @@ export const states: Readonly<Record<RowState, ShownState>> = {
     text: "running",
     icon: "clock",
     tone: "accent",
-    effect: `${allowed}. The agent has not reported an outcome yet.`,
+    effect: "It was allowed. The agent has not reported an outcome yet.",
   },
   done: { text: "done", icon: "check", tone: "good", effect: "The agent did it." },
   failed: { text: "failed", icon: "cross", tone: "bad", effect: "The agent tried it, and it failed." },
@@ -29,7 +27,8 @@ export const states: Readonly<Record<RowState, ShownState>> = {
     text: "outcome unknown",
     icon: "help",
     tone: "warn",
-    effect: `${allowed}, and the agent was lost or said nothing: it may have been done, in part or whole.`,
+    effect:
+      "It was allowed, and the agent was lost or said nothing: it may have been done, in part or whole.",
   },
 };
 

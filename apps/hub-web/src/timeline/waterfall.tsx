@@ -36,8 +36,8 @@ export function Waterfall({ rows, hrefOf }: WaterfallProps) {
         {shown.length < timed.length && `: the ${shown.length} longest of ${timed.length}`}
       </summary>
       <ol>
-        {shown.map((row, index) => {
-          const span = spans[index] ?? spanOf(row);
+        {shown.map((row) => {
+          const span = spanOf(row);
           const from = percent(span.askedMs - startMs);
           const waited = percent(span.startMs - span.askedMs);
           return (

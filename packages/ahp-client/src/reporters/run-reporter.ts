@@ -16,6 +16,8 @@ export interface RunReporterOptions {
   readonly metadata?: JsonObject | undefined;
   /** Tasks of a list; at one more, the oldest one that has ended is left out. @default 1000 */
   readonly maxTasks?: number | undefined;
+  /** Changes of tasks within so many milliseconds are sent as one list, since each list is whole. @default 0: each is sent */
+  readonly taskDelayMs?: number | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
@@ -37,7 +39,8 @@ export class RunReporter {
     this.#sender = new ContractSender(runId, client, clock);
     this.#snapshot = defined({ prompt, metadata });
     this.#send("created", this.#snapshot, this.#sender.now());
-    this.tasks = new TaskListReporter(this.#sender, maxTasks);
+    const delayMs = checkNumber("taskDelayMs", options.taskDelayMs ?? 0, { min: 0 });
+    this.tasks = new TaskListReporter(this.#sender, { maxTasks, delayMs, clock });
   }
 
   get runId(): string {
@@ -50,6 +53,7 @@ export class RunReporter {
 
   /** Moves the run on. Throws `snapshot_too_large` (`ReporterError`); then nothing is sent. */
   set(status: RunStatus, details: RunDetails = {}): void {
+    this.tasks.flush();
     const now = this.#sender.now();
     const isStart = status === "planning" || status === "executing";
     const started_at = this.#snapshot.started_at ?? (isStart ? now : undefined);
@@ -58,6 +62,7 @@ export class RunReporter {
 
   /** Begins a verification, which is pending. A harness takes it for a new attempt once the one before has an outcome. */
   verification(): VerificationReporter {
+    this.tasks.flush();
     return new VerificationReporter(this.#sender);
   }
 

@@ -1,4 +1,5 @@
 import type { Task, TaskStatus } from "@harnesskit/protocol/ahp";
+import { type Clock, callSafely } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { type ContractSender, withChanged } from "./contract-sender.ts";
 
@@ -10,52 +11,44 @@ export type NewTask = TaskDetails & { readonly title: string; readonly id?: stri
 
 const ended: ReadonlySet<TaskStatus> = new Set(["completed", "skipped", "cancelled"]);
 
+export interface TaskListOptions {
+  readonly maxTasks: number;
+  /** Changes within so many milliseconds are sent as one list; 0 sends each. */
+  readonly delayMs: number;
+  readonly clock: Clock;
+}
+
 /**
- * The tasks of a run. Each change, or each batch of them, sends the whole list, which replaces the one before; it throws
- * `snapshot_too_large` for one that is too long. Of more than `maxTasks` the oldest that have ended are left out; the list's `metadata.omitted_tasks`
- * says how many.
+ * The tasks of a run. Each change sends the whole list, which replaces the one before; it throws `snapshot_too_large` for one
+ * that is too long, and then nothing has changed. Of more than `maxTasks` the oldest that have ended are left out; the list's
+ * `metadata.omitted_tasks` says how many.
  */
 export class TaskListReporter {
   readonly #run: ContractSender;
-  readonly #maxTasks: number;
+  readonly #options: TaskListOptions;
   #tasks: readonly Task[] = [];
   #added = 0;
   #omitted = 0;
-  /** True within `batch`. */
-  #isHeld = false;
+  /** While changes wait to be sent. */
+  #stopTimer: (() => void) | undefined;
 
   /** @internal */
-  constructor(run: ContractSender, maxTasks: number) {
+  constructor(run: ContractSender, options: TaskListOptions) {
     this.#run = run;
-    this.#maxTasks = maxTasks;
+    this.#options = options;
   }
 
-  /** The tasks as they were last sent. */
+  /** The tasks as they are. */
   get tasks(): readonly Task[] {
     return this.#tasks;
   }
 
-  /**
-   * Makes the changes of `change`, which is synchronous, and sends the list once. Where a change or the list is refused, none
-   * of them is made. Throws what it throws, and `snapshot_too_large`.
-   */
-  batch(change: () => void): void {
-    if (this.#isHeld) {
-      change();
-      return;
-    }
-    const [tasks, omitted] = [this.#tasks, this.#omitted];
-    this.#isHeld = true;
-    try {
-      change();
-      this.#isHeld = false;
-      if (this.#tasks !== tasks) this.#send(this.#tasks, this.#run.now(), this.#omitted);
-    } catch (error) {
-      [this.#tasks, this.#omitted] = [tasks, omitted];
-      throw error;
-    } finally {
-      this.#isHeld = false;
-    }
+  /** Sends what waits for `taskDelayMs`, now. The run does so before it sends another contract. Throws `snapshot_too_large`. */
+  flush(): void {
+    if (this.#stopTimer === undefined) return;
+    this.#stopTimer();
+    this.#stopTimer = undefined;
+    this.#send(this.#tasks, this.#run.now(), this.#omitted);
   }
 
   /** Adds a task, in the place of one with its id, and returns its id. */
@@ -77,23 +70,27 @@ export class TaskListReporter {
   set(id: string, status: TaskStatus, details: TaskDetails = {}): void {
     const updatedAt = this.#run.now();
     const changes = { ...defined(details), id, status, updated_at: updatedAt };
-    this.#send(withChanged(this.#tasks, id, changes), updatedAt, this.#omitted);
+    this.#change(withChanged(this.#tasks, id, changes), updatedAt, this.#omitted);
   }
 
   /** The tasks without one that has ended, where the list is full: rather one that did not fail. */
   #withRoom(tasks: readonly Task[]): readonly Task[] {
-    if (tasks.length < this.#maxTasks) return tasks;
+    if (tasks.length < this.#options.maxTasks) return tasks;
     const dropped =
       tasks.find(({ status }) => ended.has(status)) ?? tasks.find(({ status }) => status === "failed");
     return tasks.filter((task) => task !== dropped);
   }
 
-  #send(tasks: readonly Task[], updatedAt: string, omitted: number): void {
-    if (!this.#isHeld) {
-      const metadata = omitted > 0 ? { omitted_tasks: omitted } : undefined;
-      this.#run.send("task_list", defined({ tasks, updated_at: updatedAt, metadata }));
-    }
+  #change(tasks: readonly Task[], updatedAt: string, omitted: number): void {
+    const { delayMs, clock } = this.#options;
+    if (delayMs === 0) this.#send(tasks, updatedAt, omitted);
+    else this.#stopTimer ??= clock.after(delayMs, () => callSafely(() => this.flush()));
     this.#tasks = tasks;
     this.#omitted = omitted;
+  }
+
+  #send(tasks: readonly Task[], updatedAt: string, omitted: number): void {
+    const metadata = omitted > 0 ? { omitted_tasks: omitted } : undefined;
+    this.#run.send("task_list", defined({ tasks, updated_at: updatedAt, metadata }));
   }
 }

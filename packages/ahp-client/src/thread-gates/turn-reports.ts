@@ -32,6 +32,8 @@ export interface TurnReportsOptions {
 const maxSessions = 256;
 /** Tasks of a run's list: each report sends all of it. */
 const maxTasks = 100;
+/** A state of a task that lasts less may be left out. */
+const taskDelayMs = 250;
 /** Characters of a message that a report has. */
 const maxTextLength = 16_384;
 
@@ -136,8 +138,8 @@ export class TurnReports {
       workspace: directory,
       resumed: isResumed || undefined,
     });
-    const reporter = createRunReporter(client, { runId: turnId, clock, metadata, maxTasks });
-    this.#runs.set(turnId, { reporter, metadata, tasks: new CallTasks(reporter.tasks, clock) });
+    const reporter = createRunReporter(client, { runId: turnId, clock, metadata, maxTasks, taskDelayMs });
+    this.#runs.set(turnId, { reporter, metadata, tasks: new CallTasks(reporter.tasks) });
   }
 
   agentStarted({ turnId }: ThreadTurn): void {
@@ -216,7 +218,7 @@ export class TurnReports {
   /** Ends all sessions. */
   end(): void {
     this.#cancelIdle();
-    for (const { tasks } of this.#runs.values()) tasks.report();
+    for (const { reporter } of this.#runs.values()) reporter.tasks.flush();
     for (const [threadId, { directory }] of this.#sessions) this.#endSession(threadId, directory);
     this.#sessions.clear();
   }

@@ -6,13 +6,12 @@ import {
   JournalQueue,
   journalFileSystem,
 } from "@harnesskit/node-kit";
-import { callSafely, checkNumber, defineLimits, InvalidArgumentError, type LimitsOf } from "@harnesskit/wire";
+import { callSafely, checkNumber, defineLimits, defineOptions, InvalidArgumentError, type LimitsOf } from "@harnesskit/wire";
 import { AuditError } from "../audit-error.ts";
 import type { AuditHead } from "../audit-head.ts";
 import type { AuditDetails, AuditEntryInput } from "../entry.ts";
 import { formatEntry } from "../format-entry.ts";
 import { entryLimits } from "../limits.ts";
-import { checkFileAuditSinkOptions } from "../option-names.ts";
 import { createRedactor, type Redactor } from "../redactor.ts";
 import type { AuditSink } from "../sink.ts";
 import { chainLine } from "./chain.ts";
@@ -45,6 +44,10 @@ export interface FileAuditSinkOptions {
   /** Receives writes that failed and entries that are dropped, the first of each outage. What it throws is ignored. @default no report */
   readonly onError?: ((error: AuditError) => void) | undefined;
 }
+
+const checkOptions = defineOptions<FileAuditSinkOptions>("openFileAuditSink", {
+  ...{ path: true, limits: false, redactor: false, clock: false, onError: false },
+});
 
 /** An audit log in files. */
 export interface FileAuditSink extends AuditSink {
@@ -246,7 +249,7 @@ export const openSink = async (
   options: FileAuditSinkOptions,
   fileSystem: JournalFileSystem = journalFileSystem,
 ): Promise<FileAuditSink> => {
-  checkFileAuditSinkOptions(options);
+  checkOptions(options);
   const { path } = options;
   if (typeof path !== "string" || path === "" || path.includes("\0"))
     throw new InvalidArgumentError("path must be a path in the file system: not empty, without NUL");

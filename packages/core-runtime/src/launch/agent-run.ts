@@ -5,7 +5,7 @@ import type { Admission, LaunchObserver } from "../admissions.ts";
 import { AuditBudget } from "../audit-trail.ts";
 import { type AgentEnd, type AgentProcess, startAgentProcess } from "./agent-process.ts";
 import { type AgentReason, SpawnError } from "./errors.ts";
-import type { LaunchContext } from "./launch-options.ts";
+import type { LaunchContext } from "./launched-agent.ts";
 import type { ReadManifest } from "./read-manifest.ts";
 
 /** What each agent inherits from the core, beside every name that begins with `LC_`. No name here carries a secret. */

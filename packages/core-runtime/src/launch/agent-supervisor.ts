@@ -5,8 +5,7 @@ import type { LaunchObserver } from "../admissions.ts";
 import type { AgentEnd } from "./agent-process.ts";
 import { type AgentRun, endReason, errorLine, spawnReason, startRun } from "./agent-run.ts";
 import { type AgentExit, type AgentReason, AgentStartError } from "./errors.ts";
-import type { LaunchContext } from "./launch-options.ts";
-import type { LaunchedAgent } from "./launched-agent.ts";
+import type { LaunchContext, LaunchedAgent } from "./launched-agent.ts";
 import type { ReadManifest } from "./read-manifest.ts";
 import { supervise } from "./supervise.ts";
 import {
@@ -107,11 +106,15 @@ export class AgentSupervisor {
   }
 
   #report(event: SupervisionEvent): void {
-    const { core, options } = this.#context;
+    const { core } = this.#context;
     const { clock } = core.context;
-    const random = (options.random ?? Math.random)();
     const sawOtherFraming = core.unframedMs >= this.#state.sinceMs;
-    const context = { nowMs: clock.elapsedMs(), random, settings: this.#settings, sawOtherFraming };
+    const context = {
+      nowMs: clock.elapsedMs(),
+      random: Math.random(),
+      settings: this.#settings,
+      sawOtherFraming,
+    };
     const { state, action } = supervise(this.#state, event, context);
     if (state.phase === "starting" && this.#state.phase !== "starting") this.#end = undefined;
     this.#state = state;
@@ -156,7 +159,7 @@ export class AgentSupervisor {
 
   #revoke(): void {
     this.#run?.admission.revoke(
-      this.#context.core.isStopping
+      this.#context.core.isClosing
         ? { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" }
         : { code: "agent.stopped", message: "the agent is being stopped" },
     );

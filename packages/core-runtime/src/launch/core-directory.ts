@@ -12,7 +12,7 @@ const socketName = "core";
 /** The listener binds under a temporary name beside the socket, of up to so many characters. */
 const neighbourName = "0123456789abcdef";
 /** The beginning of the name of each core's directory, which names its owner. */
-export const directoryPrefix = "hk-core";
+const directoryPrefix = "hk-core";
 
 /** A private directory of one core: its socket, and a note of each launch that is not over. */
 export interface CoreDirectory {
@@ -71,7 +71,7 @@ export const makeCoreDirectory = async (bases: readonly string[]): Promise<CoreD
 };
 
 /** The beginning of a note's name; the launch's id follows. */
-export const notePrefix = "launch-";
+const notePrefix = "launch-";
 
 const coreDirectoryAt = (path: string): CoreDirectory => ({
   path,

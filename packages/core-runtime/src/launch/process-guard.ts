@@ -29,7 +29,7 @@ exec "$@" 3>&-
  *
  * Argument: the launch's id. Input: one line, the agent's process id and its /proc/PID/stat if the system has that.
  */
-export const guardScript = `
+const guardScript = `
 trap '' HUP INT QUIT TERM PIPE
 id=$1
 read -r born || born=

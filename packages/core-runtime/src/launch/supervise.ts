@@ -1,7 +1,7 @@
+import { backoffDelayMs } from "@harnesskit/wire/time";
 import type { AgentExit, AgentReason } from "./errors.ts";
 import {
   type AgentPhase,
-  backoffMs,
   enterPhase,
   type Supervision,
   type SupervisionContext,
@@ -77,19 +77,22 @@ const followPolicy = (
   const rest = { reason, connected: false, registered: false, ending: undefined };
   const wanted = restart.policy === "always" || (restart.policy === "on-failure" && failed);
   if (!wanted) return { state: enterPhase(state, "stopped", context, rest) };
-  const recent = state.restartsMs.filter((at) => nowMs - at < restart.burstWindowMs);
-  if (recent.length >= restart.maxBurst) {
-    const restarts = `${recent.length} restarts within ${restart.burstWindowMs} ms`;
+  const recent = state.restartsMs.filter((at) => nowMs - at < restart.burst_window_ms);
+  if (recent.length >= restart.max_burst) {
+    const restarts = `${recent.length} restarts within ${restart.burst_window_ms} ms`;
     const message = `it was given up after ${restarts}: ${reason?.message ?? "it ended"}`;
     const givenUp = { ...rest, reason: { code: "crash_loop" as const, message } };
     return { state: enterPhase(state, "crash_loop", context, givenUp) };
   }
-  const stable = state.readyAtMs !== undefined && nowMs - state.readyAtMs >= restart.stableAfterMs;
+  const stable = state.readyAtMs !== undefined && nowMs - state.readyAtMs >= restart.stable_after_ms;
   const failures = stable ? 0 : state.failures;
+  // Of the longest wait a random part, so that agents that fell together do not rise together.
+  const { initial_backoff_ms: initialDelayMs, max_backoff_ms: maxDelayMs } = restart;
+  const waitMs = backoffDelayMs(failures + 1, { initialDelayMs, maxDelayMs, random: () => random });
   return {
     state: enterPhase(state, "backoff", context, {
       ...rest,
-      deadlineMs: nowMs + backoffMs(restart, failures, random),
+      deadlineMs: nowMs + Math.round(waitMs),
       failures: failures + 1,
       restartsMs: [...recent, nowMs],
     }),

@@ -1,57 +1,22 @@
 import { defaultRestartPolicy, type RestartPolicy } from "@harnesskit/protocol/runtime";
-import { backoffDelayMs } from "@harnesskit/wire/time";
+import { defined } from "@harnesskit/wire/json";
 import type { LaunchTimes } from "../core-limits.ts";
 import type { AgentExit, AgentReason } from "./errors.ts";
 
-/** How an agent is started again, every field with its value; `defaultRestartPolicy` has the defaults. Times in milliseconds. */
-export interface RestartSettings {
-  readonly policy: "never" | "on-failure" | "always";
-  readonly initialBackoffMs: number;
-  readonly maxBackoffMs: number;
-  /** Restarts within `burstWindowMs` after which the agent is given up. */
-  readonly maxBurst: number;
-  readonly burstWindowMs: number;
-  /** Time of serving after which the wait starts small again. */
-  readonly stableAfterMs: number;
-}
+/** How an agent is started again, every field with its value. */
+export type RestartSettings = Required<{
+  readonly [Field in keyof RestartPolicy]: NonNullable<RestartPolicy[Field]>;
+}>;
 
 /** The settings of an agent: what the core's owner says holds before what the manifest says. */
 export const restartSettings = (
   owner: RestartPolicy | undefined,
   manifest: RestartPolicy | undefined,
 ): RestartSettings => {
-  const pick = <Field extends keyof typeof defaultRestartPolicy>(field: Field) =>
-    owner?.[field] ?? manifest?.[field] ?? defaultRestartPolicy[field];
-  const maxBackoffMs = pick("max_backoff_ms");
-  return {
-    policy: pick("policy"),
-    initialBackoffMs: Math.min(pick("initial_backoff_ms"), maxBackoffMs),
-    maxBackoffMs,
-    maxBurst: pick("max_burst"),
-    burstWindowMs: pick("burst_window_ms"),
-    stableAfterMs: pick("stable_after_ms"),
-  };
+  const settings = { ...defaultRestartPolicy, ...defined(manifest ?? {}), ...defined(owner ?? {}) };
+  const { initial_backoff_ms: first, max_backoff_ms: longest } = settings;
+  return { ...settings, initial_backoff_ms: Math.min(first, longest) };
 };
-
-/**
- * The wait before the next restart: doubled with each failure in a row, at most `maxBackoffMs`, and of that a random
- * part between a half and the whole, so that agents that fell together do not rise together.
- *
- * @param failures How many restarts came before this one without a stable run between.
- * @param random From 0 to 1.
- */
-export const backoffMs = (
-  { initialBackoffMs, maxBackoffMs }: RestartSettings,
-  failures: number,
-  random: number,
-): number =>
-  Math.round(
-    backoffDelayMs(failures + 1, {
-      initialDelayMs: initialBackoffMs,
-      maxDelayMs: maxBackoffMs,
-      random: () => random,
-    }),
-  );
 
 /**
  * `stopped`: it was stopped, or its policy does not restart it. `starting`: from the start of the process to the first

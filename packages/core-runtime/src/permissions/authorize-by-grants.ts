@@ -1,10 +1,10 @@
 import type { Actor, Caller } from "@harnesskit/protocol/runtime";
 import { displayText, isThenable } from "@harnesskit/wire";
 import { type Clock, isoTime } from "@harnesskit/wire/time";
-import type { Authorization } from "../authorize.ts";
+import type { Authorization } from "../core-options.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import { isInPeriod, type Period, toPeriod } from "../records/record-fields.ts";
-import { recordFault } from "../records/record-file-error.ts";
+import { recordFault } from "../records/record-file.ts";
 import {
   type CoreGrant,
   PermissionNameSchema,
@@ -21,7 +21,7 @@ const isReading = (permission: string): boolean => readingPermissions.includes(p
  * What must be granted for a tool, beyond reading, which every agent may do: `side_effects`, unless the tool declares that
  * it has none, and each permission that the tool declares, or its manifest where the tool declares no `permissions`.
  */
-export const neededPermissions = (tool: ToolInfo, ofManifest: readonly string[]): readonly string[] => {
+const neededPermissions = (tool: ToolInfo, ofManifest: readonly string[]): readonly string[] => {
   const declared = tool.permissions ?? ofManifest;
   if (tool.side_effects === false) {
     return declared.every(isReading) ? none : [...new Set(declared.filter((name) => !isReading(name)))];

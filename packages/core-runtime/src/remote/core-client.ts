@@ -24,7 +24,7 @@ import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import { checkCoreClientOptions } from "../option-names.ts";
-import type { ListOptions, ToolHost, ToolHostCallOptions } from "../thread-tools/tool-host.ts";
+import type { ListOptions, ToolHost, ToolHostCallOptions } from "../thread-tools/agent-host-options.ts";
 
 const { AgentLost, AgentUnavailable, Canceled, InvalidMessage, Timeout } = RuntimeErrorCode;
 
@@ -40,8 +40,6 @@ export interface CoreClientOptions {
   readonly transport: Transport;
   /** Reads the token, for each connection. Secret. */
   readonly token: () => string | Promise<string>;
-  /** What the client calls itself. @default "core-client" */
-  readonly name?: string | undefined;
   /** How long one attempt to connect may take, and an answer that is not a call's. Calls have a `timeoutMs` of their own, 120000 by default. @default 5000 */
   readonly requestTimeoutMs?: number | undefined;
   /** How a lost connection is replaced. @default as for all clients */
@@ -59,8 +57,6 @@ export interface CoreClient extends ToolHost, AsyncDisposable {
    * transport does.
    */
   connect(options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** The tools now, and again whenever they change. Ends with the connection. Rejects like `connect`. */
-  watchTools(options: { readonly onTools: (tools: readonly ToolInfo[]) => void }): Promise<void>;
   close(): Promise<void>;
   readonly closed: Promise<CloseReason>;
 }
@@ -83,7 +79,6 @@ class RemoteCore implements CoreClient {
   readonly #session: ClientSession<Peer, unknown>;
   /** What running calls stream, by their ids. */
   readonly #streams = new Map<string, (chunk: StreamChunk) => void>();
-  #onTools: ((tools: readonly ToolInfo[]) => void) | undefined;
 
   constructor(options: CoreClientOptions) {
     this.#options = options;
@@ -115,12 +110,6 @@ class RemoteCore implements CoreClient {
       this.#report(error);
       return [];
     }
-  }
-
-  async watchTools({ onTools }: { readonly onTools: (tools: readonly ToolInfo[]) => void }): Promise<void> {
-    this.#onTools = onTools;
-    const { tools } = await this.#ask("tools.watch", {});
-    onTools(tools as readonly ToolInfo[]);
   }
 
   async check(toolId: string, input: unknown, options: CallOptions): Promise<CallResult | undefined> {
@@ -223,7 +212,6 @@ class RemoteCore implements CoreClient {
     return createPeer(channel, {
       notifications: {
         "tools.stream": { handle: (params) => this.#stream(params) },
-        "tools.changed": { handle: (params) => this.#changed(params) },
       },
       close: ({ error }) => onOver(error),
       onError: (error) => this.#report(error),
@@ -231,20 +219,14 @@ class RemoteCore implements CoreClient {
   }
 
   async #introduce(peer: Peer, wait: { timeoutMs: number; signal: AbortSignal }): Promise<unknown> {
-    const { token, name = "core-client" } = this.#options;
-    const answer = await peer.request("core.hello", { token: await token(), client: { name } }, wait);
-    if (this.#onTools) this.#changed(await peer.request("tools.watch", {}, wait));
+    const token = await this.#options.token();
+    const answer = await peer.request("core.hello", { token, client: { name: "core-client" } }, wait);
     return parseResult("core.hello", answer);
   }
 
   #stream(params: unknown): void {
     const { data } = coreApiNotifications["tools.stream"].safeParse(params);
     if (data) callSafely(() => this.#streams.get(data.call)?.(data.chunk as StreamChunk));
-  }
-
-  #changed(params: unknown): void {
-    const { data } = coreApiNotifications["tools.changed"].safeParse(params);
-    if (data) callSafely(() => this.#onTools?.(data.tools as readonly ToolInfo[]));
   }
 
   #report(error: unknown): void {

@@ -35,7 +35,7 @@ export interface RemoteClient {
 
 export interface CoreServerOptions {
   /** The core whose tools the server offers. The caller closes it. */
-  readonly core: Pick<RunningCore, "tools" | "watchTools" | "check" | "call">;
+  readonly core: Pick<RunningCore, "tools" | "check" | "call">;
   /** Who may connect, by their tokens. */
   readonly clients: readonly RemoteClient[];
   /** As announced to clients. @default "0.0.0" */
@@ -57,7 +57,7 @@ export interface CoreServer extends AsyncDisposable {
 }
 
 /**
- * Lets other processes list, watch, check, call and cancel the tools of a core, over channels of any transport, as
+ * Lets other processes list, check, call and cancel the tools of a core, over channels of any transport, as
  * `coreApiMethods` of `@harnesskit/protocol/runtime` says. A client whose connection is lost loses its calls: they are
  * cancelled. Throws `invalid_argument` for limits and tokens that cannot be used.
  */
@@ -98,7 +98,7 @@ export const createCoreServer = (options: CoreServerOptions): CoreServer => {
 const minLength = 32;
 
 /** Finds the client of a token by its hash: how long a look-up of a hash takes says nothing of a token. */
-export const knownTokens = (clients: readonly RemoteClient[]) => {
+const knownTokens = (clients: readonly RemoteClient[]) => {
   if (clients.some(({ token }) => token.length < minLength)) {
     throw new InvalidArgumentError(`clients: a token must have at least ${minLength} characters`);
   }

@@ -36,7 +36,6 @@ export class CoreServerConnection {
   readonly #peer: Peer;
   readonly #calls = new Map<string, ToolCall>();
   #client: RemoteClient | undefined;
-  #isWatching = false;
 
   constructor(channel: Channel, options: ConnectionOptions) {
     this.#options = options;
@@ -47,7 +46,6 @@ export class CoreServerConnection {
         methods: {
           "core.hello": this.#method("core.hello", (params) => this.#hello(params)),
           "tools.list": this.#method("tools.list", () => ({ tools: core.tools() })),
-          "tools.watch": this.#method("tools.watch", () => this.#watch()),
           "tools.check": this.#method("tools.check", async ({ tool_id: toolId, input, options: given }) => {
             const refused = await core.check(toolId, input, this.#callOptions(given));
             return refused ? { refused } : {};
@@ -109,20 +107,6 @@ export class CoreServerConnection {
     return { core_version: this.#options.version, caller, actor };
   }
 
-  #watch(): unknown {
-    const { core } = this.#options;
-    if (!this.#isWatching) {
-      const watch = core.watchTools({ signal: this.#peer.signal });
-      this.#isWatching = true;
-      void (async () => {
-        // The list of now is the answer.
-        await watch.next();
-        for await (const tools of watch) await this.#peer.notify("tools.changed", { tools });
-      })().catch((error: HarnessError) => this.#report(error));
-    }
-    return { tools: core.tools() };
-  }
-
   async #call({ call: id, tool_id: toolId, input, options }: ParamsOf<"tools.call">): Promise<unknown> {
     if (this.#calls.has(id)) throw invalidParams("tools.call: a call with this id runs already");
     const { maxCalls } = this.#options.limits;
@@ -165,10 +149,6 @@ export class CoreServerConnection {
     };
     const present = Object.entries(fields).filter(([, value]) => value !== undefined);
     return { caller, ...Object.fromEntries(present) };
-  }
-
-  #report(error: HarnessError): void {
-    if (error.code !== "connection_closed") callSafely(() => this.#options.onError?.(error));
   }
 }
 

@@ -1,5 +1,5 @@
 import { HarnessError } from "@harnesskit/wire";
-import { type ContractCase, checkRejects, checkThat } from "@harnesskit/wire/testing";
+import { type ContractCase, checkEqual, checkRejects, checkThat } from "@harnesskit/wire/testing";
 import type { RecordStore } from "../records/record-store.ts";
 
 /** A store that a case may do anything with. */
@@ -30,31 +30,27 @@ interface Context<Item> {
 
 const maxRecords = 40;
 
-/** The records of a store as text, in any order. */
-const recordsText = async (store: RecordStore<unknown>): Promise<string> =>
-  JSON.stringify((await store.list()).map((item) => JSON.stringify(item)).sort());
-
-const itemsText = (items: readonly unknown[]): string =>
-  JSON.stringify(items.map((item) => JSON.stringify(item)).sort());
-
 const add = <Item>(store: RecordStore<Item>, ...items: readonly Item[]): Promise<void> =>
   store.change((before) => ({ items: [...before, ...items], result: undefined }));
 
+const sorted = (items: readonly unknown[]): string[] => items.map((item) => JSON.stringify(item)).sort();
+
+/** The store holds these records, in any order. */
+const checkHolds = async (store: RecordStore<unknown>, items: readonly unknown[], what: string) =>
+  checkEqual(sorted(await store.list()), sorted(items), what);
+
 const cases: Readonly<Record<string, <Item>(context: Context<Item>) => Promise<void>>> = {
   "is empty at first, then holds what a change made, and returns its result": async ({ store, sample }) => {
-    checkThat((await store.list()).length === 0, "a new store is not empty");
+    await checkHolds(store, [], "a new store");
     const result = await store.change((before) => ({ items: [...before, sample(1)], result: before.length }));
-    checkThat(result === 0, "a change does not return its result");
-    checkThat(
-      (await recordsText(store)) === itemsText([sample(1)]),
-      "the record is not listed as it was made",
-    );
+    checkEqual(result, 0, "the result of a change");
+    await checkHolds(store, [sample(1)], "after a change");
   },
   "shows a change to every other store at once": async ({ store, other, sample }) => {
     for (let number = 0; number < 5; number++) {
       await other.list();
       await add(store, sample(number));
-      checkThat((await other.list()).length === number + 1, "another store lists what was before the change");
+      checkEqual((await other.list()).length, number + 1, "the records of another store after a change");
     }
   },
   "returns the same array while nothing changes": async ({ store, sample }) => {
@@ -70,46 +66,34 @@ const cases: Readonly<Record<string, <Item>(context: Context<Item>) => Promise<v
   },
   "changes nothing where the edit returns no items, or throws": async ({ store, sample }) => {
     await add(store, sample(1));
-    checkThat((await store.change(() => ({ result: 7 }))) === 7, "the result is lost");
+    checkEqual(await store.change(() => ({ result: 7 })), 7, "the result of a change without items");
     const thrown = new HarnessError("told", "no");
-    const caught = await store
-      .change((): never => {
-        throw thrown;
-      })
-      .catch((error: unknown) => error);
+    const edit = (): never => {
+      throw thrown;
+    };
+    const caught = await checkRejects(store.change(edit), "told", "a change whose edit throws");
     checkThat(caught === thrown, "what the edit throws is not what the change rejects with");
-    checkThat(
-      (await recordsText(store)) === itemsText([sample(1)]),
-      "an edit that threw has changed the records",
-    );
+    await checkHolds(store, [sample(1)], "after an edit that threw");
     await add(store, sample(2));
-    checkThat((await store.list()).length === 2, "a change after one that failed is lost");
+    await checkHolds(store, [sample(1), sample(2)], "a change after one that failed");
   },
   "loses none of many changes at once": async ({ store, other, sample }) => {
     const numbers = Array.from({ length: 16 }, (_, number) => number);
     await Promise.all(numbers.map((number) => add(number % 2 === 0 ? store : other, sample(number))));
-    const wanted = itemsText(numbers.map(sample));
-    checkThat(
-      (await recordsText(store)) === wanted && (await recordsText(other)) === wanted,
-      "a change is lost",
-    );
+    for (const each of [store, other]) await checkHolds(each, numbers.map(sample), "after many changes");
   },
   "keeps copies, and lists what cannot be changed": async ({ store, sample }) => {
     const given = sample(1);
     await add(store, given);
     Object.assign(given as object, { id: "changed" });
-    checkThat(
-      (await recordsText(store)) === itemsText([sample(1)]),
-      "a record changes with the object that was given",
-    );
+    await checkHolds(store, [sample(1)], "after a change of the object that was given");
     const listed = await store.list();
     checkThat(Object.isFrozen(listed) && Object.isFrozen(listed[0]), "what is listed can be changed");
   },
   "refuses more records than its limit, and keeps what it has": async ({ store, sample }) => {
-    const all = Array.from({ length: maxRecords }, (_, number) => sample(number));
-    await add(store, ...all);
+    await add(store, ...Array.from({ length: maxRecords }, (_, number) => sample(number)));
     await checkRejects(add(store, sample(maxRecords)), "buffer_full", "one record too many");
-    checkThat((await store.list()).length === maxRecords, "the refused change has changed the records");
+    checkEqual((await store.list()).length, maxRecords, "the records after a refused change");
   },
 };
 

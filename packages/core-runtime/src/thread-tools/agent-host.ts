@@ -15,11 +15,12 @@ import {
   type AgentHostOptions,
   coreOptionsOf,
   type HostedAgent,
+  type ListOptions,
+  type ToolHostCallOptions,
 } from "./agent-host-options.ts";
 import { awaitTools, changedToolsNote, noteOfAgent } from "./agent-notes.ts";
 import { issueFor, needsDirective } from "./approved-call.ts";
 import { KnownTools } from "./known-tools.ts";
-import type { ListOptions, ToolHostCallOptions } from "./tool-host.ts";
 
 /** How long a call waits until its agent is ready, the first start included. */
 const maxAgentWaitMs = 60_000;

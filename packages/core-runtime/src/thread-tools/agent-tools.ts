@@ -1,22 +1,19 @@
 import { sha256Hex } from "@harnesskit/node-kit";
-import { defineLimits, displayText, type LimitsOf } from "@harnesskit/wire";
+import { displayText } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { firstCharacters, wellFormed } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type ToolEffects } from "@harnesskit/wire/tool";
 import type { ToolInfo } from "../judge-tool.ts";
 import { checkAgentToolsOptions } from "../option-names.ts";
+import type { ToolHost } from "./agent-host-options.ts";
 import { createHostedTool, type HostedCallOrigin, type ThreadTool } from "./hosted-tool.ts";
-import type { ToolHost } from "./tool-host.ts";
 
-export const agentToolsLimits = defineLimits({
-  /** Tools that a model is shown. */
-  maxTools: 1024,
-  /** Characters of a tool's description; a longer one is cut. */
-  maxDescriptionLength: 4_096,
-  /** Characters of a tool's input schema as JSON; a tool with a larger one is left out. */
-  maxSchemaLength: 65_536,
-});
-export type AgentToolsLimits = LimitsOf<typeof agentToolsLimits>;
+/** Tools that a model is shown. */
+const maxTools = 1024;
+/** Characters of a tool's description; a longer one is cut. */
+const maxDescriptionLength = 4_096;
+/** Characters of a tool's input schema as JSON; a tool with a larger one is left out. */
+const maxSchemaLength = 65_536;
 
 export interface AgentToolsOptions extends HostedCallOrigin {
   /** The host of the agents: `createAgentHost`. */
@@ -25,8 +22,6 @@ export interface AgentToolsOptions extends HostedCallOrigin {
   readonly without?: readonly string[] | undefined;
   /** Called with one safe line for each tool that cannot be shown to a model, once. @default ignored */
   readonly onNote?: ((line: string) => void) | undefined;
-  /** Limits to override. @default each as {@link AgentToolsLimits} states */
-  readonly limits?: Partial<AgentToolsLimits> | undefined;
 }
 
 /** The tools that agents have now. Never rejects. */
@@ -69,7 +64,6 @@ const aboutOf = ({ tool_id: id, side_effects: changes, declaration_digest: diges
 export const createAgentTools = (options: AgentToolsOptions): AgentTools => {
   checkAgentToolsOptions(options);
   const { host, without = [], onNote, ...origin } = options;
-  const limits = agentToolsLimits.resolve(options.limits);
   const noted = new Set<string>();
   const note = (id: string, reason: string) => {
     if (noted.has(id) || noted.size >= maxNotes) return;
@@ -84,7 +78,7 @@ export const createAgentTools = (options: AgentToolsOptions): AgentTools => {
       id,
       input,
       name: toModelToolName(id),
-      description: wellFormed(firstCharacters(description, limits.maxDescriptionLength)),
+      description: wellFormed(firstCharacters(description, maxDescriptionLength)),
       effects: effectsOf(info),
       declarationDigest: declaration_digest,
       about: aboutOf(info),
@@ -99,10 +93,9 @@ export const createAgentTools = (options: AgentToolsOptions): AgentTools => {
     const tools = new Map<string, ThreadTool>();
     for (const info of infos.filter((candidate) => !isPrepareTool(candidate)).sort(byId)) {
       const { tool_id: id, input_schema: schema } = info;
-      if (JSON.stringify(schema).length > limits.maxSchemaLength)
-        note(id, "the schema of its input is too large");
+      if (JSON.stringify(schema).length > maxSchemaLength) note(id, "the schema of its input is too large");
       else if (!isUsable(info)) note(id, "its input is not declared as a JSON object");
-      else if (tools.size >= limits.maxTools) note(id, `a model is shown ${limits.maxTools} tools at most`);
+      else if (tools.size >= maxTools) note(id, `a model is shown ${maxTools} tools at most`);
       else {
         const tool = toTool(info, preparing);
         if (tools.has(tool.name)) note(id, `the name ${tool.name} is taken`);

@@ -3,6 +3,7 @@ import type { Actor } from "@harnesskit/protocol/runtime";
 import { callSafely } from "@harnesskit/wire";
 import { isPlainObject } from "@harnesskit/wire/json";
 import {
+  type JsonSchema,
   type PreparedCall,
   type Tool,
   type ToolContext,
@@ -13,7 +14,8 @@ import type { CallOptions } from "../call-options.ts";
 import type { CallResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import { coreLimits } from "../core-limits.ts";
-import type { ToolHost } from "./tool-host.ts";
+import { checkThreadToolsOptions } from "../option-names.ts";
+import type { ToolHost } from "./agent-host-options.ts";
 
 /** Longer than the agent's own limits, which give a better reason. */
 const prepareTimeoutMs = 60_000;
@@ -196,7 +198,7 @@ const run = async (
 const openEnds: ReadonlySet<string> = new Set(["agent.lost", "core.closed", "protocol.invalid_message"]);
 
 /** The failure of a call: cancelled, timed out, refused, unavailable and lost keep codes of their own. */
-export const failureOf = (
+const failureOf = (
   { error }: Exclude<CallResult, { status: "succeeded" }>,
   { wasRun, output }: { readonly wasRun: boolean; readonly output?: JsonValue | undefined },
 ): ToolError => {
@@ -217,4 +219,39 @@ export const failureOf = (
   // The tool says so itself.
   const mayHaveRun = wasRun && error.details?.may_have_run === true;
   return new ToolError(code, message, { ...more, mayHaveRun: mayHaveRun || undefined });
+};
+
+export interface ThreadToolsOptions extends HostedCallOrigin {
+  /** The agent that has the tools. */
+  readonly agentId: string;
+  /** What the tools may do (`effects`) is what these declarations say, and not what the agent's process says. */
+  readonly tools: readonly (Pick<Tool, "name" | "description" | "effects"> & {
+    readonly inputSchema: JsonSchema;
+  })[];
+  readonly host: Pick<ToolHost, "call" | "check">;
+  /**
+   * The agent's tool that prepares the calls of the others: it takes `{ tool, input }` and returns
+   * `{ input, preview, expected }` without any effect. @default "prepare"
+   */
+  readonly prepareTool?: string | undefined;
+  /** Whether an output of `prepareTool` is one of this agent. @default it has an `input`, and a `preview` that is a string */
+  readonly isPrepared?: ((output: JsonValue) => boolean) | undefined;
+}
+
+/**
+ * Tools of an agent whose declarations are known before it runs, as tools of a thread server. The agent prepares each
+ * call, and what runs is what was shown, or nothing. Throws `invalid_argument` for invalid options.
+ */
+export const createThreadTools = (options: ThreadToolsOptions): readonly ThreadTool[] => {
+  checkThreadToolsOptions(options);
+  const { agentId, tools, prepareTool = "prepare", isPrepared = () => true, ...origin } = options;
+  return tools.map(({ inputSchema, ...tool }) =>
+    createHostedTool({
+      ...tool,
+      ...origin,
+      id: `${agentId}/${tool.name}`,
+      input: inputSchema,
+      prepare: { id: `${agentId}/${prepareTool}`, isPrepared },
+    }),
+  );
 };

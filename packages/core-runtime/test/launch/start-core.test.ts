@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { until } from "../../../../scripts/lib/test-kit.ts";
 import type { RunningCore } from "../../src/index.ts";
-import type { AgentOutput } from "../../src/launch/launch-options.ts";
+import type { AgentOutput } from "../../src/launch/launched-agent.ts";
 import { writeManifest } from "./support/agent-directory.ts";
 import { processesWith } from "./support/processes.ts";
 import { healthOf, KeptAudit, RunningCores } from "./support/running-cores.ts";
@@ -243,21 +243,6 @@ describe("a core with agents", () => {
     await drained;
     expect(existsSync(core.socketPath)).toBe(false);
     await expect(core.drain({ timeoutMs: -1 })).rejects.toMatchObject({ code: "invalid_argument" });
-  });
-
-  it("bounds its agents and their watchers", async () => {
-    const one = await cores.agents.make();
-    const two = await cores.agents.make();
-    const core = await cores.start({ limits: { maxAgents: 1, maxWatchers: 1 } });
-    await core.launch(one.directory);
-    await expect(core.launch(two.directory)).rejects.toMatchObject({
-      code: "buffer_full",
-      limitName: "maxAgents",
-    });
-    const watch = core.health();
-    expect(() => core.health()).toThrowError(expect.objectContaining({ code: "buffer_full" }) as Error);
-    await watch.return?.();
-    await core.health().return?.();
   });
 
   it("closes with agents that start, and starts nothing afterwards", async () => {

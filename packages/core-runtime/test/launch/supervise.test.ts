@@ -193,7 +193,7 @@ describe("the supervision of an agent", () => {
   });
 
   it("starts with a small wait again after a stable run, and not after a shorter one", () => {
-    const subject = new Subject({ maxBurst: 100 }).tell({ type: "restart" }).serve().die(1).untilDeadline();
+    const subject = new Subject({ max_burst: 100 }).tell({ type: "restart" }).serve().die(1).untilDeadline();
     subject.serve().after(29_999).die(1);
     expect((subject.state.deadlineMs ?? 0) - subject.nowMs).toBe(400);
     subject.untilDeadline().serve().after(30_000).die(1);
@@ -243,11 +243,11 @@ const worldSteps = fc.oneof(
 
 const policies = fc.record({
   policy: fc.constantFrom("never" as const, "on-failure" as const, "always" as const),
-  initialBackoffMs: fc.integer({ min: 0, max: 1000 }),
-  maxBackoffMs: fc.integer({ min: 1000, max: 5000 }),
-  maxBurst: fc.integer({ min: 1, max: 4 }),
-  burstWindowMs: fc.integer({ min: 1, max: 10_000 }),
-  stableAfterMs: fc.integer({ min: 1, max: 5000 }),
+  initial_backoff_ms: fc.integer({ min: 0, max: 1000 }),
+  max_backoff_ms: fc.integer({ min: 1000, max: 5000 }),
+  max_burst: fc.integer({ min: 1, max: 4 }),
+  burst_window_ms: fc.integer({ min: 1, max: 10_000 }),
+  stable_after_ms: fc.integer({ min: 1, max: 5000 }),
 });
 
 describe("the supervision of an agent, in any order of events", () => {
@@ -283,10 +283,10 @@ describe("the supervision of an agent, in any order of events", () => {
           if (["starting", "unhealthy", "backoff"].includes(phase)) expect(deadlineMs).toBeDefined();
           if (phase === "stopping") expect(deadlineMs !== undefined || killed).toBe(true);
           if (["stopped", "crash_loop", "ready"].includes(phase)) expect(deadlineMs).toBeUndefined();
-          expect(restartsMs.length).toBeLessThanOrEqual(policy.maxBurst);
+          expect(restartsMs.length).toBeLessThanOrEqual(policy.max_burst);
           for (const at of policyStarts) {
-            const within = policyStarts.filter((other) => other >= at && other - at < policy.burstWindowMs);
-            expect(within.length).toBeLessThanOrEqual(policy.maxBurst);
+            const within = policyStarts.filter((other) => other >= at && other - at < policy.burst_window_ms);
+            expect(within.length).toBeLessThanOrEqual(policy.max_burst);
           }
         };
         for (const step of steps) {
@@ -324,11 +324,11 @@ describe("the wait before a restart", () => {
       restartSettings({ policy: "never", max_burst: 2 }, { policy: "always", max_backoff_ms: 100 }),
     ).toEqual({
       policy: "never",
-      initialBackoffMs: 100,
-      maxBackoffMs: 100,
-      maxBurst: 2,
-      burstWindowMs: 60_000,
-      stableAfterMs: 30_000,
+      initial_backoff_ms: 100,
+      max_backoff_ms: 100,
+      max_burst: 2,
+      burst_window_ms: 60_000,
+      stable_after_ms: 30_000,
     });
   });
 });

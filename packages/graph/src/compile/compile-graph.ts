@@ -1,8 +1,8 @@
 import { warnPlatform } from "@harnesskit/wire";
-import { type CompileOptions, checkCompileOptions, type GraphWarning } from "../compile-options.ts";
+import type { CompileOptions, GraphWarning } from "../compile-options.ts";
 import { CompiledGraph } from "../compiled-graph.ts";
 import type { GraphDefinition } from "../definition.ts";
-
+import { checkCompileOptions } from "../option-names.ts";
 import { createDefaults } from "../state/apply.ts";
 import type { Fields, StateSchema } from "../state/schema.ts";
 import { checkDefinition } from "./check-definition.ts";

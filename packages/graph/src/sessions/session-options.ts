@@ -1,5 +1,4 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { defineOptions } from "@harnesskit/wire";
 import type { Fields } from "../state/schema.ts";
 
 /** A step from one version of the stored state to another. */
@@ -41,13 +40,3 @@ export interface SessionOptions<F extends Fields = Fields> {
   /** How long a run waits for a lease, in milliseconds; then it fails with `session_write_conflict`. @default 60000 */
   readonly leaseWaitMs?: number | undefined;
 }
-
-export const checkSessionOptions = defineOptions<SessionOptions>("session", {
-  fields: false,
-  schemaVersion: false,
-  migrations: false,
-  autoSave: false,
-  concurrency: { "last-write-wins": true, optimistic: true, lease: true },
-  leaseTtlMs: false,
-  leaseWaitMs: false,
-});

@@ -1,9 +1,9 @@
 import { checkNumber, InvalidArgumentError, type Resolved } from "@harnesskit/wire";
 import { GraphCompileError } from "../errors.ts";
-
+import { checkSessionOptions } from "../option-names.ts";
 import type { StateSchema } from "../state/schema.ts";
 import { createMigrationTable, type MigrationTable } from "./migrations.ts";
-import { checkSessionOptions, type SessionOptions } from "./session-options.ts";
+import type { SessionOptions } from "./session-options.ts";
 
 /** How the sessions of a graph are kept: the options with their defaults. */
 export interface SessionPlan extends Omit<Resolved<SessionOptions>, "fields" | "migrations"> {

@@ -52,7 +52,6 @@ export const IntentDetectionDecisionSchema = z.discriminatedUnion("decision", [
   }),
   tolerantObject({ decision: z.literal("block"), reason: z.string() }),
 ]);
-export type IntentDetectionDecision = z.infer<typeof IntentDetectionDecisionSchema>;
 
 /** What the harness lets the agent know. */
 export const InjectedContextSchema = tolerantObject({
@@ -81,14 +80,12 @@ export const ContextPerceptionDecisionSchema = z.discriminatedUnion("decision", 
     scope_hints: z.array(z.string()),
   }),
 ]);
-export type ContextPerceptionDecision = z.infer<typeof ContextPerceptionDecisionSchema>;
 
 /** The answer to `memory_recall`. */
 export const MemoryRecallDecisionSchema = z.discriminatedUnion("decision", [
   tolerantObject({ decision: z.literal("allow"), injected_facts: z.array(FactSchema), ...metadata }),
   block,
 ]);
-export type MemoryRecallDecision = z.infer<typeof MemoryRecallDecisionSchema>;
 
 /** The answer to `planning`. */
 export const PlanningDecisionSchema = z.discriminatedUnion("decision", [
@@ -105,14 +102,12 @@ export const PlanningDecisionSchema = z.discriminatedUnion("decision", [
     hints: z.array(z.string()).optional(),
   }),
 ]);
-export type PlanningDecision = z.infer<typeof PlanningDecisionSchema>;
 
 /** The answer to `reasoning`. */
 export const ReasoningDecisionSchema = z.discriminatedUnion("decision", [
   tolerantObject({ decision: z.literal("allow"), hints: z.array(z.string()).optional(), ...metadata }),
   block,
 ]);
-export type ReasoningDecision = z.infer<typeof ReasoningDecisionSchema>;
 
 /** The answer to `rate_limit`. */
 export const RateLimitDecisionSchema = z.discriminatedUnion("decision", [

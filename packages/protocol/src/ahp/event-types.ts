@@ -72,7 +72,7 @@ export const ahpEvents = {
 export type AhpEventType = keyof typeof ahpEvents;
 
 /** The types of which something is true. */
-export type EventTypesWith<Field extends "blocking" | "specialised" | "batchable" | "contract"> = {
+type EventTypesWith<Field extends "blocking" | "batchable"> = {
   [T in AhpEventType]: (typeof ahpEvents)[T][Field] extends true ? T : never;
 }[AhpEventType];
 
@@ -80,12 +80,8 @@ export type EventTypesWith<Field extends "blocking" | "specialised" | "batchable
 export type BlockingEventType = EventTypesWith<"blocking">;
 /** Events that are notifications. */
 export type NotificationEventType = Exclude<AhpEventType, BlockingEventType>;
-/** Events with a decision of their own. */
-export type SpecialisedEventType = EventTypesWith<"specialised">;
 /** Events that may stand in a batch. */
 export type BatchableEventType = EventTypesWith<"batchable">;
-/** Events whose payload a harness checks in any case. */
-export type ContractEventType = EventTypesWith<"contract">;
 
 /** What a caller passes as the payload of an event of type `T`. */
 export type EventPayloadInput<T extends AhpEventType> = z.input<(typeof ahpEvents)[T]["payload"]>;
@@ -104,4 +100,3 @@ export const methodEventTypes = ["handshake", "query"] as const;
 
 /** The whole taxonomy (section "Event Types"): what `ahp/event` takes, and the two that are methods. */
 export const AhpTaxonomySchema = z.enum([...methodEventTypes, ...eventTypes]);
-export type AhpTaxonomy = z.infer<typeof AhpTaxonomySchema>;

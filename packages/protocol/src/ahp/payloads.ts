@@ -70,7 +70,6 @@ export const PlanningStrategySchema = namedOr(
   ["none", "step_by_step", "tree_of_thoughts", "graph_planning"],
   "custom",
 );
-export type PlanningStrategy = z.infer<typeof PlanningStrategySchema>;
 
 /** `planning`: which strategy? */
 export const PlanningPayloadSchema = tolerantObject({

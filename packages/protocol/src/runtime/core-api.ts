@@ -28,8 +28,6 @@ export const RemoteCallResultSchema = z.discriminatedUnion("status", [
   z.object({ status: z.enum(["failed", "canceled"]), error: RuntimeErrorSchema, ...report }),
 ]);
 
-const ToolsSchema = z.object({ tools: z.array(RemoteToolSchema) });
-
 /** What a client may say of a call. Who calls is what the core knows of the client's token. */
 const CallOptionsSchema = z.object({
   timeout_ms: z.int().positive().optional(),
@@ -62,9 +60,7 @@ export const coreApiMethods = {
       actor: ActorSchema.optional(),
     }),
   },
-  "tools.list": { params: z.object({}).optional(), result: ToolsSchema },
-  /** The tools now; each change follows as a notification `tools.changed`. */
-  "tools.watch": { params: z.object({}).optional(), result: ToolsSchema },
+  "tools.list": { params: z.object({}).optional(), result: z.object({ tools: z.array(RemoteToolSchema) }) },
   /** How a call would be refused now. */
   "tools.check": { params: CallSchema, result: z.object({ refused: RemoteCallResultSchema.optional() }) },
   /** Calls a tool; its answer comes when the call has ended, after each `tools.stream` of it. */
@@ -74,7 +70,6 @@ export const coreApiMethods = {
 /** The notifications, from client to core (`tools.cancel`) and from core to client. */
 export const coreApiNotifications = {
   "tools.cancel": z.object({ call: IdSchema, reason: z.string().max(1024).optional() }),
-  "tools.changed": ToolsSchema,
   "tools.stream": z.object({
     call: IdSchema,
     chunk: z.object({

@@ -12,8 +12,9 @@ import { checkChatHandlerOptions } from "../option-names.ts";
 import { isJsonType } from "../read-body.ts";
 import { jsonHeaders, refuseWith } from "../server/answers.ts";
 import { type Admission, authenticateOf, type TokenPrincipal } from "../server/authenticate.ts";
+import { ExchangeCore } from "../server/exchange-core.ts";
 import { type FetchHandler, FetchRequestView } from "../server/fetch-handler.ts";
-import { createCore, type HandlerOptions } from "../server/handler-options.ts";
+import type { HandlerOptions } from "../server/handler-options.ts";
 import type { Answer, RequestView } from "../server/request-view.ts";
 import { toChatFailure } from "./chat-failure.ts";
 import { readPath, readSend } from "./chat-request.ts";
@@ -68,7 +69,7 @@ const refuse = (status: number, code: string, text: string): Answer => ({
 class ChatEndpoint<Principal> {
   readonly #options: ChatHandlerOptions<Principal>;
   readonly #limits: ChatHandlerLimits;
-  readonly #parts: ReturnType<typeof createCore<Principal>>;
+  readonly #core: ExchangeCore<Principal>;
   readonly #codec: MessageCodec;
   readonly #path: string;
   #inFlight = 0;
@@ -81,7 +82,7 @@ class ChatEndpoint<Principal> {
     this.#limits = chatHandlerLimits.resolve(options.limits);
     const { maxBodyBytes, maxDepth } = this.#limits;
     this.#codec = createMessageCodec({ maxFrameBytes: maxBodyBytes, maxDepth });
-    this.#parts = createCore<Principal>(options, {
+    this.#core = new ExchangeCore<Principal>(options, {
       routes: {},
       allowedHosts,
       allowHostOrigins: true,
@@ -92,12 +93,11 @@ class ChatEndpoint<Principal> {
 
   /** Answers a request. Never rejects. */
   async answer(request: FetchRequestView): Promise<Response> {
-    const { core } = this.#parts;
     const { maxInFlight, keepAliveMs } = this.#limits;
     if (this.#inFlight >= maxInFlight) return this.#finish(request, refuseWith(503, { "retry-after": "1" }));
     this.#inFlight++;
     const onEnd = () => void this.#inFlight--;
-    const onError = (error: unknown) => core.tell(error, request, "http");
+    const onError = (error: unknown) => this.#core.tell(error, request, "http");
     let outcome: Outcome;
     try {
       outcome = await this.#outcome(request);
@@ -113,17 +113,17 @@ class ChatEndpoint<Principal> {
       return this.#finish(request, { status: 200, headers: eventStreamHeaders }, stream);
     }
     onEnd();
-    core.refused(request, outcome, "http");
+    this.#core.refused(request, outcome, "http");
     return this.#finish(request, outcome);
   }
 
   #finish(request: FetchRequestView, answer: Answer, stream?: ReadableStream<Uint8Array>): Response {
-    const { status, headers, body } = this.#parts.core.finish(request, answer);
+    const { status, headers, body } = this.#core.finish(request, answer);
     return new Response(stream ?? body ?? null, { status, headers });
   }
 
   async #outcome(request: FetchRequestView): Promise<Outcome> {
-    const { guard, core } = this.#parts;
+    const { guard } = this.#core;
     const refused = guard.check(request);
     if (refused) return refused;
     const { path } = request;
@@ -133,7 +133,7 @@ class ChatEndpoint<Principal> {
     const preflight = guard.preflight(request);
     if (preflight) return preflight;
     if (request.method !== asked.method) return refuseWith(405, { allow: asked.method });
-    const admitted = await core.admit(request, "http", false);
+    const admitted = await this.#core.admit(request, "http", false);
     if (!("principal" in admitted)) return admitted;
     const { principal } = admitted;
     if (asked.chatId === undefined) return this.#send(request, principal);
@@ -184,7 +184,7 @@ class ChatEndpoint<Principal> {
     if (!isJsonType(request.header("content-type")))
       return { refused: refuseWith(415, { accept: "application/json" }) };
     const read = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs, clock });
-    if ("problem" in read) return { refused: this.#parts.core.unread(request, read.problem) };
+    if ("problem" in read) return { refused: this.#core.unread(request, read.problem) };
     try {
       return { body: this.#codec.decode(read.bytes) };
     } catch (error) {

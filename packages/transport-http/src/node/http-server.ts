@@ -9,14 +9,10 @@ import {
 } from "@harnesskit/wire";
 import { checkNodeHttpServerOptions } from "../option-names.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
-import { type CoreParts, createCore } from "../server/handler-options.ts";
+import { ExchangeCore } from "../server/exchange-core.ts";
 import { loopbackHosts } from "./loopback.ts";
 import { bindServer, createNodeServer, hostAndPort } from "./node-server.ts";
-import {
-  type HttpServerOptions,
-  type ResolvedServerOptions,
-  resolveServerOptions,
-} from "./server-options.ts";
+import { type HttpServerOptions, resolveServerOptions } from "./server-options.ts";
 import { type TokenFile, writeTokenFile } from "./token-file.ts";
 import { Traffic } from "./traffic.ts";
 import {
@@ -57,7 +53,7 @@ export interface HttpServer<Principal = TokenPrincipal> extends AsyncDisposable 
 
 class NodeHttpServer<Principal> implements HttpServer<Principal> {
   readonly #options: HttpServerOptions<Principal>;
-  readonly #resolved: ResolvedServerOptions;
+  readonly #resolved: ReturnType<typeof resolveServerOptions>;
   readonly #clock: Clock;
   readonly #server: Server;
   readonly #traffic: Traffic<Principal>;
@@ -74,7 +70,7 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     this.#resolved = resolveServerOptions(options);
     this.#clock = clock;
     // Everything that does not depend on the port is judged now and not first when it listens.
-    this.#createParts(["localhost"], "0".repeat(32));
+    this.#createCore(["localhost"], "0".repeat(32));
     this.#server = createNodeServer(this.#resolved.limits, tls);
     this.#traffic = new Traffic(this.#server, tls !== undefined, {
       fallback,
@@ -106,7 +102,7 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
   }
 
   get inFlight(): number {
-    return this.#traffic.parts?.core.inFlight ?? 0;
+    return this.#traffic.core?.inFlight ?? 0;
   }
 
   listen(): Promise<void> {
@@ -142,7 +138,7 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     return this.#address && `${scheme}://${hostAndPort(this.#resolved.host, this.#address.port)}`;
   }
 
-  #createParts(ownHosts: readonly string[], ownToken: string): CoreParts<Principal> {
+  #createCore(ownHosts: readonly string[], ownToken: string): ExchangeCore<Principal> {
     const { routes = {}, health, token, authenticate, allowedHosts = ownHosts } = this.#options;
     const { allowedOrigins = [], allowOwnOrigin = false, publicOrigin, tls } = this.#options;
     const publicOrigins = publicOrigin === undefined ? [] : [publicOrigin];
@@ -152,7 +148,7 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     const asked = health === false ? undefined : health?.ready;
     const ready = async () => this.#state === "open" && (asked === undefined || (await asked()));
     const byToken = (): Authenticate<unknown> => createTokenAuthenticate(token ?? ownToken);
-    return createCore<Principal>(
+    return new ExchangeCore<Principal>(
       {
         ...this.#options,
         allowedOrigins: [...allowedOrigins, ...ownOrigins],
@@ -183,7 +179,7 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
       throw error;
     }
     const hosts = loopbackHosts(host, this.#address.port, tls !== undefined);
-    this.#traffic.parts = this.#createParts(hosts, this.#tokenFile?.token ?? "");
+    this.#traffic.core = this.#createCore(hosts, this.#tokenFile?.token ?? "");
   }
 
   /** Hides from the compiler that the state was checked before: it may have changed since. */

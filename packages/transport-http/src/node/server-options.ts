@@ -2,8 +2,7 @@ import type { SecureContextOptions, TlsOptions } from "node:tls";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import type { Authenticate } from "../server/authenticate.ts";
 import type { HttpContext } from "../server/context.ts";
-import type { ExchangeRoute } from "../server/exchange-core.ts";
-import type { HandlerOptions } from "../server/handler-options.ts";
+import type { ExchangeRoute, HandlerOptions } from "../server/handler-options.ts";
 import { type HttpServerLimits, httpServerLimits } from "./limits.ts";
 import { assertBindable } from "./loopback.ts";
 
@@ -50,17 +49,8 @@ export interface HttpServerOptions<Principal> extends Omit<HandlerOptions, "limi
   readonly limits?: Partial<HttpServerLimits> | undefined;
 }
 
-/** The options with their defaults. */
-export interface ResolvedServerOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly limits: HttpServerLimits;
-}
-
-/** Checks the options. Throws `invalid_argument`. */
-export const resolveServerOptions = <Principal>(
-  options: HttpServerOptions<Principal>,
-): ResolvedServerOptions => {
+/** The options that have defaults, with these. Throws `invalid_argument`. */
+export const resolveServerOptions = <Principal>(options: HttpServerOptions<Principal>) => {
   const { host = "127.0.0.1", port = 0, allowRemote = false } = options;
   assertBindable(host, allowRemote);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {

@@ -5,8 +5,8 @@ import type { Duplex } from "node:stream";
 import { systemErrorCode } from "@harnesskit/node-kit";
 import type { Clock } from "@harnesskit/wire";
 import { commonHeaders, refuseWith } from "../server/answers.ts";
-import { type HttpContext, toContext } from "../server/context.ts";
-import type { CoreParts } from "../server/handler-options.ts";
+import type { HttpContext } from "../server/context.ts";
+import type { ExchangeCore } from "../server/exchange-core.ts";
 import type { Answer } from "../server/request-view.ts";
 import { toNodeHandler } from "./node-handler.ts";
 import { hasDoubleHeaders, NodeRequest } from "./node-request.ts";
@@ -23,7 +23,7 @@ export interface TrafficOptions<Principal> {
 }
 
 interface Served<Principal> {
-  readonly parts: CoreParts<Principal>;
+  readonly core: ExchangeCore<Principal>;
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly request: NodeRequest;
@@ -48,7 +48,7 @@ export class Traffic<Principal> {
   /** The same of TCP: of TLS, Node reports a connection as two sockets, and the upper one after its handshake. */
   readonly #sockets = new Set<Socket>();
   /** Set once the server is bound: some of the rules depend on the port. */
-  parts: CoreParts<Principal> | undefined;
+  core: ExchangeCore<Principal> | undefined;
   /** Connections that close behind a request: nothing that comes after it is handled (RFC 9112, 9.6). */
   readonly #ending = new WeakSet<Duplex>();
   #isClosing = false;
@@ -136,10 +136,10 @@ export class Traffic<Principal> {
 
   /** Each request runs in an async context of its own: Node has one for all requests of a connection. */
   #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): void {
-    const { parts } = this;
+    const { core } = this;
     const { socket } = incoming;
     const requests = this.#connections.get(socket);
-    if (!parts || !requests) {
+    if (!core || !requests) {
       response.destroy();
       return;
     }
@@ -152,19 +152,19 @@ export class Traffic<Principal> {
       requests.delete(request);
       if (this.#isClosing && requests.size === 0) socket.destroySoon();
     });
-    const served = { parts, incoming, response, request };
+    const served = { core, incoming, response, request };
     new AsyncResource("HarnessKitRequest").runInAsyncScope(() => void this.#answer(served));
   }
 
   async #answer(served: Served<Principal>): Promise<void> {
-    const { parts, request, incoming } = served;
+    const { core, request, incoming } = served;
     const { fallback, isRoute } = this.#options;
     const { path } = request;
     const isOwn = path === undefined || isRoute(path);
-    if (hasDoubleHeaders(incoming)) this.#write(served, parts.core.finish(request, refuseWith(400)));
-    else if (this.#isClosing && isOwn) this.#write(served, parts.core.finish(request, refuseWith(503)));
+    if (hasDoubleHeaders(incoming)) this.#write(served, core.finish(request, refuseWith(400)));
+    else if (this.#isClosing && isOwn) this.#write(served, core.finish(request, refuseWith(503)));
     else {
-      const answer = await parts.core.answer(request);
+      const answer = await core.answer(request);
       if (!fallback || isOwn || answer.status !== 404) this.#send(served, answer);
       else await this.#fallBack(served, fallback, path);
     }
@@ -176,8 +176,8 @@ export class Traffic<Principal> {
     fallback: FallbackHandler<Principal>,
     path: string,
   ): Promise<void> {
-    const { parts, request, incoming, response } = served;
-    const { core, guard, contextHeaders } = parts;
+    const { core, request, incoming, response } = served;
+    const { guard } = core;
     try {
       const admitted = guard.preflight(request) ?? (await core.admit(request, "http", false));
       if (!("principal" in admitted)) {
@@ -185,7 +185,7 @@ export class Traffic<Principal> {
         this.#write(served, core.finish(request, admitted));
         return;
       }
-      const context = { transport: "http", ...toContext(request, path, admitted, contextHeaders) } as const;
+      const context = { transport: "http", ...core.contextOf(request, path, admitted) } as const;
       const serve = async (asked: Request) => {
         const own = await fallback(asked, context);
         const shown = new Headers(own.headers);
@@ -214,7 +214,7 @@ export class Traffic<Principal> {
   }
 
   /** A failure here closes this connection only. */
-  #write({ parts, request, incoming, response }: Served<Principal>, answer: Answer): void {
+  #write({ core, request, incoming, response }: Served<Principal>, answer: Answer): void {
     const { clock, keepAliveMs } = this.#options;
     // The last of those that wait on the connection closes it.
     const isLast = this.#isClosing && this.#connections.get(incoming.socket)?.size === 1;
@@ -222,50 +222,50 @@ export class Traffic<Principal> {
       const options = { clock, keepAliveMs: isLast ? undefined : keepAliveMs };
       if (writeAnswer(incoming, response, answer, options)) this.#ending.add(incoming.socket);
     } catch (error) {
-      parts.core.tell(error, request, "http");
+      core.tell(error, request, "http");
       incoming.socket.destroy();
     }
   }
 
   async #upgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const { parts } = this;
+    const { core } = this;
     const requests = this.#connections.get(socket);
-    if (!parts || !requests) {
+    if (!core || !requests) {
       socket.destroy();
       return;
     }
     const request = new NodeRequest(incoming);
     requests.add(request);
     try {
-      const taken = await this.#admitUpgrade(parts, request, incoming);
+      const taken = await this.#admitUpgrade(core, request, incoming);
       if ("status" in taken) {
-        parts.core.refused(request, taken, "websocket");
-        refuseUpgrade(socket, parts.core.finish(request, taken));
+        core.refused(request, taken, "websocket");
+        refuseUpgrade(socket, core.finish(request, taken));
       } else taken.endpoint.take({ request: incoming, socket, head, context: taken.context });
     } catch (error) {
-      parts.core.tell(error, request, "websocket");
-      refuseUpgrade(socket, parts.core.finish(request, refuseWith(500)));
+      core.tell(error, request, "websocket");
+      refuseUpgrade(socket, core.finish(request, refuseWith(500)));
     } finally {
       requests.delete(request);
     }
   }
 
   async #admitUpgrade(
-    { core, guard, contextHeaders }: CoreParts<Principal>,
+    core: ExchangeCore<Principal>,
     request: NodeRequest,
     incoming: IncomingMessage,
   ): Promise<Answer | AdmittedUpgrade<Principal>> {
     const { path } = request;
     if (hasDoubleHeaders(incoming) || path === undefined) return refuseWith(400);
-    const refused = guard.check(request);
+    const refused = core.guard.check(request);
     if (refused) return refused;
     const endpoint = this.#options.endpoints.get(path);
     if (!endpoint) return refuseWith(404);
     const admitted = await core.admit(request, "websocket", endpoint.acceptQueryCredentials);
     if (!("principal" in admitted)) return admitted;
-    const busy = this.#isClosing ? refuseWith(503) : endpoint.refuse(incoming);
+    const busy = this.#isClosing ? refuseWith(503) : endpoint.refuse();
     if (busy) return busy;
-    const context = toContext(request, path, admitted, contextHeaders);
+    const context = core.contextOf(request, path, admitted);
     return { endpoint, context: { transport: "websocket", ...context } };
   }
 }

@@ -14,15 +14,13 @@ import { assertPath } from "../check-options.ts";
 import { refuseWith } from "../server/answers.ts";
 import type { HttpContext } from "../server/context.ts";
 import type { Answer } from "../server/request-view.ts";
-import { assertProtocols, createSocketChannel, type SocketChannel } from "../socket/socket-channel.ts";
+import { createSocketChannel, type SocketChannel } from "../socket/socket-channel.ts";
 import { type WebSocketListenerLimits, webSocketListenerLimits } from "./limits.ts";
 import { WsSocket, wsLimits } from "./ws-socket.ts";
 
 export interface WebSocketListenerOptions {
   /** The path that takes WebSockets; it may take posted messages too. */
   readonly path: string;
-  /** Names of what is spoken. A client that asks for others only is refused with 400; one that asks for none is taken. @default any */
-  readonly protocols?: readonly string[] | undefined;
   /** Takes the secret from the query (`api_key=…`, `token=…`) where no header has one. @default true */
   readonly acceptQueryCredentials?: boolean | undefined;
   /** @default see each limit */
@@ -34,8 +32,6 @@ export interface WebSocketListenerOptions {
 /** What a server knows about the client of a WebSocket. */
 export interface WebSocketContext<Principal = unknown> extends HttpContext<Principal> {
   readonly transport: "websocket";
-  /** The subprotocol that was chosen. */
-  readonly protocol: string | undefined;
 }
 
 /** An upgrade that passed the rules of hosts, origins and credentials. */
@@ -51,7 +47,6 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
   readonly path: string;
   readonly acceptQueryCredentials: boolean;
   readonly #server: WebSocketServer;
-  readonly #protocols: readonly string[];
   readonly #limits: WebSocketListenerLimits;
   readonly #live;
   readonly #clock: Clock;
@@ -61,21 +56,17 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
   #isClosed = false;
 
   constructor(options: WebSocketListenerOptions, remove: (endpoint: WebSocketEndpoint<Principal>) => void) {
-    const { protocols = [], acceptQueryCredentials = true } = options;
-    const { clock = systemClock } = options;
+    const { acceptQueryCredentials = true, clock = systemClock } = options;
     this.#limits = webSocketListenerLimits.resolve(options.limits);
     assertPath(options.path);
-    assertProtocols(protocols);
     this.path = options.path;
     this.acceptQueryCredentials = acceptQueryCredentials;
-    this.#protocols = protocols;
     this.#clock = clock;
     this.#live = { ...this.#limits, clock };
     this.#remove = remove;
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
-      handleProtocols: (offered) => this.#choose(offered) ?? false,
       ...wsLimits(this.#limits),
     });
   }
@@ -98,21 +89,15 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
   }
 
   /** The refusal of an upgrade that cannot be taken now; undefined for one that can. */
-  refuse(request: IncomingMessage): Answer | undefined {
-    if (!this.#accept || this.#isClosed || this.#open.size >= this.#limits.maxConnections) {
-      return refuseWith(503, { "retry-after": "1" });
-    }
-    const offered = request.headers["sec-websocket-protocol"];
-    if (offered === undefined || this.#protocols.length === 0) return undefined;
-    const names = new Set(offered.split(",").map((name) => name.trim()));
-    return this.#choose(names) === undefined ? refuseWith(400) : undefined;
+  refuse(): Answer | undefined {
+    const isTaking = this.#accept && !this.#isClosed && this.#open.size < this.#limits.maxConnections;
+    return isTaking ? undefined : refuseWith(503, { "retry-after": "1" });
   }
 
   take({ request, socket, head, context }: AdmittedUpgrade<Principal>): void {
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       const frames = new WsSocket(ws, socket, this.#live);
-      const protocol = ws.protocol === "" ? undefined : ws.protocol;
-      const full = { ...context, transport: "websocket", protocol } as const;
+      const full = { ...context, transport: "websocket" } as const;
       const open = createSocketChannel<WebSocketContext<Principal>>(frames, full, this.#limits, this.#clock);
       this.#open.set(ws, open);
       ws.once("close", () => this.#open.delete(ws));
@@ -124,11 +109,5 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
           ),
       );
     });
-  }
-
-  #choose(offered: ReadonlySet<string>): string | undefined {
-    if (this.#protocols.length > 0) return this.#protocols.find((name) => offered.has(name));
-    const [first] = offered;
-    return first;
   }
 }

@@ -48,7 +48,7 @@ export const createWebSocketTransport = (
   const { credentials, credentialsIn = "header", tls } = options;
   const limits = nodeWebSocketLimits.resolve(options.limits);
   const client = resolveSocketClient(options, limits);
-  const { url, endpoint, protocols, clock } = client;
+  const { url, endpoint, clock } = client;
   const inQuery = credentialsIn === "query" && credentials !== undefined;
   const target = inQuery ? withQueryCredentials(url, credentials) : url;
   const headers = checkedHeaders(options.headers ?? {}, inQuery ? undefined : credentials);
@@ -56,7 +56,7 @@ export const createWebSocketTransport = (
   const live = { ...limits, clock };
 
   const open = ({ opened, failed }: OpeningSocket) => {
-    const ws = new WebSocket(target, [...protocols], wsOptions);
+    const ws = new WebSocket(target, wsOptions);
     let raw: Socket | undefined;
     const onError = (cause: Error) => failed(toHandshakeError(endpoint, cause));
     ws.on("error", onError);
@@ -71,7 +71,7 @@ export const createWebSocketTransport = (
     ws.on("open", () => {
       if (!raw) return;
       ws.off("error", onError);
-      opened(new WsSocket(ws, raw, live), ws.protocol);
+      opened(new WsSocket(ws, raw, live));
     });
     return () => {
       ws.on("error", () => {});

@@ -9,86 +9,33 @@ import {
   isThenable,
   type MessageCodec,
   type MessageStream,
+  systemClock,
 } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
-import type { HandlerLimits } from "../limits.ts";
+import { assertPath } from "../check-options.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
 import { bodyWasRead, commonHeaders, jsonHeaders, refuse, refuseWith, unauthorized } from "./answers.ts";
 import {
-  type Authenticate,
   type Authentication,
   isAdmission,
   RequestToJudge,
   type ShownCredential,
   shownCredential,
 } from "./authenticate.ts";
-import { ExchangeContext, type HttpExchangeContext, toContext } from "./context.ts";
+import {
+  checkedContextHeaders,
+  defaultContextHeaders,
+  ExchangeContext,
+  type HttpContext,
+  type HttpExchangeContext,
+  toContext,
+} from "./context.ts";
 import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
-import type { HealthRules } from "./health.ts";
+import type { CoreSetup, ExchangeRoute, HandlerOptions } from "./handler-options.ts";
+import { createHealthRules, type HealthRules } from "./health.ts";
 import { sendableHeaders } from "./reply-headers.ts";
 import type { Answer, BodyProblem, RequestView } from "./request-view.ts";
-import type { SiteGuard } from "./site-rules.ts";
-
-/** The handler of the messages that are posted to one path. */
-export interface ExchangeRoute<Principal> {
-  /** Handles one message. Returns the reply, or undefined for a message that has no reply. */
-  readonly handle: (message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>;
-  /**
-   * Handles a message whose sender also accepts `text/event-stream`: returns what `handle` does, or a `MessageStream`, which
-   * is sent as server-sent events. @default `handle`
-   */
-  readonly handleStream?:
-    | ((message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>)
-    | undefined;
-  /**
-   * The reply to a body that is not a message (`invalid_message`), for a protocol that defines one; sent with 200.
-   * @default status 400
-   */
-  readonly malformed?:
-    | ((error: InvalidMessageError, context: HttpExchangeContext<Principal>) => unknown)
-    | undefined;
-  /**
-   * Replaces a reply that cannot be sent, because it exceeds a limit or is not JSON.
-   * @default status 500
-   */
-  readonly unsendable?: ((reply: unknown, error: HarnessError) => unknown) | undefined;
-  /**
-   * Headers of the answer to a message, of visible ASCII; the server's own stand before them. Headers that cannot be
-   * sent are left out and reported to `onError` as `invalid_reply_header`; so is what this throws. @default none
-   */
-  readonly replyHeaders?:
-    | ((context: HttpExchangeContext<Principal>) => Readonly<Record<string, string>> | undefined)
-    | undefined;
-}
-
-/** A request that was refused before it was handled: 401 for its credentials, 403 for its host, origin or principal. */
-export interface RefusedRequest {
-  readonly status: 401 | 403;
-  readonly transport: "http" | "websocket";
-  readonly path: string | undefined;
-  readonly remoteAddress: string | undefined;
-  /** The headers `Host` and `Origin`: untrusted text. */
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-}
-
-/** Receives the failures of which a client sees only a 500. */
-export type OnServerError = (
-  error: unknown,
-  request: { readonly path: string; readonly transport: string },
-) => void;
-
-export interface ExchangeCoreOptions<Principal> {
-  readonly routes: ReadonlyMap<string, ExchangeRoute<Principal>>;
-  readonly guard: SiteGuard;
-  readonly health: HealthRules;
-  readonly authenticate: Authenticate<Principal>;
-  readonly contextHeaders: readonly string[];
-  readonly limits: HandlerLimits;
-  readonly clock: Clock;
-  readonly onError: OnServerError | undefined;
-  readonly onRefused: ((request: RefusedRequest) => void) | undefined;
-}
+import { createSiteGuard, type SiteGuard } from "./site-rules.ts";
 
 /** The principal, or the refusal. */
 export type Admission<Principal> = { readonly principal: Principal } | Answer;
@@ -105,14 +52,30 @@ const toAdmission = <Principal>(
 
 /** The rules of a server, from a request to its answer. Has no I/O of its own. */
 export class ExchangeCore<Principal> {
-  readonly #options: ExchangeCoreOptions<Principal>;
+  readonly guard: SiteGuard;
+  readonly #options: HandlerOptions;
+  readonly #setup: CoreSetup<Principal>;
+  readonly #routes: ReadonlyMap<string, ExchangeRoute<Principal>>;
+  readonly #health: HealthRules;
+  readonly #contextHeaders: readonly string[];
+  readonly #clock: Clock;
   readonly #codec: MessageCodec;
   #inFlight = 0;
 
-  constructor(options: ExchangeCoreOptions<Principal>) {
+  /** Throws `invalid_argument`. */
+  constructor(options: HandlerOptions, setup: CoreSetup<Principal>) {
+    const { routes, authenticate, allowedHosts, allowHostOrigins = false, limits } = setup;
+    for (const path of Object.keys(routes)) assertPath(path);
+    if (typeof authenticate !== "function") throw new InvalidArgumentError("authenticate is a function");
+    const { allowedOrigins = [], contextHeaders = defaultContextHeaders } = options;
+    this.guard = createSiteGuard({ allowedHosts, allowedOrigins, allowHostOrigins });
     this.#options = options;
-    const { maxBodyBytes, maxDepth } = options.limits;
-    this.#codec = createMessageCodec({ maxFrameBytes: maxBodyBytes, maxDepth });
+    this.#setup = setup;
+    this.#routes = new Map(Object.entries(routes));
+    this.#health = createHealthRules(options.health);
+    this.#contextHeaders = checkedContextHeaders(contextHeaders);
+    this.#clock = options.clock ?? systemClock;
+    this.#codec = createMessageCodec({ maxFrameBytes: limits.maxBodyBytes, maxDepth: limits.maxDepth });
   }
 
   /** How many messages are being read or handled. */
@@ -134,7 +97,7 @@ export class ExchangeCore<Principal> {
 
   /** Adds the headers that every answer has. */
   finish(request: RequestView, answer: Answer): Answer {
-    const headers = { ...answer.headers, ...commonHeaders, ...this.#options.guard.corsHeaders(request) };
+    const headers = { ...answer.headers, ...commonHeaders, ...this.guard.corsHeaders(request) };
     return { ...answer, headers };
   }
 
@@ -164,11 +127,16 @@ export class ExchangeCore<Principal> {
     transport: "http" | "websocket",
     acceptQuery: boolean,
   ): Promise<Admission<Principal>> {
-    const { authenticate, limits, clock } = this.#options;
+    const { authenticate, limits } = this.#setup;
     const credential = shownCredential(request, acceptQuery);
     const asked = authenticate(new RequestToJudge(request, transport, credential));
     if (!isThenable(asked)) return toAdmission(asked, credential);
-    const waiting = { name: "authenticate", timeoutMs: limits.bodyTimeoutMs, clock, holdsProcess: false };
+    const waiting = {
+      name: "authenticate",
+      timeoutMs: limits.bodyTimeoutMs,
+      clock: this.#clock,
+      holdsProcess: false,
+    };
     const settled = await settleWithin(Promise.resolve(asked), waiting);
     if (settled.status === "timed_out") {
       this.tell(settled.error, request, transport);
@@ -178,15 +146,25 @@ export class ExchangeCore<Principal> {
     return toAdmission(settled.value, credential);
   }
 
+  /** What is known about the sender of a request that was admitted. */
+  contextOf(
+    request: RequestView,
+    path: string,
+    admitted: { readonly principal: Principal },
+  ): Omit<HttpContext<Principal>, "transport"> {
+    return toContext(request, path, admitted, this.#contextHeaders);
+  }
+
   async #answer(request: RequestView): Promise<Answer> {
-    const { guard, health, routes, limits } = this.#options;
+    const { guard } = this;
+    const { limits } = this.#setup;
     const refused = guard.check(request);
     if (refused) return refused;
     const { path } = request;
     if (path === undefined) return refuseWith(400);
-    const healthy = health.answer(request);
+    const healthy = this.#health.answer(request);
     if (healthy !== undefined) return healthy;
-    const route = routes.get(path);
+    const route = this.#routes.get(path);
     if (!route) return refuseWith(404);
     const preflight = guard.preflight(request);
     if (preflight) return preflight;
@@ -202,8 +180,7 @@ export class ExchangeCore<Principal> {
     this.#inFlight++;
     let isStream = false;
     try {
-      const known = toContext(request, path, admitted, this.#options.contextHeaders);
-      const context = new ExchangeContext(request, known);
+      const context = new ExchangeContext(request, this.contextOf(request, path, admitted));
       const answer = await this.#exchange(request, route, context);
       isStream = answer.stream !== undefined;
       return answer;
@@ -218,9 +195,12 @@ export class ExchangeCore<Principal> {
     route: ExchangeRoute<Principal>,
     context: HttpExchangeContext<Principal>,
   ): Promise<Answer> {
-    const { limits, clock } = this.#options;
-    const { maxBodyBytes, bodyTimeoutMs } = limits;
-    const body = await request.readBody({ maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs, clock });
+    const { maxBodyBytes, bodyTimeoutMs } = this.#setup.limits;
+    const body = await request.readBody({
+      maxBytes: maxBodyBytes,
+      timeoutMs: bodyTimeoutMs,
+      clock: this.#clock,
+    });
     if ("problem" in body) return this.unread(request, body.problem);
     let message: unknown;
     try {
@@ -244,11 +224,10 @@ export class ExchangeCore<Principal> {
     request: RequestView,
   ): Answer {
     const headers = { ...this.#replyHeaders(route, context, request), ...eventHeaders };
-    const { limits, clock } = this.#options;
     const stream = new EventText(messages, {
       encode: (message) => this.#encode(message, route),
-      pingMs: limits.streamPingMs,
-      clock,
+      pingMs: this.#setup.limits.streamPingMs,
+      clock: this.#clock,
       onEnd: () => this.#inFlight--,
     });
     return { status: 200, headers, stream };

@@ -2,8 +2,8 @@ import { handlerLimits } from "../limits.ts";
 import { checkFetchHandlerOptions } from "../option-names.ts";
 import { readStream } from "../read-body.ts";
 import { type Admission, authenticateOf, type TokenPrincipal } from "./authenticate.ts";
-import type { ExchangeRoute } from "./exchange-core.ts";
-import { createCore, type HandlerOptions } from "./handler-options.ts";
+import { ExchangeCore } from "./exchange-core.ts";
+import type { ExchangeRoute, HandlerOptions } from "./handler-options.ts";
 import type { AnswerStream, BodyLimits, ReadBody, RequestView } from "./request-view.ts";
 
 export type FetchHandlerOptions<Principal = TokenPrincipal> = HandlerOptions &
@@ -114,7 +114,7 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
   checkFetchHandlerOptions(options);
   const { path, allowedHosts, handle } = options;
   const { handleStream, malformed, unsendable, replyHeaders } = options;
-  const { core } = createCore<Principal>(options, {
+  const core = new ExchangeCore<Principal>(options, {
     allowedHosts,
     allowHostOrigins: true,
     limits: handlerLimits.resolve(options.limits),

@@ -1,16 +1,58 @@
-import { type Clock, InvalidArgumentError, systemClock } from "@harnesskit/wire";
-import { assertPath } from "../check-options.ts";
+import type { Clock, HarnessError, InvalidMessageError } from "@harnesskit/wire";
 import type { HandlerLimits } from "../limits.ts";
 import type { Authenticate } from "./authenticate.ts";
-import { checkedContextHeaders, defaultContextHeaders } from "./context.ts";
-import {
-  ExchangeCore,
-  type ExchangeRoute,
-  type OnServerError,
-  type RefusedRequest,
-} from "./exchange-core.ts";
-import { createHealthRules, type HealthOptions } from "./health.ts";
-import { createSiteGuard, type SiteGuard, type SiteRules } from "./site-rules.ts";
+import type { HttpExchangeContext } from "./context.ts";
+import type { HealthOptions } from "./health.ts";
+import type { SiteRules } from "./site-rules.ts";
+
+/** The handler of the messages that are posted to one path. */
+export interface ExchangeRoute<Principal> {
+  /** Handles one message. Returns the reply, or undefined for a message that has no reply. */
+  readonly handle: (message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>;
+  /**
+   * Handles a message whose sender also accepts `text/event-stream`: returns what `handle` does, or a `MessageStream`, which
+   * is sent as server-sent events. @default `handle`
+   */
+  readonly handleStream?:
+    | ((message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>)
+    | undefined;
+  /**
+   * The reply to a body that is not a message (`invalid_message`), for a protocol that defines one; sent with 200.
+   * @default status 400
+   */
+  readonly malformed?:
+    | ((error: InvalidMessageError, context: HttpExchangeContext<Principal>) => unknown)
+    | undefined;
+  /**
+   * Replaces a reply that cannot be sent, because it exceeds a limit or is not JSON.
+   * @default status 500
+   */
+  readonly unsendable?: ((reply: unknown, error: HarnessError) => unknown) | undefined;
+  /**
+   * Headers of the answer to a message, of visible ASCII; the server's own stand before them. Headers that cannot be
+   * sent are left out and reported to `onError` as `invalid_reply_header`; so is what this throws. @default none
+   */
+  readonly replyHeaders?:
+    | ((context: HttpExchangeContext<Principal>) => Readonly<Record<string, string>> | undefined)
+    | undefined;
+}
+
+/** A request that was refused before it was handled: 401 for its credentials, 403 for its host, origin or principal. */
+export interface RefusedRequest {
+  readonly status: 401 | 403;
+  readonly transport: "http" | "websocket";
+  readonly path: string | undefined;
+  readonly remoteAddress: string | undefined;
+  /** The headers `Host` and `Origin`: untrusted text. */
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+}
+
+/** Receives the failures of which a client sees only a 500. */
+export type OnServerError = (
+  error: unknown,
+  request: { readonly path: string; readonly transport: string },
+) => void;
 
 /** What every server of exchanges can set. */
 export interface HandlerOptions {
@@ -33,42 +75,9 @@ export interface HandlerOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** The rules that a server has beside its exchanges. */
-export interface CoreParts<Principal> {
-  readonly core: ExchangeCore<Principal>;
-  readonly guard: SiteGuard;
-  readonly contextHeaders: readonly string[];
-}
-
+/** What a server makes its rules of, beside its options. */
 export interface CoreSetup<Principal> extends Pick<SiteRules, "allowedHosts" | "allowHostOrigins"> {
   readonly routes: Readonly<Record<string, ExchangeRoute<Principal>>>;
   readonly authenticate: Authenticate<Principal>;
   readonly limits: HandlerLimits;
 }
-
-/** Checks the options and makes the rules. Throws `invalid_argument`. */
-export const createCore = <Principal>(
-  options: HandlerOptions,
-  { routes, authenticate, allowedHosts, allowHostOrigins = false, limits }: CoreSetup<Principal>,
-): CoreParts<Principal> => {
-  for (const path of Object.keys(routes)) assertPath(path);
-  if (typeof authenticate !== "function") throw new InvalidArgumentError("authenticate is a function");
-  const guard = createSiteGuard({
-    allowedHosts,
-    allowedOrigins: options.allowedOrigins ?? [],
-    allowHostOrigins,
-  });
-  const contextHeaders = checkedContextHeaders(options.contextHeaders ?? defaultContextHeaders);
-  const core = new ExchangeCore<Principal>({
-    routes: new Map(Object.entries(routes)),
-    guard,
-    health: createHealthRules(options.health),
-    authenticate,
-    contextHeaders,
-    limits,
-    clock: options.clock ?? systemClock,
-    onError: options.onError,
-    onRefused: options.onRefused,
-  });
-  return { core, guard, contextHeaders };
-};

@@ -11,15 +11,13 @@ import { toClientUrl } from "../client-url.ts";
 import type { HttpCredentials } from "../credentials.ts";
 import type { WebSocketLimits } from "../limits.ts";
 import type { FramePipe } from "./frame-pipe.ts";
-import { assertProtocols, createSocketChannel } from "./socket-channel.ts";
+import { createSocketChannel } from "./socket-channel.ts";
 
 /** What a client knows about its WebSocket. */
 export interface WebSocketClientContext {
   readonly transport: "websocket";
   /** Where it leads, without query and credentials. */
   readonly endpoint: string;
-  /** The subprotocol that the server chose. */
-  readonly protocol: string | undefined;
 }
 
 /** What every client of a WebSocket can set. */
@@ -27,40 +25,24 @@ export interface WebSocketClientOptions {
   /** `ws://…` or `wss://…`, without user name, password and fragment. */
   readonly url: string | URL;
   readonly credentials?: HttpCredentials | undefined;
-  /** Names of the subprotocols, the preferred one first. @default none */
-  readonly protocols?: readonly string[] | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
 
-export interface ResolvedSocketClient {
-  readonly url: URL;
-  /** Without query and credentials. */
-  readonly endpoint: string;
-  readonly limits: WebSocketLimits;
-  readonly protocols: readonly string[];
-  readonly clock: Clock;
-}
-
-/** The options with their defaults. Throws `invalid_argument`. */
-export const resolveSocketClient = (
-  options: WebSocketClientOptions,
-  limits: WebSocketLimits,
-): ResolvedSocketClient => {
-  const { protocols = [], clock = systemClock } = options;
-  const { url, endpoint } = toClientUrl(options.url, ["ws:", "wss:"]);
-  assertProtocols(protocols);
-  return { url, endpoint, limits, protocols, clock };
+/** The options with their defaults; `endpoint` is the URL without query and credentials. Throws `invalid_argument`. */
+export const resolveSocketClient = (options: WebSocketClientOptions, limits: WebSocketLimits) => {
+  const { clock = systemClock } = options;
+  return { ...toClientUrl(options.url, ["ws:", "wss:"]), limits, clock };
 };
 
 export interface OpeningSocket {
-  opened(socket: FramePipe, protocol: string): void;
+  opened(socket: FramePipe): void;
   failed(error: HarnessError): void;
 }
 
 /** A transport over a platform's way to open a socket: `open` begins, and returns what gives up. */
 export const createSocketTransport = (
-  { endpoint, limits, clock }: ResolvedSocketClient,
+  { endpoint, limits, clock }: ReturnType<typeof resolveSocketClient>,
   open: (opening: OpeningSocket) => () => void,
 ): Transport<WebSocketClientContext> => {
   const connect = (signal: AbortSignal | undefined): Promise<Channel<WebSocketClientContext>> =>
@@ -82,10 +64,10 @@ export const createSocketTransport = (
         giveUp();
         reject(error);
       };
-      const opened = (socket: FramePipe, protocol: string) => {
+      const opened = (socket: FramePipe) => {
         if (isSettled) return;
         settle();
-        const context = { transport: "websocket", endpoint, protocol: protocol || undefined } as const;
+        const context = { transport: "websocket", endpoint } as const;
         resolve(createSocketChannel(socket, context, limits, clock).channel);
       };
       const onAbort = () => failed(new RequestCancelledError("connect", { cause: signal?.reason }));

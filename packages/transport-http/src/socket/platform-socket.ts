@@ -7,7 +7,6 @@ export interface PlatformWebSocket {
   binaryType: string;
   readonly bufferedAmount: number;
   readonly readyState: number;
-  readonly protocol: string;
   send(data: string): void;
   close(code?: number): void;
   addEventListener(type: "open" | "error", listener: () => void): void;

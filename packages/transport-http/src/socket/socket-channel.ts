@@ -1,14 +1,7 @@
-import { type Channel, type Clock, createByteChannel, InvalidArgumentError } from "@harnesskit/wire";
+import { type Channel, type Clock, createByteChannel } from "@harnesskit/wire";
 import type { ChannelLimits } from "../limits.ts";
 import { closeCode, frameCodec } from "./frame-codec.ts";
 import type { FramePipe } from "./frame-pipe.ts";
-
-/** Throws `invalid_argument` unless they are names that can be asked for, each once. */
-export const assertProtocols = (protocols: readonly string[]): void => {
-  const isName = (name: string) => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name);
-  if (protocols.every(isName) && new Set(protocols).size === protocols.length) return;
-  throw new InvalidArgumentError("protocols are different names without spaces");
-};
 
 /** A channel on a WebSocket. */
 export interface SocketChannel<Context> {

@@ -22,7 +22,7 @@ export interface PlatformTransportOptions extends WebSocketClientOptions {
   /** @default see each limit */
   readonly limits?: Partial<WebSocketLimits> | undefined;
   /** @default the platform's WebSocket */
-  readonly WebSocket?: (new (url: string, protocols?: string[]) => PlatformWebSocket) | undefined;
+  readonly WebSocket?: (new (url: string) => PlatformWebSocket) | undefined;
 }
 
 /**
@@ -36,7 +36,7 @@ export const createWebSocketTransport = (
   checkWebSocketTransportOptions(options);
   const { credentials, credentialsIn } = options;
   const client = resolveSocketClient(options, webSocketLimits.resolve(options.limits));
-  const { url, endpoint, limits, protocols, clock } = client;
+  const { url, endpoint, limits, clock } = client;
   if (credentials && credentialsIn !== "query") {
     throw new InvalidArgumentError(
       'this WebSocket sends no headers: pass credentialsIn: "query", or use the transport of ./node',
@@ -50,7 +50,7 @@ export const createWebSocketTransport = (
   const open = ({ opened, failed }: OpeningSocket) => {
     let socket: PlatformWebSocket;
     try {
-      socket = new Socket(target, protocols.length > 0 ? [...protocols] : undefined);
+      socket = new Socket(target);
     } catch {
       // The platform's message may hold the URL, and that the credentials.
       failed(new TransportError(`the platform opens no WebSocket to ${endpoint}`));
@@ -68,7 +68,7 @@ export const createWebSocketTransport = (
           : new WebSocketCloseError(code, "peer"),
       ),
     );
-    socket.addEventListener("open", () => opened(frames, socket.protocol));
+    socket.addEventListener("open", () => opened(frames));
     return () => frames.terminate();
   };
   return createSocketTransport(client, open);

@@ -3,7 +3,7 @@ import { FaultRun } from "../codec/fault-run.ts";
 import { ConnectionClosedError, type HarnessError, InvalidMessageError } from "../errors.ts";
 import type { Clock } from "../time/clock.ts";
 import { messageKind, type ResponseMessage } from "./message.ts";
-import { checkTimeout, type RequestOptions } from "./peer-options.ts";
+import type { RequestOptions } from "./peer-options.ts";
 import { PendingRequests } from "./pending-requests.ts";
 import type { RpcConnection } from "./rpc-connection.ts";
 
@@ -26,7 +26,6 @@ export class ClientConnection implements RpcConnection {
   readonly #options: ClientConnectionOptions;
   readonly #pending: PendingRequests;
   readonly #faults = new FaultRun();
-  #lastSent: Promise<void> | undefined;
 
   /** Starts the channel. */
   constructor(channel: Channel, options: ClientConnectionOptions) {
@@ -50,17 +49,7 @@ export class ClientConnection implements RpcConnection {
   }
 
   request(method: string, params: unknown, options: RequestOptions = {}): Promise<unknown> {
-    try {
-      const { timeoutMs = Number.POSITIVE_INFINITY, signal } = options;
-      const { id, answer } = this.#pending.add(method, checkTimeout(timeoutMs), signal);
-      const sent = this.#channel.send({ jsonrpc: "2.0", id, method, params });
-      // Requests that leave together share a promise; when it rejects the channel closes, which settles the others.
-      if (sent !== this.#lastSent) sent.catch((error: HarnessError) => this.#pending.fail(id, error));
-      this.#lastSent = sent;
-      return answer;
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    return this.#pending.request(this.#channel, method, params, options);
   }
 
   notify(method: string, params: unknown): Promise<void> {

@@ -16,7 +16,7 @@ export type { DispatcherStats } from "./dispatcher-options.ts";
 export { type ExchangeCall, ExchangeConnection } from "./exchange-connection.ts";
 export type { InboundCall } from "./inbound-call.ts";
 export { KeyedLanes, Lane } from "./lane.ts";
-export type { Reply } from "./message.ts";
+export type { Reply, RpcReply } from "./message.ts";
 export { createPeer, type Peer } from "./peer.ts";
 export type { RequestOptions } from "./peer-options.ts";
 export { PendingRequests } from "./pending-requests.ts";

@@ -7,7 +7,6 @@ import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import type { MessageKind, ResponseMessage, RpcReply } from "./message.ts";
 import { checkPeerOptions } from "./option-names.ts";
 import {
-  checkTimeout,
   type PeerHandlers,
   type PeerOptions,
   type RequestOptions,
@@ -30,7 +29,6 @@ export class Peer<Context = unknown> implements RpcConnection {
   readonly #pending: PendingRequests;
   readonly #origin: Pick<RpcOrigin<Context>, "accept" | "close" | "whenIdle">;
   readonly #server: ChannelServer<RpcReply>;
-  #lastSent: Promise<void> | undefined;
 
   /** @internal Use {@link createPeer}. */
   constructor(channel: Channel<Context>, handlers: PeerHandlers<Context>, options: PeerOptions) {
@@ -80,19 +78,8 @@ export class Peer<Context = unknown> implements RpcConnection {
    * `invalid_message` (the answer is not valid), `invalid_argument` (the parameters are not JSON).
    */
   request(method: string, params?: unknown, options: RequestOptions = {}): Promise<unknown> {
-    try {
-      const { timeoutMs = this.#options.requestTimeoutMs, signal } = options;
-      const { id, answer } = this.#pending.add(method, checkTimeout(timeoutMs), signal);
-      const request =
-        params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params };
-      const sent = this.#channel.send(request);
-      // Requests that leave together share a promise; when it rejects the channel closes, which settles the others.
-      if (sent !== this.#lastSent) sent.catch((error: HarnessError) => this.#pending.fail(id, error));
-      this.#lastSent = sent;
-      return answer;
-    } catch (error) {
-      return Promise.reject(error);
-    }
+    const { timeoutMs = this.#options.requestTimeoutMs, signal } = options;
+    return this.#pending.request(this.#channel, method, params, { timeoutMs, signal });
   }
 
   /** Notifies the other side. Settles as {@link Channel.send} does. */

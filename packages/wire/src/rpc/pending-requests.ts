@@ -1,3 +1,4 @@
+import type { Channel } from "../channel.ts";
 import { displayText } from "../display.ts";
 import {
   BufferFullError,
@@ -10,6 +11,7 @@ import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "../time/clock.ts";
 import { Deadlines } from "../time/deadline.ts";
 import { type MessageKind, type ResponseMessage, readableId } from "./message.ts";
+import { checkTimeout, type RequestOptions } from "./peer-options.ts";
 import { toReceivedError } from "./rpc-errors.ts";
 
 /** A request that waits for its answer. */
@@ -49,6 +51,7 @@ export class PendingRequests {
   #faults = 0;
   #lastFault: HarnessError | undefined;
   #closed: HarnessError | undefined;
+  #lastSent: Promise<void> | undefined;
 
   constructor(readonly options: PendingOptions) {
     this.#deadlines = new Deadlines({
@@ -104,6 +107,27 @@ export class PendingRequests {
       });
     });
     return { id, answer };
+  }
+
+  /** Sends a request over a channel. Settles as its answer does, and rejects as `add` throws and as the channel refuses. */
+  request(
+    channel: Pick<Channel, "send">,
+    method: string,
+    params: unknown,
+    { timeoutMs = Number.POSITIVE_INFINITY, signal }: RequestOptions,
+  ): Promise<unknown> {
+    try {
+      const { id, answer } = this.add(method, checkTimeout(timeoutMs), signal);
+      const sent = channel.send(
+        params === undefined ? { jsonrpc: "2.0", id, method } : { jsonrpc: "2.0", id, method, params },
+      );
+      // Requests that leave together share a promise; when it rejects the channel closes, which settles the others.
+      if (sent !== this.#lastSent) sent.catch((error: HarnessError) => this.fail(id, error));
+      this.#lastSent = sent;
+      return answer;
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Settles the request with its result. False when none waits under this id: late, duplicate or made up. */

@@ -40,17 +40,8 @@ export const systemClock: Clock = {
   },
 };
 
-let stampedMs = Number.NaN;
-let stamp = "";
-
-/** The time as RFC 3339 in UTC. Written once a millisecond, because messages of one tick share it. */
-export const isoTime = (ms: number): string => {
-  if (ms !== stampedMs) {
-    stamp = new Date(ms).toISOString();
-    stampedMs = ms;
-  }
-  return stamp;
-};
+/** The time as RFC 3339 in UTC. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Randomness as a dependency: makes a new id that starts with `prefix` and an underscore. */
 export type CreateId = (prefix: string) => string;
