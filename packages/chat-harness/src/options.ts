@@ -97,7 +97,7 @@ export interface ChatHarnessOptions<F extends ChatFields> {
    * has what no listener has taken as `resumed_turns`, ahead of the turn of its own message. @default "listeners"
    */
   readonly resumedTurns?: "listeners" | "next-send" | undefined;
-  /** See {@link ChatHarnessLimits}. */
+  /** Limits to override. @default each as {@link ChatHarnessLimits} states */
   readonly limits?: Partial<ChatHarnessLimits> | undefined;
   /** Where sessions and suspensions are kept. The harness does not close it. @default in the memory of this process */
   readonly store?: GraphStore | undefined;

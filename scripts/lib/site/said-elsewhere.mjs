@@ -39,7 +39,7 @@ export function describeTypes(project) {
       reflection.comment = new Comment([words("Options of "), ...listOf(takers), words(".")]);
     else if (/Limits$/.test(reflection.name))
       reflection.comment = new Comment([
-        words("Upper bounds, of which an option named `limits` takes any. Each has its default beside it."),
+        words("Limits, each with its default. The option `limits` overrides any of them."),
       ]);
   }
 }

@@ -24,7 +24,6 @@ export interface JournalFileSystem
 
 const fdatasync = promisify(fs.fdatasync);
 
-/** Node's file system, as journals use it. */
 export const journalFileSystem: JournalFileSystem = {
   ...fs,
   ...nodeFileSystem,
