@@ -143,7 +143,9 @@ describe("a verdict", () => {
       params.number === 2 || method === "greet" ? { result: 3 } : right(method, params);
     const text = textReport((await judge(wrong, { seed: 7 })).report);
     expect(text).toContain('        small, one: "It gives a name."\n');
-    expect(text).toContain("        the specification is silent: this project requires it, because users rely on it\n");
+    expect(text).toContain(
+      "        the specification is silent: this project requires it, because users rely on it\n",
+    );
     expect(text).toContain("waits, 6[2].1 call count, number 2: .result should be 2, got 3\n");
     expect(text).toMatch(
       / {10}sent before it: \{"jsonrpc":"2.0","id":"c-\d","method":"count","params":\{"number":2\}\}\n/,

@@ -98,7 +98,10 @@ export const revoke = async (
   const removed = await withFile(() => removeGrants(store, isMeant, tools));
   await record("grant.revoked", removed, options);
   if (removed.length > 0 || options.json) show("revoked", removed, options);
-  else createTerminal(io().stderr).say(`harness core: ${agentId} was not granted ${permissions.join(", ")}; harness core list shows its grants`);
+  else
+    createTerminal(io().stderr).say(
+      `harness core: ${agentId} was not granted ${permissions.join(", ")}; harness core list shows its grants`,
+    );
   return removed.length > 0 ? ExitCode.done : ExitCode.failed;
 };
 
