@@ -1,4 +1,6 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,6 +30,25 @@ export const until = async (
 export const temporaryDirectory = async (): Promise<{ readonly path: string } & AsyncDisposable> => {
   const path = await realpath(await mkdtemp(join(tmpdir(), "harness-test-")));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+};
+
+/**
+ * Makes a module behind a link, as pnpm installs it, that needs another one; returns a function that loads it. Node's realpath stops at a
+ * part of a path that it knows where the last look at a file, by `stat`, `lstat` or `rm`, found a socket: then such a module does
+ * not find what it needs. So this tells whether what was done before the load looked at a socket.
+ */
+export const linkedModule = async (directory: string): Promise<() => unknown> => {
+  const store = join(directory, "store/node_modules");
+  await mkdir(join(store, "first"), { recursive: true });
+  await mkdir(join(store, "second"));
+  await writeFile(join(store, "first/index.js"), 'module.exports = require("second");');
+  await writeFile(join(store, "second/index.js"), 'module.exports = "found";');
+  await symlink(join(store, "first"), join(directory, "first"));
+  const require = createRequire(import.meta.url);
+  require(join(store, "second/index.js"));
+  // What was found before does not count.
+  statSync(directory);
+  return () => require(join(directory, "first/index.js"));
 };
 
 /** Counts milliseconds of processor time that this process uses from now on: other work on the machine does not count. */

@@ -39,8 +39,8 @@ it("tells people what the agents did, in their words, the newest last", async ()
   expect(code).toBe(0);
   const lines = stdout.trimEnd().split("\n");
   expect(lines).toHaveLength(3);
-  expect(lines[0]).toMatch(/^· \d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}app {2}asked tidy up · allow/);
-  expect(lines[1]).toContain("read a.txt · allow by reads · running");
+  expect(lines[0]).toMatch(/^· \d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}app {2}asked tidy up · allowed/);
+  expect(lines[1]).toContain("read a.txt · allowed by rule reads · running");
   expect(lines[2]).toMatch(/^✗ .* bash rm -rf \/ · block by .* · refused$/);
   expect((await timeline("--failed", "--limit", "1")).stdout).toContain("rm -rf /");
   expect((await timeline("--agent", "other")).stdout).toBe("No row fits.\n");

@@ -1,10 +1,12 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, unlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TransportName } from "../scenario/step-schema.ts";
 import type { TargetPlace } from "./target-spec.ts";
+
+const socketName = "target.sock";
 
 /** A folder of a scenario. */
 export interface ScenarioFolder {
@@ -15,7 +17,12 @@ export interface ScenarioFolder {
 /** Makes a private folder for one scenario. */
 export const createFolder = async (): Promise<ScenarioFolder> => {
   const path = await mkdtemp(join(tmpdir(), "conformance-"));
-  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
+  const remove = async () => {
+    // After a look at a socket, as `rm` takes it, Node does not find what modules behind links need.
+    await unlink(join(path, socketName)).catch(() => {});
+    await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  };
+  return { path, remove };
 };
 
 /** A port of loopback that is free now. */
@@ -30,7 +37,7 @@ export const freePort = async (): Promise<number> => {
 
 const endpointOf = async (transport: TransportName, folder: string, path: string): Promise<string> => {
   if (transport === "stdio") return "stdio:";
-  if (transport === "unix") return `unix:${join(folder, "target.sock")}`;
+  if (transport === "unix") return `unix:${join(folder, socketName)}`;
   const address = `127.0.0.1:${await freePort()}`;
   return transport === "tcp" ? `tcp:${address}` : `${transport}://${address}${path}`;
 };

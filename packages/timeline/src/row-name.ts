@@ -1,5 +1,5 @@
 import type { TimelineRow } from "@harnesskit/protocol/hub";
-import { displayName } from "@harnesskit/wire";
+import { displayName, displayText } from "@harnesskit/wire";
 
 /** What an agent did, in words, by the type of its event. */
 const words: Readonly<Record<string, string>> = {
@@ -31,3 +31,19 @@ export const rowSubject = ({
   if (summary === name) return "";
   return summary.startsWith(name) ? summary.slice(name.length).replace(/^:? /, "") : summary;
 };
+
+/** Each decision with its word, in the order in which people choose one. */
+export const decisionWords: ReadonlyMap<string, string> = new Map([
+  ["allow", "allowed"],
+  ["approve", "approved"],
+  ["block", "blocked"],
+  ["reject", "refused"],
+  ["modify", "changed"],
+  ["escalate", "asks you"],
+  ["defer", "later"],
+  ["unjudged", "not judged"],
+]);
+
+/** A decision in words: "allowed" for `allow`, "asks you" for `escalate`. One that has no word is returned as safe text of at most 40 characters. */
+export const decisionWord = (decision: string): string =>
+  decisionWords.get(decision) ?? displayText(decision, { maxLength: 40 });

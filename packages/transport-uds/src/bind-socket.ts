@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, statSync } from "node:fs";
-import { chmod, lstat, rename, rm, stat } from "node:fs/promises";
+import { chmod, lstat, rename, stat, unlink } from "node:fs/promises";
 import type { Server } from "node:net";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -76,6 +76,9 @@ const assertFree = async (path: string): Promise<void> => {
   if (await hasServer(path)) throw new AddressInUseError(`unix:${path}`);
 };
 
+/** Not by `rm`, which looks at what it removes: after a look at a socket, Node does not find what modules behind links need. */
+const remove = (path: string) => ifPresent(unlink(path));
+
 const bind = async (server: Server, target: SocketPath): Promise<OpenAddress> => {
   const { path, directory, temporaryNameLength } = target;
   await openDirectory(directory);
@@ -92,11 +95,11 @@ const bind = async (server: Server, target: SocketPath): Promise<OpenAddress> =>
       endpoint: `unix:${path}`,
       // Only while the server listens: then no other one takes the name over.
       release: async () => {
-        if (isSameFile(await identify(path), own)) await rm(path, { force: true });
+        if (isSameFile(await identify(path), own)) await remove(path);
       },
     };
   } finally {
-    await rm(boundPath, { force: true });
+    await remove(boundPath);
     await lock.release();
   }
 };

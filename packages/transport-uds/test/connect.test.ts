@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { statSync } from "node:fs";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { writeFile } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { RequestCancelledError, TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
+import { linkedModule } from "../../../scripts/lib/test-kit.ts";
 import { createTcpTransport, createUnixTransport } from "../src/index.ts";
 import { isOwnEcho } from "../src/loopback.ts";
 import { leaveStaleSocket, plainServer, rejection, temporaryDirectory } from "./support.ts";
@@ -48,25 +47,14 @@ describe("a socket that cannot be reached", () => {
     });
   });
 
-  // Node's realpath stops at a part of a path that it knows where the last synchronous `stat` found a socket: modules behind links, as
-  // pnpm installs them, do not find their own dependencies then.
   it("leaves the modules that are loaded afterwards alone", async () => {
     await using directory = await temporaryDirectory();
     const stale = join(directory.path, "stale");
-    const store = join(directory.path, "store/node_modules");
-    await mkdir(join(store, "first"), { recursive: true });
-    await mkdir(join(store, "second"));
-    await writeFile(join(store, "first/index.js"), 'module.exports = require("second");');
-    await writeFile(join(store, "second/index.js"), 'module.exports = "found";');
-    await symlink(join(store, "first"), join(directory.path, "first"));
     await leaveStaleSocket(stale);
-    const require = createRequire(import.meta.url);
-    expect(require(join(store, "second/index.js"))).toBe("found");
-    // What was found before does not count.
-    statSync(directory.path);
+    const load = await linkedModule(directory.path);
     const error = await rejection(createUnixTransport({ path: stale }).connect());
     expect(error).toMatchObject({ code: "transport_failed" });
-    expect(require(join(directory.path, "first/index.js"))).toBe("found");
+    expect(load()).toBe("found");
   });
 });
 

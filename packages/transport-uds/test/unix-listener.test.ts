@@ -13,7 +13,7 @@ import {
 import { join, relative } from "node:path";
 import { type Channel, ConnectionClosedError, createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { linkedModule, until } from "../../../scripts/lib/test-kit.ts";
 import {
   AddressInUseError,
   createUnixListener,
@@ -180,6 +180,17 @@ describe("what lies at the path", () => {
     expect(await ask(createUnixTransport({ path }), "new")).toBe("new");
     expect(await modeOf(path)).toBe(0o600);
     expect(await directory.names()).toEqual(["s"]);
+  });
+
+  it("leaves the modules alone that are loaded after it is made and closed", async () => {
+    await using directory = await temporaryDirectory();
+    const path = join(directory.path, "s");
+    await leaveStaleSocket(path);
+    const load = await linkedModule(directory.path);
+    const listener = createUnixListener({ path });
+    await listener.listen(echo);
+    await listener.close();
+    expect(load()).toBe("found");
   });
 });
 

@@ -13,7 +13,9 @@ const unavailable = (location: StoreLocation, cause: unknown): CliError => {
     `the store ${describeLocation(location)} cannot be used: ${message}`,
     {
       hint:
-        location.kind === "postgres" ? "Check it: harness store check" : "Name another file: --store FILE",
+        location.kind === "postgres"
+          ? "See that the database runs and that its URL is right"
+          : "Name another file: --store FILE",
       cause,
     },
   );

@@ -1,4 +1,5 @@
 import type { BacktestChange, BacktestResult } from "@harnesskit/protocol/hub";
+import { decisionWord } from "@harnesskit/timeline";
 import { useRef, useState } from "preact/hooks";
 import { formatClock, formatCount, formatDay, line, plural } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
@@ -9,7 +10,6 @@ import { type Column, Table } from "../parts/table.tsx";
 import { useApp } from "../state/app.ts";
 import { routeHash } from "../state/route.ts";
 import { useAction } from "../state/use-action.ts";
-import { decisionWord } from "../timeline/row-state.tsx";
 
 const hourMs = 3_600_000;
 const periods: readonly (readonly [number, string])[] = [

@@ -1,9 +1,9 @@
 import type { PolicyCheck, TimelineRow } from "@harnesskit/protocol/hub";
+import { decisionWord } from "@harnesskit/timeline";
 import { formatMoment, line } from "../format.ts";
 import { AgentName } from "../parts/agent-name.tsx";
 import { Line } from "../parts/safe-text.tsx";
 import { routeHash } from "../state/route.ts";
-import { decisionWord } from "../timeline/row-state.tsx";
 
 interface JudgedEventProps {
   readonly row: TimelineRow;

@@ -1,9 +1,10 @@
 import type { RuleHits } from "@harnesskit/protocol/hub";
+import { decisionWord } from "@harnesskit/timeline";
 import { formatCount, line } from "../format.ts";
 import { Age } from "../parts/age.tsx";
 import { Line } from "../parts/safe-text.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { decisionTone, decisionWord } from "../timeline/row-state.tsx";
+import { decisionTone } from "../timeline/row-state.tsx";
 
 const kindTexts: Readonly<Record<RuleHits["kind"], string>> = {
   rule: "rule",

@@ -1,3 +1,4 @@
+import { decisionWords } from "@harnesskit/timeline";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { line } from "../format.ts";
 import { useKey } from "../keys.ts";
@@ -5,7 +6,6 @@ import { Button, Select } from "../parts/controls.tsx";
 import { Icon } from "../parts/icons.tsx";
 import type { TimelineFilter } from "../state/route.ts";
 import { ExportMenu } from "./export-menu.tsx";
-import { decisions } from "./row-state.tsx";
 import { TimeFilter } from "./time-filter.tsx";
 
 const typingMs = 250;
@@ -75,7 +75,7 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
   );
 }
 
-const decisionOptions = Object.entries(decisions).map(([name, [word]]) => [name, word] as const);
+const decisionOptions = [...decisionWords];
 const asOptions = (names: readonly string[]) => names.map((name) => [name, line(name, 60)] as const);
 
 /** The filter without what is absent or empty: an address names what is set. */

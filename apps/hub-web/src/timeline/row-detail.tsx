@@ -1,6 +1,6 @@
 import { allowingRule } from "@harnesskit/approvals";
 import type { TimelineDetail } from "@harnesskit/protocol/hub";
-import { rowName, rowSubject } from "@harnesskit/timeline";
+import { decisionWord, rowName, rowSubject } from "@harnesskit/timeline";
 import { displayName } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import type { ComponentChildren } from "preact";
@@ -17,7 +17,7 @@ import { routeHash } from "../state/route.ts";
 import { useStore } from "../state/store.ts";
 import { useRead } from "../state/use-read.ts";
 import { Content, ErrorNote, Input, saidIn } from "./row-content.tsx";
-import { approvalText, approvalTones, decisionWord, StateMark, states } from "./row-state.tsx";
+import { approvalText, approvalTones, StateMark, states } from "./row-state.tsx";
 
 interface StepProps {
   readonly title: string;

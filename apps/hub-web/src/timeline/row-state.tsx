@@ -1,4 +1,5 @@
 import type { RowApproval, RowState, TimelineRow } from "@harnesskit/protocol/hub";
+import { decisionWord } from "@harnesskit/timeline";
 import { formatDuration, line } from "../format.ts";
 import { Icon, type IconName } from "../parts/icons.tsx";
 
@@ -43,21 +44,18 @@ export function StateMark({ state }: { readonly state: RowState }) {
   );
 }
 
-/** Each decision in words, and its tone. */
-export const decisions: Readonly<Record<string, readonly [word: string, tone: string]>> = {
-  allow: ["allowed", "good"],
-  approve: ["approved", "good"],
-  block: ["blocked", "bad"],
-  reject: ["refused", "bad"],
-  modify: ["changed", "accent"],
-  escalate: ["asks you", "warn"],
-  defer: ["later", "warn"],
-  unjudged: ["not judged", "bad"],
-};
+const decisionTones: ReadonlyMap<string, string> = new Map([
+  ["allow", "good"],
+  ["approve", "good"],
+  ["block", "bad"],
+  ["reject", "bad"],
+  ["modify", "accent"],
+  ["escalate", "warn"],
+  ["defer", "warn"],
+  ["unjudged", "bad"],
+]);
 
-export const decisionWord = (decision: string): string => decisions[decision]?.[0] ?? line(decision, 40);
-
-export const decisionTone = (decision: string): string => decisions[decision]?.[1] ?? "";
+export const decisionTone = (decision: string): string => decisionTones.get(decision) ?? "";
 
 export const approvalTones: Readonly<Record<RowApproval["status"], string>> = {
   pending: "warn",

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, rm, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { isNameOfGoneProcess, ownedName, systemErrorCode } from "@harnesskit/node-kit";
+import { ifPresent, isNameOfGoneProcess, ownedName, systemErrorCode } from "@harnesskit/node-kit";
 import { displayText, TransportError } from "@harnesskit/wire";
 import { killLaunchProcesses } from "./process-guard.ts";
 
@@ -73,12 +73,19 @@ export const makeCoreDirectory = async (bases: readonly string[]): Promise<CoreD
 /** The beginning of a note's name; the launch's id follows. */
 const notePrefix = "launch-";
 
+/** Its entries first, without a look at them: after a look at a socket, as `rm` takes it, Node does not find what modules behind links need. */
+const removeDirectory = async (path: string): Promise<void> => {
+  const names = (await ifPresent(readdir(path))) ?? [];
+  for (const name of names) await unlink(join(path, name)).catch(() => {});
+  await rm(path, { recursive: true, force: true });
+};
+
 const coreDirectoryAt = (path: string): CoreDirectory => ({
   path,
   socketPath: join(path, socketName),
   noteLaunch: (launchId) => writeFile(join(path, notePrefix + launchId), "", { mode: 0o600 }),
   forgetLaunch: (launchId) => unlink(join(path, notePrefix + launchId)).catch(() => {}),
-  remove: () => rm(path, { recursive: true, force: true }),
+  remove: () => removeDirectory(path),
 });
 
 const launchIdPattern = /^lch_[0-9a-f]{32}$/;
@@ -95,7 +102,7 @@ const sweepCore = async (path: string): Promise<boolean> => {
     const launchId = name.startsWith(notePrefix) ? name.slice(notePrefix.length) : "";
     if (launchIdPattern.test(launchId)) await killLaunchProcesses(launchId);
   }
-  await rm(path, { recursive: true, force: true });
+  await removeDirectory(path);
   return true;
 };
 

@@ -2,12 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ownedName, ownerOfName, type ProcessIdentity, thisProcess } from "@harnesskit/node-kit";
 import { randomId } from "@harnesskit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { until } from "../../../../scripts/lib/test-kit.ts";
+import { linkedModule, until } from "../../../../scripts/lib/test-kit.ts";
 import { baseDirectories, makeCoreDirectory, sweepCores } from "../../src/launch/core-directory.ts";
 import { isAlive, stateOf } from "./support/processes.ts";
 
@@ -45,6 +46,23 @@ describe("a core's directory", () => {
     await one.remove();
     expect(await readdir(base)).toEqual([other.path.slice(base.length + 1)]);
   });
+
+  it.each(["its own", "a killed core's"])(
+    "goes with %s socket, and leaves later modules alone",
+    async (whose) => {
+      const isOwn = whose === "its own";
+      const own = await makeCoreDirectory([base]);
+      const directory = isOwn ? own.path : await leave({ ...thisProcess(), pid: await freePid() });
+      const server = createServer().listen(join(directory, "core"));
+      await once(server, "listening");
+      const load = await linkedModule(base);
+      if (isOwn) await own.remove();
+      else expect(await sweepCores([base])).toEqual([directory]);
+      expect(load()).toBe("found");
+      expect(existsSync(directory)).toBe(false);
+      server.close();
+    },
+  );
 
   it("lies where the user's own sockets lie, or where the caller says", () => {
     expect(baseDirectories({ XDG_RUNTIME_DIR: "/run/user/1000" }, undefined)[0]).toBe("/run/user/1000");
