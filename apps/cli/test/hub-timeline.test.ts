@@ -41,7 +41,7 @@ it("tells people what the agents did, in their words, the newest last", async ()
   expect(lines).toHaveLength(3);
   expect(lines[0]).toMatch(/^· \d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}app {2}asked tidy up · allowed/);
   expect(lines[1]).toContain("read a.txt · allowed by rule reads · running");
-  expect(lines[2]).toMatch(/^✗ .* bash rm -rf \/ · block by .* · refused$/);
+  expect(lines[2]).toMatch(/^✗ .* bash rm -rf \/ · blocked by .* · refused$/);
   expect((await timeline("--failed", "--limit", "1")).stdout).toContain("rm -rf /");
   expect((await timeline("--agent", "other")).stdout).toBe("No row fits.\n");
 });
@@ -109,7 +109,7 @@ it.each(["SIGINT", "SIGKILL"] as const)(
     const file = `${place.directory}/timeline.db`;
     const { code, stdout, stderr } = await timeline("--tool", "bash");
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^✗ .* bash rm -rf \/ · block by .* · refused\n$/);
+    expect(stdout).toMatch(/^✗ .* bash rm -rf \/ · blocked by .* · refused\n$/);
     expect(stderr).toBe(`harness timeline: no hub runs; this is what one left in ${file}\n`);
     const before = await readFile(file);
     expect((await timeline("--json", "--limit", "0")).stdout.trimEnd().split("\n")).toHaveLength(3);

@@ -77,4 +77,19 @@ describe("while a turn of harness chat works", () => {
     program.write("/quit\r");
     expect(await program.ended).toMatchObject({ code: 0 });
   });
+
+  it("a command that is sent before the question is there answers nothing", async (context) => {
+    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+    const cwd = await makeWorkspace();
+    const program = startInTerminal(["chat", "--no-hub"], { cwd });
+    await program.sees(/› /);
+    program.write("run the command: echo $((40+2))\r/approve\rread README.md\r");
+    await program.sees(/Allow it\?/);
+    program.write("\u001b");
+    await program.sees(/A small demo/);
+    expect(program.stdout).not.toContain("│ 42");
+    program.write("/quit\r");
+    // The question was left waiting.
+    expect(await program.ended).toMatchObject({ code: 3, stdout: expect.not.stringContaining("│ 42") });
+  });
 });

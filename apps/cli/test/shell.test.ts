@@ -340,12 +340,14 @@ describe("harness shell", () => {
     expect(await harness(["shell", "hello"], { cwd, env })).toMatchObject({ code: 2 });
   });
 
-  it("asks at the terminal, where nothing that was typed before is an answer", async ({ skip }) => {
+  it("asks at the terminal, where what was typed before is no answer but the next message", async ({
+    skip,
+  }) => {
     if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
     const { cwd, env, args, engine } = await setUp();
     const shell = startInTerminal(args, { cwd, env });
     await shell.sees(/session sess_/);
-    // The second line is typed before the question is there: "y" and Enter answer nothing.
+    // The second line is typed before the question is there: "y" and Enter answer nothing, and "y" is sent when the turn is over.
     shell.write("delete\ry\r\r");
     await shell.sees(/Allow it\?/);
     expect(engine.heard).toEqual(["delete"]);
@@ -353,7 +355,7 @@ describe("harness shell", () => {
     await shell.sees(/Deleted\./);
     shell.write("/quit\r");
     expect(await shell.ended).toMatchObject({ code: 0 });
-    expect(engine.heard).toEqual(["delete", "approved"]);
+    expect(engine.heard).toEqual(["delete", "approved", "y"]);
   });
 
   it("is interrupted by Ctrl-C at a question, which goes on waiting", async ({ skip }) => {

@@ -259,7 +259,9 @@ describe("a server that changes its tools", () => {
     await client.listTools();
     await client.callTool(call("change"));
     for (const _ of [1, 2]) expect(await client.callTool(call("ok"))).toMatchObject({ isError: true });
-    const [note, ...others] = notes.filter((line) => line.includes("too long"));
+    const found = () => notes.filter((line) => line.includes("too long"));
+    await vi.waitFor(() => expect(found()).not.toEqual([]));
+    const [note, ...others] = found();
     expect(note).toBe(
       "the declaration of the tool ok is too long for a question in the inbox: review it with harness guard tools",
     );

@@ -79,7 +79,8 @@ const stepwise = () => {
 describe("an engine that offers streams", () => {
   it("numbers the frames from 0, from opened to end, with an id that differs each time", async () => {
     const engine = engineOf(({ stream }) => {
-      stream.text("Hel");
+      const { text } = stream;
+      text("Hel");
       stream.text("lo");
       stream.progress("d1", { message: "half", fraction: 0.5, actionType: "render_ui" });
       stream.text("!", "second");

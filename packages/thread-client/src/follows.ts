@@ -25,11 +25,19 @@ export interface FollowReader {
   end(error?: HarnessError): void;
 }
 
-/** An event that was heard. Its time tells a server whether its log has it. */
+/** An event that was heard. Its time tells it from another one that took its number. */
 export interface HeardEvent {
   readonly seq: number;
   readonly time: number | undefined;
 }
+
+/** True for an event that took the number of one that was heard: the server has begun to write another log. */
+const isOfAnotherLog = ({ seq, time }: EventBody["data"], heard: HeardEvent | undefined): boolean =>
+  seq !== undefined &&
+  time !== undefined &&
+  heard?.time !== undefined &&
+  seq <= heard.seq &&
+  time > heard.time;
 
 /** Approvals whose repetition is noticed. */
 const maxAskedIds = 4096;
@@ -180,12 +188,15 @@ export class Follows {
     if (!this.#narrow) {
       if (seq === undefined) return true;
       const heard = this.#heard.get(threadId);
-      if (heard && seq <= heard.seq) return false;
+      if (heard && seq <= heard.seq && !isOfAnotherLog(event.data, heard)) return false;
       this.#heard.set(threadId, { seq, time });
       this.#heard.touch(threadId);
       return true;
     }
-    return this.#all.get(threadId)?.accept(event) ?? false;
+    const follow = this.#all.get(threadId);
+    if (follow?.listening && isOfAnotherLog(event.data, follow.heard))
+      this.#fail(follow, new LogWentBackError(threadId));
+    return follow?.accept(event) ?? false;
   }
 
   /** The thread is gone: its readers end in good order. */

@@ -261,6 +261,18 @@ describe("a log that went back", () => {
     expect((await asked).params).toEqual({ threadId, afterSeq: 3, afterTime: 33 });
     await client.close();
   });
+
+  it("is told, when a server begins to write another log under a subscription", async () => {
+    const server = serverOf({}, 3);
+    const { client } = await connect([server]);
+    const events = (await client.subscribe(threadId))[Symbol.asyncIterator]();
+    server.send(numbered(turn.started(), 4), numbered(turn.started(), 4));
+    await take(events, 1);
+    const later = { ...turn.started().data, seq: 2, time: 9 };
+    server.notify("turn.started", later);
+    expect(await failureOf(events.next())).toMatchObject(wentBack);
+    await client.close();
+  });
 });
 
 describe("giving up", () => {

@@ -128,7 +128,8 @@ export class Question {
   #settleAfter(ms: number, reason: "expired" | "unattended"): () => void {
     const { clock, onError } = this.#turn.settings;
     const settle = () => {
-      if (!this.#storing) void this.#store({ reason, resolvedBy: "server" }).catch(onError);
+      const isWaiting = this.#turn.session.questions.get(this.#item.data.requestId) === this;
+      if (isWaiting && !this.#storing) void this.#store({ reason, resolvedBy: "server" }).catch(onError);
     };
     if (ms > 0) return clock.after(ms, settle);
     settle();

@@ -54,12 +54,16 @@ export interface Heard {
   readonly lastSeq: number;
 }
 
-/** Makes sure that a log can be followed from where a client stopped: -32602 `log_went_back` when what the client heard last is not in it. */
+/**
+ * Makes sure that a log can be followed from where a client stopped: -32602 `log_went_back` when what the client heard last is not in it,
+ * `log_changed` when the log ends before its last event.
+ */
 export const checkHeard = async (
   store: ThreadStore,
   threadId: string,
   { afterSeq, afterTime, lastSeq }: Heard,
 ): Promise<void> => {
+  if (!(await eventAt(store, threadId, lastSeq))) throw logChanged();
   if (afterSeq === 0) return;
   const last = await eventAt(store, threadId, afterSeq);
   if (last?.time !== afterTime) throw logWentBack(lastSeq);

@@ -117,6 +117,8 @@ export class RecordedCalls {
     // What ran already can often not be prepared again (an edit finds its text no more): preparing has only added to the input.
     const prepared = await prepare().catch(() => undefined);
     const found = candidates.find((data) => {
+      // Another call may have taken it meanwhile.
+      if (!this.#ended.includes(data)) return false;
       const requested = requestedIn(data);
       return isSameInput(prepared ?? { ...requested, ...toJsonObject(input) }, requested);
     });

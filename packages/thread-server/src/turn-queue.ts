@@ -73,8 +73,8 @@ export class TurnQueue {
   /** What a later server must know: also of a turn that is about to begin. */
   get leftWork(): LeftWork {
     const { settings, state } = this.#session;
-    const isOpen = settings.interruptedTurns === "retry" && (this.#active ?? state.turn) !== undefined;
-    return { queued: this.prompts.stored, hasOpenTurn: isOpen };
+    const goesOn = settings.interruptedTurns === "retry" || settings.resumeQueues === "never";
+    return { queued: this.prompts.stored, hasOpenTurn: goesOn && (this.#active ?? state.turn) !== undefined };
   }
 
   /** Settles when the active turn begins to wait for a human or ends, another one begins, or a prompt is removed. */

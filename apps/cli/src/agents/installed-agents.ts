@@ -3,10 +3,11 @@ import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readManifest } from "@harnesskit/core-runtime";
 import {
-  ifPresent,
+  isMissing,
   isNameOfGoneProcess,
   makeDirectory,
   ownedName,
+  systemErrorCode,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
 import type { AgentManifest } from "@harnesskit/protocol/runtime";
@@ -65,11 +66,14 @@ const notInstalled = (id: string): CliError =>
     hint: "See which are: harness agents list",
   });
 
-/** The ids of all installed agents, sorted. */
-export const installedIds = async (): Promise<string[]> =>
-  ((await ifPresent(readdir(installedDirectory()))) ?? [])
-    .filter((name) => AgentIdSchema.safeParse(name).success)
-    .sort();
+/** The ids of all installed agents, sorted; none where the directory of this user's state is not there, or is none. */
+export const installedIds = async (): Promise<string[]> => {
+  const names = await readdir(installedDirectory()).catch((error: unknown) => {
+    if (isMissing(error) || systemErrorCode(error) === "ENOTDIR") return [];
+    throw error;
+  });
+  return names.filter((name) => AgentIdSchema.safeParse(name).success).sort();
+};
 
 /** Rejects with a `CliError` `agent_not_installed` or `agent_unusable`, and as a manifest that cannot be used. */
 export const readInstalled = async (id: string): Promise<InstalledAgent> => {

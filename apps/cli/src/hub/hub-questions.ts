@@ -117,6 +117,7 @@ export class HubQuestions {
     }
     if (put === undefined || put.signal.aborted) return;
     put.abort(record);
+    this.#put.delete(record.id);
     if (record.status === "approved") this.#counts.approved++;
     const { style, askTerminal } = this.#options;
     const by = record.answer === undefined ? "" : ` by ${record.answer.by}`;
@@ -150,7 +151,7 @@ export class HubQuestions {
     client: HubClient,
     put: AbortController,
   ): Promise<void> {
-    const { askTerminal, beforeAsk, afterAsk, spinner, onCancel, onError } = this.#options;
+    const { askTerminal, style, beforeAsk, afterAsk, spinner, onCancel, onError } = this.#options;
     const signal = AbortSignal.any([put.signal, this.#stop.signal]);
     if (signal.aborted) return;
     beforeAsk?.();
@@ -158,10 +159,13 @@ export class HubQuestions {
     const resume = spinner?.instead();
     try {
       const outcome = await answerOne(client, record, lines, signal, askTerminal);
-      if (outcome === "later") this.#waitAtHub(put);
-      if (outcome !== "interrupted") return;
-      put.abort();
-      onCancel();
+      if (outcome === "interrupted") {
+        put.abort();
+        onCancel();
+      } else if (outcome !== undefined && !signal.aborted) {
+        if (outcome !== "later") askTerminal.show([`  ${style.yellow(outcome)}`]);
+        this.#waitAtHub(put);
+      }
     } catch (error) {
       onError(error);
     } finally {

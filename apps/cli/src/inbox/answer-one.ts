@@ -45,8 +45,8 @@ const alwaysOf = (reach: Reach, input: InputPattern | undefined): Always =>
   reach === "pattern" ? { reach: "session", ...(input && { input }) } : { reach };
 
 /**
- * Shows a question, asks for one answer at the terminal and gives it. Resolves with what became of it in safe words; undefined where the signal aborted,
- * `later` after Esc and `interrupted` after Ctrl-C, which leave it waiting.
+ * Shows a question, asks for one answer at the terminal and gives it. Resolves with undefined where it was given or the signal aborted,
+ * with `later` after Esc and `interrupted` after Ctrl-C, which leave it waiting, and with why the hub did not take the answer, in safe words.
  */
 export const answerOne = async (
   client: HubClient,
@@ -62,12 +62,12 @@ export const answerOne = async (
   const { id, digest } = record;
   const { decision } = answer;
   try {
-    const answered = await client.call("inbox.answer", {
+    await client.call("inbox.answer", {
       ...{ id, digest, decision },
       note: decision === "reject" ? answer.reason : undefined,
       always: decision === "approve" && answer.always ? alwaysOf(answer.always, pattern) : undefined,
     });
-    return answered.record.status;
+    return undefined;
   } catch (error) {
     if (HubError.isInstance(error)) return describeEnd(error);
     throw error;

@@ -26,13 +26,13 @@ const askOnce = async (field: FormField, signal: AbortSignal): Promise<string | 
     const [first] = choices;
     const usual = choices.find(({ value }) => value === initial) ?? first;
     const chosen = await choose({
-      ...{
-        message,
-        choices,
-        initial: type === "checkbox" ? initial === true : (usual?.value ?? ""),
-        signal,
-        output,
-      },
+      message,
+      choices,
+      initial: type === "checkbox" ? initial === true : (usual?.value ?? ""),
+      leave: "leave the form",
+      isFiltered: choices.length > 9,
+      signal,
+      output,
     });
     return typeof chosen === "object" ? chosen.value : undefined;
   }

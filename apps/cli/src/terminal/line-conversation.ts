@@ -88,11 +88,12 @@ export class LineConversation {
 
   readonly #onEscape = (): void => void this.#actions.cancel();
 
-  /** Gives the keyboard up, so that a question can be asked. What was sent ahead is no answer to it: it is the next message. */
+  /** Gives the keyboard up, so that a question can be asked. What was sent ahead is no answer to it: a message is the next one, and a command is forgotten. */
   #releaseKeyboard(): void {
     if (!this.isTerminal) return;
     this.#draft = this.#reader?.draft ?? this.#draft;
-    this.#ahead = this.#reader?.close() ?? this.#ahead;
+    const ahead = this.#reader?.close() ?? this.#ahead;
+    this.#ahead = ahead.filter((line) => parseChatLine(line).kind === "message");
     this.#reader = undefined;
   }
 

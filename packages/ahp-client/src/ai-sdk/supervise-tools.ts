@@ -11,6 +11,11 @@ const isGenerator = (execute: Execute): boolean =>
 const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
+/** A tool's stream, which runs as it is read. */
+const readOf = async function* (output: AsyncIterable<unknown>) {
+  yield* output;
+};
+
 /** The tool's own `needsApproval`, as a function of the arguments. */
 const approvalOf = ({ needsApproval: needs }: Tool, options: ToolExecutionOptions) => {
   if (typeof needs !== "function") return needs === true;
@@ -28,8 +33,7 @@ const supervisedExecute = (supervisor: Supervisor, name: string, tool: Tool): Ex
       needsApproval: approvalOf(tool, options),
       run: (judged) => {
         const output: unknown = Reflect.apply(execute, tool, [judged, options]);
-        // It runs as it is read.
-        return isIterable(output) ? output[Symbol.asyncIterator]() : output;
+        return isIterable(output) ? readOf(output) : output;
       },
     });
   if (isGenerator(execute))

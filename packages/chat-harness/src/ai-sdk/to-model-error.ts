@@ -78,6 +78,7 @@ const named: Readonly<Record<string, ChatModelErrorCode>> = {
   AI_LoadAPIKeyError: "provider_authentication",
   AI_LoadSettingError: "provider_authentication",
   AI_NoSuchModelError: "provider_invalid_model",
+  AI_NoSuchProviderError: "provider_invalid_model",
   AI_InvalidArgumentError: "provider_invalid_request",
   AI_InvalidMessageRoleError: "provider_invalid_request",
   AI_InvalidPromptError: "provider_invalid_request",

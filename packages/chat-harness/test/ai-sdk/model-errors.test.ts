@@ -6,6 +6,7 @@ import {
   JSONParseError,
   LoadAPIKeyError,
   NoSuchModelError,
+  NoSuchProviderError,
   RetryError,
   tool,
   UnsupportedFunctionalityError,
@@ -57,6 +58,17 @@ describe("errors of a provider, by category and bucket", () => {
     [
       "no such model",
       new NoSuchModelError({ modelId: "m", modelType: "languageModel" }),
+      "provider_invalid_model",
+      "user_correctable",
+    ],
+    [
+      "no such provider",
+      new NoSuchProviderError({
+        modelId: "typo:m",
+        modelType: "languageModel",
+        providerId: "typo",
+        availableProviders: ["real"],
+      }),
       "provider_invalid_model",
       "user_correctable",
     ],

@@ -68,12 +68,12 @@ export class LeaseQueue implements LeaseStore {
     if (!(ttlMs >= 1)) throw new InvalidArgumentError("ttlMs must be at least 1");
     if (!(waitMs >= 0)) throw new InvalidArgumentError("waitMs must be at least 0");
     const isPatient = waitMs > 0 && signal?.aborted !== true;
-    const line = this.#lineOf(key);
-    if (line.waiting > 0 && !isPatient) throw taken(key);
+    if ((this.#lines.get(key)?.waiting ?? 0) > 0 && !isPatient) throw taken(key);
     if (this.#calls.size >= maxWaiters) {
       const message = `the limit of ${maxWaiters} calls that wait for leases is reached`;
       throw new StoreError("store_full", message, { reason: "too_many_waiters" });
     }
+    const line = this.#lineOf(key);
     const call = new AbortController();
     const giveUp = () => call.abort(taken(key));
     const stopTimer = isPatient ? clock.after(waitMs, giveUp, true) : () => {};

@@ -54,7 +54,7 @@ export class ResponseStream extends Feed<StreamFrame> implements ShellStream {
   }
 
   /** Adds text to a message. Ignored after the end. */
-  text(delta: string, messageId = "1"): void {
+  readonly text = (delta: string, messageId = "1"): void => {
     const { maxFrameLength } = this.#bounds;
     let rest = delta;
     while (rest !== "") {
@@ -70,13 +70,13 @@ export class ResponseStream extends Feed<StreamFrame> implements ShellStream {
       this.#add({ type: "text", message_id: messageId, delta: rest.slice(0, end) });
       rest = rest.slice(end);
     }
-  }
+  };
 
   /** Ignored after the end. */
-  progress(
+  readonly progress = (
     directiveId: string,
     { state = "running", message, actionType, fraction }: DirectiveProgress = {},
-  ) {
+  ): void => {
     this.#add({
       type: "progress",
       directive_id: directiveId,
@@ -85,7 +85,7 @@ export class ResponseStream extends Feed<StreamFrame> implements ShellStream {
       action_type: actionType,
       fraction,
     });
-  }
+  };
 
   /** Adds the last frame. */
   finish(response: StreamEnd["response"]): void {

@@ -39,6 +39,9 @@ const faultStatus = (code: string | undefined): number => {
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
 };
 
+/** The other side of a connection: of TLS, its two sockets have the same. */
+const remoteOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+
 /** Takes the requests and upgrades of Node's server, and sends what the rules answer. */
 export class Traffic<Principal> {
   readonly #server: Server;
@@ -47,6 +50,8 @@ export class Traffic<Principal> {
   readonly #connections = new Map<Duplex, Set<NodeRequest>>();
   /** The same of TCP: of TLS, Node reports a connection as two sockets, and the upper one after its handshake. */
   readonly #sockets = new Set<Socket>();
+  /** The TCP sockets whose handshake of TLS is not over. */
+  readonly #handshakes = new Map<string, Socket>();
   /** Set once the server is bound: some of the rules depend on the port. */
   core: ExchangeCore<Principal> | undefined;
   /** Connections that close behind a request: nothing that comes after it is handled (RFC 9112, 9.6). */
@@ -62,6 +67,10 @@ export class Traffic<Principal> {
     server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
+      if (!isTls) return;
+      const remote = remoteOf(socket);
+      this.#handshakes.set(remote, socket);
+      socket.once("close", () => this.#handshakes.delete(remote));
     });
     server.on(isTls ? "secureConnection" : "connection", (socket: Socket) => this.#connected(socket));
     server.on("clientError", (error, socket) => this.#refuseFault(socket, systemErrorCode(error)));
@@ -92,9 +101,10 @@ export class Traffic<Principal> {
     this.#isClosing = true;
   }
 
-  /** Closes the connections without a request. */
+  /** Closes the connections without a request, and those whose handshake of TLS is not over. */
   closeIdle(): void {
     for (const [socket, requests] of this.#connections) if (requests.size === 0) socket.destroy();
+    for (const socket of this.#handshakes.values()) socket.destroy();
   }
 
   /** Aborts all requests and closes all connections at once. */
@@ -104,6 +114,7 @@ export class Traffic<Principal> {
   }
 
   #connected(socket: Socket): void {
+    this.#handshakes.delete(remoteOf(socket));
     const requests = new Set<NodeRequest>();
     this.#connections.set(socket, requests);
     socket.once("close", () => {

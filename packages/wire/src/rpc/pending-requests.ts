@@ -154,8 +154,8 @@ export class PendingRequests {
     const { id, result, error } = message;
     const failure = error ? toReceivedError(error) : undefined;
     if (failure ? this.fail(id, failure) : this.resolve(id, result)) return undefined;
-    // The other side could not read the id of what it refuses.
-    const [only] = this.#pending.size === 1 ? this.#pending.keys() : [];
+    // The other side could not read the id of what it refuses. A peer's only request does not fail for a notification that is refused.
+    const [only] = this.options.stringIds && this.#pending.size === 1 ? this.#pending.keys() : [];
     if (failure && (id === null || id === "") && only !== undefined && this.fail(only, failure))
       return undefined;
     const what = error ? `an error answer (${error.code})` : "an answer";
