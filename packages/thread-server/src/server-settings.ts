@@ -86,7 +86,7 @@ export interface ThreadServerOptions {
    * `ProtocolError` -32602 for one outside. @default no thread has a directory: it is empty, and no other is accepted
    */
   readonly resolveDirectory?: ((directory: string | undefined) => string | Promise<string>) | undefined;
-  /** Limits to override. @default each as {@link threadServerLimits} states */
+  /** Limits to override. @default each as {@link ThreadServerLimits} states */
   readonly limits?: Partial<ThreadServerLimits> | undefined;
   /** What happens to a prompt that comes while a turn is active and says nothing itself. @default "reject" */
   readonly whenBusy?: WhenBusy | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { nextTurn, until } from "../../../../scripts/lib/test-kit.ts";
 import { ProtocolError } from "../../src/index.ts";
 import type { Call } from "../../src/rpc/index.ts";
 import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
@@ -78,7 +78,8 @@ describe("concurrency", () => {
     await give(request("slow", "slow"), ...Array.from({ length: count }, (_, id) => request(id, "quick")));
     first.open();
     await peer.whenIdle();
-    await nextTurn();
+    // The answers pass a pipe, which hands them over in parts.
+    await until(() => sent.length > count);
     expect(sent).toHaveLength(count + 1);
     expect((sent as { error?: unknown }[]).every((answer) => answer.error === undefined)).toBe(true);
   });
