@@ -1,6 +1,6 @@
 export { type TimelineLimits, timelineLimits } from "./limits.ts";
 export { createMemoryTimelineStore, type TimelineStoreOptions } from "./memory-timeline-store.ts";
-export { decisionWord, decisionWords, rowName, rowSubject } from "./row-name.ts";
+export { approvalWord, decisionWord, decisionWords, rowName, rowSubject } from "./row-name.ts";
 export {
   changeRow,
   isOpenRow,

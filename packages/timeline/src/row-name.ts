@@ -1,4 +1,4 @@
-import type { TimelineRow } from "@harnesskit/protocol/hub";
+import type { RowApproval, TimelineRow } from "@harnesskit/protocol/hub";
 import { displayName, displayText } from "@harnesskit/wire";
 
 /** What an agent did, in words, by the type of its event. */
@@ -47,3 +47,7 @@ export const decisionWords: ReadonlyMap<string, string> = new Map([
 /** A decision in words: "allowed" for `allow`, "asks you" for `escalate`. One that has no word is returned as safe text of at most 40 characters. */
 export const decisionWord = (decision: string): string =>
   decisionWords.get(decision) ?? displayText(decision, { maxLength: 40 });
+
+/** How a question ended, in words, or that it waits: "refused" for `rejected`. */
+export const approvalWord = ({ status }: Pick<RowApproval, "status">): string =>
+  status === "rejected" ? "refused" : status;

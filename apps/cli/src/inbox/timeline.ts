@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { csvHeader, csvRow, happenings, saysSomething, shownAtMs } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import type { HubMethodParams, TimelineFilter, TimelinePage, TimelineRow } from "@harnesskit/protocol/hub";
-import { decisionWord, rowName, rowSubject } from "@harnesskit/timeline";
+import { approvalWord, decisionWord, rowName, rowSubject } from "@harnesskit/timeline";
 import { defined } from "@harnesskit/wire/json";
 import stringWidth from "fast-string-width";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
@@ -58,7 +58,7 @@ const readRows = async (read: ReadPage, filter: TimelineFilter, limit: number, a
 
 const whoDecided = ({ decision, approval }: TimelineRow): string => {
   if (approval !== undefined && approval.status !== "pending")
-    return `${approval.status === "rejected" ? "refused" : approval.status}${approval.by === undefined ? "" : ` by ${approval.by}`}`;
+    return `${approvalWord(approval)}${approval.by === undefined ? "" : ` by ${approval.by}`}`;
   if (decision === undefined) return "";
   if (decision.source === "none") return "not asked";
   const shadow = decision.mode === "shadow" ? " (shadow)" : "";

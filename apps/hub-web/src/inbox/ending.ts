@@ -1,4 +1,5 @@
 import type { ApprovalRecord } from "@harnesskit/approvals";
+import { approvalWord } from "@harnesskit/timeline";
 import { formatAge, line } from "../format.ts";
 
 export interface Ending {
@@ -51,16 +52,10 @@ export const approvalEnding = (
   }
 };
 
-const words = {
-  approved: "approved",
-  rejected: "refused",
-  expired: "expired",
-  withdrawn: "withdrawn",
-} as const;
-
 /** The same in a word or two, for lists. */
-export const shortEnding = ({ status, effect }: ApprovalRecord): string => {
+export const shortEnding = (record: ApprovalRecord): string => {
+  const { status, effect } = record;
   if (status === "pending") return "waiting";
-  if (status !== "approved" || effect === "none" || effect === "claimed") return words[status];
+  if (status !== "approved" || effect === "none" || effect === "claimed") return approvalWord(record);
   return effect === "ambiguous" ? "outcome unknown" : effect;
 };

@@ -1,5 +1,5 @@
 import type { RowApproval, RowState, TimelineRow } from "@harnesskit/protocol/hub";
-import { decisionWord } from "@harnesskit/timeline";
+import { approvalWord, decisionWord } from "@harnesskit/timeline";
 import { formatDuration, line } from "../format.ts";
 import { Icon, type IconName } from "../parts/icons.tsx";
 
@@ -65,12 +65,13 @@ export const approvalTones: Readonly<Record<RowApproval["status"], string>> = {
   withdrawn: "",
 };
 
-export const approvalText = ({ status, by, grantId }: RowApproval): string => {
+export const approvalText = (approval: RowApproval): string => {
+  const { status, by, grantId } = approval;
   if (status === "pending") return "waits for you";
   if (status === "expired" || status === "withdrawn") return status;
   if (grantId !== undefined) return `allowed by a grant${by === undefined ? "" : ` of ${line(by, 60)}`}`;
   const who = by === undefined ? "" : ` by ${line(by, 60)}`;
-  return `${status === "rejected" ? "refused" : status}${who}`;
+  return `${approvalWord(approval)}${who}`;
 };
 
 const sourceWords: Readonly<Record<string, string>> = { none: "it did not ask", rule: "policy" };

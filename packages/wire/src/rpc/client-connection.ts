@@ -32,7 +32,12 @@ export class ClientConnection implements RpcConnection {
     const { maxPendingRequests, clock, onClose } = options;
     this.#channel = channel;
     this.#options = options;
-    this.#pending = new PendingRequests({ maxPendingRequests, clock, stringIds: true });
+    this.#pending = new PendingRequests({
+      maxPendingRequests,
+      clock,
+      stringIds: true,
+      answersWithoutId: true,
+    });
     channel.start({
       message: (message) => this.#receive(message),
       error: (error) => this.#drop(error),

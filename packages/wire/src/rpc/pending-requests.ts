@@ -41,6 +41,8 @@ export interface PendingOptions {
   readonly maxPendingRequests: number;
   /** Whether the ids are strings, for protocols that want them. @default false */
   readonly stringIds?: boolean;
+  /** Whether an error without an id answers the request that waits alone: the other side could not read the id of what it refuses. @default false */
+  readonly answersWithoutId?: boolean;
 }
 
 /** The requests that wait for their answers, each until its deadline. */
@@ -154,8 +156,7 @@ export class PendingRequests {
     const { id, result, error } = message;
     const failure = error ? toReceivedError(error) : undefined;
     if (failure ? this.fail(id, failure) : this.resolve(id, result)) return undefined;
-    // The other side could not read the id of what it refuses. A peer's only request does not fail for a notification that is refused.
-    const [only] = this.options.stringIds && this.#pending.size === 1 ? this.#pending.keys() : [];
+    const [only] = this.options.answersWithoutId && this.#pending.size === 1 ? this.#pending.keys() : [];
     if (failure && (id === null || id === "") && only !== undefined && this.fail(only, failure))
       return undefined;
     const what = error ? `an error answer (${error.code})` : "an answer";

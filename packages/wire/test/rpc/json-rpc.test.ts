@@ -172,6 +172,14 @@ describe("the response object", () => {
     expect(answer?.error.data).toEqual(method === "own" ? { at: [1] } : undefined);
   });
 
+  it("without an id, for a notification that is refused, ends no request that waits", async () => {
+    const { peer, give } = openRaw();
+    const answer = peer.request("m");
+    const [sent] = await give({ jsonrpc: "2.0", id: null, error: { code: -32600, message: "unreadable" } });
+    await give({ jsonrpc: "2.0", id: (sent as { id: number }).id, result: "fine" });
+    expect(await answer).toBe("fine");
+  });
+
   it("reaches the caller with its code, message and data as they are", async () => {
     for (const data of [{ at: [1] }, "text", 0, null, false, undefined]) {
       for (const code of [-32000, -32099, -1, 7]) {
