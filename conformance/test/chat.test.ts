@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { loadSuite, runSuite } from "../src/index.ts";
-import { failuresOf, patient } from "./support.ts";
+import { expectHolds, patient } from "./support.ts";
 import { createChatAdapter } from "./targets/chat-adapter.ts";
 import { type CreateChatAdapter, serveAdapter } from "./targets/serve-adapter.ts";
 
@@ -34,7 +34,7 @@ describe("our chat harness conforms", () => {
     const start = serveAdapter(watched);
     const target = { kind: "module", start, name: "chat-harness", transport: "unix" } as const;
     const report = await runSuite({ suite: loadSuite("chat"), target, limits: patient });
-    expect(failuresOf(report)).toEqual([]);
+    expectHolds(report);
     expect(strange).toEqual([]);
   });
 });

@@ -15,7 +15,7 @@ import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
 import { createLineDriver } from "../src/target/driver.ts";
 import { startProcess } from "../src/target/target-process.ts";
-import { bundlePeers, failuresOf, patient } from "./support.ts";
+import { bundlePeers, expectHolds, patient } from "./support.ts";
 import { startShellEngine } from "./targets/shell-engine.ts";
 
 const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
@@ -39,7 +39,7 @@ describe("a peer in Python, written from the specification, conforms", () => {
     needPython(context);
     const target = { kind: "command", command: `exec python3 -B '${peer(file)}'`, transport } as const;
     const report = await runSuite({ suite: loadSuite(suite), target, limits: patient });
-    expect(failuresOf(report)).toEqual([]);
+    expectHolds(report);
   });
 });
 

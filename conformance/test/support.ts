@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { expect } from "vitest";
 import { buildSourceBundle } from "../../scripts/lib/source-bundle.ts";
 import type { SuiteReport } from "../src/index.ts";
 
@@ -10,13 +11,16 @@ export const bundlePeers = (): ReturnType<typeof buildSourceBundle> => {
   return buildSourceBundle(new URL("./programs/peers.ts", import.meta.url), { libsql });
 };
 
-/** All that does not hold in a report, as lines that a failing test shows. */
-export const failuresOf = (report: SuiteReport): string[] => [
-  ...report.requirements.flatMap(({ id, failures }) =>
-    failures.map(({ scenario, step, detail }) => `${id} ${scenario}, ${step}: ${detail}`),
-  ),
-  ...report.scenarios.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`)),
-];
+/** Fails with all that does not hold in a report. */
+export const expectHolds = (report: SuiteReport): void => {
+  const failures = [
+    ...report.requirements.flatMap(({ id, failures }) =>
+      failures.map(({ scenario, step, detail }) => `${id} ${scenario}, ${step}: ${detail}`),
+    ),
+    ...report.scenarios.flatMap(({ name, problems }) => problems.map((problem) => `${name}: ${problem}`)),
+  ];
+  expect(failures, failures.join("\n")).toEqual([]);
+};
 
 /** The ids of the checks that do not hold. */
 export const unmetIds = (report: SuiteReport): string[] => [

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+export { freePort } from "../../conformance/src/target/place.ts";
+
 /** Milliseconds that a test waits for a condition: on a busy machine a second passes quickly. */
 const timeoutMs = 15_000;
 

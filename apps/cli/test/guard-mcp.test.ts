@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
-import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { freePort } from "../../../scripts/lib/test-kit.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
 import { binPath } from "./support/harness.ts";
 
@@ -16,14 +16,6 @@ const everything = createRequire(import.meta.url).resolve(
 const hostile = fileURLToPath(
   new URL("../../../packages/guard/test/fixtures/hostile-mcp-server.mjs", import.meta.url),
 );
-
-const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-};
 
 /** The SDK's client, which starts the proxy as the command of its server. */
 const connect = (machine: GuardedMachine, ...options: string[]) =>

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm, unlink } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -25,14 +26,21 @@ export const createFolder = async (): Promise<ScenarioFolder> => {
   return { path, remove };
 };
 
-/** A port of loopback that is free now. */
+/**
+ * A port of loopback that is free now. It is below those that systems give to outgoing connections and to port 0, so that no other
+ * program gets it before the target listens, and none that browsers and `fetch` refuse.
+ */
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
+  for (;;) {
+    const port = randomInt(12_000, 32_000);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (isFree) await once(server.close(), "close");
+    if (isFree) return port;
+  }
 };
 
 const endpointOf = async (transport: TransportName, folder: string, path: string): Promise<string> => {

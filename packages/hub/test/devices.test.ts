@@ -1,12 +1,11 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { request } from "node:https";
-import { createServer } from "node:net";
 import { type DeviceRights, hubPaths } from "@harnesskit/protocol/hub";
 import { createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
+import { freePort, temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
 import { createHubClient, type HubClient } from "../src/client/index.ts";
 import { openHub } from "./support/open-hub.ts";
 
@@ -307,14 +306,6 @@ describe("a page's session", () => {
 describe("a hub with a certificate", () => {
   const fixture = (name: string) =>
     readFile(new URL(`../../transport-http/test/fixtures/${name}`, import.meta.url), "utf8");
-
-  const freePort = (): Promise<number> =>
-    new Promise((resolve) => {
-      const server = createServer().listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as { port: number };
-        server.close(() => resolve(port));
-      });
-    });
 
   it("serves its page and pairs by TLS itself, and takes no agent there", async () => {
     const [cert, key, port] = [

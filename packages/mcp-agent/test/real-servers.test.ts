@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type RunningCore, startCore } from "@harnesskit/core-runtime";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { freePort, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createMcpAgentDirectory, type McpServer, readMcpTools } from "../src/index.ts";
 import { call, hostile, serve, serverPrograms } from "./support/serve.ts";
 
@@ -140,15 +140,6 @@ describe("server-filesystem on stdio", () => {
     });
   });
 });
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-};
 
 describe("server-everything over Streamable HTTP", () => {
   const servers: ChildProcess[] = [];

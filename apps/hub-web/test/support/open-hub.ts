@@ -1,4 +1,3 @@
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { type ApprovalQuestion, type ApprovalStore, createMemoryApprovalStore } from "@harnesskit/approvals";
 import { createHub, type HubOptions } from "@harnesskit/hub";
@@ -6,7 +5,7 @@ import { type ServedHub, type ServeHubOptions, serveHub } from "@harnesskit/hub/
 import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, parsePolicy, parsePolicyLike } from "@harnesskit/policy";
 import { createMemoryTimelineStore, type TimelineStore } from "@harnesskit/timeline";
-import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
+import { freePort, temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
 import { type Agent, connectAgent } from "./agent.ts";
 import { policyText } from "./policy-text.ts";
 
@@ -39,14 +38,6 @@ export interface OpenHubOptions {
 }
 
 const vapidKey = "BEl62iUYgUivxIkv69yViEuiBIa-Ib9-SkvMeAtA3LFgDzkrxZJjSgSnfckjBJuBkr3qBUYIHBQFLXYp5Nksh8U";
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 /** A hub as a user's, in this process, with stores in memory and the page from a directory. */
 export const openHub = async (
