@@ -4,7 +4,7 @@ import { placeDeclarations } from "./lib/declarations.mjs";
 import { placePages } from "./lib/place-pages.mjs";
 import { pnpm } from "./lib/pnpm.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
-import { stopChildrenOnSignals } from "./lib/run.mjs";
+import { run, stopChildrenOnSignals } from "./lib/run.mjs";
 import { outputDigest, sourceDigest } from "./lib/stamp.mjs";
 
 const stampFile = join(repositoryRoot, "node_modules/.cache/harnesskit/setup.json");
@@ -32,11 +32,11 @@ function isFresh() {
   }
 }
 
-/** Runs one step of the set-up; prints what it said only when it fails. */
-async function step(title, args) {
-  const result = await pnpm(args, { env: { CI: "true" } });
+/** Waits for one step of the set-up, and prints what it said only when it fails. Returns its milliseconds. */
+async function step(title, running) {
+  const result = await running;
   if (result.code === 0) return result.ms;
-  process.stderr.write(`${title} failed: pnpm ${args.join(" ")}\n\n${result.output.trimEnd()}\n`);
+  process.stderr.write(`${title} failed:\n\n${result.output.trimEnd()}\n`);
   if (/E(AI_AGAIN|NOTFOUND|CONNREFUSED|TIMEDOUT)/.test(result.output)) {
     process.stderr.write(
       "\nThe npm registry cannot be reached: check the network or the proxy and try again.\n",
@@ -45,6 +45,22 @@ async function step(title, args) {
   process.exit(result.code === null || result.code === 0 ? 1 : result.code);
 }
 
+const withPnpm = (args) => pnpm(args, { env: { CI: "true" } });
+
+/** Writes the type declarations of all packages, in one run of the compiler. */
+const writeDeclarations = () =>
+  run(
+    process.execPath,
+    [
+      join(repositoryRoot, "node_modules/typescript-7/bin/tsc"),
+      "--pretty",
+      "false",
+      "-p",
+      "tsconfig.types.json",
+    ],
+    { cwd: repositoryRoot },
+  );
+
 checkNodeVersion();
 stopChildrenOnSignals();
 if (!isFresh()) {
@@ -52,22 +68,17 @@ if (!isFresh()) {
   rmSync(stampFile, { force: true });
   process.stdout.write("setup: installing the dependencies …\n");
   const sources = sourceDigest(repositoryRoot);
-  const installMs = await step("Installing the dependencies", ["install", "--frozen-lockfile"]);
+  const installMs = await step("Installing the dependencies", withPnpm(["install", "--frozen-lockfile"]));
   process.stdout.write(`setup: installed in ${seconds(installMs)}, building the packages …\n`);
+  // What it needs is there only now.
+  const { buildPackages } = await import("./lib/build/packages.mjs");
   const emitted = join(repositoryRoot, ".cache/types");
   rmSync(emitted, { recursive: true, force: true });
   const begun = performance.now();
+  await buildPackages(repositoryRoot);
   await Promise.all([
-    step("Building the packages", [
-      "exec",
-      "turbo",
-      "run",
-      "build",
-      "--no-daemon",
-      "--output-logs=errors-only",
-      "--cache-dir=.turbo/cache",
-    ]),
-    step("Writing the type declarations", ["exec", "tsc", "--pretty", "false", "-p", "tsconfig.types.json"]),
+    step("Building the pages and schemas", withPnpm(["--recursive", "run", "build"])),
+    step("Writing the type declarations", writeDeclarations()),
   ]);
   placeDeclarations(repositoryRoot, emitted);
   placePages(repositoryRoot);

@@ -15,7 +15,7 @@ export const skipReport = ".cache/skips.json";
 export const stages = [
   {
     // The two that take longest first, so that neither is left over for one processor.
-    types: [tool("typescript/bin/tsc"), "--pretty", "false", "-p", "tsconfig.json"],
+    types: [tool("typescript-7/bin/tsc"), "--pretty", "false", "-p", "tsconfig.json"],
     typedoc: [script("docs.mjs"), "--only", "sources"],
     lint: [tool("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", "--colors=off", "."],
     layers: [script("check-layers.mjs")],

@@ -7,14 +7,14 @@ const rootFiles = [
   "package.json",
   "pnpm-lock.yaml",
   "pnpm-workspace.yaml",
-  "turbo.json",
   "tsconfig.base.json",
   "tsconfig.types.json",
   "scripts/lib/declarations.mjs",
   "scripts/lib/place-pages.mjs",
-  "scripts/tsup.ts",
+  "scripts/lib/build/packages.mjs",
+  "scripts/lib/build/programs.mjs",
 ];
-const packageFile = /^(?:package\.json|tsconfig\.json|tsup\.config\.ts|.*\.mjs)$/;
+const packageFile = /^(?:package\.json|tsconfig\.json|.*\.mjs)$/;
 
 /** A digest of everything that the installation and the build depend on. */
 export function sourceDigest(root) {
@@ -38,7 +38,6 @@ export function outputDigest(root) {
   const hash = createHash("sha256");
   if (!existsSync(join(root, "node_modules/.modules.yaml"))) return undefined;
   for (const pkg of workspacePackages(root)) {
-    if (pkg.manifest.scripts?.build === undefined) continue;
     const bins = Object.values(pkg.manifest.bin ?? {});
     const promised = [...bins, ...publishedEntries(pkg).flatMap((entry) => entry.files)];
     if (promised.some((file) => !existsSync(join(pkg.dir, file)))) return undefined;

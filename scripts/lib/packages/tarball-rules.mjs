@@ -3,8 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { isBuiltin, packageOf } from "../layers.mjs";
 import { importsOf } from "../source-rules.mjs";
 
-const foreign =
-  /.\/src\/|(?:^|\/)(?:test|tests|node_modules)\/|\.test\.(?!yaml$)|tsup\.config|tsconfig|\.tsbuildinfo$/;
+const foreign = /.\/src\/|(?:^|\/)(?:test|tests|node_modules)\/|\.test\.(?!yaml$)|tsconfig|\.tsbuildinfo$/;
 
 /** What a packed package holds and should not, or the other way round, by its paths. */
 export const tarballProblems = (files) => [

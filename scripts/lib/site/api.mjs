@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { Application, Comment, LogLevel } from "typedoc";
+import ts from "typescript";
 import { repositoryRoot } from "../root.mjs";
 import { withTempDir } from "../temp.mjs";
 import { workspacePackages } from "../workspace.mjs";
@@ -46,29 +47,37 @@ function introduction({ dir, path, manifest, short }, findings) {
   return new Comment([{ kind: "text", text: toSiteMarkdown(`${path}/README.md`, text, findings) }]);
 }
 
-async function documentPackage(pkg, dir, findings) {
+/** The sources of all packages as one program: each reads what it imports from the others, and most read the same. */
+function readSources() {
+  const file = join(repositoryRoot, "tsconfig.types.json");
+  const { config } = ts.readConfigFile(file, ts.sys.readFile);
+  const { fileNames, options: compilerOptions } = ts.parseJsonConfigFileContent(config, ts.sys, repositoryRoot);
+  return ts.createProgram(fileNames, compilerOptions);
+}
+
+async function documentPackage(pkg, dir, findings, program) {
   const entries = sourceEntries(pkg);
   const app = await Application.bootstrap({
     options,
     name: pkg.name,
     basePath: repositoryRoot,
     displayBasePath: pkg.dir,
-    tsconfig: join(pkg.dir, "tsconfig.json"),
-    entryPoints: entries.map(({ file }) => file),
     intentionallyNotExported: internalTypes[pkg.short] ?? [],
     readme: "none",
     logLevel: "Warn",
-    // The `types` check has judged the same files, and their tests.
-    skipErrorChecking: true,
   });
   listen(app, pkg.path, findings);
-  const project = await app.convert();
-  if (project === undefined) return undefined;
+  const project = app.converter.convert(
+    entries.map(({ subpath, file }) => ({
+      displayName: subpath,
+      program,
+      sourceFile: program.getSourceFile(file),
+    })),
+  );
   project.comment ??= introduction(pkg, findings);
   for (const module of project.children ?? []) {
-    const entry = entries.find(({ file }) => module.sources?.[0]?.fullFileName === file);
-    if (entry === undefined) continue;
-    module.name = entry.subpath === "." ? "main" : entry.subpath.slice(2);
+    // Only now, so that they are sorted by their paths and the main entry comes first.
+    module.name = module.name === "." ? "main" : module.name.slice(2);
     if (module.name === "main") module.comment ??= introduction(pkg, findings);
   }
   describeTypes(project);
@@ -119,11 +128,9 @@ export async function buildApi(target) {
     ({ kind, isPublic }) => kind === "library" && isPublic,
   );
   await withTempDir(join(repositoryRoot, ".cache/docs-"), async (dir) => {
+    const program = readSources();
     const files = [];
-    for (const pkg of libraries) {
-      const file = await documentPackage(pkg, dir, findings);
-      if (file !== undefined) files.push(file);
-    }
+    for (const pkg of libraries) files.push(await documentPackage(pkg, dir, findings, program));
     if (target !== undefined && files.length > 0) await writeMarkdown(files, target, findings);
   });
   return { findings, packages: libraries.length };

@@ -1,5 +1,0 @@
-import { library } from "../../scripts/tsup.ts";
-
-export default library({
-  index: "src/index.ts",
-});

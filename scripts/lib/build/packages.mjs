@@ -1,0 +1,65 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { workspacePackages } from "../workspace.mjs";
+import { buildProgram, buildQuickProgram, programs, quickPrograms } from "./programs.mjs";
+
+/** What the entries of a library are beside those it publishes: programs, and what its own build reads. */
+const furtherEntries = {
+  conformance: { bin: "src/bin.ts" },
+  "mcp-agent": { agent: "src/bin.ts" },
+  protocol: { "published-documents": "src/published-documents.ts" },
+};
+
+/** The published entries of a package, `{ "name in dist": "source file" }`: what its `exports` say. */
+const publishedSources = ({ manifest }) =>
+  Object.values(manifest.exports ?? {}).flatMap((target) => {
+    const source = target["@harnesskit/source"];
+    return source === undefined ? [] : [[target.default.replace(/^\.\/dist\/|\.js$/g, ""), source]];
+  });
+
+/** The build of a library: ESM with source maps, one file per entry; all that it imports stays an import. */
+const buildLibrary = (pkg, entries, define) =>
+  build({
+    absWorkingDir: pkg.dir,
+    entryPoints: entries,
+    outdir: "dist",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: "node20",
+    platform: "neutral",
+    packages: "external",
+    define,
+    // The sources are published beside it.
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: "error",
+  });
+
+/** Builds the libraries and programs of the workspace into their `dist` folders, without declarations. Rejects where a source has a fault. */
+export async function buildPackages(root) {
+  const packages = workspacePackages(root);
+  const { version } = packages.find(({ short }) => short === "agent-sdk").manifest;
+  // What agents say of themselves: programs bundle the package's sources.
+  const define = { AGENT_SDK_VERSION: JSON.stringify(version) };
+  const libraries = packages
+    .map((pkg) => ({
+      pkg,
+      entries: Object.fromEntries([
+        ...publishedSources(pkg),
+        ...Object.entries(furtherEntries[pkg.short] ?? {}),
+      ]),
+    }))
+    .filter(({ entries }) => Object.keys(entries).length > 0);
+  const built = new Set([...libraries.map(({ pkg }) => pkg.short), ...Object.keys(programs)]);
+  const dirOf = (short) => packages.find((pkg) => pkg.short === short).dir;
+  for (const short of built) rmSync(join(dirOf(short), "dist"), { recursive: true, force: true });
+  await Promise.all([
+    ...libraries.map(({ pkg, entries }) => buildLibrary(pkg, entries, define)),
+    ...Object.entries(programs).map(([short, program]) => buildProgram(dirOf(short), program, define)),
+    ...Object.entries(quickPrograms).map(([short, entries]) =>
+      buildQuickProgram(dirOf(short), entries, define),
+    ),
+  ]);
+}
