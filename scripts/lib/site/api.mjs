@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { Application, Comment, LogLevel } from "typedoc";
+import { Application, Comment, LogLevel, ReflectionKind } from "typedoc";
 import ts from "typescript";
 import { repositoryRoot } from "../root.mjs";
 import { withTempDir } from "../temp.mjs";
@@ -51,7 +51,11 @@ function introduction({ dir, path, manifest, short }, findings) {
 function readSources() {
   const file = join(repositoryRoot, "tsconfig.types.json");
   const { config } = ts.readConfigFile(file, ts.sys.readFile);
-  const { fileNames, options: compilerOptions } = ts.parseJsonConfigFileContent(config, ts.sys, repositoryRoot);
+  const { fileNames, options: compilerOptions } = ts.parseJsonConfigFileContent(
+    config,
+    ts.sys,
+    repositoryRoot,
+  );
   return ts.createProgram(fileNames, compilerOptions);
 }
 
@@ -76,6 +80,8 @@ async function documentPackage(pkg, dir, findings, program) {
   );
   project.comment ??= introduction(pkg, findings);
   for (const module of project.children ?? []) {
+    // A package with one entry is that entry.
+    if (!module.kindOf(ReflectionKind.Module)) continue;
     // Only now, so that they are sorted by their paths and the main entry comes first.
     module.name = module.name === "." ? "main" : module.name.slice(2);
     if (module.name === "main") module.comment ??= introduction(pkg, findings);
