@@ -1,8 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import type { Options } from "tsup";
-
-type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Plugin } from "rolldown";
 
 const licenceFile = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 const packageOf = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/;
@@ -18,21 +16,17 @@ const textOf = (directory: string): string => {
   return [`${name} ${version} (${license ?? "see below"})`, ...texts].join("\n\n");
 };
 
-/** Writes the licences of all packages that are bundled from `node_modules` to a file. */
-export const licencesPlugin = (file: string): Plugin => ({
+/** Writes the licences of all packages that are bundled from `node_modules` to a file beside the program. */
+export const licencesPlugin = (fileName: string): Plugin => ({
   name: "licences",
-  setup(build) {
-    build.initialOptions.metafile = true;
-    build.onEnd(({ metafile }) => {
-      const found = Object.keys(metafile?.inputs ?? {}).flatMap(
-        (input) => packageOf.exec(resolve(input))?.[1] ?? [],
-      );
-      const directories = [...new Set(found)].filter((directory) =>
-        existsSync(join(directory, "package.json")),
-      );
-      const texts = [...new Set(directories.map(textOf))].sort();
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`);
-    });
+  generateBundle(_, bundle) {
+    const modules = Object.values(bundle).flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+    const found = modules.flatMap((id) => packageOf.exec(id)?.[1] ?? []);
+    const directories = [...new Set(found)].filter((directory) =>
+      existsSync(join(directory, "package.json")),
+    );
+    const texts = [...new Set(directories.map(textOf))].sort();
+    const source = `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
+    this.emitFile({ type: "asset", fileName, source });
   },
 });

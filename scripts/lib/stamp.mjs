@@ -12,9 +12,10 @@ const rootFiles = [
   "tsconfig.types.json",
   "scripts/lib/declarations.mjs",
   "scripts/lib/place-pages.mjs",
+  "scripts/rolldown.ts",
   "scripts/tsup.ts",
 ];
-const packageFile = /^(?:package\.json|tsconfig\.json|tsup\.config\.ts|.*\.mjs)$/;
+const packageFile = /^(?:package\.json|tsconfig\.json|(?:rolldown|tsup)\.config\.ts|.*\.mjs)$/;
 
 /** A digest of everything that the installation and the build depend on. */
 export function sourceDigest(root) {

@@ -1,0 +1,3 @@
+import { program } from "../../scripts/rolldown.ts";
+
+export default program({ agent: "src/bin.ts" }, { external: ["@vscode/ripgrep"], cleans: false });
