@@ -29,7 +29,7 @@ const [rounds, count, inFlight, answers, rowCount, restSeconds] = Object.values(
   ...{ rows: values.rows, rest: values["rest-seconds"] },
 }).map(Number);
 
-const bin = new URL("../apps/cli/dist/bin.js", import.meta.url).pathname;
+const bin = new URL("../apps/cli/dist/bin.cjs", import.meta.url).pathname;
 const root = mkdtempSync(join(tmpdir(), "bench-hub-"));
 const running = [];
 

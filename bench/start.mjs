@@ -35,9 +35,9 @@ const cli = (name) => file(`../apps/cli/dist/${name}`);
 const hookArgs = ["codex", "--socket", guardSocket];
 const contenders = [
   { name: "`node -e 0`", args: ["-e", "0"], exitCode: 0, wanted: "" },
-  { name: "`harness --version`", args: [cli("bin.js"), "--version"], exitCode: 0, wanted: "≤ 1.5×" },
-  { name: "a wrong option", args: [cli("bin.js"), "run", "--no-such-option"], exitCode: 2, wanted: "≤ 2×" },
-  { name: "`harness run hello`", args: [cli("bin.js"), "run", "hello"], exitCode: 0, wanted: "≤ 6×" },
+  { name: "`harness --version`", args: [cli("bin.cjs"), "--version"], exitCode: 0, wanted: "≤ 1.5×" },
+  { name: "a wrong option", args: [cli("bin.cjs"), "run", "--no-such-option"], exitCode: 2, wanted: "≤ 2×" },
+  { name: "`harness run hello`", args: [cli("bin.cjs"), "run", "hello"], exitCode: 0, wanted: "≤ 6×" },
   {
     name: "`harness-guard-hook`",
     args: [cli("guard-hook.cjs"), ...hookArgs],

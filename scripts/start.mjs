@@ -4,16 +4,16 @@ import { constants } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { repositoryRoot } from "./lib/root.mjs";
 
-const bin = join(repositoryRoot, "apps/cli/dist/bin.js");
+const bin = join(repositoryRoot, "apps/cli/dist/bin.cjs");
 const demonstration =
   "describe this repository, then search for ThreadStore in packages/thread-server/src, then run the command: node --version";
 const next = `
 Next:
   npm start -- "read README.md, then search for createThreadServer"   the same agent on your own words
   npm start -- --cwd ../other-project "describe this repository"      the same agent elsewhere
-  node apps/cli/dist/bin.js --help                                    every command of the harness
+  node apps/cli/dist/bin.cjs --help                                    every command of the harness
 
-What is called \`harness\` above is \`node apps/cli/dist/bin.js\` in this repository; \`npm link\` in apps/cli makes it a command of yours.
+What is called \`harness\` above is \`node apps/cli/dist/bin.cjs\` in this repository; \`npm link\` in apps/cli makes it a command of yours.
 `;
 
 const startedIn = process.env.INIT_CWD ?? process.cwd();

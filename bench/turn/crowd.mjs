@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { createPeer } from "@harnesskit/wire/rpc";
 
-const binPath = fileURLToPath(new URL("../../apps/cli/dist/bin.js", import.meta.url));
+const binPath = fileURLToPath(new URL("../../apps/cli/dist/bin.cjs", import.meta.url));
 
 /** Starts `harness serve` in a directory of its own, with the `offline` model. */
 const startServer = async (directory) => {

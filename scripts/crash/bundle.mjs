@@ -3,15 +3,17 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build } from "rolldown";
 import { repositoryRoot } from "../lib/root.mjs";
 
 const store = createRequire(join(repositoryRoot, "packages/store-sqlite/package.json"));
 /** What is native stays where it is. */
 const native = {
   name: "native",
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /^libsql$/ }, ({ path }) => ({ path: store.resolve(path), external: true })),
+  resolveId: {
+    filter: { id: /^libsql$/ },
+    handler: (id) => ({ id: store.resolve(id), external: true }),
+  },
 };
 const bundles = new Map();
 
@@ -20,18 +22,11 @@ const bundle = async (entry) => {
   process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
   const outfile = join(directory, "program.mjs");
   await build({
-    entryPoints: [fileURLToPath(entry)],
-    outfile,
-    bundle: true,
+    input: fileURLToPath(entry),
     platform: "node",
-    format: "esm",
     external: ["pg-native"],
     plugins: [native],
-    logLevel: "error",
-    // Modules of the CommonJS kind ask for Node's own.
-    banner: {
-      js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`,
-    },
+    output: { file: outfile, format: "esm", codeSplitting: false },
   });
   return outfile;
 };

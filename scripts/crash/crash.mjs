@@ -6,7 +6,7 @@ import { Random } from "./random.mjs";
 import { Story } from "./story.mjs";
 import { tellTurnStory } from "./turns/story.mjs";
 
-const binPath = join(repositoryRoot, "apps/cli/dist/bin.js");
+const binPath = join(repositoryRoot, "apps/cli/dist/bin.cjs");
 
 /** What dies: a server of threads, a hub and its agent, one of three hubs and two agents of one database, or one of three workers of one store. `perStory`: deaths in one directory. */
 const kinds = {

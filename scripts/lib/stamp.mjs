@@ -11,6 +11,7 @@ const rootFiles = [
   "tsconfig.types.json",
   "scripts/lib/declarations.mjs",
   "scripts/lib/place-pages.mjs",
+  "scripts/lib/build/licences.mjs",
   "scripts/lib/build/packages.mjs",
   "scripts/lib/build/programs.mjs",
 ];

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build } from "rolldown";
 import { repositoryRoot } from "./root.mjs";
 
 const conformance = join(repositoryRoot, "conformance");
@@ -10,16 +10,10 @@ const conformance = join(repositoryRoot, "conformance");
  */
 export const buildTargets = (dir) =>
   build({
-    entryPoints: ["targets.ts", "peers.ts"].map((file) => join(conformance, "test/programs", file)),
-    outdir: dir,
-    entryNames: "[name]",
-    outExtension: { ".js": ".mjs" },
-    bundle: true,
-    packages: "external",
-    format: "esm",
+    input: ["targets.ts", "peers.ts"].map((file) => join(conformance, "test/programs", file)),
     platform: "node",
-    target: "es2022",
-    logLevel: "silent",
+    external: /^[^./]/,
+    output: { dir, format: "esm", entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" },
   });
 
 /** Our implementation of a role as the target of a run, from the folder of {@link buildTargets} and its `targets`. */

@@ -6,7 +6,7 @@ import { run } from "./run.mjs";
 
 const pollMs = 100;
 const timeoutMs = 120_000;
-const bin = join(repositoryRoot, "apps/cli/dist/bin.js");
+const bin = join(repositoryRoot, "apps/cli/dist/bin.cjs");
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals are driven by them
 const prompt = /^((?:\u001b\[[\d;]*m)*)#(?= \w|\s*$)/gm;
 

@@ -9,8 +9,7 @@ const isVersion = (command === "--version" || command === "-V") && subcommand ==
 const isHelp = host === "--help" || host === "-h";
 
 if (command === "guard" && subcommand === "hook" && !isHelp) {
-  const { hookProgram } = await import("./guard/hook-program.ts");
-  await hookProgram(process.argv.slice(4));
+  void import("./guard/hook-program.ts").then(({ hookProgram }) => hookProgram(process.argv.slice(4)));
 } else if (isVersion) {
   const { createRequire } = module;
   const { version } = createRequire(import.meta.url)("../package.json") as { version: string };
@@ -23,6 +22,5 @@ if (command === "guard" && subcommand === "hook" && !isHelp) {
   // Node.js 22 and newer keep what they compiled. Not in the directory for temporary files, which others can write, too.
   const directory = join(cache.startsWith("/") ? cache : join(homedir(), ".cache"), "harnesskit", "compiled");
   (module as { enableCompileCache?: (directory: string) => unknown }).enableCompileCache?.(directory);
-  const { program } = await import("./command-line.ts");
-  await program();
+  void import("./command-line.ts").then(({ program }) => program());
 }

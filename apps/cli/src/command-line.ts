@@ -18,7 +18,7 @@ export const program = async (): Promise<void> => {
 
   const args = process.argv.slice(2);
   const telemetry = await startTelemetry(args[0]);
-  const binPath = fileURLToPath(new URL("bin.js", import.meta.url));
+  const binPath = fileURLToPath(new URL("bin.cjs", import.meta.url));
   const exitCode = await main({ args, binPath, version }, processIo);
   await telemetry?.close();
   // That output could not be written is reported in the next turn of the event loop.

@@ -15,7 +15,7 @@ export interface Io {
   readonly cwd: () => string;
   /** The user's home directory. */
   readonly home: () => string;
-  /** The directory of the built programs: `bin.js` and those beside it. */
+  /** The directory of the built programs: `bin.cjs` and those beside it. */
   readonly programs: string;
   readonly clock: Clock;
   /** Emits `SIGINT`, `SIGTERM` and `SIGHUP`. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 /** The built program, as its manifest names it. */
-const program = fileURLToPath(new URL("../dist/agent.js", import.meta.url));
+const program = fileURLToPath(new URL("../dist/agent.cjs", import.meta.url));
 if (!existsSync(program)) throw new TypeError(`${program} is missing: build it first, npm run build`);
 
 it("says in one line that a core must start it, when it is started by hand", () => {

@@ -46,7 +46,7 @@ const registeredTools = async (): Promise<AgentToolsRegister["payload"]["tools"]
 describe("the workspace agent", () => {
   it("has a manifest that a core takes, of the version of the package", async () => {
     const manifest = AgentManifestSchema.parse(JSON.parse(await ownFile("opensentience.agent.json")));
-    expect(manifest).toMatchObject({ id: "harnesskit.workspace", command: ["node", "dist/agent.js"] });
+    expect(manifest).toMatchObject({ id: "harnesskit.workspace", command: ["node", "dist/agent.cjs"] });
     expect(manifest.version).toBe(JSON.parse(await ownFile("package.json")).version);
     expect(createWorkspaceAgent().id).toBe(workspaceAgentId);
   });

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 const licenceFile = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i;
 const packageOf = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/;
@@ -11,11 +11,17 @@ const textOf = (directory) => {
   return [`${name} ${version} (${license ?? "see below"})`, ...texts].join("\n\n");
 };
 
-/** Writes the licences of all packages of `node_modules` that the inputs of a build, as paths from `from`, come from to `file`. */
-export function writeLicences(from, inputs, file) {
-  const found = inputs.flatMap((input) => packageOf.exec(resolve(from, input))?.[1] ?? []);
-  const directories = [...new Set(found)].filter((directory) => existsSync(join(directory, "package.json")));
-  const texts = [...new Set(directories.map(textOf))].sort();
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`);
-}
+/** A plugin of the build that writes the licences of all packages that are bundled from `node_modules` to a file beside the program. */
+export const licences = (fileName) => ({
+  name: "licences",
+  generateBundle(_, bundle) {
+    const modules = Object.values(bundle).flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+    const found = modules.flatMap((id) => packageOf.exec(id)?.[1] ?? []);
+    const directories = [...new Set(found)].filter((directory) =>
+      existsSync(join(directory, "package.json")),
+    );
+    const texts = [...new Set(directories.map(textOf))].sort();
+    const source = `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
+    this.emitFile({ type: "asset", fileName, source });
+  },
+});

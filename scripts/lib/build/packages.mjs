@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build } from "rolldown";
 import { workspacePackages } from "../workspace.mjs";
-import { buildProgram, buildQuickProgram, programs, quickPrograms } from "./programs.mjs";
+import { buildProgram, buildQuickProgram, executable, programs, quickPrograms } from "./programs.mjs";
 
 /** What the entries of a library are beside those it publishes: programs, and what its own build reads. */
 const furtherEntries = {
@@ -21,20 +21,22 @@ const publishedSources = ({ manifest }) =>
 /** The build of a library: ESM with source maps, one file per entry; all that it imports stays an import. */
 const buildLibrary = (pkg, entries, define) =>
   build({
-    absWorkingDir: pkg.dir,
-    entryPoints: entries,
-    outdir: "dist",
-    bundle: true,
-    splitting: true,
-    format: "esm",
-    target: "node20",
+    cwd: pkg.dir,
+    input: entries,
     platform: "neutral",
-    packages: "external",
-    define,
-    // The sources are published beside it.
-    sourcemap: true,
-    sourcesContent: false,
-    logLevel: "error",
+    external: /^[^./]/,
+    transform: { target: "node20", define },
+    plugins: [executable],
+    output: {
+      dir: join(pkg.dir, "dist"),
+      format: "esm",
+      entryFileNames: "[name].js",
+      chunkFileNames: "[name]-[hash].js",
+      comments: false,
+      sourcemap: true,
+      // The sources are published beside it.
+      sourcemapExcludeSources: true,
+    },
   });
 
 /** Builds the libraries and programs of the workspace into their `dist` folders, without declarations. Rejects where a source has a fault. */

@@ -1,10 +1,11 @@
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
-import { writeLicences } from "./licences.mjs";
+import { build } from "rolldown";
+import { licences } from "./licences.mjs";
 
 /**
- * Programs with all that they import in them, by package: each starts a quarter quicker than from hundreds of files. `external`
- * are packages that bring files of their own.
+ * Programs with all that they import in them, by package. `external` are packages that bring files of their own; what `together`
+ * names is in one file with all that it imports, because it is always loaded together.
  */
 export const programs = {
   cli: {
@@ -17,12 +18,20 @@ export const programs = {
       "@vscode/ripgrep",
       "@harnesskit/conformance",
     ],
+    together: {
+      start: /[\\/]cli[\\/]src[\\/]command-line\.ts$/,
+      threads: /[\\/]cli[\\/]src[\\/]threads[\\/]threads\.ts$/,
+      hub: /[\\/]cli[\\/]src[\\/]inbox[\\/](?:inbox|timeline)\.ts$/,
+      run: /[\\/]cli[\\/]src[\\/](?:run[\\/]run|run[\\/]run-turns|serve[\\/]thread-service|supervision[\\/]supervision)\.ts$/,
+      model: /[\\/]thread-server[\\/]src[\\/]ai-sdk[\\/]index\.ts$/,
+      policy: /[\\/]cli[\\/]src[\\/]ahp[\\/](?:shipped-policy|policy-server)\.ts$/,
+    },
   },
   // A core starts it with each command of `harness`.
-  "workspace-agent": { entries: { agent: "src/bin.ts" }, external: ["@vscode/ripgrep"] },
+  "workspace-agent": { entries: { agent: "src/bin.ts" }, external: ["@vscode/ripgrep"], together: {} },
 };
 
-/** Programs that are started so often that their start counts: one CommonJS file each, which Node loads 5 ms sooner than an ES module. */
+/** Programs of one file, which a host starts for each call of a tool. */
 export const quickPrograms = { cli: { "guard-hook": "src/guard/guard-hook-bin.ts" } };
 
 const gatewayError = "{ static isInstance() { return false; } }";
@@ -43,50 +52,62 @@ const unused = [
 
 const withoutUnused = {
   name: "without-unused",
-  setup({ onLoad }) {
-    for (const [filter, contents] of unused) onLoad({ filter }, () => ({ contents }));
+  load: {
+    filter: { id: unused.map(([file]) => file) },
+    handler: (id) => unused.find(([file]) => file.test(id))?.[1],
   },
 };
 
-const shared = {
-  bundle: true,
-  outdir: "dist",
-  target: "node20",
-  platform: "node",
-  // From the sources of siblings: each command then loads only the files that it needs, and not whole packages.
-  conditions: ["@harnesskit/source"],
-  minifyWhitespace: true,
-  minifySyntax: true,
-  logLevel: "error",
+/** A plugin of the build: what begins as a program may be started. */
+export const executable = {
+  name: "executable",
+  writeBundle({ dir = "." }, bundle) {
+    for (const file of Object.values(bundle))
+      if (file.type === "chunk" && file.code.startsWith("#!")) chmodSync(join(dir, file.fileName), 0o755);
+  },
 };
 
-/** Builds the entries of a program as ES modules that share their parts; the licences of what is in it go to `dist/licences.txt`. */
-export async function buildProgram(dir, { entries, external }, define) {
-  const { metafile } = await build({
-    ...shared,
-    absWorkingDir: dir,
-    entryPoints: entries,
-    external,
-    define,
-    format: "esm",
-    splitting: true,
-    metafile: true,
-    // Some of what is bundled is CommonJS, and asks for Node's modules by a function that ESM has not.
-    banner: {
-      js: 'import { createRequire as createRequireHere } from "node:module"; const require = createRequireHere(import.meta.url);',
-    },
-    plugins: [withoutUnused],
-  });
-  writeLicences(dir, Object.keys(metafile.inputs), join(dir, "dist/licences.txt"));
-}
-
-/** Builds the entries of a program as one CommonJS file each; it imports nothing but Node's modules and what is in it. */
-export const buildQuickProgram = (dir, entries, define) =>
+const buildCommonJs = (dir, entries, define, { external = [], plugins = [], codeSplitting }) =>
   build({
-    ...shared,
-    absWorkingDir: dir,
-    entryPoints: entries,
-    define,
-    format: "cjs",
-    outExtension: { ".js": ".cjs" },
+    cwd: dir,
+    input: entries,
+    platform: "node",
+    external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
+    // From the sources of siblings: each command then loads only the files that it needs, and not whole packages.
+    resolve: { conditionNames: ["@harnesskit/source", "import", "module", "node", "default"] },
+    transform: { target: "node20", define },
+    plugins: [...plugins, withoutUnused, executable],
+    onLog(level, log, handler) {
+      if (log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") handler(level, log);
+    },
+    output: {
+      dir: join(dir, "dist"),
+      format: "cjs",
+      entryFileNames: "[name].cjs",
+      chunkFileNames: "[name]-[hash].cjs",
+      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+      comments: false,
+      codeSplitting,
+    },
   });
+
+/**
+ * Builds the entries of a program as CommonJS files that share their parts: Node loads them in half the time of as many ES modules.
+ * The licences of what is in them go to `dist/licences.txt`.
+ */
+export const buildProgram = (dir, { entries, external, together }, define) =>
+  buildCommonJs(dir, entries, define, {
+    external,
+    plugins: [licences("licences.txt")],
+    codeSplitting: {
+      groups: Object.entries(together).map(([name, test], index) => ({ name, test, priority: 99 - index })),
+    },
+  });
+
+/** Builds the entries of a program as one file each. */
+export const buildQuickProgram = (dir, entries, define) =>
+  Promise.all(
+    Object.entries(entries).map(([name, file]) =>
+      buildCommonJs(dir, { [name]: file }, define, { codeSplitting: false }),
+    ),
+  );

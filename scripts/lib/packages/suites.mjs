@@ -39,7 +39,7 @@ async function checkServe(dir) {
   const installed = join(dir, "node_modules/@harnesskit");
   const server = [
     `exec node '${installed}/conformance/examples/harness-serve.mjs'`,
-    `node '${installed}/cli/dist/bin.js' serve --no-policy --no-installed-agents`,
+    `node '${installed}/cli/dist/bin.cjs' serve --no-policy --no-installed-agents`,
   ].join(" ");
   const expected = join(installed, "conformance/examples/harness-serve.expected.yaml");
   const options = ["--quiet", "--within", "5000", "--expected", expected, "--stdio", server];

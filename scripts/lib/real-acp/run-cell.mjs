@@ -10,7 +10,7 @@ import { createUnixTransport } from "../../../packages/transport-uds/dist/index.
 import { repositoryRoot } from "../root.mjs";
 import { Editor } from "./editor.mjs";
 
-const bin = join(repositoryRoot, "apps", "cli", "dist", "bin.js");
+const bin = join(repositoryRoot, "apps", "cli", "dist", "bin.cjs");
 /** Programs that go by these variables reach nothing outside. */
 const nowhere = "http://127.0.0.1:9";
 const offline = {

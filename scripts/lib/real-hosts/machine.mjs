@@ -9,7 +9,7 @@ import { createUnixTransport } from "../../../packages/transport-uds/dist/index.
 import { repositoryRoot } from "../root.mjs";
 import { run } from "../run.mjs";
 
-const bin = join(repositoryRoot, "apps", "cli", "dist", "bin.js");
+const bin = join(repositoryRoot, "apps", "cli", "dist", "bin.cjs");
 const recorder = join(repositoryRoot, "scripts", "lib", "real-hosts", "record-hook.mjs");
 
 /** Looks twenty times a second, for at most `ms`; returns what was found, or undefined. */

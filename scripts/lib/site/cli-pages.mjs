@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { repositoryRoot } from "../root.mjs";
 import { mapLimit, run } from "../run.mjs";
 
-const bin = join(repositoryRoot, "apps/cli/dist/bin.js");
+const bin = join(repositoryRoot, "apps/cli/dist/bin.cjs");
 
 async function helpOf(words) {
   const { code, stdout, output } = await run(process.execPath, [bin, ...words, "--help"], {

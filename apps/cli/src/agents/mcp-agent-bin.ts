@@ -1,3 +1,3 @@
 import { runMcpAgentProgram } from "@harnesskit/mcp-agent";
 
-await runMcpAgentProgram();
+void runMcpAgentProgram();

@@ -12,7 +12,7 @@ import { parseMcpSpec } from "./mcp-spec.ts";
 const maxServers = 64;
 
 /** The program beside the command's own that serves MCP servers. */
-export const mcpProgram = (): [string, string] => ["node", join(io().programs, "mcp-agent.js")];
+export const mcpProgram = (): [string, string] => ["node", join(io().programs, "mcp-agent.cjs")];
 
 /**
  * An MCP server that the user names for one conversation, as the directory of an agent: the same for the same server. All of

@@ -1,5 +1,5 @@
+import { createRequire } from "node:module";
 import { delimiter, dirname } from "node:path";
-import { fileURLToPath } from "node:url";
 import {
   createThreadTools,
   type HostedAgent,
@@ -19,7 +19,7 @@ import {
 export const workspaceAgent = (): HostedAgent => ({
   agentId: workspaceAgentId,
   directory: dirname(
-    fileURLToPath(import.meta.resolve("@harnesskit/workspace-agent/opensentience.agent.json")),
+    createRequire(import.meta.url).resolve("@harnesskit/workspace-agent/opensentience.agent.json"),
   ),
 });
 

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { onTestFinished, vi } from "vitest";
 
 /** The built program: what users run, on every version of Node. */
-export const binPath = fileURLToPath(new URL("../../dist/bin.js", import.meta.url));
+export const binPath = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 if (!existsSync(binPath)) throw new TypeError(`${binPath} is missing: build it first, npm run build`);
 
 /** A directory with a README, removed when the test is over. */

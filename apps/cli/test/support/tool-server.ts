@@ -138,7 +138,7 @@ export class ToolServer {
           .filter(
             ([, ppid, stat, , file]) =>
               Number(ppid) === this.program.child.pid &&
-              file?.endsWith("dist/agent.js") &&
+              file?.endsWith("dist/agent.cjs") &&
               !stat?.startsWith("Z"),
           );
         if (found.length !== 1) throw new RangeError(`${found.length} agents: ${this.program.stderr}`);
