@@ -33,9 +33,9 @@ export const packageDirectory = fileURLToPath(new URL("..", import.meta.url)).re
 
 const readText = (file: string): string => readFileSync(file, "utf8");
 
-const suiteFiles = (root: string): { protocol: string; file: SuiteFile }[] =>
+const suiteFiles = (root: string, isWanted = (_: string) => true): { protocol: string; file: SuiteFile }[] =>
   readdirSync(join(root, "scenarios"), { withFileTypes: true })
-    .filter((entry) => existsSync(join(root, "scenarios", entry.name, "suite.yaml")))
+    .filter(({ name }) => isWanted(name) && existsSync(join(root, "scenarios", name, "suite.yaml")))
     .map(({ name }) => ({
       protocol: name,
       file: readYaml(join(root, "scenarios", name, "suite.yaml"), SuiteSchema, readText),
@@ -81,7 +81,8 @@ const checkIds = (suite: Suite): void => {
  *   for a check that cites an unknown id
  */
 export const loadSuite = (name: string, root: string = packageDirectory): Suite => {
-  const found = suiteFiles(root).find(({ protocol, file }) =>
+  const mayHave = (protocol: string) => name === protocol || name.startsWith(`${protocol}-`);
+  const found = suiteFiles(root, mayHave).find(({ protocol, file }) =>
     Object.keys(file.roles).some((role) => nameOf(protocol, role) === name),
   );
   if (found === undefined) {

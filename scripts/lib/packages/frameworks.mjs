@@ -78,7 +78,7 @@ async function typeProblems(dir, programs) {
   for (const { name, code } of programs) write(join(dir, name.replace(/\.m?js$/, ".mts")), code);
   write(join(dir, "routes.mts"), routes);
   write(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions: strict, include: ["**/*.mts"] }));
-  const tsc = join(repositoryRoot, "node_modules/typescript/bin/tsc");
+  const tsc = join(repositoryRoot, "node_modules/typescript-7/bin/tsc");
   const { code, output } = await run(process.execPath, [tsc, "--pretty", "false", "-p", dir]);
   return code === 0 ? [] : [`${guide}: not strict TypeScript: ${firstLines(output)}`];
 }

@@ -86,7 +86,7 @@ export function writeTypeProjects(dir, consumers) {
 export async function typeProblems(
   dir,
   config,
-  typescript = join(repositoryRoot, "node_modules/typescript"),
+  typescript = join(repositoryRoot, "node_modules/typescript-7"),
 ) {
   const args = [join(typescript, "bin/tsc"), "--pretty", "false", "-p", config];
   const { code, output } = await run(process.execPath, args, { cwd: dir });
