@@ -41,7 +41,7 @@ describe("a log that was damaged", () => {
       const ends: number[] = [];
       for (let end = log.indexOf(10); end !== -1; end = log.indexOf(10, end + 1)) ends.push(end + 1);
       const cuts = new Set(ends.flatMap((end) => [end - 1, end]));
-      for (let size = ends.at(-records - 1) ?? 0; size < log.length; size += isNightly ? 1 : 9)
+      for (let size = ends.at(-records - 1) ?? 0; size < log.length; size += isNightly ? 1 : 23)
         cuts.add(size);
       figures.add("cuts", cuts.size);
       await several(cuts, async (size) => {

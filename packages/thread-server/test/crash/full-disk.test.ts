@@ -93,7 +93,7 @@ const work = async (life: Life): Promise<void> => {
 };
 
 /** One of so many calls is tried. */
-const oneOf = isNightly ? 1 : 9;
+const oneOf = isNightly ? 1 : 25;
 
 /** How the disk fails, and which calls it fails at. */
 const outages: readonly [

@@ -11,7 +11,7 @@ import { verifyRestart } from "./verify.ts";
 const drawsPerStep = isNightly ? 4 : 1;
 
 /** One of so many crash points is tried. */
-const oneOf = isNightly ? 1 : 6;
+const oneOf = isNightly ? 1 : 13;
 const figures = new Figures();
 
 const record = async ({ run, maxWriteBytes }: (typeof scripts)[number]): Promise<Life> => {

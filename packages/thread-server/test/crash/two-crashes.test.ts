@@ -12,7 +12,7 @@ const figures = new Figures();
 const stepsOfTakeover = 200;
 
 /** One of so many second crashes is tried. */
-const oneOf = isNightly ? 1 : 61;
+const oneOf = isNightly ? 1 : 151;
 
 /** Crashes that leave most to do: a question that waits, an answer half-noted, a tool that runs, a deletion half-done. */
 const interesting = (points: readonly CrashPoint[]): CrashPoint[] => {
