@@ -61,14 +61,14 @@ export class Admission<Context> {
   }
 
   /**
-   * Rejects with `unauthorized`, `forbidden`, `engine_overloaded`, `engine_timeout` or `invalid_request`, or with what the
-   * hook throws.
+   * Throws or rejects with `unauthorized`, `forbidden`, `engine_overloaded`, `engine_timeout` or `invalid_request`, or with
+   * what the hook throws.
    */
-  async admit(
+  admit(
     auth: ShellAuth | undefined,
     shell: ShellIdentity | undefined,
     context: Context,
-  ): Promise<Admitted> {
+  ): Admitted | Promise<Admitted> {
     if (this.#authenticate) return this.#ask(this.#authenticate, auth, shell, context);
     this.#assertReferences(auth);
     const principal = contextField(context, "principal");

@@ -105,6 +105,7 @@ export const allDenials = (
   negotiated: readonly CapabilityDenial[],
   needed: readonly CapabilityDenial[],
 ): CapabilityDenial[] => {
+  if (needed.length === 0) return [...negotiated];
   const known = new Set(negotiated.map(({ capability }) => capability));
   return [...negotiated, ...needed.filter(({ capability }) => !known.has(capability))];
 };

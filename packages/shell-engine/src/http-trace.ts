@@ -1,5 +1,4 @@
 import { type Extensions, HARNESSKIT_EXTENSION } from "@harnesskit/protocol/openharness";
-import { defined } from "@harnesskit/wire/json";
 import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { contextField } from "./shell-context.ts";
 
@@ -67,7 +66,10 @@ export const shellReplyHeaders = (context: unknown): Readonly<Record<string, str
   const correlationId = safeId(headerOf(context, "x-correlation-id"));
   const requestId = safeId(headerOf(context, "x-request-id"));
   if (correlationId === undefined && requestId === undefined) return undefined;
-  return defined({ "x-correlation-id": correlationId, "x-request-id": requestId });
+  const headers: Record<string, string> = {};
+  if (correlationId !== undefined) headers["x-correlation-id"] = correlationId;
+  if (requestId !== undefined) headers["x-request-id"] = requestId;
+  return headers;
 };
 
 /**

@@ -2,7 +2,8 @@ import type { Clock } from "@harnesskit/wire";
 
 /** A request that was accepted. */
 export interface Remembered<Work> {
-  readonly digest: string;
+  /** The request as JSON. */
+  readonly asked: string;
   /** Settles with the response and never rejects; undefined once the serialized response is there. */
   readonly work?: Work;
   /** The response. */
@@ -11,18 +12,29 @@ export interface Remembered<Work> {
 
 /** A response that is there, and since when. */
 interface Done {
-  readonly digest: string;
+  readonly asked: string;
   readonly text: string;
   readonly doneAt: number;
 }
 
 /** The requests of one owner. */
 class Owner<Work> {
-  readonly running = new Map<string, { readonly digest: string; readonly work: Work }>();
+  readonly running = new Map<string, { readonly asked: string; readonly work: Work }>();
   /** In the order in which the responses came. */
   readonly done = new Map<string, Done>();
+  /** Kept, because a new iterator walks over the places of all responses that have left. */
+  readonly #oldestFirst = this.done.entries();
+  #oldest: [string, Done] | undefined;
 
   constructor(readonly name: string) {}
+
+  /** The response that came first, with its key. */
+  get oldest(): [string, Done] | undefined {
+    if (this.done.size === 0) return undefined;
+    while (this.#oldest === undefined || this.done.get(this.#oldest[0]) !== this.#oldest[1])
+      this.#oldest = this.#oldestFirst.next().value;
+    return this.#oldest;
+  }
 }
 
 export interface RequestMemoryOptions {
@@ -33,7 +45,7 @@ export interface RequestMemoryOptions {
 }
 
 /**
- * Responses by owner and request, bounded in number, size and time. When there is no room, the owner that adds one loses the
+ * Requests and their responses by owner, bounded in number, size and time. When there is no room, the owner that adds one loses the
  * oldest of its own, and only without any the owner that added nothing for the longest time loses one. Work that has not
  * ended is never dropped.
  */
@@ -62,11 +74,11 @@ export class RequestMemory<Work> {
   }
 
   /** Adds a request whose work has begun. */
-  add(name: string, key: string, digest: string, work: Work): void {
+  add(name: string, key: string, asked: string, work: Work): void {
     const owner = this.#touch(name);
-    owner.running.set(key, { digest, work });
+    owner.running.set(key, { asked, work });
     this.#size++;
-    this.#length += key.length;
+    this.#length += key.length + asked.length;
     this.#makeRoom(owner);
   }
 
@@ -76,7 +88,7 @@ export class RequestMemory<Work> {
     if (!running) return;
     const owner = this.#touch(name);
     owner.running.delete(key);
-    owner.done.set(key, { digest: running.digest, text, doneAt: this.#options.clock.elapsedMs() });
+    owner.done.set(key, { asked: running.asked, text, doneAt: this.#options.clock.elapsedMs() });
     this.#length += text.length;
     this.#makeRoom(owner);
   }
@@ -119,17 +131,17 @@ export class RequestMemory<Work> {
 
   /** Drops the oldest responses of an owner as long as `isToGo` says so. */
   #drop(owner: Owner<Work>, isToGo: (done: Done) => boolean): void {
-    for (const [key, done] of owner.done) {
-      if (!isToGo(done)) return;
-      this.#remove(owner, key);
-    }
+    for (let next = owner.oldest; next && isToGo(next[1]); next = owner.oldest) this.#remove(owner, next[0]);
   }
 
   #remove(owner: Owner<Work>, key: string): void {
     const done = owner.done.get(key);
-    if (!owner.done.delete(key) && !owner.running.delete(key)) return;
+    const known = done ?? owner.running.get(key);
+    if (!known) return;
+    owner.done.delete(key);
+    owner.running.delete(key);
     this.#size--;
-    this.#length -= key.length + (done?.text.length ?? 0);
+    this.#length -= key.length + known.asked.length + (done?.text.length ?? 0);
     if (owner.done.size > 0 || owner.running.size > 0) return;
     this.#owners.delete(owner.name);
     this.#length -= owner.name.length;

@@ -4,13 +4,8 @@ import {
   type ShellContext,
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
-import {
-  ConnectionClosedError,
-  digest,
-  joinKey,
-  RequestCancelledError,
-  RequestTimeoutError,
-} from "@harnesskit/wire";
+import { ConnectionClosedError, joinKey, RequestCancelledError, RequestTimeoutError } from "@harnesskit/wire";
+import { jsonDifference } from "@harnesskit/wire/json";
 import { conversationKey } from "./admission.ts";
 import type { ContinuationClaims } from "./continuation-token.ts";
 import { isForeign } from "./continuations.ts";
@@ -30,11 +25,11 @@ export interface Outcome {
   readonly isReplay: boolean;
 }
 
-/** The key under which a request is remembered, and what tells another request of that id. */
+/** The key under which a request is remembered, and the request as JSON. */
 interface RequestKey {
   readonly owner: string;
   readonly key: string;
-  readonly digest: string;
+  readonly asked: string;
 }
 
 const error = (code: string, message: string, options = {}) => new ShellEngineError(code, message, options);
@@ -42,9 +37,9 @@ const closing = () => error(ShellErrorCode.Cancelled, "The engine is closing.", 
 const tookTooLong = (options: object) =>
   error(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
 
-/** Half of a surrogate pair has no canonical JSON. */
-const digestOf = (request: unknown): Promise<string> =>
-  digest(request).catch(() => digest(JSON.stringify(request)));
+/** Whether both are the same JSON, whatever the order of their keys. */
+const isSame = (one: string, other: string): boolean =>
+  one === other || jsonDifference(JSON.parse(one), JSON.parse(other)) === undefined;
 
 /** Runs handlers: each request once, within its time, and its response remembered by its id. */
 export class RequestRunner<Context> {
@@ -98,13 +93,14 @@ export class RequestRunner<Context> {
   async answer(inbound: Inbound<Context>): Promise<Outcome> {
     const { asked, owner, extension, subject } = inbound;
     const belongsToHandler = this.#isForeign(asked);
-    const claims = belongsToHandler ? undefined : await this.#engine.continuations.read(asked, owner);
+    const reading = belongsToHandler ? undefined : this.#engine.continuations.read(asked, owner);
+    const claims = reading && (await reading);
     subject.sessionId = asked.session_id ?? claims?.session;
     subject.runId = claims?.run;
-    const id = await this.#keyOf(inbound);
+    const id = this.#keyOf(inbound);
     this.assertOpen();
     const known = id && this.#memory.get(id.owner, id.key);
-    if (known) return this.#replay(inbound, known, id.digest);
+    if (known) return this.#replay(inbound, known, id.asked);
     if (!belongsToHandler) this.#assertUsable(claims, extension?.approval);
     if (this.#running.size >= this.#engine.limits.maxInFlight) throw overloaded();
     return { payload: await this.#begin(inbound, claims, id), isReplay: false };
@@ -115,19 +111,19 @@ export class RequestRunner<Context> {
     return this.#engine.router.takesOwnContinuations && isForeign(asked);
   }
 
-  async #keyOf({ owner, request, subject }: Inbound<Context>): Promise<RequestKey | undefined> {
+  #keyOf({ owner, request, subject }: Inbound<Context>): RequestKey | undefined {
     const { request_id: requestId, protocol_version: version, capabilities = null } = request;
     if (requestId === undefined) return undefined;
     const key = joinKey(subject.sessionId ?? "", requestId);
-    return { owner, key, digest: await digestOf([version, capabilities, request.request]) };
+    return { owner, key, asked: JSON.stringify([version, capabilities, request.request]) };
   }
 
   async #replay(
     inbound: Inbound<Context>,
-    { digest: known, work, text }: Remembered<Promise<Payload>>,
+    { asked: known, work, text }: Remembered<Promise<Payload>>,
     asked: string,
   ): Promise<Outcome> {
-    if (known !== asked) {
+    if (!isSame(known, asked)) {
       throw error(ShellErrorCode.RequestIdConflict, "This request_id was used for another request.");
     }
     // Each caller that waits for the same work gets an object of its own.
@@ -179,19 +175,27 @@ export class RequestRunner<Context> {
     const { promise } = running.response;
     this.#running.set(running, inbound);
     if (id) {
-      this.#memory.add(id.owner, id.key, id.digest, promise);
+      this.#memory.add(id.owner, id.key, id.asked, promise);
       // A request without an id has no stream: it could not be sent again for its response.
       if (inbound.onStream) {
         running.stream = new ResponseStream(createId("stream"), inbound.request.request_id as string, limits);
         inbound.onStream(running.stream);
       }
     }
-    void this.#run(inbound, claims, running).then((payload) => {
-      this.#running.delete(running);
-      if (id) this.#settle(id, payload, running.isCancelled);
-      running.end(payload);
-    });
+    void this.#runToEnd(inbound, claims, running, id);
     return this.#wait(inbound, promise, id !== undefined, running);
+  }
+
+  async #runToEnd(
+    inbound: Inbound<Context>,
+    claims: ContinuationClaims | undefined,
+    running: RunningHandler,
+    id: RequestKey | undefined,
+  ): Promise<void> {
+    const payload = await this.#run(inbound, claims, running);
+    this.#running.delete(running);
+    if (id) this.#settle(id, payload, running.isCancelled);
+    running.end(payload);
   }
 
   /** What can be tried again, or was cancelled by its shell, is not remembered, so that the next attempt is made. */
@@ -252,7 +256,7 @@ export class RequestRunner<Context> {
     } catch (thrown) {
       throw new Thrown(thrown);
     }
-    return toPayload(returned, { engine: this.#engine, inbound, conversation, route, run });
+    return await toPayload(returned, { engine: this.#engine, inbound, conversation, route, run });
   }
 
   #failed({ subject }: Inbound<Context>, failure: unknown): Payload {

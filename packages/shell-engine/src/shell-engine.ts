@@ -108,7 +108,7 @@ class Engine<Context> implements ShellEngine<Context> {
     }
   }
 
-  async #traced(message: unknown, context: Context, onStream?: OnStream): Promise<ShellResponse> {
+  #traced(message: unknown, context: Context, onStream?: OnStream): Promise<ShellResponse> {
     const span = startSpan(() => ({
       name: "harness.shell.request",
       kind: SpanKind.SERVER,
@@ -116,7 +116,11 @@ class Engine<Context> implements ShellEngine<Context> {
       parent: traceOfMessage(message, context),
     }));
     if (span === undefined) return this.#handle(message, context, onStream);
-    const response = await span.run(() => this.#handle(message, context, onStream, span));
+    return this.#inSpan(span, () => this.#handle(message, context, onStream, span));
+  }
+
+  async #inSpan(span: Span, handle: () => Promise<ShellResponse>): Promise<ShellResponse> {
+    const response = await span.run(handle);
     const { status, error, action_directives: directives = [] } = response.response;
     const actionTypes = new Set(directives.map(({ action_type }) => action_type));
     span.set({
@@ -167,7 +171,7 @@ class Engine<Context> implements ShellEngine<Context> {
     subject.negotiated = this.#offer.negotiate(request.capabilities);
     const { principal, owner } = await this.#admission.admit(auth, asked.shell, context);
     const canStream = subject.negotiated.held.has(ShellCapability.Streaming);
-    return this.#runner.answer({
+    return await this.#runner.answer({
       request,
       extension,
       principal,
@@ -259,6 +263,7 @@ class Engine<Context> implements ShellEngine<Context> {
 
   #write(subject: Subject, { payload, isReplay }: Outcome): void {
     const { write, clock } = this.#parts;
+    if (write === undefined) return;
     const { status, error, action_directives } = payload.value;
     writeLog(write, subject, {
       event: "request",

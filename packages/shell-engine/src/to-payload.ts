@@ -95,11 +95,11 @@ const continueRun = async <Context>(
 };
 
 /** How the conversation continues; undefined where the reply says nothing and the shell named its session. */
-const continuationOf = async <Context>(
+const continuationOf = <Context>(
   directives: ActionDirective[],
   { continuation, continueWith }: ShellReply,
   parts: ReplyParts<Context>,
-): Promise<Continuation | undefined> => {
+): Continuation | Promise<Continuation> | undefined => {
   if (continuation !== undefined) {
     if (continueWith !== undefined) {
       throw invalid("a reply has `continueWith` or `continuation`, not both");
@@ -140,7 +140,8 @@ export const toPayload = async <Context>(returned: unknown, parts: ReplyParts<Co
   const { directives, denials, faults } = checkDirectives(given, registry, negotiated.held);
   for (const fault of faults) failures.onError(fault);
   const extensions = assertExtensions(reply.extensions);
-  const continuation = await continuationOf(directives, reply, parts);
+  const made = continuationOf(directives, reply, parts);
+  const continuation = made && (await made);
   const value: ShellResponsePayload = { status: "success", action_directives: directives };
   if (continuation) {
     const { sessionId: session_id, conversationId: conversation_id } = conversation;

@@ -38,7 +38,7 @@ describe("the memory of requests", () => {
             memory.settle(owner, key, text);
             done.set(name, { at: clock.now(), length });
             const settled = memory.get(owner, key);
-            if (settled) expect(settled).toMatchObject({ text, digest: known ? "1" : "2" });
+            if (settled) expect(settled).toMatchObject({ text, asked: known ? "1" : "2" });
           } else if (kind === "forget") {
             memory.forget(owner, key);
             running.delete(name);
@@ -49,7 +49,7 @@ describe("the memory of requests", () => {
           expect(kept.reduce((sum, [, entry]) => sum + entry.length, 0)).toBeLessThanOrEqual(100);
         }
         for (const name of running)
-          expect(memory.get(name.slice(0, 1), name.slice(1))).toMatchObject({ digest: "1", work: name });
+          expect(memory.get(name.slice(0, 1), name.slice(1))).toMatchObject({ asked: "1", work: name });
       }),
       { numRuns: runs(60) },
     );

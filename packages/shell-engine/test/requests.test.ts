@@ -59,6 +59,17 @@ describe("a request_id", () => {
     expect(calls).toBe(1);
   });
 
+  it("is the same request whatever the order of its keys", async () => {
+    const { engine, calls } = counting({});
+    const capabilities = { "dev.a": true, "dev.b": { one: 1, two: 2 } };
+    const turned = { "dev.b": { two: 2, one: 1 }, "dev.a": true };
+    await send(engine, { ...named("r1"), capabilities });
+    expect(codeOf(await send(engine, { ...named("r1"), capabilities: turned }))).toBe("success");
+    expect(calls.length).toBe(1);
+    const other = { ...turned, "dev.a": false };
+    expect(codeOf(await send(engine, { ...named("r1"), capabilities: other }))).toBe("request_id_conflict");
+  });
+
   it("is forgotten after its time", async () => {
     const { engine, calls, clock } = counting({ rememberMs: 1000 });
     await send(engine, named("r1"));

@@ -153,7 +153,8 @@ export class JournalFile {
   replace(lines: Iterable<string>): void {
     const fileSystem = this.#fileSystem;
     const old = this.#opened();
-    if (this.#look() !== undefined && !this.#isSame()) throw this.#displaced();
+    const present = this.#look();
+    if (present !== undefined && !this.#isSame(present)) throw this.#displaced();
     const temporary = `${this.path}.tmp`;
     const next = openPrivate(fileSystem, temporary, { maxBytes: Number.POSITIVE_INFINITY });
     try {
@@ -251,13 +252,13 @@ export class JournalFile {
     }
   }
 
-  #isSame(): boolean {
-    const { dev, ino } = this.#look() ?? {};
+  #isSame({ dev, ino }: Stats): boolean {
     return ino === this.#found.ino && dev === this.#found.dev;
   }
 
   #isInPlace(): boolean {
-    return this.#isSame() && this.#look()?.size === this.#size;
+    const present = this.#look();
+    return present !== undefined && this.#isSame(present) && present.size === this.#size;
   }
 
   #removeRest(file: number): void {

@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import {
   createFileAtomic,
   isMissing,
@@ -65,23 +65,21 @@ export const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
  */
 export class StoreDirectory {
   readonly path: string;
-  readonly #root: string;
+  /** `root` and the directories from it to here. */
+  readonly #all: readonly string[];
 
   constructor(
     readonly fileSystem: StoreFileSystem,
     root: string,
     ...names: readonly string[]
   ) {
-    this.#root = root;
+    this.#all = [root, ...names.map((_, index) => join(root, ...names.slice(0, index + 1)))];
     this.path = join(root, ...names);
   }
 
   /** Throws `store_failed` where a link leads here. A directory that does not exist passes. */
   refuseLinks(): void {
-    const names = relative(this.#root, this.path).split(/[\\/]/);
-    let path = this.#root;
-    for (const name of ["", ...names]) {
-      path = join(path, name);
+    for (const path of this.#all) {
       const found = this.#look(path);
       if (!found) return;
       if (found.isSymbolicLink())

@@ -59,7 +59,7 @@ export class ThreadIndex {
   /** All threads, the one updated last first. */
   async list(): Promise<Thread[]> {
     this.#isFollowed = true;
-    this.#onFile((file) => this.#follow(file));
+    this.#onFile((file, found) => this.#follow(file, found));
     await this.#lookAtNames();
     return this.#sorted.slice();
   }
@@ -70,12 +70,13 @@ export class ThreadIndex {
   }
 
   /** A `meta.json` was written, or is as this version of it. */
-  put(thread: Thread, version?: string): void {
-    this.#onFile((file) => {
-      if (this.#isFollowed) this.#follow(file);
+  put(thread: Thread, version = this.#versionOf(thread.threadId)): void {
+    this.#onFile((file, found) => {
+      if (this.#isFollowed) this.#follow(file, found);
+      this.#keep(thread, version);
+      this.#append(file, [thread.threadId]);
     });
-    this.#keep(thread, version);
-    this.#onFile((file) => this.#append(file, [thread.threadId]));
+    if (this.#entries.get(thread.threadId)?.thread !== thread) this.#keep(thread, version);
   }
 
   /** A thread was deleted. Other processes see that its directory is gone. */
@@ -151,14 +152,15 @@ export class ThreadIndex {
   }
 
   /** Works on the file. Where it cannot be used, the threads' own files still say all. */
-  #onFile(work: (file: number) => void): void {
+  #onFile(work: (file: number, found: Stats) => void): void {
     const { root } = this.#options;
     const { fileSystem } = root;
     try {
       root.refuseLinks();
       const file = fileSystem.openSync(this.#path, flags, 0o600);
       try {
-        if (fileSystem.fstatSync(file).isFile()) work(file);
+        const found = fileSystem.fstatSync(file);
+        if (found.isFile()) work(file, found);
       } finally {
         fileSystem.closeSync(file);
       }
@@ -168,9 +170,8 @@ export class ThreadIndex {
   }
 
   /** Takes what processes have appended since. */
-  #follow(file: number): void {
+  #follow(file: number, { ino, size }: Stats): void {
     const { fileSystem } = this.#options.root;
-    const { ino, size } = fileSystem.fstatSync(file);
     if (ino !== this.#inode || size < this.#size) this.#size = 0;
     this.#inode = ino;
     if (size === this.#size) return;

@@ -66,12 +66,12 @@ export const writeAnswer = (
     (request.headers["content-length"] ?? "0") !== "0" || request.headers["transfer-encoding"] !== undefined;
   const isUnread = !request.complete && hasBody;
   const closes = isUnread || keepAliveMs === undefined;
-  const headers: Record<string, string> = { ...answer.headers };
+  const headers = Object.entries(answer.headers).flat();
   if (status !== 204 && !stream)
-    headers["content-length"] = String(body === undefined ? 0 : Buffer.byteLength(body));
-  if (closes) headers.connection = "close";
+    headers.push("content-length", String(body === undefined ? 0 : Buffer.byteLength(body)));
+  if (closes) headers.push("connection", "close");
   else if (response.shouldKeepAlive) {
-    headers["keep-alive"] = `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`;
+    headers.push("keep-alive", `timeout=${Math.max(1, Math.floor(keepAliveMs / 1000))}`);
   }
   response.writeHead(status, headers);
   if (stream) {

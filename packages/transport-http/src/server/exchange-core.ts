@@ -121,16 +121,25 @@ export class ExchangeCore<Principal> {
     return refuse(500, bodyWasRead);
   }
 
-  /** Calls `authenticate`. Returns the principal, or the refusal. */
-  async admit(
+  /** Calls `authenticate`. Gives the principal, or the refusal. Throws and rejects as `authenticate` does. */
+  admit(
     request: RequestView,
     transport: "http" | "websocket",
     acceptQuery: boolean,
-  ): Promise<Admission<Principal>> {
-    const { authenticate, limits } = this.#setup;
+  ): Admission<Principal> | Promise<Admission<Principal>> {
     const credential = shownCredential(request, acceptQuery);
-    const asked = authenticate(new RequestToJudge(request, transport, credential));
+    const asked = this.#setup.authenticate(new RequestToJudge(request, transport, credential));
     if (!isThenable(asked)) return toAdmission(asked, credential);
+    return this.#admitted(asked, request, transport, credential);
+  }
+
+  async #admitted(
+    asked: PromiseLike<Authentication<Principal>>,
+    request: RequestView,
+    transport: "http" | "websocket",
+    credential: ShownCredential | undefined,
+  ): Promise<Admission<Principal>> {
+    const { limits } = this.#setup;
     const waiting = {
       name: "authenticate",
       timeoutMs: limits.bodyTimeoutMs,
@@ -169,7 +178,8 @@ export class ExchangeCore<Principal> {
     const preflight = guard.preflight(request);
     if (preflight) return preflight;
     if (request.method !== "POST") return refuseWith(405, { allow: "POST" });
-    const admitted = await this.admit(request, "http", false);
+    const asked = this.admit(request, "http", false);
+    const admitted = isThenable(asked) ? await asked : asked;
     if (!("principal" in admitted)) return admitted;
     if (this.#inFlight >= limits.maxInFlight) return refuseWith(503, { "retry-after": "1" });
     const encoding = request.header("content-encoding");
