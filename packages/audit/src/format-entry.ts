@@ -1,7 +1,7 @@
 import { redactedPlaceholder as redacted } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
 import { isoTime } from "@harnesskit/wire/time";
-import type { AuditDetails, AuditEntryInput, AuditMark } from "./entry.ts";
+import type { AuditDetails, AuditEntryInput } from "./entry.ts";
 import type { AuditEntryLimits } from "./limits.ts";
 import type { Redactor } from "./redactor.ts";
 
@@ -19,8 +19,25 @@ const escapeOf = (character: string): string => {
   return escaped;
 };
 
+const quoted = (text: string): string => {
+  const json = JSON.stringify(text);
+  return beyondAscii.test(json) ? json.replace(deceptive, escapeOf) : json;
+};
+
+const number = (value: number): string => (Number.isFinite(value) ? String(value) : "null");
+
 /** Characters of each string in an entry that is too large with longer ones. */
 const shortLength = 32;
+
+const ids = [
+  "agent_id",
+  "tool_id",
+  "call_id",
+  "session_id",
+  "request_id",
+  "correlation_id",
+  "causation_id",
+] as const;
 
 export interface EntryFormat {
   readonly redactor: Redactor;
@@ -41,67 +58,57 @@ export const formatEntry = (
   const json = toJson(entry, seq, timeMs, { redactor, maxStringLength });
   // A character has at most three bytes.
   if (json.length * 3 <= maxEntryBytes || utf8Length(json) <= maxEntryBytes) return json;
-  const marks: AuditMark[] = ["cut"];
   const small = { ...entry, details: undefined };
-  return toJson(small, seq, timeMs, { redactor, maxStringLength: shortLength }, marks);
+  return toJson(small, seq, timeMs, { redactor, maxStringLength: shortLength }, true);
 };
 
+/** Written piece by piece: most strings are plain names, which need no more than their quotes. */
 const toJson = (
   entry: AuditEntryInput,
   seq: number,
   timeMs: number,
   { redactor, maxStringLength }: { readonly redactor: Redactor; readonly maxStringLength: number },
-  first: readonly AuditMark[] = [],
+  isCut = false,
 ): string => {
-  let marks: Set<AuditMark> | undefined = first.length === 0 ? undefined : new Set(first);
-  const mark = (what: AuditMark): void => {
-    marks ??= new Set();
-    marks.add(what);
-  };
+  let isRedacted = false;
   const text = (value: string): string => {
+    if (value.length <= maxStringLength && redactor.isPlain(value)) return `"${value}"`;
     const clean = redactor.beginning(value, maxStringLength);
-    if (clean !== value && !value.startsWith(clean)) mark("redacted");
-    if (value.length <= maxStringLength && clean.length <= maxStringLength) return clean;
-    mark("cut");
-    return `${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`;
+    if (clean !== value && !value.startsWith(clean)) isRedacted = true;
+    if (value.length <= maxStringLength && clean.length <= maxStringLength) return quoted(clean);
+    isCut = true;
+    return quoted(`${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`);
   };
-  const id = (value: string | undefined): string | undefined => value && text(value);
-  const detail = (key: string, value: AuditDetails[string]): AuditDetails[string] => {
-    if (value !== null && typeof value !== "boolean" && redactor.isSecretKey(key)) {
-      mark("redacted");
-      return redacted;
+  const fact = (key: string, value: AuditDetails[string]): string => {
+    if (value === null || typeof value === "boolean") return String(value);
+    if (redactor.isSecretKey(key)) {
+      isRedacted = true;
+      return quoted(redacted);
     }
     if (typeof value === "string") return text(value);
     // What is not a fact is content.
-    return typeof value === "object" && value !== null ? "[object]" : value;
+    return typeof value === "number" ? number(value) : quoted("[object]");
   };
-  const json = JSON.stringify({
-    seq,
-    time: isoTime(timeMs),
-    action: entry.action,
-    outcome: entry.outcome,
-    actor: entry.actor && { type: text(entry.actor.type), id: text(entry.actor.id) },
-    agent_id: id(entry.agent_id),
-    tool_id: id(entry.tool_id),
-    call_id: id(entry.call_id),
-    session_id: id(entry.session_id),
-    request_id: id(entry.request_id),
-    correlation_id: id(entry.correlation_id),
-    causation_id: id(entry.causation_id),
-    duration_ms: entry.duration_ms,
-    details: entry.details && cleanDetails(entry.details, text, detail),
-    marks: marks && [...marks],
-  });
-  return beyondAscii.test(json) ? json.replace(deceptive, escapeOf) : json;
-};
-
-/** The details without what must not be written; the object itself where there is no such thing, as in most entries. */
-const cleanDetails = (
-  details: AuditDetails,
-  text: (key: string) => string,
-  detail: (key: string, value: AuditDetails[string]) => AuditDetails[string],
-): AuditDetails => {
-  const keys = Object.keys(details).filter((key) => details[key] !== undefined);
-  const isClean = keys.every((key) => text(key) === key && detail(key, details[key]) === details[key]);
-  return isClean ? details : Object.fromEntries(keys.map((key) => [text(key), detail(key, details[key])]));
+  const { outcome, actor, duration_ms, details } = entry;
+  const parts = [`{"seq":${seq},"time":"${isoTime(timeMs)}","action":`, text(entry.action)];
+  if (outcome) parts.push(',"outcome":', text(outcome));
+  if (actor) parts.push(',"actor":{"type":', text(actor.type), ',"id":', text(actor.id), "}");
+  for (const name of ids) {
+    const id = entry[name];
+    if (id) parts.push(',"', name, '":', text(id));
+  }
+  if (duration_ms !== undefined) parts.push(',"duration_ms":', number(duration_ms));
+  if (details) {
+    let before = ',"details":{';
+    for (const key of Object.keys(details)) {
+      if (details[key] === undefined) continue;
+      parts.push(before, text(key), ":", fact(key, details[key]));
+      before = ",";
+    }
+    parts.push(before === "," ? "}" : ',"details":{}');
+  }
+  const marks = [...(isRedacted ? ['"redacted"'] : []), ...(isCut ? ['"cut"'] : [])];
+  if (marks.length > 0) parts.push(`,"marks":[${marks.join()}]`);
+  parts.push("}");
+  return parts.join("");
 };

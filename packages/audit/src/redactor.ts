@@ -1,6 +1,7 @@
 import {
   defineOptions,
   InvalidArgumentError,
+  isPlainName,
   redactedPlaceholder as redacted,
   withoutSecretShapes,
 } from "@harnesskit/wire";
@@ -85,6 +86,11 @@ export class Redactor {
   /** Forgets a registered value, once it opens nothing any more. */
   removeSecret(value: string): void {
     this.#known.delete(value);
+  }
+
+  /** Whether a string is an ordinary name or id, with no secret in it and nothing that JSON escapes. False tells nothing. */
+  isPlain(text: string): boolean {
+    return isPlainName(text) && this.#withoutKnown(text) === text;
   }
 
   /** The string with `[redacted]` in the place of every secret; the same string where none is found. */

@@ -45,7 +45,7 @@ export { LazyAbort } from "./lazy-abort.ts";
 export { defaultWireLimits } from "./limits.ts";
 export { joinKey, noPrincipalKey, principalKey } from "./principal-key.ts";
 export { invalidParams, methodNotFound, ProtocolError } from "./protocol-error.ts";
-export { redactedPlaceholder, withoutSecretShapes } from "./secret-shapes.ts";
+export { isPlainName, redactedPlaceholder, withoutSecretShapes } from "./secret-shapes.ts";
 export { sharedSignal } from "./shared-signal.ts";
 export { shellWord } from "./shell-word.ts";
 export { createStreamPipe } from "./stream-pipe.ts";

@@ -27,13 +27,15 @@ const userInfo = /:\/\/[^\s/?#"'<>]+@/g;
 const assignments =
   /((?:password|passwd|passphrase|pwd|secret|token|api[-_ ]?key|(?:access|account)[-_]?key|private[-_]?key|credentials?)["']?\s{0,8}(?:=|:|%3[dD])\s{0,8})("[^"]*"?|'[^']*'?|[^\s"'&,;]+)/gi;
 
-/** Whether a string may contain one of the above: never false for one that does. */
+/** More than letters, digits and `_-./,`, or the beginning of a token: never absent from a string with one of the above. */
 const suspicion =
-  /[=:@%+\s]|[srp]k[-_]|gh[a-z]_|github_|glpat-|xox|xapp-|AIza|ya29|A[A-Z]{2}A|npm_|pypi-|hf_|dop_|SG\.|eyJ/;
+  /[^\w./,-]|[srp]k[-_]|gh[a-z]_|github_|glpat-|xox|xapp-|AIza|ya29|A[A-Z]{2}A|npm_|pypi-|hf_|dop_|SG\.|eyJ/;
+
+/** Whether a string is an ordinary name or id: letters, digits and `_-./,`, without the shape of a secret. False tells nothing. */
+export const isPlainName = (text: string): boolean => !suspicion.test(text);
 
 /** The string without what has the shape of a secret: `[redacted]` stands in its place. The same string where nothing has. */
-export const withoutSecretShapes = (text: string): string =>
-  suspicion.test(text) ? withoutShapes(text) : text;
+export const withoutSecretShapes = (text: string): string => (isPlainName(text) ? text : withoutShapes(text));
 
 const withoutShapes = (text: string): string =>
   text

@@ -200,9 +200,8 @@ class FileSink implements FileAuditSink {
     const seq = this.#head.seq + 1;
     const json = formatEntry(entry, seq, this.#clock(), { redactor: this.#redactor, limits: this.#limits });
     const { text, hash } = chainLine(this.#head.hash, json);
-    this.#queue.push(text, rotateTo);
+    this.#fileBytes += this.#queue.push(text, rotateTo);
     this.#head = { seq, hash };
-    this.#fileBytes += Buffer.byteLength(text);
   }
 
   async #flush(): Promise<void> {

@@ -9,10 +9,13 @@ export interface JournalQueueOptions {
   readonly onError: (error: unknown) => void;
 }
 
-interface QueuedLine {
-  readonly text: string;
-  /** Where the file goes that is full before this line. */
+/** Lines that go into one file. */
+interface Group {
+  /** Where the file goes that is full before them. */
   rotateTo: string | undefined;
+  text: string;
+  lines: number;
+  bytes: number;
 }
 
 /** How long a line waits for others that are written together with it. */
@@ -27,7 +30,7 @@ const retryMs = 1000;
 export class JournalQueue {
   readonly #journal: JournalFile;
   readonly #options: JournalQueueOptions;
-  readonly #lines: QueuedLine[] = [];
+  readonly #groups: Group[] = [];
   #bytes = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> | undefined;
@@ -40,7 +43,7 @@ export class JournalQueue {
 
   /** Lines that are not written. */
   get length(): number {
-    return this.#lines.length;
+    return this.#groups.reduce((sum, { lines }) => sum + lines, 0);
   }
 
   /** Whether a line of so many bytes finds room. */
@@ -49,24 +52,31 @@ export class JournalQueue {
   }
 
   /**
-   * Takes a line, with its end. Throws `journal_full` where the queue is.
+   * Takes a line, with its end, and gives its bytes. Throws `journal_full` where the queue is.
    *
    * @param rotateTo the name that the file gets before, so that the line is the first one of the next file
    */
-  push(text: string, rotateTo?: string): void {
+  push(text: string, rotateTo?: string): number {
     const bytes = Buffer.byteLength(text);
     if (!this.hasRoom(bytes)) {
       const problem = `cannot be written, and ${this.#options.maxBytes} bytes wait for it already`;
       throw new JournalError("journal_full", this.#journal.path, problem);
     }
-    this.#lines.push({ text, rotateTo });
+    const last = this.#groups.at(-1);
+    if (last === undefined || rotateTo !== undefined) this.#groups.push({ rotateTo, text, lines: 1, bytes });
+    else {
+      last.text += text;
+      last.lines++;
+      last.bytes += bytes;
+    }
     this.#bytes += bytes;
     this.#timer ??= setTimeout(this.#onTimer, groupMs);
+    return bytes;
   }
 
   /** Settles when what was pushed is durable. Rejects with what refused it, and then it stays. */
   async flush(): Promise<void> {
-    while (this.#lines.length > 0) await this.#write();
+    while (this.#groups.length > 0) await this.#write();
     await this.#journal.flush();
   }
 
@@ -90,7 +100,7 @@ export class JournalQueue {
 
   async #writeAll(): Promise<void> {
     try {
-      while (this.#lines[0] !== undefined) await this.#writeGroup(this.#lines[0]);
+      while (this.#groups[0] !== undefined) await this.#writeGroup(this.#groups[0]);
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) callSafely(() => this.#options.onError(error));
@@ -102,18 +112,11 @@ export class JournalQueue {
     }
   }
 
-  /** Writes the lines up to the next file. */
-  async #writeGroup(first: QueuedLine): Promise<void> {
-    if (first.rotateTo !== undefined) await this.#journal.rotate(first.rotateTo);
-    first.rotateTo = undefined;
-    const next = this.#lines.findIndex(({ rotateTo }) => rotateTo !== undefined);
-    const count = next === -1 ? this.#lines.length : next;
-    const text = this.#lines
-      .slice(0, count)
-      .map((line) => line.text)
-      .join("");
-    this.#journal.append(text);
-    this.#lines.splice(0, count);
-    this.#bytes -= Buffer.byteLength(text);
+  async #writeGroup(group: Group): Promise<void> {
+    if (group.rotateTo !== undefined) await this.#journal.rotate(group.rotateTo);
+    group.rotateTo = undefined;
+    this.#journal.append(group.text);
+    this.#groups.shift();
+    this.#bytes -= group.bytes;
   }
 }
