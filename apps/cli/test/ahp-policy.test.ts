@@ -2,7 +2,7 @@ import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ahp, event, handshake, LineAgent, type Reply, serveAhp, startAhp } from "./support/ahp.ts";
-import { harnessProcess, makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 const token = `ghp_${"aB3".repeat(12)}`;
@@ -72,7 +72,7 @@ describe("harness ahp check", () => {
       warnings: [{ line: 3, path: "rules.0.then.set.command" }],
     });
     expect((await ahp(["test", "p.yaml"], cwd)).stderr).toContain(warning);
-    const served = await harnessProcess(["ahp", "serve", "--stdio", "--policy", "p.yaml"], {
+    const served = await harness(["ahp", "serve", "--stdio", "--policy", "p.yaml"], {
       cwd,
       input: "",
     });
@@ -103,7 +103,7 @@ describe("harness ahp check", () => {
   it("knows the shipped policy, with the working directory as the workspace", async () => {
     const cwd = await makeWorkspace();
     const check = (payload: unknown) =>
-      startAhp(["check", "--json", "--policy", "default", "-"], cwd, eventFile(payload)).ended;
+      ahp(["check", "--json", "--policy", "default", "-"], cwd, eventFile(payload));
     const read = (path: string) => check({ tool_name: "read", arguments: { path } });
     expect(await read(join(cwd, "README.md"))).toMatchObject({ code: 0 });
     const outside = await read(join(cwd, "..", "x"));
@@ -209,7 +209,7 @@ describe("harness ahp serve --policy", () => {
     const ask = (payload: unknown, type = "pre_action"): Promise<Reply> =>
       agent.ask(event(type, payload, String(++last)));
     const stop = async () => {
-      served.program.child.kill("SIGTERM");
+      served.program.kill("SIGTERM");
       return served.program.ended;
     };
     return { ...served, agent, welcome, ask, stop, file: join(cwd, "p.yaml"), log: join(cwd, "log.jsonl") };
@@ -326,7 +326,7 @@ describe("harness ahp backtest", () => {
     await agent.ask(event("pre_action", action(`push --force ${token}`), "1"));
     await agent.ask(event("pre_action", { tool_name: "read", password: "hunter2" }, "2"));
     await agent.ask(event("pre_prompt", { prompt: "hello" }, "3"));
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     await program.ended;
     return cwd;
   };

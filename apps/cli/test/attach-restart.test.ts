@@ -1,9 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, type RunningProgram, startHarness } from "./support/harness.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
-import { killServer, SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
+import { jsonLines, type Running, type Start } from "./support/harness.ts";
+import { startAtTerminal, startHarness } from "./support/in-process.ts";
+import {
+  killServer,
+  SocketClient,
+  serveProcess,
+  serveSocket,
+  waitingInProcess,
+} from "./support/socket-server.ts";
 
 const lost = /the connection to the server is lost; trying again for \d+ s/;
 const back = /connected to the server again/;
@@ -22,22 +28,19 @@ const inOrder = (seqs: readonly unknown[]): number[] => seqs.map((_, index) => i
 
 /** Kills the server and starts another one on the same path, once all of these say that it is lost. */
 const restart = async (
-  server: Awaited<ReturnType<typeof serveSocket>>,
+  server: Awaited<ReturnType<typeof serveProcess>>,
   saysLost: readonly Promise<unknown>[],
 ) => {
   await killServer(server);
   await Promise.all(saysLost);
-  return serveSocket({ cwd: server.cwd });
+  return serveSocket(server.cwd);
 };
 
 describe("harness attach, when the server is killed while a turn waits and started again", () => {
-  it("asks again, and one answer brings the turn to its end for all, each event told once", async ({
-    skip,
-  }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
-    const { server, cwd } = await waitingThread();
-    const asked = startInTerminal(["attach", server.endpoint], { cwd });
-    const other = startInTerminal(["attach", server.endpoint], { cwd });
+  it("asks again, and one answer brings the turn to its end for all, each event told once", async () => {
+    const { server, cwd } = await waitingInProcess();
+    const asked = startAtTerminal(["attach", server.endpoint], { cwd });
+    const other = startAtTerminal(["attach", server.endpoint], { cwd });
     const watching = startHarness(["attach", server.endpoint, "--json"], { cwd, input: "" });
     await Promise.all([
       asked.sees(/Allow it\?/),
@@ -66,16 +69,15 @@ describe("harness attach, when the server is killed while a turn waits and start
     expect(count(watching.stderr, back)).toBe(1);
   });
 
-  it("puts the question again at No, whatever was typed while the server was away", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
-    const { server, cwd } = await waitingThread();
-    const program = startInTerminal(["attach", server.endpoint], { cwd });
+  it("puts the question again at No, whatever was typed while the server was away", async () => {
+    const { server, cwd } = await waitingInProcess();
+    const program = startAtTerminal(["attach", server.endpoint], { cwd });
     await program.sees(/Allow it\?/);
     await killServer(server);
     await program.sees(lost);
     program.write(yesOnce);
     await program.sees(/\^\[\[A\^\[\[A\r\n/);
-    await serveSocket({ cwd });
+    await serveSocket(cwd);
     await program.sees(new RegExp(`${back.source}[\\s\\S]*Allow it\\?`));
     program.write("\r");
     const { code, stdout } = await program.ended;
@@ -85,7 +87,7 @@ describe("harness attach, when the server is killed while a turn waits and start
   });
 
   it("is told of an answer that another client gave after the restart", async () => {
-    const { server, cwd, requestId } = await waitingThread();
+    const { server, cwd, requestId } = await waitingInProcess();
     const watching = startHarness(["attach", server.endpoint], { cwd, input: "" });
     await watching.sees(/only watches/);
     const second = await restart(server, [watching.reports(lost)]);
@@ -98,7 +100,7 @@ describe("harness attach, when the server is killed while a turn waits and start
   });
 
   it("--follow goes on with the turns of the next server, and the next one's", async () => {
-    const { server, cwd, threadId, requestId, client } = await waitingThread();
+    const { server, cwd, threadId, requestId, client } = await waitingInProcess();
     await client.peer.request("approval.respond", { requestId, decision: "once" });
     await client.notified("turn.completed");
     const program = startHarness(["attach", server.endpoint, "--follow", "--json"], { cwd, input: "" });
@@ -113,7 +115,7 @@ describe("harness attach, when the server is killed while a turn waits and start
       await next.startTurn(threadId, "read README.md");
       await program.sees(new RegExp(`(turn\\.completed[\\s\\S]*){${turns}}`));
     }
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     const end = await program.ended;
     expect(end.code).toBe(130);
     const seqs = seqsOf(end);
@@ -123,7 +125,7 @@ describe("harness attach, when the server is killed while a turn waits and start
 
 describe("harness attach, when the server does not come back", () => {
   it("gives up after --retry-for with exit code 4, and says what to do", async () => {
-    const { server, cwd, threadId } = await waitingThread();
+    const { server, cwd, threadId } = await waitingInProcess();
     const program = startHarness(["attach", server.endpoint, "--json", "--retry-for", "1"], {
       cwd,
       input: "",
@@ -143,7 +145,7 @@ describe("harness attach, when the server does not come back", () => {
   });
 
   it("with --retry-for 0 does not try", async () => {
-    const { server, cwd } = await waitingThread();
+    const { server, cwd } = await waitingInProcess();
     const program = startHarness(["attach", server.endpoint, "--retry-for", "0"], { cwd, input: "" });
     await program.sees(/only watches/);
     await killServer(server);
@@ -154,26 +156,26 @@ describe("harness attach, when the server does not come back", () => {
   });
 
   it.each([[["attach"]], [["attach", "--follow"]]])("%j ends at once with Ctrl-C", async (args) => {
-    const { server, cwd, threadId } = await waitingThread();
+    const { server, cwd, threadId } = await waitingInProcess();
     const program = startHarness([...args, server.endpoint], { cwd, input: "" });
     await program.sees(/only watches/);
     await killServer(server);
     await program.reports(lost);
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     const { code, stderr } = await program.ended;
     expect(code).toBe(130);
     expect(stderr).toContain(`detached from ${threadId}; the server is not back\n`);
   });
 
   it("says so when the server that comes back does not have the thread", async () => {
-    const { server, cwd, threadId } = await waitingThread();
+    const { server, cwd, threadId } = await waitingInProcess();
     const program = startHarness(["attach", server.endpoint], { cwd, input: "" });
     await program.sees(/only watches/);
     await killServer(server);
     await program.reports(lost);
     const { code } = await startHarness(["threads", "delete", threadId, "--yes"], { cwd, input: "" }).ended;
     expect(code).toBe(0);
-    await serveSocket({ cwd });
+    await serveSocket(cwd);
     const end = await program.ended;
     expect(end.code).toBe(1);
     expect(end.stderr).toContain(`The server has no thread ${threadId}`);
@@ -183,18 +185,17 @@ describe("harness attach, when the server does not come back", () => {
 describe("harness run --attach, when the server is killed", () => {
   const started = async (
     args: readonly string[] = [],
-  ): Promise<[Awaited<ReturnType<typeof serveSocket>>, RunningProgram]> => {
-    const server = await serveSocket();
+  ): Promise<[Awaited<ReturnType<typeof serveProcess>>, Running]> => {
+    const server = await serveProcess();
     const prompt = "run the command: echo ran >> ran.txt";
-    const program = startInTerminal(["run", "--attach", server.endpoint, ...args, prompt], {
+    const program = startAtTerminal(["run", "--attach", server.endpoint, ...args, prompt], {
       cwd: server.cwd,
     });
     await program.sees(/Allow it\?/);
     return [server, program];
   };
 
-  it("asks again after the restart and goes on to the end", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("asks again after the restart and goes on to the end", async () => {
     const [server, program] = await started();
     await restart(server, [program.sees(lost)]);
     await program.sees(new RegExp(`${back.source}[\\s\\S]*Allow it\\?`));
@@ -205,21 +206,19 @@ describe("harness run --attach, when the server is killed", () => {
     expect(await readFile(join(server.cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
-  it("asks again at No, whatever was typed meanwhile", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("asks again at No, whatever was typed meanwhile", async () => {
     const [server, program] = await started();
     await killServer(server);
     await program.sees(lost);
     program.write(yesOnce);
-    await serveSocket({ cwd: server.cwd });
+    await serveSocket(server.cwd);
     await program.sees(new RegExp(`${back.source}[\\s\\S]*Allow it\\?`));
     program.write("\r");
     expect((await program.ended).code).toBe(3);
     await expect(readFile(join(server.cwd, "ran.txt"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("gives up with exit code 4 where it does not come back", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("gives up with exit code 4 where it does not come back", async () => {
     const [server, program] = await started(["--retry-for", "1"]);
     await killServer(server);
     const { code, stdout } = await program.ended;

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { jsonLines, makeWorkspace, type Start } from "./support/harness.ts";
+import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";
 import { leftWaiting, SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
 
 describe("harness attach", () => {
@@ -43,11 +42,10 @@ describe("harness attach", () => {
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
-  it("asks in a terminal; the first answer wins and the others are told", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("asks in a terminal; the first answer wins and the others are told", async () => {
     const { server, cwd } = await waitingThread();
-    const first = startInTerminal(["attach", server.endpoint], { cwd });
-    const second = startInTerminal(["attach", server.endpoint], { cwd });
+    const first = startAtTerminal(["attach", server.endpoint], { cwd });
+    const second = startAtTerminal(["attach", server.endpoint], { cwd });
     await Promise.all([first.sees(/Allow it\?/), second.sees(/Allow it\?/)]);
     first.write("\u001b[A\u001b[A\r");
     expect((await first.ended).code).toBe(0);
@@ -108,7 +106,7 @@ describe("harness attach", () => {
     await program.sees(/turn\.completed/);
     await client.startTurn(threadId, "run the command: echo second");
     await program.sees(/approval\.requested[\s\S]*approval\.requested/);
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     const { code, stderr } = await program.ended;
     expect(code).toBe(130);
     expect(stderr).toContain(`detached from ${threadId}; its turn goes on`);
@@ -193,10 +191,9 @@ describe("harness run --thread, where a turn waits from before", () => {
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
-  it("without a prompt only that, as the user says at the terminal", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("without a prompt only that, as the user says at the terminal", async () => {
     const { cwd, threadId } = await leftWaiting(command);
-    const program = startInTerminal(["run", "--no-policy", "--thread", threadId], { cwd });
+    const program = startAtTerminal(["run", "--no-policy", "--thread", threadId], { cwd });
     await program.sees(/Allow it\?/);
     program.write("\u001b[A\u001b[A\r");
     const { code, stdout } = await program.ended;

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { killServer, serveSocket } from "./support/socket-server.ts";
+import { jsonLines, makeWorkspace, type Start } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
+import { killServer, serveProcess, serveSocket } from "./support/socket-server.ts";
 import { strangeServer } from "./support/strange-server.ts";
 
 describe("a server that is not there at the first contact", () => {
   it("is waited for with --retry-for, and then the turn is done", async () => {
-    const server = await serveSocket();
+    const server = await serveProcess();
     await killServer(server);
     const args = ["run", "--attach", server.endpoint, "--retry-for", "20", "read README.md"];
     const program = startHarness(args, { cwd: server.cwd, input: "" });
     await program.reports(
       /is left over from a server that is gone: .*; trying again for 20 s, Ctrl-C to stop\n/,
     );
-    await serveSocket({ cwd: server.cwd });
+    await serveSocket(server.cwd);
     const { code, stderr } = await program.ended;
     expect(code).toBe(0);
     expect(stderr).toContain("✓ done");
@@ -22,7 +22,7 @@ describe("a server that is not there at the first contact", () => {
   });
 
   it("ends the command at once without --retry-for, and the hint says how to start it", async () => {
-    const server = await serveSocket();
+    const server = await serveProcess();
     await killServer(server);
     const end = await harness(["run", "--attach", server.endpoint, "list files"], { cwd: server.cwd });
     expect(end).toMatchObject({ code: 4, stdout: "" });
@@ -50,7 +50,7 @@ describe("a server that is not there at the first contact", () => {
     const cwd = await makeWorkspace();
     const program = startHarness(["attach", "unix:none.sock", "--retry-for", "30"], { cwd, input: "" });
     await program.reports(/trying again for 30 s/);
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     const { code, stderr } = await program.ended;
     expect(code).toBe(130);
     expect(stderr).toContain("Cancelled while the server was away");

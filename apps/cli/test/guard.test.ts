@@ -2,9 +2,9 @@ import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { binPath, startHarness, startProgram } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { binPath, startProgram } from "./support/harness.ts";
+import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";
+import { hasPseudoTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const input = JSON.stringify({
   session_id: "s1",
@@ -259,7 +259,7 @@ describe("harness guard init, status and remove", () => {
     skip(!hasPseudoTerminal(), withoutPseudoTerminal);
     const machine = await withAgent();
     const place = { cwd: machine.project, env: machine.env, columns: 0 };
-    const asking = startInTerminal(["guard", "init"], place);
+    const asking = startAtTerminal(["guard", "init"], place);
     await asking.sees(/Write this file\?/);
     await asking.sees(/No, change nothing/);
     asking.write("\r");

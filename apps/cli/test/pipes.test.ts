@@ -8,7 +8,7 @@ import {
   makeWorkspace,
   nothingRunsWith,
   type RunningProgram,
-  startHarness,
+  startProcess,
   startProgram,
 } from "./support/harness.ts";
 import { waitingThread } from "./support/socket-server.ts";
@@ -48,7 +48,7 @@ describe("standard output whose reader is gone", () => {
     async (_, stream, options) => {
       const cwd = await makeWorkspace();
       const args = ["run", "--no-policy", "--approve", "once", ...options, work];
-      const end = await closeAtFirstOutput(startHarness(args, { cwd, input: "" }), stream);
+      const end = await closeAtFirstOutput(startProcess(args, { cwd, input: "" }), stream);
       expect(end).toMatchObject({ code: 130, signal: null });
       expect(end.stderr).not.toMatch(/EPIPE|\n\s+at /);
       await nothingRunsWith(cwd);
@@ -69,7 +69,7 @@ describe("standard output whose reader is gone", () => {
   it("ends harness attach, and leaves the turn to the server", async () => {
     const { server, client, threadId, requestId } = await waitingThread();
     const args = ["attach", server.endpoint, "--thread", threadId, "--follow"];
-    const program = startHarness(args, { cwd: server.cwd, input: "" });
+    const program = startProcess(args, { cwd: server.cwd, input: "" });
     program.child.stdout?.once("data", () => {
       program.child.stdout?.destroy();
       void client.peer.request("approval.respond", { requestId, decision: "once" });
@@ -80,7 +80,7 @@ describe("standard output whose reader is gone", () => {
 
   it("ends harness serve: its turn ends, and its lock is released", async () => {
     const cwd = await makeWorkspace();
-    const program = startHarness(["serve", "--no-policy"], { cwd });
+    const program = startProcess(["serve", "--no-policy"], { cwd });
     const send = (id: number, method: string, params: object) =>
       program.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
     send(1, "initialize", {});
@@ -151,9 +151,9 @@ describe("standard output that cannot be written", () => {
 describe("Ctrl-C", () => {
   const interrupted = async (args: readonly string[], ready: RegExp, env: Record<string, string> = {}) => {
     const cwd = await makeWorkspace();
-    const program = startHarness(args, { cwd, env });
+    const program = startProcess(args, { cwd, env });
     await Promise.any([program.reports(ready), program.sees(ready)]);
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     const end = await program.ended;
     await nothingRunsWith(cwd);
     return end;
@@ -177,8 +177,8 @@ describe("Ctrl-C", () => {
 
   it("ends a command that does nothing else with exit code 130, too", async () => {
     const cwd = await makeWorkspace();
-    const program = startHarness(["ahp", "check", "--policy", "default", "-"], { cwd });
-    const kill = setInterval(() => program.child.kill("SIGINT"), 200);
+    const program = startProcess(["ahp", "check", "--policy", "default", "-"], { cwd });
+    const kill = setInterval(() => program.kill("SIGINT"), 200);
     const end = await program.ended.finally(() => clearInterval(kill));
     expect(end.stdout).toBe("");
     expect(end.code === 130 || end.signal === "SIGINT").toBe(true);

@@ -20,7 +20,7 @@ const makeThread = async (cwd: string, ageDays = 0): Promise<string> => {
 /** A thread whose one call was allowed for always. */
 const withGrant = async () => {
   const { cwd, threadId } = await leftWaiting("echo hi");
-  const server = await serveSocket({ cwd });
+  const server = await serveSocket(cwd);
   const client = await SocketClient.connect(server, "granter");
   await client.peer.request("thread.subscribe", { threadId, afterSeq: 0 });
   const { requestId } = (await client.notified("approval.requested")).params;
@@ -31,7 +31,7 @@ const withGrant = async () => {
 };
 
 const end = async (server: Awaited<ReturnType<typeof serveSocket>>) => {
-  server.program.child.kill("SIGTERM");
+  server.program.kill("SIGTERM");
   await server.program.ended;
 };
 
@@ -79,7 +79,7 @@ describe("harness threads prune", () => {
   it("leaves what a server writes alone and names it", async () => {
     const cwd = await makeWorkspace();
     const threadId = await makeThread(cwd, 40);
-    const server = await serveSocket({ cwd });
+    const server = await serveSocket(cwd);
     const client = await SocketClient.connect(server);
     await client.peer.request("thread.subscribe", { threadId });
     const { code, stdout } = await harness(["threads", "prune", "--older-than", "30d"], { cwd });

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { type Said, strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, startProcess } from "./support/harness.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
 const names = ["one", "two", "three"];
@@ -26,7 +26,7 @@ const place = async () => {
   return {
     provider,
     start: (args: readonly string[]) =>
-      startHarness([...args, "--model", `openai-compatible:${provider.url}/v1#m`], {
+      startProcess([...args, "--model", `openai-compatible:${provider.url}/v1#m`], {
         cwd,
         env: { HOME: cwd, XDG_STATE_HOME: join(cwd, "state") },
       }),
@@ -71,7 +71,7 @@ it("a chat that is killed between two answers of a step takes the others in its 
   const [, id] = await first.sees(/\/approve ([0-9a-f]{8})\.3 /);
   first.write(`/approve ${id}.2\n/pending\n`);
   await first.sees(/› \/pending\n(?:(?!\.2 )[\s\S])*\.3 {3}/);
-  first.child.kill("SIGKILL");
+  first.kill("SIGKILL");
   await first.ended;
   const next = start(chat);
   await next.sees(new RegExp(`/approve ${id}\\.3 `));
@@ -100,7 +100,7 @@ it("a thread whose server is killed between two answers of a step takes the othe
     client.call("approval.respond", { requestId, decision: "once" });
   const idOf = await asked(first);
   await answer(first, idOf("two"));
-  first.program.child.kill("SIGKILL");
+  first.program.kill("SIGKILL");
   await first.program.ended;
   const next = serve();
   await next.call("thread.subscribe", { threadId, afterSeq: 0 });

@@ -6,8 +6,8 @@ import type { ApprovalRecord, TimelineRow } from "@harnesskit/protocol/hub";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { makeWorkspace, startHarness } from "../support/harness.ts";
-import { harness } from "../support/in-process.ts";
+import { makeWorkspace } from "../support/harness.ts";
+import { harness, startHarness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
 const secret = "s3cret-password";
@@ -91,7 +91,7 @@ describe("hubs with one store", () => {
     // A question outlives its hub: the repeated call finds the answer at another one, once.
     await agent.decide("pre_action", payloadOf("c2"), { metadata: { wait_ms: 0 } });
     const question = await pendingAt(three.client, "c2");
-    one.program.child.kill("SIGKILL");
+    one.program.kill("SIGKILL");
     await one.program.ended;
     await two.client.call("inbox.answer", {
       ...{ id: question.id, digest: question.digest },

@@ -164,14 +164,14 @@ export class FaultyRuns {
   }
 
   async close(): Promise<void> {
-    this.#program.child.kill("SIGKILL");
+    this.#program.kill("SIGKILL");
     await this.#program.ended;
     await rm(this.#directory, { recursive: true, force: true });
   }
 
   /** Ends the server as its client would, and gives its exit code. */
   async end(): Promise<number | null> {
-    this.#program.child.stdin?.end();
+    this.#program.endInput();
     return (await this.#program.ended).code;
   }
 

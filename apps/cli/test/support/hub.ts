@@ -4,12 +4,13 @@ import { createHubClient, type HubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { onTestFinished, vi } from "vitest";
-import { startHarness } from "./harness.ts";
+import type { Start } from "./harness.ts";
+import { startHarness } from "./in-process.ts";
 
 /** A hub that runs, and a client of it. */
-export const startHub = async (cwd: string, args: readonly string[] = []) => {
+export const startHub = async (cwd: string, args: readonly string[] = [], start: Start = startHarness) => {
   const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "" };
-  const program = startHarness(["hub", "--quiet", ...args], { cwd, env });
+  const program = start(["hub", "--quiet", ...args], { cwd, env });
   const [, url = ""] = await program.reports(/page: (http:\/\/127\.0\.0\.1:\d+)\/#ticket=/);
   const place = hubPlace({ env });
   const client = createHubClient({

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished, vi } from "vitest";
-import { makeWorkspace, noPolicyNotice, startHarness } from "./harness.ts";
+import { makeWorkspace, noPolicyNotice, type RunningProgram, startProcess } from "./harness.ts";
 import { ProtocolClient } from "./protocol-client.ts";
 
 export interface ToolItem {
@@ -32,7 +32,7 @@ export class ToolServer {
     /** Where the core's socket and all else that is temporary is made. */
     readonly temporary: string,
     readonly state: string,
-    readonly client: ProtocolClient,
+    readonly client: ProtocolClient<RunningProgram>,
   ) {}
 
   static async start({ workspace, args = [], env = {} }: ToolServerOptions = {}): Promise<ToolServer> {
@@ -40,7 +40,7 @@ export class ToolServer {
     const temporary = await makeDirectory("hk-");
     const state = env.XDG_STATE_HOME ?? (await makeDirectory("hk-state-"));
     const environment = { TMPDIR: temporary, XDG_STATE_HOME: state, ...env };
-    const program = startHarness(["serve", "--no-policy", ...args], { cwd, env: environment });
+    const program = startProcess(["serve", "--no-policy", ...args], { cwd, env: environment });
     return new ToolServer(cwd, temporary, state, new ProtocolClient(program));
   }
 
