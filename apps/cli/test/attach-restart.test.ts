@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, type Running, type Start } from "./support/harness.ts";
+import { jsonLines, type Running } from "./support/harness.ts";
 import { startAtTerminal, startHarness } from "./support/in-process.ts";
 import {
   killServer,
@@ -33,7 +33,7 @@ const restart = async (
 ) => {
   await killServer(server);
   await Promise.all(saysLost);
-  return serveSocket(server.cwd);
+  return serveProcess(server.cwd);
 };
 
 describe("harness attach, when the server is killed while a turn waits and started again", () => {
@@ -76,7 +76,6 @@ describe("harness attach, when the server is killed while a turn waits and start
     await killServer(server);
     await program.sees(lost);
     program.write(yesOnce);
-    await program.sees(/\^\[\[A\^\[\[A\r\n/);
     await serveSocket(cwd);
     await program.sees(new RegExp(`${back.source}[\\s\\S]*Allow it\\?`));
     program.write("\r");

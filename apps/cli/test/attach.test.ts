@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, makeWorkspace, type Start } from "./support/harness.ts";
+import { jsonLines, makeWorkspace } from "./support/harness.ts";
 import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";
 import { leftWaiting, SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
 

@@ -262,10 +262,10 @@ describe("the checks of the environment", () => {
     expect(await checkRipgrep(async () => join(directory, "rg"))).toEqual(missing);
     expect(await checkRipgrep(() => Promise.reject(new RangeError("none")))).toEqual(missing);
     // What the package does where it has no executable for the machine.
-    const { stdout } = await harness(["doctor", "--json"], {
+    const { stdout } = await startProcess(["doctor", "--json"], {
       cwd: directory,
       env: { npm_config_arch: "none" },
-    });
+    }).ended;
     expect(JSON.parse(stdout).findings).toContainEqual(missing);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines, makeWorkspace, type Start } from "./support/harness.ts";
+import { jsonLines, makeWorkspace } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 import { killServer, serveProcess, serveSocket } from "./support/socket-server.ts";
 import { strangeServer } from "./support/strange-server.ts";

@@ -29,7 +29,7 @@ describe("harness guard acp", () => {
     });
     first.kill("SIGKILL");
     await first.ended;
-    await machine.startHub();
+    await machine.startHub(startProcess);
     const hub = await machine.client();
     expect((await machine.pending(hub)).id).toBe(asked.id);
     const terminals = () => editor.asked.filter(({ method }) => method === methods.client.terminal.create);

@@ -37,6 +37,7 @@ describe("harness serve --listen", () => {
     const endpoints = ["unix:.harness/a.sock", "unix:.harness/b.sock"];
     const args = endpoints.flatMap((endpoint) => ["--listen", endpoint]);
     const program = startHarness(["serve", ...args], { cwd });
+    await program.reports(/listening on/);
     const stdio = new ProtocolClient(program);
     const threadId = await stdio.createThread();
     const clients = [];

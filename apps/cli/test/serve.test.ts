@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { binPath, makeWorkspace, nothingRunsWith, startProgram } from "./support/harness.ts";
+import { binPath, makeWorkspace, nothingRunsWith, startProcess, startProgram } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
@@ -68,7 +68,11 @@ describe("harness serve", () => {
       'if (String(text).includes("method")) { console.log("stray"); process.stdout.write("stray too\\n"); }' +
       "return parse(text, ...rest); };";
     const noise = `data:text/javascript,${encodeURIComponent(code)}`;
-    const { program, client } = await serve({ env: { NODE_OPTIONS: `--import=${noise}` } });
+    const program = startProcess(["serve"], {
+      cwd: await makeWorkspace(),
+      env: { NODE_OPTIONS: `--import=${noise}` },
+    });
+    const client = new ProtocolClient(program);
     const threadId = await client.createThread();
     await client.startTurn(threadId, "read README.md");
     await client.notified("turn.completed");

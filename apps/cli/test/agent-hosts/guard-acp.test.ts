@@ -4,6 +4,7 @@ import { startScriptedModel } from "@harnesskit/guard/doctor";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { openEditor } from "../support/acp-editor.ts";
 import { GuardedMachine } from "../support/guarded-agent.ts";
+import { startProcess } from "../support/harness.ts";
 
 const program = inject("agentHosts")["gemini-cli"];
 

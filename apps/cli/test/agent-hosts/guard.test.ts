@@ -2,6 +2,7 @@ import { runnableHosts } from "@harnesskit/guard/doctor";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, inject, it } from "vitest";
 import { GuardedMachine } from "../support/guarded-agent.ts";
+import { startProcess } from "../support/harness.ts";
 
 const programs = inject("agentHosts");
 

@@ -81,7 +81,7 @@ export abstract class Running {
         if (!found) throw new RangeError(`no ${pattern} in ${this.stdout.slice(-4000)}\n${this.stderr}`);
         return found;
       },
-      { timeout: 15_000, interval: 20 },
+      { timeout: 30_000, interval: 20 },
     );
   }
 }

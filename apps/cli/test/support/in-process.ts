@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { EventEmitter } from "node:events";
+import { Server, Socket } from "node:net";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
@@ -11,6 +13,19 @@ import { main } from "../../src/main.ts";
 import { binPath, checkState, type HarnessEnd, type HarnessOptions, Running } from "./harness.ts";
 
 const ctrlC = "\u0003";
+
+/** Node calls back for an accepted connection outside of the world in which its server was opened. */
+const { emit } = Server.prototype;
+Server.prototype.emit = function (this: Server, name: string | symbol, ...rest: unknown[]) {
+  const [socket] = rest;
+  if (name === "connection" && socket instanceof Socket) {
+    const within = AsyncLocalStorage.snapshot();
+    const own = socket.emit;
+    socket.emit = (heard: string | symbol, ...more: unknown[]) =>
+      within(() => Reflect.apply(own, socket, [heard, ...more]));
+  }
+  return Reflect.apply(emit, this, [name, ...rest]);
+};
 
 /** A keyboard, where `isTTY`: Ctrl-C is a signal, but in raw mode. Otherwise a pipe. */
 class Input extends PassThrough {
