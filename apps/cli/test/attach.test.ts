@@ -177,10 +177,18 @@ describe("harness run --attach", () => {
 describe("harness run --thread, where a turn waits from before", () => {
   const command = "echo ran >> ran.txt";
 
-  it("answers it, follows it to its end, then does what is asked", async () => {
+  it("leaves the question alone without a terminal, answers it, follows it to its end, then does what is asked", async () => {
     const { cwd, threadId } = await leftWaiting(command);
     const doctor = await harness(["doctor"], { cwd });
     expect(doctor.stdout).toContain(`Answer it: harness run --thread ${threadId}\n`);
+    const run = ["run", "--no-policy", "--thread", threadId];
+    for (const prompt of [["list files"], []]) {
+      const left = await harness([...run, ...prompt], { cwd });
+      expect(left).toMatchObject({ code: 3, stdout: "" });
+      expect(left.stderr).toContain("it waits for an answer, and there is no terminal to ask in");
+      expect(left.stderr).toContain("--approve once");
+    }
+    await expect(readFile(join(cwd, "ran.txt"))).rejects.toMatchObject({ code: "ENOENT" });
     const end = await harness(["run", "--thread", threadId, "--approve", "once", "read README.md"], { cwd });
     expect(end.code).toBe(0);
     expect(end.stderr.match(/✓ done/g)).toHaveLength(2);
@@ -203,18 +211,10 @@ describe("harness run --thread, where a turn waits from before", () => {
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
-  it("leaves the question alone without a terminal, and says how to answer", async () => {
+  it("refuses it with --approve reject, and writes its events with --json", async () => {
     const { cwd, threadId } = await leftWaiting(command);
-    for (const prompt of [["list files"], []]) {
-      const end = await harness(["run", "--no-policy", "--thread", threadId, ...prompt], { cwd });
-      expect(end).toMatchObject({ code: 3, stdout: "" });
-      expect(end.stderr).toContain("it waits for an answer, and there is no terminal to ask in");
-      expect(end.stderr).toContain("--approve once");
-    }
-    const reject = await harness(
-      ["run", "--no-policy", "--thread", threadId, "--approve", "reject", "--json"],
-      { cwd },
-    );
+    const args = ["run", "--no-policy", "--thread", threadId, "--approve", "reject", "--json"];
+    const reject = await harness(args, { cwd });
     expect(reject.code).toBe(3);
     expect(jsonLines(reject.stdout)[0]).toMatchObject({ type: "turn.started" });
     expect(jsonLines(reject.stdout).at(-1)).toMatchObject({

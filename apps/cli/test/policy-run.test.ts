@@ -257,7 +257,7 @@ it("a call that waits while its server is killed is judged by the policy in forc
     workspace: await workspaceWith(asksBash),
     args: ["--policy", "policy.yaml"],
   };
-  const server = await ToolServer.start(options);
+  const server = await ToolServer.start({ ...options, start: startProcess });
   const requestIds: string[] = [];
   for (const index of cases.keys()) {
     await server.startTurn(`run the command: ${commandOf(index)}`);
@@ -301,7 +301,8 @@ describe("the policy of a server", () => {
   it("leaves no process, however its server ends, and a log below .harness", async () => {
     const cwd = await makeWorkspace();
     for (const how of ["end", "SIGTERM", "SIGINT", "SIGKILL"] as const) {
-      const program = startProcess(["serve"], { cwd });
+      const start = how === "SIGKILL" ? startProcess : startHarness;
+      const program = start(["serve"], { cwd });
       const client = new ProtocolClient(program);
       const { result } = await client.startTurn(await client.createThread(), "read README.md");
       await vi.waitFor(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeAgent, makeDirectory, signingTool } from "./support/agents.ts";
 import { makeWorkspace, startProcess } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
 const agentId = "com.example.far";
@@ -47,7 +47,7 @@ describe("the tools of a core in another process", () => {
     const refused = await harness(chat, { cwd, env, input });
     expect(refused.stdout).toContain(`${agentId} lacks the permission side_effects for this tool, caller`);
     await grant("--caller", "agent:harness.remote");
-    const asking = startProcess(chat, { cwd, env });
+    const asking = startHarness(chat, { cwd, env });
     asking.write(input);
     const [, id = ""] = await asking.sees(/\/approve ([0-9a-f]{8})/);
     expect(await isSigned(agent)).toBe(false);

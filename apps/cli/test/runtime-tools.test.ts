@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
 import { describe, expect, it, vi } from "vitest";
-import { makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
@@ -30,7 +30,7 @@ const endless = (marker: string) =>
 
 describe("the tools of harness serve", () => {
   it("run in a process of their own, and are asked about as before", async () => {
-    const server = await ToolServer.start();
+    const server = await ToolServer.start({ start: startProcess });
     const { threadId, turnId } = await server.startTurn(
       "write a.txt: hello, then edit a.txt: replace hello with goodbye, then read a.txt, " +
         "then list files, then search for goodbye, then run the command: cat a.txt",
@@ -204,7 +204,7 @@ describe("an agent that is lost", () => {
 
 describe("a server that is killed", () => {
   it("leaves neither its agent nor a command, and its call ends as unknown at the next start", async () => {
-    const server = await ToolServer.start();
+    const server = await ToolServer.start({ start: startProcess });
     const { threadId } = await server.startTurn(`run the command: ${endless("z")}`);
     await server.answer();
     const pids = [Number(await server.line("shell.pid")), Number(await server.line("own.pid"))];
@@ -214,6 +214,7 @@ describe("a server that is killed", () => {
     for (const pid of [...pids, agent]) await isGone(pid);
 
     const next = await ToolServer.start({
+      start: startProcess,
       workspace: server.workspace,
       env: { XDG_STATE_HOME: server.state, TMPDIR: server.temporary },
     });

@@ -76,7 +76,7 @@ export class RunningCommand extends Running {
   readonly #io: Io;
   readonly #stdin: Input;
 
-  constructor(args: readonly string[], options: TerminalOptions, isTerminal: boolean) {
+  constructor(args: readonly string[], options: TerminalOptions, isTerminal = false) {
     super();
     const { cwd, env = {}, columns = 80, isService = false, isAnswerRead = false } = options;
     const { PATH = "", HOME = "", XDG_STATE_HOME = "" } = process.env;

@@ -4,6 +4,7 @@ import { createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { onTestFinished, vi } from "vitest";
 import { makeWorkspace, type Running, type Start, startProcess } from "./harness.ts";
 import { startHarness } from "./in-process.ts";
+import { ProtocolClient } from "./protocol-client.ts";
 
 export interface SocketServer {
   readonly cwd: string;
@@ -94,9 +95,14 @@ export const waitingThread = async (command = "echo ran >> ran.txt", start: Star
 /** The same, of a server that can be killed. */
 export const waitingInProcess = (command?: string) => waitingThread(command, startProcess);
 
-/** A thread whose turn waits, left by a server that was killed. */
+/** A thread whose turn waits, left by a server whose input has ended. */
 export const leftWaiting = async (command: string): Promise<{ cwd: string; threadId: string }> => {
-  const { server, cwd, threadId } = await waitingInProcess(command);
-  await killServer(server);
+  const cwd = await makeWorkspace();
+  const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
+  const threadId = await client.createThread();
+  await client.startTurn(threadId, `run the command: ${command}`);
+  await client.notified("approval.requested");
+  client.program.endInput();
+  await client.program.ended;
   return { cwd, threadId };
 };
