@@ -45,7 +45,7 @@ const withAgentHosts = ["{packages,apps}/*/test/agent-hosts/**/*.test.ts"];
 
 /** Tests that drive a page of ours in a browser. Each check tries one page of the hub and one of the shell beside these. */
 const pages = [
-  "apps/hub-web/test/{agents,connection,inbox,policy,run,timeline}.test.ts",
+  "apps/hub-web/test/{agents,connection,devices,inbox,policy,push,run,timeline}.test.ts",
   "apps/examples/use-chat/test/**/*.test.ts",
   "apps/examples/web-shell/test/{approval,page}.test.ts",
 ];

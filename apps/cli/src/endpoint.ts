@@ -1,10 +1,11 @@
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, unavailableError, usageError } from "./cli-error.ts";
+import { fromHere } from "./io.ts";
 
 const allowed = "An endpoint is unix:PATH, the path of a socket that only you can reach";
 
 /**
- * The path of a `unix:PATH`. Throws a usage error that says what is allowed for anything else, for a path that names a
+ * The absolute path of a `unix:PATH`. Throws a usage error that says what is allowed for anything else, for a path that names a
  * directory, and for one that a shell should have replaced.
  */
 export const socketPathOf = (endpoint: string, option: string): string => {
@@ -14,7 +15,7 @@ export const socketPathOf = (endpoint: string, option: string): string => {
   if (path.startsWith("~/"))
     throw refused("begins with ~, which the shell left as it is", `Write "unix:$HOME/${path.slice(2)}"`);
   if (/(^|\/)\.{0,2}$/.test(path)) throw refused("names a directory", allowed);
-  return path;
+  return fromHere(path);
 };
 
 const wrongPath = new Set(["path_too_long", "insecure_directory", "not_a_socket", "invalid_argument"]);

@@ -5,9 +5,9 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readEnabledAgents } from "../src/agents/enabled-agents.ts";
 import { resolveMcpAgent } from "../src/agents/mcp-run.ts";
 import { callingProvider } from "./support/calling-provider.ts";
-import { type HarnessEnd, makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { type HarnessEnd, makeWorkspace, startProcess } from "./support/harness.ts";
+import { harness, startAtTerminal } from "./support/in-process.ts";
+import { hasPseudoTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const require = createRequire(import.meta.url);
 const everything = require.resolve("@modelcontextprotocol/server-everything/dist/index.js");
@@ -208,14 +208,14 @@ describe("harness agents", () => {
     const source = await makeAgent("com.example.large");
     await mkdir(join(source, "files"));
     for (let file = 0; file < 3000; file++) await writeFile(join(source, "files", `${file}`), `${file}`);
-    const running = startHarness(["agents", "install", source], { cwd: source, env: state.env });
+    const running = startProcess(["agents", "install", source], { cwd: source, env: state.env });
     const staging = join(state.path, "staging");
     const copied = async () => {
       const [name = ""] = await readdir(staging);
       return (await readdir(join(staging, name, "staged", "agent", "files"))).length;
     };
     await vi.waitFor(async () => expect(await copied()).toBeGreaterThan(10), { interval: 2 });
-    running.child.kill("SIGKILL");
+    running.kill("SIGKILL");
     await running.ended;
     expect(await readdir(staging)).toHaveLength(1);
     expect(await state.list()).toEqual({ agents: [], broken: [] });
@@ -239,11 +239,11 @@ describe("harness agents", () => {
     skip(!hasPseudoTerminal(), withoutPseudoTerminal);
     const state = await makeState();
     const source = await makeAgent("com.example.one");
-    const first = startInTerminal(["agents", "install", source], { cwd: source, env: state.env });
+    const first = startAtTerminal(["agents", "install", source], { cwd: source, env: state.env });
     await first.sees(/Enable this agent\?/);
     first.write("\r");
     expect(await first.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Not enabled") });
-    const second = startInTerminal(["agents", "enable", "com.example.one"], { cwd: source, env: state.env });
+    const second = startAtTerminal(["agents", "enable", "com.example.one"], { cwd: source, env: state.env });
     await second.sees(/Enable this agent\?/);
     second.write("\u001b[B");
     second.write("\r");

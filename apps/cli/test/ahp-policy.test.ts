@@ -1,8 +1,8 @@
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ahp, event, handshake, LineAgent, type Reply, serveAhp, startAhp } from "./support/ahp.ts";
-import { harnessProcess, makeWorkspace } from "./support/harness.ts";
+import { ahp, event, handshake, LineAgent, type Reply, serveAhp } from "./support/ahp.ts";
+import { makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 const token = `ghp_${"aB3".repeat(12)}`;
@@ -72,10 +72,7 @@ describe("harness ahp check", () => {
       warnings: [{ line: 3, path: "rules.0.then.set.command" }],
     });
     expect((await ahp(["test", "p.yaml"], cwd)).stderr).toContain(warning);
-    const served = await harnessProcess(["ahp", "serve", "--stdio", "--policy", "p.yaml"], {
-      cwd,
-      input: "",
-    });
+    const served = await ahp(["serve", "--stdio", "--policy", "p.yaml"], cwd);
     expect(served.stderr).toContain(`warning: ${warning}`);
     const run = await harness(["run", "--policy", "p.yaml", "read README.md"], { cwd });
     expect(run.stderr.match(/warning: .*arguments\.command\?/g)).toHaveLength(1);
@@ -103,7 +100,8 @@ describe("harness ahp check", () => {
   it("knows the shipped policy, with the working directory as the workspace", async () => {
     const cwd = await makeWorkspace();
     const check = (payload: unknown) =>
-      startAhp(["check", "--json", "--policy", "default", "-"], cwd, eventFile(payload)).ended;
+      startProcess(["ahp", "check", "--json", "--policy", "default", "-"], { cwd, input: eventFile(payload) })
+        .ended;
     const read = (path: string) => check({ tool_name: "read", arguments: { path } });
     expect(await read(join(cwd, "README.md"))).toMatchObject({ code: 0 });
     const outside = await read(join(cwd, "..", "x"));
@@ -209,15 +207,15 @@ describe("harness ahp serve --policy", () => {
     const ask = (payload: unknown, type = "pre_action"): Promise<Reply> =>
       agent.ask(event(type, payload, String(++last)));
     const stop = async () => {
-      served.program.child.kill("SIGTERM");
+      served.program.kill("SIGTERM");
       return served.program.ended;
     };
     return { ...served, agent, welcome, ask, stop, file: join(cwd, "p.yaml"), log: join(cwd, "log.jsonl") };
   };
 
   it("decides by the file, says by which rule, and knows the answer to no query", async () => {
-    const { ask, agent, welcome, program, log, stop } = await serve();
-    expect(program.stderr).toContain("policy first (4 rules) from p.yaml; audit log ");
+    const { ask, agent, welcome, program, file, log, stop } = await serve();
+    expect(program.stderr).toContain(`policy first (4 rules) from ${file}; audit log `);
     expect(welcome.result).toMatchObject({
       harness_info: { capabilities: expect.arrayContaining(["pre_action", "confirmation"]) },
     });
@@ -237,7 +235,7 @@ describe("harness ahp serve --policy", () => {
     ]);
     expect(JSON.stringify(await entriesOf(log, "ahp.event"))).not.toContain("--force");
     expect(await entriesOf(log, "ahp.policy")).toMatchObject([
-      { outcome: "ok", details: { name: "first", file: "p.yaml", rules: 4 } },
+      { outcome: "ok", details: { name: "first", file, rules: 4 } },
     ]);
   });
 
@@ -251,7 +249,7 @@ describe("harness ahp serve --policy", () => {
     expect(await word()).toBe("allow");
     go();
     await replaceFile(file, policyOf("second", "escalate"));
-    await program.reports(/policy second \(4 rules\) from p\.yaml is in force now\n/);
+    await program.reports(/policy second \(4 rules\) from \S+p\.yaml is in force now\n/);
     expect(await word()).toBe("escalate");
     go();
     await replaceFile(file, brokenPolicy);
@@ -268,7 +266,7 @@ describe("harness ahp serve --policy", () => {
     expect(await entriesOf(log, "ahp.policy")).toMatchObject([
       { outcome: "ok", details: { name: "first" } },
       { outcome: "ok", details: { name: "second" } },
-      { outcome: "refused", details: { file: "p.yaml", reason: "policy_invalid", line: 6, column: 22 } },
+      { outcome: "refused", details: { file, reason: "policy_invalid", line: 6, column: 22 } },
       { outcome: "ok", details: { name: "third" } },
     ]);
   });
@@ -326,7 +324,7 @@ describe("harness ahp backtest", () => {
     await agent.ask(event("pre_action", action(`push --force ${token}`), "1"));
     await agent.ask(event("pre_action", { tool_name: "read", password: "hunter2" }, "2"));
     await agent.ask(event("pre_prompt", { prompt: "hello" }, "3"));
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     await program.ended;
     return cwd;
   };

@@ -16,7 +16,7 @@ import {
   who,
   withHarness,
 } from "./support/ahp.ts";
-import { makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 const gone = { code: "ENOENT" };
@@ -64,17 +64,17 @@ describe("harness ahp serve", () => {
     expect((await agent.ask("{")).error).toMatchObject({ code: -32700 });
     expect((await agent.ask(handshake())).result).toMatchObject({ protocol_version: "2.4" });
     expect((await agent.ask(event("pre_action", {}, "1"))).result).toMatchObject({ decision: "escalate" });
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     expect(await program.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
     await expect(stat(path)).rejects.toMatchObject(gone);
   });
 
   it("takes over the socket of a harness that was killed, and leaves that of a live one alone", async () => {
-    const first = await serveAhp(["--unix", "run/a.sock"]);
-    first.program.child.kill("SIGKILL");
+    const first = await serveAhp(["--unix", "run/a.sock"], undefined, startProcess);
+    first.program.kill("SIGKILL");
     await first.program.ended;
     const second = await serveAhp(["--unix", "run/a.sock"], first.cwd);
-    const end = await startAhp(["serve", "--http", "0", "--unix", "run/a.sock"], first.cwd, "").ended;
+    const end = await ahp(["serve", "--http", "0", "--unix", "run/a.sock"], first.cwd);
     expect(end).toMatchObject({ code: 4, stdout: "" });
     expect(end.stderr).toContain("already");
     expect(end.stderr).toContain("harness run --ahp unix:PATH");
@@ -87,7 +87,7 @@ describe("harness ahp serve", () => {
     await mkdir(join(cwd, "open"));
     await writeFile(join(cwd, "open", "note"), "");
     await chmod(join(cwd, "open"), 0o777);
-    const end = await startAhp(["serve", "--unix", "open/a.sock"], cwd, "").ended;
+    const end = await ahp(["serve", "--unix", "open/a.sock"], cwd);
     expect(end).toMatchObject({ code: 2, stdout: "" });
     expect(end.stderr).toContain("chmod it to 0700");
     expect(end.stderr).toContain("Name another path: --unix PATH");
@@ -123,7 +123,7 @@ describe("harness ahp serve", () => {
       decision: { decision: "escalate" },
     });
     expect(program.stderr).not.toContain(token);
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     expect(await program.ended).toMatchObject({ code: 130, stdout: "" });
     await expect(stat(tokenFile)).rejects.toMatchObject(gone);
     await expect(fetch(http)).rejects.toBeInstanceOf(TypeError);
@@ -137,7 +137,7 @@ describe("harness ahp serve", () => {
     expect(first.tokenFile).toBe(file);
     const made = (await readFile(file, "utf8")).trim();
     expect((await post(first.endpoints[0] ?? "", handshake(), made)).status).toBe(200);
-    first.program.child.kill("SIGTERM");
+    first.program.kill("SIGTERM");
     await first.program.ended;
     await expect(stat(file)).rejects.toMatchObject(gone);
     await writeFile(file, `${own}\n`, { mode: 0o600 });
@@ -151,7 +151,7 @@ describe("harness ahp serve", () => {
       await (await connect(credentials)).close();
     }
     await expect(connect({ bearer: made })).rejects.toMatchObject({ code: "unauthorized" });
-    second.program.child.kill("SIGTERM");
+    second.program.kill("SIGTERM");
     await second.program.ended;
     expect(await readFile(file, "utf8")).toBe(`${own}\n`);
   });
@@ -190,11 +190,11 @@ describe("harness ahp serve", () => {
 
   it("outlives its input where another place is left", async () => {
     const { program, endpoints } = await serveAhp(["--stdio", "--unix", "run/a.sock"]);
-    program.child.stdin?.end(`${JSON.stringify(handshake("last"))}\n`);
+    program.endInput(`${JSON.stringify(handshake("last"))}\n`);
     await program.sees(/"id":"last","result"/);
     const agent = LineAgent.ofSocket(pathOf(endpoints[0]));
     expect(await agent.ask(handshake())).toMatchObject({ id: "h", result: {} });
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     expect(await program.ended).toMatchObject({ code: 0, signal: null });
   });
 
@@ -207,7 +207,7 @@ describe("harness ahp serve", () => {
       await agent.ask(event("pre_action", action, "1"));
       await agent.ask(event("post_action", {}, "2"));
       await agent.ask("no message");
-      program.child.stdin?.end();
+      program.endInput();
       return (await program.ended).stderr.split("\n");
     };
     const lines = await say([]);
@@ -234,7 +234,7 @@ describe("harness ahp serve", () => {
     await agent.ask(handshake());
     await agent.ask(event("pre_action", { arguments: "swordfish" }, "1"));
     for (const { program } of [first, second]) {
-      program.child.kill("SIGTERM");
+      program.kill("SIGTERM");
       expect((await program.ended).code).toBe(0);
     }
     for (const log of logs) {
@@ -292,7 +292,7 @@ describe("harness ahp serve", () => {
     await once(taken, "listening");
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as { port: number };
-    const end = await startAhp(["serve", "--unix", "run/a.sock", "--http", String(port)], cwd, "").ended;
+    const end = await ahp(["serve", "--unix", "run/a.sock", "--http", String(port)], cwd);
     expect(end).toMatchObject({ code: 4, stdout: "" });
     expect(end.stderr).toContain("--http 0");
     await expect(stat(join(cwd, "run/a.sock"))).rejects.toMatchObject(gone);
@@ -303,7 +303,7 @@ describe("harness ahp serve", () => {
     const program = startAhp(["serve", "--stdio"], cwd);
     const agent = LineAgent.ofProgram(program);
     await agent.ask(handshake());
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     expect(await program.ended).toMatchObject({ code: 130, signal: null });
   });
 });

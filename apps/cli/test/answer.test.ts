@@ -1,12 +1,9 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { EventBody } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
 import { createAnswerOutput } from "../src/run/answer-output.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { harness, startAtTerminal } from "./support/in-process.ts";
 
 const place = { threadId: "t", turnId: "u", itemId: "i" };
 const turn = { turnId: "u", threadId: "t", time: { started: 0 } };
@@ -88,16 +85,15 @@ describe("harness run", () => {
     expect(stdout).toMatch(/^\[I am an offline planner, [\s\S]*"describe this repository"\]$/);
   });
 
-  it("asks on standard error while its answer goes into a file", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("asks on standard error while its answer goes into a file", async () => {
     const cwd = await makeWorkspace();
     const args = ["run", "--no-policy", "run the command: echo hi"];
-    const program = startInTerminal(args, { cwd, redirection: "> answer.txt" });
+    const program = startAtTerminal(args, { cwd, isAnswerRead: true });
     await program.sees(/Allow it\?/);
     program.write("\u001b[A\u001b[A\r");
     const { stdout } = await program.ended;
     expect(stdout).toMatch(/approved once by you, in harness run[\s\S]*✓ done/);
-    const answer = await readFile(join(cwd, "answer.txt"), "utf8");
+    const { answer } = program;
     expect(answer).toContain("hi");
     expect(answer).not.toContain("Allow it");
     expect(answer).not.toContain("✓");

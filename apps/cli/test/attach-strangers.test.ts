@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import { digest, ProtocolError } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
-import { jsonLines, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { jsonLines } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 import { strangeServer, strangeSocket, strangeThread, tellingServer } from "./support/strange-server.ts";
 
 const { threadId } = strangeThread;
@@ -96,7 +96,7 @@ describe("harness attach, where something else listens", () => {
     const program = startHarness([...args, endpoint], { cwd, input: "" });
     await wasAsked;
     const startedAtMs = performance.now();
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     expect((await program.ended).code).toBe(130);
     expect(performance.now() - startedAtMs).toBeLessThan(5_000);
   });
@@ -183,7 +183,7 @@ describe("harness attach, where the server means no good", () => {
       });
       const program = startHarness(["attach", endpoint, "--follow", ...more], { cwd, input: "" });
       await program.sees(/failed:[\s\S]*failed:|"turn\.error"/);
-      program.child.kill("SIGINT");
+      program.kill("SIGINT");
       const { code, stdout, stderr } = await program.ended;
       expect(code).toBe(130);
       expect(stdout).toMatch(/E(⟨U\+001B⟩|\\u001b)/);
@@ -217,7 +217,7 @@ describe("harness attach, where the server means no good", () => {
     const program = startHarness(args, { cwd, input: "" });
     await program.sees(/"apr_299"/);
     await vi.waitFor(() => expect(answered).toBe(256), { timeout: 10_000, interval: 20 });
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     const { code, stdout, stderr } = await program.ended;
     expect(code).toBe(130);
     expect(jsonLines(stdout).filter(({ type }) => type === "approval.requested")).toHaveLength(count);

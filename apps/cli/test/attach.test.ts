@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { jsonLines, makeWorkspace } from "./support/harness.ts";
+import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";
 import { leftWaiting, SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
 
 describe("harness attach", () => {
@@ -43,11 +42,10 @@ describe("harness attach", () => {
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
-  it("asks in a terminal; the first answer wins and the others are told", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("asks in a terminal; the first answer wins and the others are told", async () => {
     const { server, cwd } = await waitingThread();
-    const first = startInTerminal(["attach", server.endpoint], { cwd });
-    const second = startInTerminal(["attach", server.endpoint], { cwd });
+    const first = startAtTerminal(["attach", server.endpoint], { cwd });
+    const second = startAtTerminal(["attach", server.endpoint], { cwd });
     await Promise.all([first.sees(/Allow it\?/), second.sees(/Allow it\?/)]);
     first.write("\u001b[A\u001b[A\r");
     expect((await first.ended).code).toBe(0);
@@ -108,7 +106,7 @@ describe("harness attach", () => {
     await program.sees(/turn\.completed/);
     await client.startTurn(threadId, "run the command: echo second");
     await program.sees(/approval\.requested[\s\S]*approval\.requested/);
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     const { code, stderr } = await program.ended;
     expect(code).toBe(130);
     expect(stderr).toContain(`detached from ${threadId}; its turn goes on`);
@@ -179,10 +177,18 @@ describe("harness run --attach", () => {
 describe("harness run --thread, where a turn waits from before", () => {
   const command = "echo ran >> ran.txt";
 
-  it("answers it, follows it to its end, then does what is asked", async () => {
+  it("leaves the question alone without a terminal, answers it, follows it to its end, then does what is asked", async () => {
     const { cwd, threadId } = await leftWaiting(command);
     const doctor = await harness(["doctor"], { cwd });
     expect(doctor.stdout).toContain(`Answer it: harness run --thread ${threadId}\n`);
+    const run = ["run", "--no-policy", "--thread", threadId];
+    for (const prompt of [["list files"], []]) {
+      const left = await harness([...run, ...prompt], { cwd });
+      expect(left).toMatchObject({ code: 3, stdout: "" });
+      expect(left.stderr).toContain("it waits for an answer, and there is no terminal to ask in");
+      expect(left.stderr).toContain("--approve once");
+    }
+    await expect(readFile(join(cwd, "ran.txt"))).rejects.toMatchObject({ code: "ENOENT" });
     const end = await harness(["run", "--thread", threadId, "--approve", "once", "read README.md"], { cwd });
     expect(end.code).toBe(0);
     expect(end.stderr.match(/✓ done/g)).toHaveLength(2);
@@ -193,10 +199,9 @@ describe("harness run --thread, where a turn waits from before", () => {
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
-  it("without a prompt only that, as the user says at the terminal", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("without a prompt only that, as the user says at the terminal", async () => {
     const { cwd, threadId } = await leftWaiting(command);
-    const program = startInTerminal(["run", "--no-policy", "--thread", threadId], { cwd });
+    const program = startAtTerminal(["run", "--no-policy", "--thread", threadId], { cwd });
     await program.sees(/Allow it\?/);
     program.write("\u001b[A\u001b[A\r");
     const { code, stdout } = await program.ended;
@@ -206,18 +211,10 @@ describe("harness run --thread, where a turn waits from before", () => {
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
-  it("leaves the question alone without a terminal, and says how to answer", async () => {
+  it("refuses it with --approve reject, and writes its events with --json", async () => {
     const { cwd, threadId } = await leftWaiting(command);
-    for (const prompt of [["list files"], []]) {
-      const end = await harness(["run", "--no-policy", "--thread", threadId, ...prompt], { cwd });
-      expect(end).toMatchObject({ code: 3, stdout: "" });
-      expect(end.stderr).toContain("it waits for an answer, and there is no terminal to ask in");
-      expect(end.stderr).toContain("--approve once");
-    }
-    const reject = await harness(
-      ["run", "--no-policy", "--thread", threadId, "--approve", "reject", "--json"],
-      { cwd },
-    );
+    const args = ["run", "--no-policy", "--thread", threadId, "--approve", "reject", "--json"];
+    const reject = await harness(args, { cwd });
     expect(reject.code).toBe(3);
     expect(jsonLines(reject.stdout)[0]).toMatchObject({ type: "turn.started" });
     expect(jsonLines(reject.stdout).at(-1)).toMatchObject({

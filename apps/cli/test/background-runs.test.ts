@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
 import { callingProvider } from "./support/calling-provider.ts";
-import { jsonLines, nothingRunsWith, startHarness } from "./support/harness.ts";
+import { jsonLines, nothingRunsWith, startProcess } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 const place = async () => {
@@ -64,9 +64,9 @@ describe("a command that the model left in the background", () => {
     const { directory, at, command } = await place();
     await using _ = directory;
     const silent = await callingProvider("bash", { command, background: true }, true);
-    const running = startHarness(["run", "--model", silent.model, ...flags, "serve it"], at);
+    const running = startProcess(["run", "--model", silent.model, ...flags, "serve it"], at);
     await until(() => silent.seen.results.length > 0);
-    running.child.kill("SIGKILL");
+    running.kill("SIGKILL");
     await running.ended;
     await nothingRunsWith(command);
     const thread = await threadIn(directory.path);

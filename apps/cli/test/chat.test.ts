@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { conversationsOf } from "../src/store/location.ts";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { makeWorkspace, startProcess } from "./support/harness.ts";
+import { harness, startAtTerminal } from "./support/in-process.ts";
 
 const isThere = (path: string) =>
   stat(path).then(
@@ -82,10 +81,10 @@ describe("harness chat", () => {
 
   it("an approval that a process left behind when it was killed is answered in a later one", async () => {
     const cwd = await makeWorkspace();
-    const first = startHarness(["chat", "--session", "s1"], { cwd });
+    const first = startProcess(["chat", "--session", "s1"], { cwd });
     first.write("run the command: echo ran >> ran.txt\n");
     const [, id = ""] = await first.sees(/\/approve ([0-9a-f]{8})/);
-    first.child.kill("SIGKILL");
+    first.kill("SIGKILL");
     expect(await first.ended).toMatchObject({ signal: "SIGKILL" });
     expect(await isThere(join(cwd, "ran.txt"))).toBe(false);
     // Another conversation is told that something waits, and cannot answer it.
@@ -103,17 +102,14 @@ describe("harness chat", () => {
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 
-  it("in a terminal asks with a prompt, cancels a turn with Esc and Ctrl-C, and leaves with two at an empty line", async ({
-    skip,
-  }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("in a terminal asks with a prompt, cancels a turn with Esc and Ctrl-C, and leaves with two at an empty line", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["chat"], { cwd });
+    const program = startAtTerminal(["chat"], { cwd });
     await program.sees(/› /);
     program.write("run the command: echo other; sleep 60\r");
     await program.sees(/Esc: leave it waiting/);
     program.write("y");
-    await program.sees(/│ other[\s\S]*Esc cancels/);
+    await program.sees(/│ other/);
     program.write("\u001b");
     await program.sees(/○ cancelled[\s\S]*› /);
     program.write("/approve\r");
@@ -138,18 +134,15 @@ describe("harness chat", () => {
     expect(stdout).toContain("harness chat --session chat_");
   });
 
-  it("judges by the shipped policy, shows what a command prints, and is not asked again after always", async ({
-    skip,
-  }) => {
+  it("judges by the shipped policy, shows what a command prints, and is not asked again after always", async () => {
     const cwd = await makeWorkspace({ ".env": "KEY=secret\n" });
     const asked = await harness(["chat", "--no-hub"], { cwd, input: "read .env\n" });
     expect(asked.stdout).toMatch(/read: call it with this input[\s\S]*because /);
     const blocked = await harness(["chat", "--no-hub"], { cwd, input: "run the command: rm -rf /\n" });
     expect(blocked.stdout).toContain("use --policy FILE");
     expect(blocked.code).toBe(3);
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
     const chat = async () => {
-      const program = startInTerminal(["chat", "--no-hub"], { cwd });
+      const program = startAtTerminal(["chat", "--no-hub"], { cwd });
       await program.sees(/› /);
       program.write("run the command: echo one; sleep 1; echo two > ran.txt\r");
       return program;

@@ -2,8 +2,7 @@ import { describe, expect, it } from "vitest";
 import { CliError } from "../src/cli-error.ts";
 import { idWithPrefix } from "../src/id-prefix.ts";
 import { makeWorkspace } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { harness, startAtTerminal } from "./support/in-process.ts";
 
 const threadsIn = async (cwd: string): Promise<readonly { threadId: string; title: string }[]> =>
   JSON.parse((await harness(["threads", "list", "--json"], { cwd })).stdout).threads;
@@ -61,15 +60,14 @@ describe("coming back to a thread", () => {
     expect(last.stdout).toContain(`session ${sessionId},`);
   });
 
-  it("--resume lets the user choose at a terminal, and says what to do without one", async ({ skip }) => {
+  it("--resume lets the user choose at a terminal, and says what to do without one", async () => {
     const cwd = await makeWorkspace();
     await run(cwd, "read README.md");
     await run(cwd, "list files");
     const piped = await run(cwd, "--resume", "search for demo");
     expect(piped).toMatchObject({ code: 2, stdout: "" });
     expect(piped.stderr).toContain("--resume needs a terminal");
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
-    const program = startInTerminal(["run", "--no-hub", "--resume", "search for demo"], { cwd });
+    const program = startAtTerminal(["run", "--no-hub", "--resume", "search for demo"], { cwd });
     await program.sees(/Which thread\?/);
     await program.sees(/read README\.md/);
     program.write("\u001b[B\r");
@@ -80,29 +78,25 @@ describe("coming back to a thread", () => {
 });
 
 describe("harness run without a prompt at a terminal", () => {
-  it("asks what to do", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("asks what to do", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", "--no-hub"], { cwd });
+    const program = startAtTerminal(["run", "--no-hub"], { cwd });
     await program.sees(/What to do\?[\s\S]*› /);
     program.write("read README.md\r");
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
     expect(stdout).toContain("has 3 lines");
-    const left = startInTerminal(["run", "--no-hub"], { cwd });
+    const left = startAtTerminal(["run", "--no-hub"], { cwd });
     await left.sees(/What to do\?[\s\S]*› /);
     left.write("\u0003");
     expect((await left.ended).code).toBe(130);
   });
 
-  it("asks it of the thread that was chosen, by what is typed, and shows what was said there last", async ({
-    skip,
-  }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("asks it of the thread that was chosen, by what is typed, and shows what was said there last", async () => {
     const cwd = await makeWorkspace();
     await run(cwd, "read README.md");
     await run(cwd, "list files");
-    const program = startInTerminal(["run", "--no-hub", "--resume"], { cwd });
+    const program = startAtTerminal(["run", "--no-hub", "--resume"], { cwd });
     await program.sees(/type to search/);
     for (const letter of "read") program.write(letter);
     await program.sees(/Which thread\?\S* read/);

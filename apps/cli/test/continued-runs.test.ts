@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 /** A thread whose run was killed with kill -9 while its command was running. */
 const killedRun = async () => {
   const cwd = await makeWorkspace();
   const prompt = "run the command: echo ran >> ran.txt; sleep 60";
-  const run = startHarness(["run", "--no-policy", "--approve", "once", "--json", prompt], { cwd });
+  const run = startProcess(["run", "--no-policy", "--approve", "once", "--json", prompt], { cwd });
   const ran = () => readFile(join(cwd, "ran.txt"), "utf8");
   await vi.waitFor(async () => expect(await ran()).toBe("ran\n"), { timeout: 30_000 });
-  run.child.kill("SIGKILL");
+  run.kill("SIGKILL");
   await run.ended;
   const { stdout } = await harness(["threads", "list", "--json"], { cwd });
   const [threadId] = /ses_\w+/.exec(stdout) ?? [];

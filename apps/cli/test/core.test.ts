@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
-import { makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { makeWorkspace, nothingRunsWith } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 
 const helloAgent = fileURLToPath(new URL("../../examples/hello-agent", import.meta.url));
 const greet = "com.example.hello/greet";
@@ -168,7 +168,7 @@ describe("harness core", () => {
     const { pid } = JSON.parse(ready) as { pid: number };
     process.kill(pid, "SIGKILL");
     await program.sees(/"state":"ready"[^\n]*"restarts":1|"restarts":1[^\n]*"state":"ready"/);
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     expect(await program.ended).toMatchObject({ code: 130, stderr: "" });
     await vi.waitFor(async () =>
       expect(await nothingRunsWith(join(helloAgent, "agent.mjs"))).toBeUndefined(),

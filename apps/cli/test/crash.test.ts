@@ -1,62 +1,49 @@
-import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { isNightly } from "../../../scripts/lib/nightly.ts";
-import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
+import { makeWorkspace, startProgram } from "./support/harness.ts";
 
 const script = fileURLToPath(new URL("../../../scripts/crash/crash.mjs", import.meta.url));
 
-describe("kill -9 of the server", () => {
-  it(
-    "loses nothing that was told, runs nothing twice and leaves nothing in the way",
-    async () => {
-      expect(existsSync(binPath)).toBe(true);
-      const cwd = await makeWorkspace();
-      const kills = isNightly ? 200 : 3;
-      const args = [script, "--only", "threads", "--kills", String(kills), "--seed", "20261122"];
-      const { code, stdout } = await startProgram(process.execPath, args, { cwd }).ended;
-      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
-      const figures = Object.fromEntries(
-        [...stdout.matchAll(/(\w+): (\d+)/g)].map(([, name, value]) => [name, Number(value)]),
-      );
-      expect(figures).toMatchObject({ kills, restarts: kills, violations: 0 });
-      expect(figures.events).toBeGreaterThan(10 * kills - 1);
-      expect(figures.actions).toBeGreaterThan(0);
-    },
-    isNightly ? 1_800_000 : 240_000,
+/** Runs a campaign that must find no violation, and gives its figures. */
+const kill = async (campaign: string, kills: number, seed: number) => {
+  const counts = ["--kills", String(kills), "--seed", String(seed), "--lanes", "1"];
+  const args = [script, "--only", campaign, ...counts];
+  const { code, stdout } = await startProgram(process.execPath, args, { cwd: await makeWorkspace() }).ended;
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
+  return Object.fromEntries(
+    [...stdout.matchAll(/(\w+): (\d+)/g)].map(([, name, value]) => [name, Number(value)]),
   );
-});
+};
 
-describe("kill -9 of the hub and its agent", () => {
-  it(
-    "loses no answer, and gives each at most one effect",
-    async () => {
-      const cwd = await makeWorkspace();
-      const count = isNightly ? 100 : 3;
-      const args = [script, "--only", "hub", "--kills", String(count), "--seed", "22", "--lanes", "1"];
-      const { code, stdout } = await startProgram(process.execPath, args, { cwd }).ended;
-      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
-      const [, kills, effects] = /kills: (\d+), .*effects: (\d+)/.exec(stdout) ?? [];
-      expect(Number(kills)).toBe(count);
-      expect(Number(effects)).toBeGreaterThan(0);
+const summaries = isNightly ? ["summaries-files", "summaries-sqlite"] : ["summaries-files"];
+
+describe("kill -9", { timeout: isNightly ? 1_800_000 : 240_000 }, () => {
+  it("of the server loses nothing that was told, runs nothing twice and leaves nothing in the way", async () => {
+    const kills = isNightly ? 200 : 2;
+    const figures = await kill("threads", kills, 20261122);
+    expect(figures).toMatchObject({ kills, restarts: kills, violations: 0 });
+    expect(figures.events).toBeGreaterThan(10 * kills - 1);
+    expect(figures.actions).toBeGreaterThan(0);
+  });
+
+  // A check kills a hub where one guards an agent: guard-acp.test.ts.
+  it.each(isNightly ? ["hub"] : [])(
+    "of the %s and its agent loses no answer, and gives each at most one effect",
+    async (campaign) => {
+      const figures = await kill(campaign, 100, 22);
+      expect(figures.kills).toBe(100);
+      expect(figures.effects).toBeGreaterThan(0);
     },
-    isNightly ? 1_800_000 : 240_000,
   );
-});
 
-describe.each(["summaries-files", "summaries-sqlite"])("kill -9 around a summary (%s)", (kind) => {
-  it(
-    "pays none again that is stored, another one once more at most, and drops nothing in secret",
-    async () => {
-      const cwd = await makeWorkspace();
-      const count = isNightly ? 100 : 4;
-      const args = [script, "--only", kind, "--kills", String(count), "--seed", "5", "--lanes", "1"];
-      const { code, stdout } = await startProgram(process.execPath, args, { cwd }).ended;
-      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
-      const [, kills, summaries] = /kills: (\d+), .*summaries: (\d+)/.exec(stdout) ?? [];
-      expect(Number(kills)).toBeGreaterThanOrEqual(count);
-      expect(Number(summaries)).toBeGreaterThan(0);
+  it.each(summaries)(
+    "around a summary pays none again that is stored, another one once more at most, and drops nothing in secret (%s)",
+    async (kind) => {
+      const kills = isNightly ? 100 : 2;
+      const figures = await kill(kind, kills, 5);
+      expect(figures.kills).toBeGreaterThanOrEqual(kills);
+      expect(figures.summaries).toBeGreaterThan(0);
     },
-    isNightly ? 1_800_000 : 240_000,
   );
 });

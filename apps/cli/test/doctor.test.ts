@@ -6,8 +6,8 @@ import { findRipgrep } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
 import { checkKeys, checkNode, checkRipgrep } from "../src/doctor/checks.ts";
 import { conversationsOf } from "../src/store/location.ts";
-import { harnessProcess, jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { jsonLines, makeWorkspace, startProcess } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
 interface Finding {
@@ -29,7 +29,7 @@ const withThread = async () => {
   const cwd = await makeWorkspace();
   const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
   const threadId = await client.createThread();
-  client.program.child.stdin?.end();
+  client.program.endInput();
   await client.program.ended;
   return { cwd, threadId, directory: join(cwd, ".harness/threads", threadId) };
 };
@@ -92,18 +92,18 @@ describe("harness doctor", () => {
     expect(findings).toContainEqual({
       check: "lock",
       status: "note",
-      text: `${threadId}: held by process ${program.child.pid} on ${hostname()}`,
+      text: `${threadId}: held by process ${process.pid} on ${hostname()}`,
     });
   });
 
   it("finds the turn that a killed server leaves", async () => {
     const cwd = await makeWorkspace();
-    const program = startHarness(["serve", "--no-policy"], { cwd });
+    const program = startProcess(["serve", "--no-policy"], { cwd });
     const client = new ProtocolClient(program);
     const threadId = await client.createThread();
     await client.startTurn(threadId, "run the command: echo hi");
     await client.notified("approval.requested");
-    program.child.kill("SIGKILL");
+    program.kill("SIGKILL");
     await program.ended;
     const { problems } = await doctor(cwd);
     expect(problems).toMatchObject([
@@ -262,10 +262,10 @@ describe("the checks of the environment", () => {
     expect(await checkRipgrep(async () => join(directory, "rg"))).toEqual(missing);
     expect(await checkRipgrep(() => Promise.reject(new RangeError("none")))).toEqual(missing);
     // What the package does where it has no executable for the machine.
-    const { stdout } = await harnessProcess(["doctor", "--json"], {
+    const { stdout } = await startProcess(["doctor", "--json"], {
       cwd: directory,
       env: { npm_config_arch: "none" },
-    });
+    }).ended;
     expect(JSON.parse(stdout).findings).toContainEqual(missing);
   });
 

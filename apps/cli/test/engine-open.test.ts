@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { complaintsOf, launchChromium, needChromium, openContext } from "../../../scripts/lib/chromium.ts";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { startHarness } from "./support/in-process.ts";
 
 it("opens a page that talks with the engine, by a link that is valid once and has no token", async (test) => {
   needChromium(test);

@@ -12,15 +12,15 @@ import { digest } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { engineNoticeFile } from "../src/engine/engine-notice.ts";
 import { makeAgent, signingTool } from "./support/agents.ts";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { makeWorkspace, type Start, startProcess } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 
 const able = { "openharness.ui.rich_cards": true, "openharness.ui.approval": true };
 
 /** `harness engine` in a workspace, with a state directory of its own, and a shell for it. */
-const startEngine = async (cwd: string, args: readonly string[] = [], env: Record<string, string> = {}) => {
+const startEngine = async (cwd: string, args: readonly string[] = [], start: Start = startHarness) => {
   const state = join(cwd, "state");
-  const program = startHarness(["engine", ...args], { cwd, env: { XDG_STATE_HOME: state, ...env } });
+  const program = start(["engine", ...args], { cwd, env: { XDG_STATE_HOME: state } });
   const [, url = ""] = await program.reports(/listening on (http:\/\/127\.0\.0\.1:\d+\/openharness)/);
   const tokenFile = /^harness engine: token in (.+)$/m.exec(program.stderr)?.[1];
   const token = tokenFile === undefined ? undefined : (await readFile(tokenFile, "utf8")).trim();
@@ -95,7 +95,7 @@ describe("harness engine", () => {
     const { program, say, answer, notice, url, token, tokenFile = "" } = await startEngine(cwd);
     expect(program.stderr.split("\n")[0]).toBe(`harness engine: token in ${tokenFile}`);
     expect((await stat(tokenFile)).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(await readFile(notice, "utf8"))).toEqual({ url, tokenFile, pid: program.child.pid });
+    expect(JSON.parse(await readFile(notice, "utf8"))).toEqual({ url, tokenFile, pid: process.pid });
     expect((await stat(notice)).mode & 0o777).toBe(0o600);
     const read = await say("read README.md");
     expect(typesOf(read)).toEqual(["render_message", "render_ui", "render_message"]);
@@ -115,7 +115,7 @@ describe("harness engine", () => {
     // The risk is that of the command, as in harness run.
     expect(questionIn(await say("run the command: touch done"))).toMatchObject({ risk_tier: "caution" });
     expect(questionIn(await say("run the command: sudo rm done"))).toMatchObject({ risk_tier: "dangerous" });
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     expect(await program.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
     expect([await isThere(notice), await isThere(tokenFile)]).toEqual([false, false]);
     const { stderr } = program;
@@ -126,9 +126,9 @@ describe("harness engine", () => {
 
   it("takes the answer that was given after it was killed, once; harness chat knows the conversation", async () => {
     const cwd = await makeWorkspace();
-    const first = await startEngine(cwd);
+    const first = await startEngine(cwd, [], startProcess);
     const question = questionIn(await first.say("write milk.txt: two litres"));
-    first.program.child.kill("SIGKILL");
+    first.program.kill("SIGKILL");
     await first.program.ended;
     const env = { XDG_STATE_HOME: join(cwd, "state") };
     const chat = await harness(["chat", "--session", "s1"], { cwd, env, input: "/pending\n" });
@@ -138,7 +138,7 @@ describe("harness engine", () => {
     expect(textOf(await second.answer(question, "approved"))).toContain("I wrote `milk.txt`.");
     expect((await second.answer(question, "approved")).response.error?.code).toBe("continuation_used");
     expect(await readFile(join(cwd, "milk.txt"), "utf8")).toBe("two litres");
-    second.program.child.kill("SIGINT");
+    second.program.kill("SIGINT");
     expect(await second.program.ended).toMatchObject({
       ...{ code: 130, signal: null },
       stderr: expect.stringContaining(
@@ -155,7 +155,7 @@ describe("harness engine", () => {
       const { response } = await post({ ...name, user_intent: "help" });
       expect(response).toMatchObject({ status: "success" });
     }
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     expect((await program.ended).code).toBe(0);
   });
 
@@ -184,7 +184,7 @@ describe("harness engine", () => {
       "c1",
     ]);
     expect(await answer.json()).toMatchObject({ correlation_id: "c1", response: { status: "success" } });
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     const { code, stderr } = await program.ended;
     expect([code, stderr.split("\n").length]).toEqual([0, 4]);
     expect(await readFile(join(cwd, "token"), "utf8")).toBe("a-token-of-the-user\n");

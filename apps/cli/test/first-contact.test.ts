@@ -1,35 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { killServer, serveSocket } from "./support/socket-server.ts";
+import { jsonLines, makeWorkspace } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
+import { killServer, serveProcess, serveSocket } from "./support/socket-server.ts";
 import { strangeServer } from "./support/strange-server.ts";
 
 describe("a server that is not there at the first contact", () => {
-  it("is waited for with --retry-for, and then the turn is done", async () => {
-    const server = await serveSocket();
-    await killServer(server);
-    const args = ["run", "--attach", server.endpoint, "--retry-for", "20", "read README.md"];
-    const program = startHarness(args, { cwd: server.cwd, input: "" });
-    await program.reports(
-      /is left over from a server that is gone: .*; trying again for 20 s, Ctrl-C to stop\n/,
-    );
-    await serveSocket({ cwd: server.cwd });
-    const { code, stderr } = await program.ended;
-    expect(code).toBe(0);
-    expect(stderr).toContain("✓ done");
-    expect(stderr.match(/trying again/g)).toHaveLength(1);
-    expect(stderr).toContain("harness: connected to the server\n");
-  });
-
-  it("ends the command at once without --retry-for, and the hint says how to start it", async () => {
-    const server = await serveSocket();
-    await killServer(server);
-    const end = await harness(["run", "--attach", server.endpoint, "list files"], { cwd: server.cwd });
+  it("ends the command at once, with a hint how to start it; with --retry-for it is waited for, and the turn is done", async () => {
+    const { cwd, ...server } = await serveProcess();
+    await killServer({ cwd, ...server });
+    const args = ["run", "--attach", server.endpoint];
+    const end = await harness([...args, "list files"], { cwd });
     expect(end).toMatchObject({ code: 4, stdout: "" });
     expect(end.stderr).toMatch(/is left over from a server that is gone/);
     expect(end.stderr).toContain(`  Start one there: harness serve --listen ${server.endpoint}\n`);
     expect(end.stderr).not.toContain("HARNESS_DEBUG");
     expect(end.stderr).not.toContain("trying again");
+    const program = startHarness([...args, "--retry-for", "20", "read README.md"], { cwd, input: "" });
+    await program.reports(
+      /is left over from a server that is gone: .*; trying again for 20 s, Ctrl-C to stop\n/,
+    );
+    await serveSocket(cwd);
+    const { code, stderr } = await program.ended;
+    expect(code).toBe(0);
+    expect(stderr).toContain("✓ done");
+    expect(stderr.match(/trying again/g)).toHaveLength(1);
+    expect(stderr).toContain("harness: connected to the server\n");
   });
 
   it.each([
@@ -50,7 +45,7 @@ describe("a server that is not there at the first contact", () => {
     const cwd = await makeWorkspace();
     const program = startHarness(["attach", "unix:none.sock", "--retry-for", "30"], { cwd, input: "" });
     await program.reports(/trying again for 30 s/);
-    program.child.kill("SIGINT");
+    program.kill("SIGINT");
     const { code, stderr } = await program.ended;
     expect(code).toBe(130);
     expect(stderr).toContain("Cancelled while the server was away");

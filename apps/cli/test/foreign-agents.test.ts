@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { needPython } from "../../../scripts/lib/python.ts";
 import { helloAgent, makeAgent, makeDirectory, pythonAgent, signingTool } from "./support/agents.ts";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 
 /** Notes each run in the file \`runs\`. Its effects are not declared, and change when \`changed\` is there. */
 const changing = `tool({
@@ -237,7 +237,7 @@ describe("a core that other processes use", () => {
     expect(stdout).toContain('{"greeting":"Hello, Ada!"}');
     const token = await readFile(`${path}.token`, "utf8");
     expect(core.stdout + core.stderr + stdout + stderr).not.toContain(token);
-    core.child.kill("SIGTERM");
+    core.kill("SIGTERM");
     await core.ended;
     await expect(stat(`${path}.token`)).rejects.toMatchObject({ code: "ENOENT" });
     const gone = await harness(["chat", "--agents", `unix:${path}`], { cwd });

@@ -3,7 +3,8 @@ import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it, vi } from "vitest";
 import { openEditor } from "./support/acp-editor.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { startHarness } from "./support/harness.ts";
+import { startProcess } from "./support/harness.ts";
+import { startHarness } from "./support/in-process.ts";
 
 const fixture = fileURLToPath(
   new URL("../../../packages/guard/test/fixtures/acp-agent.mjs", import.meta.url),
@@ -18,7 +19,7 @@ describe("harness guard acp", () => {
     expect(await editor.prompt("early")).toEqual({ stopReason: "refusal" });
     expect(editor.stderr()).toContain("start it: harness hub");
 
-    const first = await machine.startHub();
+    const first = await machine.startHub(startProcess);
     const steps = (...all: object[]) => editor.prompt(JSON.stringify(all));
     const running = steps(terminal("git push --force origin main"), terminal("./publish.sh 1"));
     const asked = await machine.pending(await machine.client());
@@ -26,9 +27,9 @@ describe("harness guard acp", () => {
       origin: { agent: "acp.fix", session: editor.session },
       subject: { tool: "bash", input: { command: "./publish.sh 1", cwd: machine.project } },
     });
-    first.child.kill("SIGKILL");
+    first.kill("SIGKILL");
     await first.ended;
-    await machine.startHub();
+    await machine.startHub(startProcess);
     const hub = await machine.client();
     expect((await machine.pending(hub)).id).toBe(asked.id);
     const terminals = () => editor.asked.filter(({ method }) => method === methods.client.terminal.create);

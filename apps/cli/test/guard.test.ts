@@ -2,9 +2,9 @@ import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { binPath, startHarness, startProgram } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { binPath, startProcess, startProgram } from "./support/harness.ts";
+import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";
+import { hasPseudoTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const input = JSON.stringify({
   session_id: "s1",
@@ -30,7 +30,7 @@ describe("harness guard hook", () => {
       [join(binPath, "../guard-hook.cjs"), "codex"],
       options,
     ).ended;
-    const answers = [await quick, await startHarness(["guard", "hook", "codex"], options).ended];
+    const answers = [await quick, await startProcess(["guard", "hook", "codex"], options).ended];
     for (const { code, stdout, stderr } of answers) {
       expect([code, stderr]).toEqual([0, ""]);
       expect(JSON.parse(stdout).hookSpecificOutput).toMatchObject({ permissionDecision: "deny" });
@@ -40,7 +40,7 @@ describe("harness guard hook", () => {
   it("ends with 2 and a reason without a hub, for a wrong option, and for an agent that it does not know", async () => {
     const machine = await withAgent();
     const run = (...args: string[]) =>
-      startHarness(["guard", "hook", ...args], { cwd: machine.project, env: machine.env, input }).ended;
+      startProcess(["guard", "hook", ...args], { cwd: machine.project, env: machine.env, input }).ended;
     expect(await run("codex")).toMatchObject({
       code: 2,
       stdout: "",
@@ -71,7 +71,7 @@ rules: []
 `);
     await machine.startHub();
     const ask = (agent: string) =>
-      startHarness(["guard", "hook", agent, "--timeout-ms", "4000"], {
+      startProcess(["guard", "hook", agent, "--timeout-ms", "4000"], {
         cwd: machine.project,
         env: machine.env,
         input,
@@ -259,7 +259,7 @@ describe("harness guard init, status and remove", () => {
     skip(!hasPseudoTerminal(), withoutPseudoTerminal);
     const machine = await withAgent();
     const place = { cwd: machine.project, env: machine.env, columns: 0 };
-    const asking = startInTerminal(["guard", "init"], place);
+    const asking = startAtTerminal(["guard", "init"], place);
     await asking.sees(/Write this file\?/);
     await asking.sees(/No, change nothing/);
     asking.write("\r");

@@ -5,8 +5,8 @@ import { JudgedCounts } from "../src/timeline/judgements.ts";
 import { errorWord, RefusedCalls } from "../src/timeline/outcomes.ts";
 import { View } from "../src/timeline/view.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
-import { jsonLines, makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { jsonLines, makeWorkspace } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 
 const command =
   'ANTHROPIC_API_KEY=KEY harness run --model anthropic:claude-sonnet-4-5 "describe this repository"';
@@ -90,12 +90,12 @@ describe("a prompt on standard input", () => {
   it("refuses more than 1 MiB, and what is not UTF-8, with exit code 2", async () => {
     const cwd = await makeWorkspace();
     const long = startHarness(["run"], { cwd });
-    long.child.stdin?.end("x".repeat(1024 * 1024 + 1));
+    long.endInput("x".repeat(1024 * 1024 + 1));
     const tooLong = await long.ended;
     expect(tooLong).toMatchObject({ code: 2, stdout: "" });
     expect(tooLong.stderr).toContain("longer than 1048576 bytes");
     const garbled = startHarness(["run", "-"], { cwd });
-    garbled.child.stdin?.end(Buffer.from([0x6c, 0xff, 0xfe]));
+    garbled.endInput(Buffer.from([0x6c, 0xff, 0xfe]));
     expect(await garbled.ended).toMatchObject({
       code: 2,
       stderr: "harness: The prompt on standard input is not UTF-8 text\n",

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { expect, it, onTestFinished } from "vitest";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
 import { pendingOf, startHub } from "./support/hub.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { startAtTerminal, startHarness } from "./support/in-process.ts";
 
 it("stops a run from the hub, and gives it a prompt that waits in its thread", async () => {
   const cwd = await makeWorkspace();
@@ -26,13 +26,12 @@ it("stops a run from the hub, and gives it a prompt that waits in its thread", a
   expect(records[0]).toMatchObject({ id: expect.any(String), status: "withdrawn" });
 }, 60_000);
 
-it("gives a grant for the shortest safe pattern at the terminal", async (context) => {
-  if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+it("gives a grant for the shortest safe pattern at the terminal", async () => {
   const cwd = await makeWorkspace({
     "policy.yaml": "version: 1\nname: mine\ndefaults: { gate: escalate }\nrules: []\n",
   });
   const { env, client, place } = await startHub(cwd, ["--policy", join(cwd, "policy.yaml")]);
-  const inbox = startInTerminal(["inbox", "--watch"], { cwd, env });
+  const inbox = startAtTerminal(["inbox", "--watch"], { cwd, env });
   const agent = createAhpClient({
     transport: createUnixTransport({ path: place.socket, framing: "newline" }),
     ...{ framework: "test", version: "1.0.0", agentId: "codex", sessionId: "s1" },

@@ -12,7 +12,7 @@ it("says that a hub had another policy before, until it is started with one or w
     const { program, client } = await startHub(cwd, args);
     const { formerPolicy } = client.introduction?.hub ?? {};
     await client.close();
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     const { stderr } = await program.ended;
     return { formerPolicy, isSaid: stderr.includes("careful: this hub had the policy"), stderr };
   };

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HubClient } from "@harnesskit/hub/client";
 import { describe, expect, it, vi } from "vitest";
-import { makeWorkspace, type RunningProgram, startHarness } from "./support/harness.ts";
+import { makeWorkspace, type RunningProgram, startProcess } from "./support/harness.ts";
 import { answer, pendingOf, startHub } from "./support/hub.ts";
-import { harness } from "./support/in-process.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 
 /** Prompts that say "ask me" and writes are asked about, all else passes. */
 const policy = `
@@ -27,7 +27,7 @@ const open = async () => {
 };
 
 const kill = async (program: RunningProgram) => {
-  program.child.kill("SIGKILL");
+  program.kill("SIGKILL");
   await program.ended;
 };
 
@@ -47,7 +47,7 @@ describe("a process that is killed while it waits for the hub", () => {
     const { cwd, env, client } = await open();
     const args = ["chat", "--session", "s1"];
     const start = (line: string) => {
-      const program = startHarness(args, { cwd, env });
+      const program = startProcess(args, { cwd, env });
       program.write(`${line}\n`);
       return program;
     };
@@ -82,7 +82,7 @@ describe("a process that is killed while it waits for the hub", () => {
   it("harness engine: the same, for its shell, which says who answered", async () => {
     const { cwd, env, client } = await open();
     const startEngine = async () => {
-      const engine = startHarness(["engine"], { cwd, env });
+      const engine = startProcess(["engine"], { cwd, env });
       await engine.reports(/listening on http/);
       return engine;
     };

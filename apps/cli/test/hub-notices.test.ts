@@ -7,8 +7,8 @@ import { hubPlace } from "@harnesskit/hub/place";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { expect, it, onTestFinished } from "vitest";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 
 /** A stand-in of a service that takes webhooks. */
 const startReceiver = async () => {

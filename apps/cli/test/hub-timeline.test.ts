@@ -3,14 +3,14 @@ import { createAhpClient } from "@harnesskit/ahp-client";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { expect, it, onTestFinished } from "vitest";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, type Start, startProcess } from "./support/harness.ts";
 import { startHub } from "./support/hub.ts";
-import { harness } from "./support/in-process.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 
 /** A hub with an agent that has read a file and asked for a command, which the policy blocks. */
-const withRows = async () => {
+const withRows = async (start: Start = startHarness) => {
   const cwd = await makeWorkspace();
-  const { env, place, program } = await startHub(cwd);
+  const { env, place, program } = await startHub(cwd, [], start);
   const agent = createAhpClient({
     transport: createUnixTransport({ path: place.socket, framing: "newline" }),
     ...{ framework: "test", version: "1.0.0", agentId: "app", sessionId: "s1" },
@@ -83,7 +83,7 @@ it("goes on with what comes, until Ctrl-C", async () => {
   await following.sees(/edit a\.txt/);
   await asks("edit", { path: "b.txt" });
   await following.sees(/edit b\.txt/);
-  following.child.kill("SIGINT");
+  following.kill("SIGINT");
   expect((await following.ended).code).toBe(130);
 });
 
@@ -99,10 +99,10 @@ it("refuses what cannot be meant, and says that no hub runs", async () => {
 it.each(["SIGINT", "SIGKILL"] as const)(
   "shows what a hub has left after %s, and changes nothing in its file",
   async (signal) => {
-    const { program, place, timeline } = await withRows();
+    const { program, place, timeline } = await withRows(signal === "SIGKILL" ? startProcess : startHarness);
     // The hub writes its rows at the latest when it is asked for them.
     expect((await timeline()).code).toBe(0);
-    program.child.kill(signal);
+    program.kill(signal);
     const { stderr: said } = await program.ended;
     if (signal === "SIGINT")
       expect(said).toContain(`ended; questions and timeline are kept in ${place.directory}\n`);

@@ -13,10 +13,9 @@ import { tool } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { hasPython } from "../../../scripts/lib/python.ts";
-import { jsonLines, makeWorkspace, startHarness, startProgram } from "./support/harness.ts";
+import { jsonLines, makeWorkspace, startProgram } from "./support/harness.ts";
 import { answer, pendingOf, startHub } from "./support/hub.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";
 
 const pythonAgent = fileURLToPath(new URL("../../../conformance/peers/ahp_agent.py", import.meta.url));
 
@@ -63,7 +62,7 @@ describe("harness hub", () => {
         env: { CONFORMANCE_ENDPOINT: `${url}/ahp`, CONFORMANCE_TOKEN: token },
       });
       const write = (id: number, operation: string, params: object) =>
-        python.child.stdin?.write(`${JSON.stringify({ id, do: operation, params })}\n`);
+        python.write(`${JSON.stringify({ id, do: operation, params })}\n`);
       write(1, "connect", {});
       await python.sees(/"id": 1, "result"/);
       const payload = { tool_name: "bash", arguments: { command: "touch made.txt" } };
@@ -84,7 +83,7 @@ describe("harness hub", () => {
       const rowsOf = async () =>
         (await client.call("timeline.page", { filter: { state: "done" } })).rows.map(({ agent }) => agent);
       await expect.poll(rowsOf, { timeout: 15_000 }).toContain(asked.origin.agent);
-      python.child.stdin?.end();
+      python.endInput();
       await python.ended;
     }
 
@@ -154,11 +153,10 @@ describe("harness hub", () => {
     expect([missing.code, missing.stderr]).toEqual([4, expect.stringContaining("no hub runs at")]);
   }, 60_000);
 
-  it("lets the user of harness chat answer where they type; Ctrl-C withdraws the question", async (context) => {
-    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  it("lets the user of harness chat answer where they type; Ctrl-C withdraws the question", async () => {
     const cwd = await makeWorkspace();
     const { env, client } = await startHub(cwd);
-    const program = startInTerminal(["chat"], { cwd, env });
+    const program = startAtTerminal(["chat"], { cwd, env });
     await program.sees(/› /);
     program.write('edit README.md: replace "small" with "big"\r');
     await program.sees(/Allow it\?/);
@@ -190,8 +188,7 @@ describe("harness hub", () => {
     expect(stripVTControlCharacters(program.stdout.slice(-400))).not.toContain("waiting for you, in the hub");
   }, 60_000);
 
-  it("withdraws the question about a prompt that is cancelled, in harness chat and run", async (context) => {
-    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  it("withdraws the question about a prompt that is cancelled, in harness chat and run", async () => {
     const cwd = await makeWorkspace();
     const policy = join(cwd, "policy.yaml");
     await writeFile(
@@ -202,7 +199,7 @@ describe("harness hub", () => {
     const statusOf = async (id: string) => (await client.call("inbox.get", { id })).record.status;
     const becomes = (id: string, status: string) =>
       vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 15_000 });
-    const chat = startInTerminal(["chat"], { cwd, env });
+    const chat = startAtTerminal(["chat"], { cwd, env });
     await chat.sees(/› /);
     chat.write("hello there\r");
     const first = await pendingOf(client, "harness");
@@ -217,7 +214,7 @@ describe("harness hub", () => {
     await becomes(second.id, "approved");
     chat.write("/quit\r");
     expect((await chat.ended).code).toBe(0);
-    const running = startInTerminal(["run", "hello there"], { cwd, env });
+    const running = startAtTerminal(["run", "hello there"], { cwd, env });
     const third = await pendingOf(client, "harness");
     running.write("\u0003");
     await becomes(third.id, "withdrawn");
@@ -272,7 +269,7 @@ describe("harness hub", () => {
     await ahp.close();
     const { id } = await pendingOf(first.client, "bot");
     await first.client.close();
-    first.program.child.kill("SIGTERM");
+    first.program.kill("SIGTERM");
     expect((await first.program.ended).code).toBe(0);
     const gone = await harness(["inbox"], { cwd, env });
     expect([gone.code, gone.stderr]).toEqual([4, expect.stringContaining("harness hub --open")]);

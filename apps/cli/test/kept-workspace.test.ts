@@ -1,8 +1,8 @@
 import { chmod, mkdir, realpath, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 
 /** A workspace with a thread, and a directory two below it. */
 const withThread = async (...names: string[]) => {
@@ -90,7 +90,7 @@ it("harness engine keeps nothing in its directory, which need not be writable", 
   const state = await makeWorkspace();
   const engine = startHarness(["engine"], { cwd, env: { XDG_STATE_HOME: state } });
   await engine.reports(/listening on http/);
-  engine.child.kill("SIGTERM");
+  engine.kill("SIGTERM");
   expect((await engine.ended).code).toBe(0);
 });
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
+import { startAtTerminal } from "./support/in-process.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
 const [esc, ctrlC, ctrlZ] = ["\u001b", "\u0003", "\u001a"];
@@ -62,10 +63,9 @@ describe("while a turn of harness run works", () => {
 });
 
 describe("while a turn of harness chat works", () => {
-  it("what is sent is the next message, and no answer to a question of the turn", async (context) => {
-    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  it("what is sent is the next message, and no answer to a question of the turn", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["chat", "--no-hub"], { cwd });
+    const program = startAtTerminal(["chat", "--no-hub"], { cwd });
     await program.sees(/› /);
     program.write("run the command: echo $((40+2))\rrun the command: echo $((50+3))\r");
     await program.sees(/Allow it\?/);
@@ -78,10 +78,9 @@ describe("while a turn of harness chat works", () => {
     expect(await program.ended).toMatchObject({ code: 0 });
   });
 
-  it("a command that is sent before the question is there answers nothing", async (context) => {
-    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  it("a command that is sent before the question is there answers nothing", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["chat", "--no-hub"], { cwd });
+    const program = startAtTerminal(["chat", "--no-hub"], { cwd });
     await program.sees(/› /);
     program.write("run the command: echo $((40+2))\r/approve\rread README.md\r");
     await program.sees(/Allow it\?/);

@@ -6,8 +6,7 @@ import { workspaceDiff } from "../src/chat/workspace-diff.ts";
 import { completeLine } from "../src/terminal/complete-line.ts";
 import { createStyle } from "../src/terminal/terminal.ts";
 import { makeWorkspace } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { harness, startAtTerminal } from "./support/in-process.ts";
 
 const plain = createStyle(false);
 
@@ -90,13 +89,10 @@ describe("the lines of harness chat", () => {
     expect(stdout.trimEnd()).toMatch(/to continue: harness chat --session chat_\S+$/);
   });
 
-  it("what is pasted is one message, Ctrl-C drops what is typed, and the arrow keys bring back an earlier command's lines", async ({
-    skip,
-  }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("what is pasted is one message, Ctrl-C drops what is typed, and the arrow keys bring back an earlier command's lines", async () => {
     const cwd = await makeWorkspace();
     const env = { XDG_STATE_HOME: join(cwd, "state"), NO_COLOR: "1" };
-    const first = startInTerminal(["chat", "--no-hub"], { cwd, env });
+    const first = startAtTerminal(["chat", "--no-hub"], { cwd, env });
     await first.sees(/› /);
     first.write("\u001b[200~read README.md\rand more\u001b[201~\r");
     await first.sees(/README\.md\\nand more/);
@@ -109,7 +105,7 @@ describe("the lines of harness chat", () => {
     const kept = join(cwd, "state", "harnesskit", "history.json");
     expect(JSON.parse(await readFile(kept, "utf8"))).toContain("list files\nof all");
     expect((await stat(kept)).mode & 0o777).toBe(0o600);
-    const second = startInTerminal(["chat", "--no-hub"], { cwd, env });
+    const second = startAtTerminal(["chat", "--no-hub"], { cwd, env });
     await second.sees(/› /);
     // The message before /quit comes back whole, and is sent with its lines.
     second.write("\u001b[A");

@@ -5,15 +5,13 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import {
   binPath,
-  harnessProcess,
   jsonLines,
   makeWorkspace,
   noPolicyNotice,
   nothingRunsWith,
-  startHarness,
   startProgram,
 } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 import { SocketClient, serveSocket } from "./support/socket-server.ts";
 
@@ -27,7 +25,7 @@ describe("harness serve --listen", () => {
     const threadId = await client.createThread();
     await client.startTurn(threadId, "read README.md");
     expect((await client.notified("turn.completed")).params).toMatchObject({ threadId, status: "completed" });
-    server.program.child.kill("SIGTERM");
+    server.program.kill("SIGTERM");
     const { stderr, ...ended } = await server.program.ended;
     expect(ended).toEqual({ code: 0, signal: null, stdout: "" });
     expect(stderr).toContain(`harness serve: ended; threads are kept in ${server.cwd}/.harness\n`);
@@ -39,6 +37,7 @@ describe("harness serve --listen", () => {
     const endpoints = ["unix:.harness/a.sock", "unix:.harness/b.sock"];
     const args = endpoints.flatMap((endpoint) => ["--listen", endpoint]);
     const program = startHarness(["serve", ...args], { cwd });
+    await program.reports(/listening on/);
     const stdio = new ProtocolClient(program);
     const threadId = await stdio.createThread();
     const clients = [];
@@ -63,9 +62,7 @@ describe("harness serve --listen", () => {
     const requestId = await client.waitingApproval(threadId, "run the command: sleep 300");
     await client.peer.request("approval.respond", { requestId, decision: "once" });
     await client.notified("approval.resolved");
-    program.child.stdin?.end(
-      `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} })}\n`,
-    );
+    program.endInput(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} })}\n`);
     expect((await client.notified("turn.error")).params.code).toBe("server_closed");
     const end = await program.ended;
     expect(end).toMatchObject({ code: 0, signal: null });
@@ -88,10 +85,10 @@ describe("harness serve --listen", () => {
     const client = await SocketClient.connect({ cwd, endpoint: `unix:${path}`, program });
     expect(await client.createThread()).toMatch(/^ses_/);
     // The terminal is closed from which nohup started it.
-    program.child.kill("SIGHUP");
+    program.kill("SIGHUP");
     expect(await client.createThread()).toMatch(/^ses_/);
     expect(await client.createThread()).toMatch(/^ses_/);
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     expect(await program.ended).toMatchObject({ code: 0, signal: null });
   });
 
@@ -102,7 +99,7 @@ describe("harness serve --listen", () => {
     const requestId = await client.waitingApproval(threadId, "run the command: sleep 300");
     await client.peer.request("approval.respond", { requestId, decision: "once" });
     await client.notified("approval.resolved");
-    server.program.child.kill("SIGINT");
+    server.program.kill("SIGINT");
     expect((await client.notified("turn.error")).params.code).toBe("server_closed");
     expect((await server.program.ended).code).toBe(130);
   });
@@ -128,7 +125,7 @@ describe("harness serve --listen", () => {
     };
     await babble(839);
     await babble(6);
-    server.program.child.kill("SIGTERM");
+    server.program.kill("SIGTERM");
     const { code, stderr } = await server.program.ended;
     expect(code).toBe(0);
     expect(stderr.match(/not JSON/g)).toHaveLength(30);
@@ -145,7 +142,7 @@ describe("harness serve --listen", () => {
     await act(server.endpoint.slice("unix:".length));
     await server.program.reports(/was removed or replaced: new clients cannot reach this server/);
     await expect(client.peer.request("thread.list", {})).resolves.toMatchObject({ threads: [] });
-    server.program.child.kill("SIGTERM");
+    server.program.kill("SIGTERM");
     const { code, stderr } = await server.program.ended;
     expect(code).toBe(0);
     expect(stderr.match(/was removed or replaced/g)).toHaveLength(1);
@@ -207,7 +204,7 @@ describe("harness serve --listen", () => {
     await mkdir(join(cwd, "open"));
     await chmod(join(cwd, "open"), 0o777);
     await writeFile(join(cwd, "open", "note"), "");
-    const end = await harnessProcess(["serve", "--listen", "unix:.harness/ok.sock", "--listen", endpoint], {
+    const end = await harness(["serve", "--listen", "unix:.harness/ok.sock", "--listen", endpoint], {
       cwd,
     });
     expect(end).toMatchObject({ code: 2, stdout: "" });

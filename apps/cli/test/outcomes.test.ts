@@ -9,8 +9,8 @@ import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openPolicy } from "../src/ahp/policy-file.ts";
 import { conversationEnd, RefusedCalls } from "../src/timeline/outcomes.ts";
-import { type HarnessEnd, makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { type HarnessEnd, makeWorkspace } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 
 const policy = `version: 1
 name: table

@@ -8,7 +8,7 @@ import {
   makeWorkspace,
   nothingRunsWith,
   type RunningProgram,
-  startHarness,
+  startProcess,
   startProgram,
 } from "./support/harness.ts";
 import { waitingThread } from "./support/socket-server.ts";
@@ -48,7 +48,7 @@ describe("standard output whose reader is gone", () => {
     async (_, stream, options) => {
       const cwd = await makeWorkspace();
       const args = ["run", "--no-policy", "--approve", "once", ...options, work];
-      const end = await closeAtFirstOutput(startHarness(args, { cwd, input: "" }), stream);
+      const end = await closeAtFirstOutput(startProcess(args, { cwd, input: "" }), stream);
       expect(end).toMatchObject({ code: 130, signal: null });
       expect(end.stderr).not.toMatch(/EPIPE|\n\s+at /);
       await nothingRunsWith(cwd);
@@ -56,20 +56,10 @@ describe("standard output whose reader is gone", () => {
     },
   );
 
-  it("ends harness run in a pipeline with head, whose own exit code is 0", async () => {
-    const cwd = await makeWorkspace();
-    const line = `"$@" 2>&1 | head -1; echo "\${PIPESTATUS[*]}"`;
-    const args = [process.execPath, binPath, "run", "--no-policy", "--approve", "once", work];
-    const end = await startProgram("bash", ["-c", line, "bash", ...args], { cwd, input: "" }).ended;
-    expect(end.stdout).toMatch(/\n130 0\n$/);
-    await nothingRunsWith(cwd);
-    for (const thread of await threadsOf(cwd)) expect(thread).toEqual(ended);
-  });
-
   it("ends harness attach, and leaves the turn to the server", async () => {
     const { server, client, threadId, requestId } = await waitingThread();
     const args = ["attach", server.endpoint, "--thread", threadId, "--follow"];
-    const program = startHarness(args, { cwd: server.cwd, input: "" });
+    const program = startProcess(args, { cwd: server.cwd, input: "" });
     program.child.stdout?.once("data", () => {
       program.child.stdout?.destroy();
       void client.peer.request("approval.respond", { requestId, decision: "once" });
@@ -80,7 +70,7 @@ describe("standard output whose reader is gone", () => {
 
   it("ends harness serve: its turn ends, and its lock is released", async () => {
     const cwd = await makeWorkspace();
-    const program = startHarness(["serve", "--no-policy"], { cwd });
+    const program = startProcess(["serve", "--no-policy"], { cwd });
     const send = (id: number, method: string, params: object) =>
       program.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
     send(1, "initialize", {});
@@ -123,7 +113,7 @@ describe("standard output that cannot be written", () => {
     expect(await threadsOf(cwd)).toEqual([ended, ended]);
   });
 
-  it.each([[[]], [["--help"]], [["completion", "bash"]], [["doctor"]]])(
+  it.each([[[]], [["doctor"]]])(
     "is reported where the disk is full by a command that is soon done: %j",
     async (args) => {
       const end = await redirected("> /dev/full", args, await makeWorkspace());
@@ -149,36 +139,20 @@ describe("standard output that cannot be written", () => {
 });
 
 describe("Ctrl-C", () => {
-  const interrupted = async (args: readonly string[], ready: RegExp, env: Record<string, string> = {}) => {
+  // Tests that run the other servers in this process say the same of them.
+  it("ends harness serve in order, with exit code 130", async () => {
     const cwd = await makeWorkspace();
-    const program = startHarness(args, { cwd, env });
-    await Promise.any([program.reports(ready), program.sees(ready)]);
-    program.child.kill("SIGINT");
-    const end = await program.ended;
+    const program = startProcess(["serve", "--no-policy"], { cwd });
+    await program.reports(/NO POLICY/);
+    program.kill("SIGINT");
+    expect(await program.ended).toMatchObject({ code: 130, signal: null });
     await nothingRunsWith(cwd);
-    return end;
-  };
-  const agent = join(import.meta.dirname, "..", "..", "workspace-agent");
-
-  it.each<[string, readonly string[], RegExp]>([
-    ["serve", ["serve"], /./],
-    ["serve --listen", ["serve", "--listen", "unix:.harness/s.sock"], /listening on/],
-    ["engine", ["engine"], /listening on/],
-    ["core", ["core", "--agent", agent], /ready/],
-    ["ahp serve", ["ahp", "serve", "--unix", ".harness/a.sock"], /listening on/],
-    ["chat", ["chat"], /commands: \/help/],
-  ])("ends harness %s in order, with exit code 130", async (name, args, ready) => {
-    const end =
-      name === "serve"
-        ? await interrupted([...args, "--no-policy"], /NO POLICY/)
-        : await interrupted(args, ready);
-    expect(end).toMatchObject({ code: 130, signal: null });
   });
 
   it("ends a command that does nothing else with exit code 130, too", async () => {
     const cwd = await makeWorkspace();
-    const program = startHarness(["ahp", "check", "--policy", "default", "-"], { cwd });
-    const kill = setInterval(() => program.child.kill("SIGINT"), 200);
+    const program = startProcess(["ahp", "check", "--policy", "default", "-"], { cwd });
+    const kill = setInterval(() => program.kill("SIGINT"), 200);
     const end = await program.ended.finally(() => clearInterval(kill));
     expect(end.stdout).toBe("");
     expect(end.code === 130 || end.signal === "SIGINT").toBe(true);

@@ -1,8 +1,8 @@
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { jsonLines, makeWorkspace, nothingRunsWith, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { jsonLines, makeWorkspace, nothingRunsWith, startProcess } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
@@ -257,7 +257,7 @@ it("a call that waits while its server is killed is judged by the policy in forc
     workspace: await workspaceWith(asksBash),
     args: ["--policy", "policy.yaml"],
   };
-  const server = await ToolServer.start(options);
+  const server = await ToolServer.start({ ...options, start: startProcess });
   const requestIds: string[] = [];
   for (const index of cases.keys()) {
     await server.startTurn(`run the command: ${commandOf(index)}`);
@@ -265,7 +265,7 @@ it("a call that waits while its server is killed is judged by the policy in forc
     expect(metadata.reason).toBe("look at it (rule commands)");
     requestIds.push(requestId);
   }
-  server.program.child.kill("SIGKILL");
+  server.program.kill("SIGKILL");
   await server.program.ended;
 
   await writeFile(
@@ -301,7 +301,8 @@ describe("the policy of a server", () => {
   it("leaves no process, however its server ends, and a log below .harness", async () => {
     const cwd = await makeWorkspace();
     for (const how of ["end", "SIGTERM", "SIGINT", "SIGKILL"] as const) {
-      const program = startHarness(["serve"], { cwd });
+      const start = how === "SIGKILL" ? startProcess : startHarness;
+      const program = start(["serve"], { cwd });
       const client = new ProtocolClient(program);
       const { result } = await client.startTurn(await client.createThread(), "read README.md");
       await vi.waitFor(
@@ -311,8 +312,8 @@ describe("the policy of a server", () => {
           ).toBe(true),
         { timeout: 15_000 },
       );
-      if (how === "end") program.child.stdin?.end();
-      else program.child.kill(how);
+      if (how === "end") program.endInput();
+      else program.kill(how);
       await program.ended;
       await nothingRunsWith(cwd);
     }

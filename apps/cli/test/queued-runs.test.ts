@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { jsonLines, type Start, startProcess } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 import { killServer, serveSocket, waitingThread } from "./support/socket-server.ts";
 
 /** A thread whose turn waits for an answer, and a prompt that waits behind it. */
-const queuedBehind = async (option: "--queue" | "--interrupt", prompt: string) => {
-  const { server, cwd, threadId } = await waitingThread();
+const queuedBehind = async (option: "--queue" | "--interrupt", prompt: string, start?: Start) => {
+  const { server, cwd, threadId } = await waitingThread(undefined, start);
   const run = startHarness(
     ["run", "--attach", server.endpoint, "--thread", threadId, option, "--json", "--approve", "once", prompt],
     { cwd },
@@ -22,11 +22,12 @@ describe("harness run while a turn runs", () => {
     const { server, cwd, threadId, run } = await queuedBehind(
       "--queue",
       "run the command: echo queued >> queued.txt",
+      startProcess,
     );
     expect((await harness(["threads", "list", "--json"], { cwd })).stdout).toContain('"queued":1');
     await killServer(server);
     await run.reports(/the connection to the server is lost/);
-    const again = await serveSocket({ cwd: server.cwd });
+    const again = await serveSocket(server.cwd);
     await run.reports(/connected to the server again/);
     const answer = await harness(["attach", again.endpoint, "--thread", threadId, "--approve", "once"], {
       cwd,
@@ -51,7 +52,7 @@ describe("harness run while a turn runs", () => {
 
   it("takes the prompt back with Ctrl-C", async () => {
     const { cwd, run } = await queuedBehind("--queue", "list files");
-    run.child.kill("SIGINT");
+    run.kill("SIGINT");
     expect((await run.ended).code).toBe(130);
     expect((await harness(["threads", "list", "--json"], { cwd })).stdout).not.toContain('"queued"');
   });

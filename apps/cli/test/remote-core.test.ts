@@ -2,8 +2,8 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeAgent, makeDirectory, signingTool } from "./support/agents.ts";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { makeWorkspace, startProcess } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
 const agentId = "com.example.far";
@@ -24,7 +24,7 @@ const startCore = async () => {
   const agent = await makeAgent(agentId, `${signingTool}, ${holding}`);
   const endpoint = `unix:${join(await makeDirectory(), "s", "core.sock")}`;
   const env = { XDG_STATE_HOME: join(cwd, "core-state") };
-  const core = startHarness(["core", "--agent", agent, "--serve", endpoint], { cwd, env });
+  const core = startProcess(["core", "--agent", agent, "--serve", endpoint], { cwd, env });
   await core.sees(/com\.example\.far: ready/);
   const grant = (...more: string[]) =>
     harness(["core", "grant", agentId, "side_effects", "--tool", "sign", ...more], { cwd, env });
@@ -64,7 +64,7 @@ describe("the tools of a core in another process", () => {
     await server.until(() =>
       server.told("item.delta").some(({ delta }) => String(delta).includes("holding")),
     );
-    core.child.kill("SIGKILL");
+    core.kill("SIGKILL");
     await server.turnEnd(turnId);
     expect(server.items("tool_exec").at(-1)?.data).toMatchObject({ status: "unknown", code: "agent.lost" });
     const next = await server.startTurn("list files", threadId);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
-import { leftWaiting, SocketClient, serveSocket } from "./support/socket-server.ts";
+import { SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
 
 const dayMs = 86_400_000;
 
@@ -19,11 +19,7 @@ const makeThread = async (cwd: string, ageDays = 0): Promise<string> => {
 
 /** A thread whose one call was allowed for always. */
 const withGrant = async () => {
-  const { cwd, threadId } = await leftWaiting("echo hi");
-  const server = await serveSocket({ cwd });
-  const client = await SocketClient.connect(server, "granter");
-  await client.peer.request("thread.subscribe", { threadId, afterSeq: 0 });
-  const { requestId } = (await client.notified("approval.requested")).params;
+  const { server, cwd, client, threadId, requestId } = await waitingThread("echo hi");
   await client.peer.request("approval.respond", { requestId, decision: "always" });
   await client.notified("turn.completed");
   const { grants } = (await client.peer.request("grant.list", {})) as { grants: { grantId: string }[] };
@@ -31,7 +27,7 @@ const withGrant = async () => {
 };
 
 const end = async (server: Awaited<ReturnType<typeof serveSocket>>) => {
-  server.program.child.kill("SIGTERM");
+  server.program.kill("SIGTERM");
   await server.program.ended;
 };
 
@@ -79,7 +75,7 @@ describe("harness threads prune", () => {
   it("leaves what a server writes alone and names it", async () => {
     const cwd = await makeWorkspace();
     const threadId = await makeThread(cwd, 40);
-    const server = await serveSocket({ cwd });
+    const server = await serveSocket(cwd);
     const client = await SocketClient.connect(server);
     await client.peer.request("thread.subscribe", { threadId });
     const { code, stdout } = await harness(["threads", "prune", "--older-than", "30d"], { cwd });
@@ -104,7 +100,7 @@ describe("harness grants", () => {
     await end(server);
     const list = await harness(["grants", "list"], { cwd });
     expect(list.stdout).toContain(`${grantId}  bash echo hi\n`);
-    expect(list.stdout).toContain(`in the thread ${threadId} · by granter`);
+    expect(list.stdout).toContain(`in the thread ${threadId} · by starter`);
     const json = await harness(["grants", "list", "--json"], { cwd });
     expect(JSON.parse(json.stdout)).toMatchObject({ grants: [{ grantId, threadId, tool: "bash" }] });
     expect((await harness(["grants", "revoke", grantId], { cwd })).code).toBe(0);

@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
 import { describe, expect, it, vi } from "vitest";
-import { makeWorkspace } from "./support/harness.ts";
+import { makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
@@ -30,7 +30,7 @@ const endless = (marker: string) =>
 
 describe("the tools of harness serve", () => {
   it("run in a process of their own, and are asked about as before", async () => {
-    const server = await ToolServer.start();
+    const server = await ToolServer.start({ start: startProcess });
     const { threadId, turnId } = await server.startTurn(
       "write a.txt: hello, then edit a.txt: replace hello with goodbye, then read a.txt, " +
         "then list files, then search for goodbye, then run the command: cat a.txt",
@@ -68,7 +68,7 @@ describe("the tools of harness serve", () => {
     expect(items[5]?.data.output).toEqual({ exitCode: 0, stdout: "goodbye", stderr: "" });
 
     const agent = await server.agentPid();
-    server.program.child.stdin?.end();
+    server.program.endInput();
     expect(await server.program.ended).toMatchObject({ code: 0 });
     expect(server.complaints).toBe("");
     await isGone(agent);
@@ -204,16 +204,17 @@ describe("an agent that is lost", () => {
 
 describe("a server that is killed", () => {
   it("leaves neither its agent nor a command, and its call ends as unknown at the next start", async () => {
-    const server = await ToolServer.start();
+    const server = await ToolServer.start({ start: startProcess });
     const { threadId } = await server.startTurn(`run the command: ${endless("z")}`);
     await server.answer();
     const pids = [Number(await server.line("shell.pid")), Number(await server.line("own.pid"))];
     const agent = await server.agentPid();
-    server.program.child.kill("SIGKILL");
+    server.program.kill("SIGKILL");
     await server.program.ended;
     for (const pid of [...pids, agent]) await isGone(pid);
 
     const next = await ToolServer.start({
+      start: startProcess,
       workspace: server.workspace,
       env: { XDG_STATE_HOME: server.state, TMPDIR: server.temporary },
     });
@@ -223,7 +224,7 @@ describe("a server that is killed", () => {
     expect((await next.runCommand("echo next", threadId)).data).toMatchObject({
       output: { stdout: "next\n" },
     });
-    next.program.child.stdin?.end();
+    next.program.endInput();
     await next.program.ended;
     expect(await server.leftBehind()).toEqual([]);
     expect(await verifyAuditFile(server.auditFile)).toMatchObject({ ok: true });
@@ -236,7 +237,7 @@ describe("the audit log of harness serve", () => {
     await mkdir(join(workspace, "log"), { mode: 0o700 });
     const server = await ToolServer.start({ workspace, args: ["--audit", "log/calls.jsonl"] });
     await server.runCommand("echo hi");
-    server.program.child.stdin?.end();
+    server.program.endInput();
     expect((await server.program.ended).code).toBe(0);
     expect(await readFile(join(workspace, "log/calls.jsonl"), "utf8")).toContain("harnesskit.workspace/bash");
     await expect(stat(server.auditFile)).rejects.toMatchObject({ code: "ENOENT" });
@@ -263,14 +264,14 @@ describe("the audit log of harness serve", () => {
   it("is left as it is where it is damaged, and another one is begun", async () => {
     const first = await ToolServer.start();
     await first.runCommand("echo hi");
-    first.program.child.stdin?.end();
+    first.program.endInput();
     await first.program.ended;
     const damaged = "not a line of a log\n";
     await writeFile(first.auditFile, damaged);
     const second = await ToolServer.start({ env: { XDG_STATE_HOME: first.state } });
     await second.runCommand("echo hi");
     expect(second.complaints).toMatch(/^harness: going on in another audit log: .*\(audit_damaged\)\n$/);
-    second.program.child.stdin?.end();
+    second.program.endInput();
     await second.program.ended;
     expect(await readFile(first.auditFile, "utf8")).toBe(damaged);
     const other = first.auditFile.replace("serve.jsonl", "serve-2.jsonl");

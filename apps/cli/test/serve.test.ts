@@ -1,8 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { binPath, makeWorkspace, nothingRunsWith, startHarness, startProgram } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { binPath, makeWorkspace, nothingRunsWith, startProcess, startProgram } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
 const initialize = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n';
@@ -42,7 +42,7 @@ describe("harness serve", () => {
     const { program, client } = await serve();
     const threadId = await client.createThread();
     await client.startTurn(threadId, "read README.md");
-    program.child.stdin?.end();
+    program.endInput();
     const { code } = await program.ended;
     expect(code).toBe(0);
     expect(client.messages.at(-1)).toMatchObject({
@@ -55,7 +55,7 @@ describe("harness serve", () => {
     const { cwd, program, client } = await serve();
     const threadId = await client.createThread();
     await client.startTurn(threadId, "run the command: echo hi");
-    program.child.stdin?.end();
+    program.endInput();
     expect((await program.ended).code).toBe(0);
     const log = await readFile(join(cwd, ".harness/threads", threadId, "events.jsonl"), "utf8");
     expect(JSON.parse(log.trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "approval.requested" });
@@ -68,13 +68,17 @@ describe("harness serve", () => {
       'if (String(text).includes("method")) { console.log("stray"); process.stdout.write("stray too\\n"); }' +
       "return parse(text, ...rest); };";
     const noise = `data:text/javascript,${encodeURIComponent(code)}`;
-    const { program, client } = await serve({ env: { NODE_OPTIONS: `--import=${noise}` } });
+    const program = startProcess(["serve"], {
+      cwd: await makeWorkspace(),
+      env: { NODE_OPTIONS: `--import=${noise}` },
+    });
+    const client = new ProtocolClient(program);
     const threadId = await client.createThread();
     await client.startTurn(threadId, "read README.md");
     await client.notified("turn.completed");
     expect(client.messages.length).toBeGreaterThan(5);
     expect(program.stderr).toContain("stray\nstray too\n");
-    program.child.stdin?.end();
+    program.endInput();
     await program.ended;
   });
 
@@ -130,7 +134,7 @@ describe("harness serve", () => {
       const { params } = await client.notified("approval.requested");
       await client.call("approval.respond", { requestId: params?.requestId, decision: "once" });
       await client.notified("item.completed");
-      program.child.kill(signal);
+      program.kill(signal);
       expect(await program.ended).toMatchObject({ code: signal === "SIGINT" ? 130 : 0, signal: null });
       const log = await readFile(join(cwd, ".harness/threads", threadId, "events.jsonl"), "utf8");
       expect(JSON.parse(log.trim().split("\n").at(-1) ?? "")).toMatchObject({
@@ -156,7 +160,7 @@ describe("harness serve", () => {
     await client.startTurn(threadId, `run the command: sleep 300; true ${cwd}/marker`);
     const { params } = await client.notified("approval.requested");
     await client.call("approval.respond", { requestId: params?.requestId, decision: "once" });
-    parent.child.kill("SIGKILL");
+    parent.kill("SIGKILL");
     await nothingRunsWith(cwd);
     const log = await readFile(join(cwd, ".harness/threads", threadId, "events.jsonl"), "utf8");
     expect(JSON.parse(log.trim().split("\n").at(-1) ?? "")).toMatchObject({ type: "turn.error" });

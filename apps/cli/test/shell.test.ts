@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
@@ -5,9 +6,8 @@ import type { ShellStreamEvent } from "@harnesskit/shell-client";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { StreamPreview } from "../src/shell/stream-preview.ts";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness, startAtTerminal } from "./support/in-process.ts";
 import { ScreenTerminal } from "./support/screen-terminal.ts";
 import { type Answers, card, engineToken, say, startShellEngine } from "./support/shell-engine.ts";
 
@@ -334,18 +334,14 @@ describe("harness shell", () => {
       code: 0,
       stdout: "You said: hello\n",
     });
-    const gone = startHarness(["--version"], { cwd });
-    await gone.ended;
-    await announce(gone.child.pid ?? 0);
+    const gone = spawnSync("true");
+    await announce(gone.pid);
     expect(await harness(["shell", "hello"], { cwd, env })).toMatchObject({ code: 2 });
   });
 
-  it("asks at the terminal, where what was typed before is no answer but the next message", async ({
-    skip,
-  }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("asks at the terminal, where what was typed before is no answer but the next message", async () => {
     const { cwd, env, args, engine } = await setUp();
-    const shell = startInTerminal(args, { cwd, env });
+    const shell = startAtTerminal(args, { cwd, env });
     await shell.sees(/session sess_/);
     // The second line is typed before the question is there: "y" and Enter answer nothing, and "y" is sent when the turn is over.
     shell.write("delete\ry\r\r");
@@ -358,10 +354,9 @@ describe("harness shell", () => {
     expect(engine.heard).toEqual(["delete", "approved", "y"]);
   });
 
-  it("is interrupted by Ctrl-C at a question, which goes on waiting", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("is interrupted by Ctrl-C at a question, which goes on waiting", async () => {
     const { cwd, env, args, engine } = await setUp();
-    const shell = startInTerminal([...args, "delete"], { cwd, env });
+    const shell = startAtTerminal([...args, "delete"], { cwd, env });
     await shell.sees(/Allow it\?/);
     shell.write("\u0003");
     const { code, stdout } = await shell.ended;
@@ -370,8 +365,7 @@ describe("harness shell", () => {
     expect(engine.heard).toEqual(["delete"]);
   });
 
-  it("asks a form at the terminal, and sends its values", async ({ skip }) => {
-    if (!hasPseudoTerminal()) skip(withoutPseudoTerminal);
+  it("asks a form at the terminal, and sends its values", async () => {
     const fields = [
       { name: "who", label: "Who", required: true },
       { name: "people", label: "How many", type: "number", max: 4 },
@@ -379,7 +373,7 @@ describe("harness shell", () => {
     ];
     const form = () => [card("form", { fields, submit: { task_hint: { plugin_id: "booking" } } }, "Book")];
     const { cwd, env, args } = await setUp({ book: form });
-    const shell = startInTerminal([...args, "book"], { cwd, env });
+    const shell = startAtTerminal([...args, "book"], { cwd, env });
     await shell.sees(/the engine asks you to fill this in/);
     await shell.sees(/Who/);
     shell.write("Ada\r");

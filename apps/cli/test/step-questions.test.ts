@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { type Said, strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
+import { makeWorkspace, type Start, startProcess } from "./support/harness.ts";
+import { startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
 const names = ["one", "two", "three"];
@@ -25,8 +26,8 @@ const place = async () => {
   onTestFinished(() => provider[Symbol.asyncDispose]());
   return {
     provider,
-    start: (args: readonly string[]) =>
-      startHarness([...args, "--model", `openai-compatible:${provider.url}/v1#m`], {
+    start: (args: readonly string[], start: Start = startHarness) =>
+      start([...args, "--model", `openai-compatible:${provider.url}/v1#m`], {
         cwd,
         env: { HOME: cwd, XDG_STATE_HOME: join(cwd, "state") },
       }),
@@ -66,12 +67,12 @@ it("harness chat asks all questions of a step together, and takes the answers in
 
 it("a chat that is killed between two answers of a step takes the others in its next process, and does each thing once", async () => {
   const { provider, start, done } = await place();
-  const first = start(chat);
+  const first = start(chat, startProcess);
   first.write("do all\n");
   const [, id] = await first.sees(/\/approve ([0-9a-f]{8})\.3 /);
   first.write(`/approve ${id}.2\n/pending\n`);
   await first.sees(/› \/pending\n(?:(?!\.2 )[\s\S])*\.3 {3}/);
-  first.child.kill("SIGKILL");
+  first.kill("SIGKILL");
   await first.ended;
   const next = start(chat);
   await next.sees(new RegExp(`/approve ${id}\\.3 `));
@@ -87,8 +88,8 @@ it("a chat that is killed between two answers of a step takes the others in its 
 
 it("a thread whose server is killed between two answers of a step takes the others from the next one, and does each thing once", async () => {
   const { provider, start, done, results } = await place();
-  const serve = () => new ProtocolClient(start(["serve", "--no-policy"]));
-  const first = serve();
+  const serve = (by?: Start) => new ProtocolClient(start(["serve", "--no-policy"], by));
+  const first = serve(startProcess);
   const threadId = await first.createThread();
   await first.startTurn(threadId, "do all");
   const asked = async (client: ProtocolClient) => {
@@ -100,7 +101,7 @@ it("a thread whose server is killed between two answers of a step takes the othe
     client.call("approval.respond", { requestId, decision: "once" });
   const idOf = await asked(first);
   await answer(first, idOf("two"));
-  first.program.child.kill("SIGKILL");
+  first.program.kill("SIGKILL");
   await first.program.ended;
   const next = serve();
   await next.call("thread.subscribe", { threadId, afterSeq: 0 });

@@ -1,9 +1,10 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { makeWorkspace, nothingRunsWith } from "./support/harness.ts";
-import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { startAtTerminal } from "./support/in-process.ts";
+import { startInTerminal } from "./support/pseudo-terminal.ts";
 
 const enter = "\r";
 const up = "\u001b[A";
@@ -11,13 +12,9 @@ const ctrlC = "\u0003";
 const edit = 'edit README.md: replace "small" with "big"';
 
 describe("harness run in a terminal", () => {
-  beforeEach((context) => {
-    if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
-  });
-
   it("shows the change, asks, and does it after a yes", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", "--no-policy", edit], { cwd });
+    const program = startAtTerminal(["run", "--no-policy", edit], { cwd });
     await program.sees(/Allow it\?/);
     const asked = stripVTControlCharacters(program.stdout);
     expect(asked).toContain("edit: change README.md");
@@ -33,7 +30,7 @@ describe("harness run in a terminal", () => {
 
   it("shows the exact command, and does not run it after a no, which is what Enter alone means", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(
+    const program = startAtTerminal(
       ["run", "--no-policy", "run the command: echo a \u001b[2K\u202eb >> made.txt"],
       { cwd },
     );
@@ -51,7 +48,7 @@ describe("harness run in a terminal", () => {
     const cwd = await makeWorkspace();
     const lines = Array.from({ length: 60 }, (_, at) => `# line ${at}`).join("\n");
     const prompt = `run the command: echo ran > made.txt\n${lines}`;
-    const start = () => startInTerminal(["run", "--no-policy", prompt], { cwd });
+    const start = () => startAtTerminal(["run", "--no-policy", prompt], { cwd });
     const first = start();
     await first.sees(/34 of \d+ lines are shown\./);
     expect(first.stdout).not.toContain("Yes, once");
@@ -69,7 +66,7 @@ describe("harness run in a terminal", () => {
   it("remembers always for exactly this", async () => {
     const cwd = await makeWorkspace();
     const prompt = "run the command: echo hi then run the command: echo hi";
-    const program = startInTerminal(["run", "--no-policy", prompt], { cwd });
+    const program = startAtTerminal(["run", "--no-policy", prompt], { cwd });
     await program.sees(/Allow it\?/);
     program.write(up + enter);
     const { code, stdout } = await program.ended;
@@ -81,14 +78,14 @@ describe("harness run in a terminal", () => {
   it("asks no second time in the same project for what is allowed for always", async () => {
     const cwd = await makeWorkspace();
     const args = ["run", "--no-policy", "run the command: echo hi"];
-    const first = startInTerminal(args, { cwd });
+    const first = startAtTerminal(args, { cwd });
     await first.sees(new RegExp(`2 Always[\\s\\S]*for exactly this, in ${cwd}`));
     first.write("2");
     expect((await first.ended).stdout).toContain("approved always, for exactly this, in this project");
-    const second = await startInTerminal(args, { cwd }).ended;
+    const second = await startAtTerminal(args, { cwd }).ended;
     expect(second.code).toBe(0);
     expect(second.stdout).not.toContain("Allow it?");
-    const other = startInTerminal(args, { cwd: await makeWorkspace() });
+    const other = startAtTerminal(args, { cwd: await makeWorkspace() });
     await other.sees(/Allow it\?/);
     other.write("n");
     expect((await other.ended).code).toBe(3);
@@ -96,14 +93,14 @@ describe("harness run in a terminal", () => {
 
   it("leaves a question waiting with Esc, and asks it again in its thread", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", "--no-policy", "run the command: echo hi"], { cwd });
+    const program = startAtTerminal(["run", "--no-policy", "run the command: echo hi"], { cwd });
     await program.sees(/Esc: leave it waiting/);
     program.write("\u001b");
     const { code, stdout } = await program.ended;
     expect(code).toBe(3);
     expect(stdout).toContain("The question is left waiting");
     const [, id = ""] = /harness run --thread (ses_\w+)/.exec(stdout) ?? [];
-    const again = startInTerminal(["run", "--no-policy", "--thread", id], { cwd });
+    const again = startAtTerminal(["run", "--no-policy", "--thread", id], { cwd });
     await again.sees(/Allow it\?/);
     again.write("y");
     expect((await again.ended).code).toBe(0);
@@ -115,7 +112,7 @@ describe("harness run in a terminal", () => {
   ])("puts a question at No, whatever was typed before it: %s", async (_, typed) => {
     const cwd = await makeWorkspace();
     const wait = "echo on; until [ -e go ]; do sleep 0.05; done";
-    const program = startInTerminal(
+    const program = startAtTerminal(
       ["run", "--no-policy", `run the command: ${wait} then run the command: echo hi >> made`],
       {
         cwd,
@@ -134,26 +131,10 @@ describe("harness run in a terminal", () => {
     await expect(readFile(join(cwd, "made"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("cancels the turn with Esc while a command runs, and keeps its thread", async () => {
-    const cwd = await makeWorkspace();
-    const command = "run the command: echo on; sleep 300";
-    const program = startInTerminal(["run", "--no-policy", "--approve", "once", command], { cwd });
-    await program.sees(/│ on[\s\S]*Esc cancels/);
-    program.write("\u001b");
-    const { code, stdout } = await program.ended;
-    expect(code).toBe(130);
-    expect(stripVTControlCharacters(stdout)).toMatch(
-      /○ cancelled · [\s\S]*to go on: harness run --thread [0-9a-f]{8} "PROMPT"/,
-    );
-    await nothingRunsWith(cwd);
-    const [, id = ""] = /--thread ([0-9a-f]{8})/.exec(stdout) ?? [];
-    expect((await startInTerminal(["run", "--thread", id, "list files"], { cwd }).ended).code).toBe(0);
-  });
-
   it("allows a project's command with any plain arguments, and no other, after Always", async () => {
     const cwd = await makeWorkspace();
     const run = (command: string) =>
-      startInTerminal(["run", "--no-policy", `run the command: ${command}`], { cwd, columns: 100 });
+      startAtTerminal(["run", "--no-policy", `run the command: ${command}`], { cwd, columns: 100 });
     const first = run("npm test --silent");
     await first.sees(/3 Always npm test\*[\s\S]*with any plain arguments; no ; && \| \$\( or new line/);
     first.write("3");
@@ -175,16 +156,15 @@ describe("harness run in a terminal", () => {
       asked.write("n");
       expect((await asked.ended).code, command).toBe(3);
     }
-    const { stdout } = await startInTerminal(["grants"], { cwd }).ended;
+    const { stdout } = await startAtTerminal(["grants"], { cwd }).ended;
     expect(stdout).toMatch(/grant_\w+ {2}\S*bash\S* npm test\*/);
   });
 
   it("cancels the turn with Ctrl-C while the question is not put yet", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", "--no-policy", edit], { cwd });
-    program.child.stdout?.on("data", (text: string) => {
-      if (text.includes("edit: change")) program.write(ctrlC);
-    });
+    const program = startAtTerminal(["run", "--no-policy", edit], { cwd });
+    await program.sees(/edit: change/);
+    program.write(ctrlC);
     const { code, stdout } = await program.ended;
     expect(code).toBe(130);
     expect(stripVTControlCharacters(stdout)).toContain("○ cancelled ·");
@@ -193,7 +173,7 @@ describe("harness run in a terminal", () => {
 
   it("cancels the turn with Ctrl-C at the question", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(["run", "--no-policy", edit], { cwd });
+    const program = startAtTerminal(["run", "--no-policy", edit], { cwd });
     await program.sees(/Allow it\?/);
     program.write(ctrlC);
     const { code, stdout } = await program.ended;
@@ -212,7 +192,7 @@ describe("harness run in a terminal", () => {
     const cwd = await makeWorkspace();
     const program = startInTerminal([...args], { cwd });
     await program.sees(/Allow it\?|│ on/);
-    program.child.kill("SIGKILL");
+    program.kill("SIGKILL");
     await program.ended;
     await nothingRunsWith(cwd);
     const threads = join(cwd, ".harness/threads");
@@ -225,7 +205,7 @@ describe("harness run in a terminal", () => {
 
   it("cancels the turn with Ctrl-C while a command runs", async () => {
     const cwd = await makeWorkspace();
-    const program = startInTerminal(
+    const program = startAtTerminal(
       ["run", "--no-policy", "--approve", "once", "run the command: echo on; sleep 300"],
       {
         cwd,
@@ -235,14 +215,16 @@ describe("harness run in a terminal", () => {
     program.write(ctrlC);
     const { code, stdout } = await program.ended;
     expect(code).toBe(130);
-    expect(stripVTControlCharacters(stdout)).toContain("○ cancelled ·");
+    const shown = /○ cancelled · [\s\S]*to go on: harness run --thread ([0-9a-f]{8}) "PROMPT"/;
+    const [, id = ""] = stripVTControlCharacters(stdout).match(shown) ?? [];
     await nothingRunsWith(cwd);
+    expect((await startAtTerminal(["run", "--thread", id, "list files"], { cwd }).ended).code).toBe(0);
   });
 
   it("keeps within 80 columns where it can, and uses no colour with NO_COLOR", async () => {
     const cwd = await makeWorkspace();
     const command = `run the command: printf '%0200d\\n' 1 && echo ${"word ".repeat(40)}`;
-    const program = startInTerminal(["run", "--no-policy", "--approve", "once", command], {
+    const program = startAtTerminal(["run", "--no-policy", "--approve", "once", command], {
       cwd,
       env: { NO_COLOR: "1" },
     });

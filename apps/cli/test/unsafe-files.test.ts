@@ -3,8 +3,8 @@ import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { makeWorkspace, startHarness } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness, startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
 const run = promisify(execFile);
@@ -20,7 +20,7 @@ const withBadThread = async (kind: string, files: readonly string[]) => {
   const cwd = await makeWorkspace();
   const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
   const [good, bad] = [await client.createThread(), await client.createThread()];
-  client.program.child.stdin?.end();
+  client.program.endInput();
   await client.program.ended;
   const directory = join(cwd, ".harness/threads", bad);
   for (const name of files) {
@@ -100,7 +100,7 @@ describe("a file that the user names", () => {
     await symlink(join(cwd, "token"), join(cwd, "link"));
     const program = startHarness(["ahp", "serve", "--http", "0", "--token-file", join(cwd, "link")], { cwd });
     await expect.poll(() => program.stdout + program.stderr).toContain("http://127.0.0.1:");
-    program.child.kill("SIGTERM");
+    program.kill("SIGTERM");
     await program.ended;
   });
 

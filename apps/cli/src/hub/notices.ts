@@ -5,12 +5,12 @@ import type { ServedHub } from "@harnesskit/hub/node";
 import { createNotifier, type NotifyConfig, openSentLog, parseNotifyConfig } from "@harnesskit/notify";
 import { HarnessError } from "@harnesskit/wire";
 import { usageError } from "../cli-error.ts";
-import { fromHere } from "../io.ts";
+import { fromHere, io } from "../io.ts";
 
 /** Reads the file of `--notify`. Rejects with a `CliError` `usage`. */
 export const readNotifyFile = async (file: string): Promise<NotifyConfig> => {
   try {
-    return parseNotifyConfig(await readFile(fromHere(file), "utf8"));
+    return parseNotifyConfig(await readFile(fromHere(file), "utf8"), io().env);
   } catch (error) {
     const why = HarnessError.isInstance(error) ? error.message : (error as NodeJS.ErrnoException).code;
     throw usageError(`--notify ${file}: ${String(why)}`, undefined, error);

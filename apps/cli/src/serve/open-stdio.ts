@@ -27,10 +27,11 @@ export const ignoreLostReader = (): void => {
  * shells that start a job in the background give a process the null device; Node opens it where standard input was
  * closed at the start.
  */
-export const isService = (): boolean => io().stdin.isTTY === true || (io() === processIo && isNullDevice());
+export const isService = (): boolean => io().stdin.isTTY === true || isNullDevice();
 
-/** True where standard input is the null device. */
+/** True where standard input is that of this process, and the null device. */
 export const isNullDevice = (): boolean => {
+  if (io() !== processIo) return false;
   try {
     // With numbers in place of bigints, Node loads no module behind a link once a pipe was found.
     const input = fstatSync(0, { bigint: true });

@@ -99,7 +99,7 @@ export class Spinner {
   dispose(): void {
     this.#instead.length = 0;
     this.rest();
-    io().signals.off("exit", this.rest);
+    process.off("exit", this.rest);
     for (const undo of this.#undo.splice(0)) undo();
   }
 

@@ -4,6 +4,7 @@ import { startScriptedModel } from "@harnesskit/guard/doctor";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { openEditor } from "../support/acp-editor.ts";
 import { GuardedMachine } from "../support/guarded-agent.ts";
+import { startProcess } from "../support/harness.ts";
 
 const program = inject("agentHosts")["gemini-cli"];
 
@@ -18,7 +19,7 @@ describe("the real gemini --acp behind harness guard acp", () => {
     "is refused a forced push, and publishes once, after the hub was killed and a human approved",
     async () => {
       const machine = await GuardedMachine.create();
-      const hub = await machine.startHub();
+      const hub = await machine.startHub(startProcess);
       await mkdir(join(machine.home, ".gemini"));
       await writeFile(join(machine.home, ".gemini", "settings.json"), JSON.stringify(settings));
       const model = await startScriptedModel(({ length }) =>
@@ -47,7 +48,7 @@ describe("the real gemini --acp behind harness guard acp", () => {
         subject: { tool: "bash", input: { command: "./publish.sh 1.0.0", cwd: machine.project } },
       });
       expect(await machine.lines("publish")).toEqual([]);
-      hub.child.kill("SIGKILL");
+      hub.kill("SIGKILL");
       await hub.ended;
       await machine.startHub();
       const client = await machine.client();

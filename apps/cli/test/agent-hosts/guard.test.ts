@@ -2,6 +2,7 @@ import { runnableHosts } from "@harnesskit/guard/doctor";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, inject, it } from "vitest";
 import { GuardedMachine } from "../support/guarded-agent.ts";
+import { startProcess } from "../support/harness.ts";
 
 const programs = inject("agentHosts");
 
@@ -30,7 +31,7 @@ describe.each(runnableHosts.map(({ id }) => ({ id })))("the real $id under a hub
     "is refused a forced push, runs a changed command, and publishes once, after the hub was killed and a human approved",
     async () => {
       const machine = await GuardedMachine.create(policy);
-      const hub = await machine.startHub();
+      const hub = await machine.startHub(startProcess);
       const isBack = createDeferred<void>();
       const run = machine.run(id, program as string, async ({ length }) => {
         if (length === 0) return { command: "git push --force origin main" };
@@ -46,7 +47,7 @@ describe.each(runnableHosts.map(({ id }) => ({ id })))("the real $id under a hub
       const early = run.then(({ output }) => Promise.reject(new TypeError(`the agent ended: ${output}`)));
       const asked = await Promise.race([machine.pending(first), early]);
       expect(asked.subject.input.command).toBe("./publish.sh 1.0.0");
-      hub.child.kill("SIGKILL");
+      hub.kill("SIGKILL");
       await hub.ended;
       await machine.startHub();
       const client = await machine.client();

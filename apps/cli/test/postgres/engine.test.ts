@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { approvalSubject, ShellResponseSchema } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
 import { expect, it } from "vitest";
-import { makeWorkspace, startHarness } from "../support/harness.ts";
+import { makeWorkspace, startProcess } from "../support/harness.ts";
 import { newSchema } from "../support/postgres.ts";
 
 it("an answer to a question of one engine is taken by another one with the same store, once", async () => {
@@ -12,7 +12,7 @@ it("an answer to a question of one engine is taken by another one with the same 
   const start = async (name: string) => {
     const args = ["engine", "--store", "postgres:", "--no-auth", "--no-installed-agents"];
     const state = join(cwd, name);
-    const program = startHarness(args, { cwd, env: { ...env, XDG_STATE_HOME: state } });
+    const program = startProcess(args, { cwd, env: { ...env, XDG_STATE_HOME: state } });
     const [, url = ""] = await program.reports(/listening on (http:\/\/127\.0\.0\.1:\d+\/openharness)/);
     const post = async (context: object) => {
       const capabilities = { "openharness.ui.rich_cards": true, "openharness.ui.approval": true };
@@ -28,7 +28,7 @@ it("an answer to a question of one engine is taken by another one with the same 
   const asked = await one.post({ user_intent: "write milk.txt: two litres" });
   const question = asked.find(({ action_type: type }) => type === "request_approval");
   if (question === undefined) throw new TypeError("nothing was asked");
-  one.program.child.kill("SIGKILL");
+  one.program.kill("SIGKILL");
   await one.program.ended;
   const approval = { decision: "approved", digest: await digest(approvalSubject(question)) };
   const answer = {
@@ -38,6 +38,6 @@ it("an answer to a question of one engine is taken by another one with the same 
   expect(JSON.stringify(await other.post(answer))).toContain("I wrote `milk.txt`.");
   expect(await readFile(join(cwd, "milk.txt"), "utf8")).toBe("two litres");
   expect(JSON.stringify(await other.post(answer))).not.toContain("I wrote `milk.txt`.");
-  other.program.child.kill("SIGTERM");
+  other.program.kill("SIGTERM");
   await other.program.ended;
 });

@@ -6,16 +6,21 @@ import type { ApprovalRecord, TimelineRow } from "@harnesskit/protocol/hub";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { makeWorkspace, startHarness } from "../support/harness.ts";
-import { harness } from "../support/in-process.ts";
+import { makeWorkspace, type Start, startProcess } from "../support/harness.ts";
+import { harness, startHarness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
 const secret = "s3cret-password";
 
 /** A hub with the store of others, and a client of it. */
-const startHub = async (cwd: string, name: string, env: Record<string, string>) => {
+const startHub = async (
+  cwd: string,
+  name: string,
+  env: Record<string, string>,
+  start: Start = startHarness,
+) => {
   const place = hubPlace({ state: join(cwd, name) });
-  const program = startHarness(["hub", "--store", "postgres:", "--state", place.directory], { cwd, env });
+  const program = start(["hub", "--store", "postgres:", "--state", place.directory], { cwd, env });
   await program.reports(/page: http/);
   const client = createHubClient({
     transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
@@ -57,10 +62,11 @@ describe("hubs with one store", () => {
   it("are one: asked at one, answered at another, seen at the third, and found once where the first is killed", async () => {
     const cwd = await makeWorkspace();
     const { env } = newSchema();
-    const [one, two, three] = await Promise.all(
-      ["one", "two", "three"].map((name) => startHub(cwd, name, env)),
-    );
-    if (!one || !two || !three) throw new RangeError("three hubs");
+    const [one, two, three] = await Promise.all([
+      startHub(cwd, "one", env, startProcess),
+      startHub(cwd, "two", env),
+      startHub(cwd, "three", env),
+    ]);
     const seen: TimelineRow[] = [];
     const watching = new AbortController();
     const watched = (async () => {
@@ -91,7 +97,7 @@ describe("hubs with one store", () => {
     // A question outlives its hub: the repeated call finds the answer at another one, once.
     await agent.decide("pre_action", payloadOf("c2"), { metadata: { wait_ms: 0 } });
     const question = await pendingAt(three.client, "c2");
-    one.program.child.kill("SIGKILL");
+    one.program.kill("SIGKILL");
     await one.program.ended;
     await two.client.call("inbox.answer", {
       ...{ id: question.id, digest: question.digest },

@@ -5,7 +5,7 @@ import type { ThreadStore } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { makeWorkspace, startHarness } from "../support/harness.ts";
+import { makeWorkspace, startProcess } from "../support/harness.ts";
 import { harness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
@@ -120,12 +120,12 @@ describe("harness store copy", () => {
     await fillFiles(cwd, 1500);
     const env = { ...to.env, XDG_STATE_HOME: join(cwd, "state") };
     const args = ["store", "copy", "files:.", "postgres:", "--json"];
-    const dying = startHarness(args, { cwd, env });
+    const dying = startProcess(args, { cwd, env });
     await vi.waitFor(
       async () => expect((await target.threads.lastEvents("ses_2", 1)).length).toBeGreaterThan(0),
       { interval: 5, timeout: 60_000 },
     );
-    dying.child.kill("SIGKILL");
+    dying.kill("SIGKILL");
     await dying.ended;
     const there = (await seqsOf(target.threads, "ses_3")).length;
     expect(there).toBeLessThan(1500);

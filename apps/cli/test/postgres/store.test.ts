@@ -12,8 +12,8 @@ import {
 import { sampleRow } from "@harnesskit/timeline/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { jsonLines, makeWorkspace, startHarness } from "../support/harness.ts";
-import { harness } from "../support/in-process.ts";
+import { jsonLines, makeWorkspace, startProcess } from "../support/harness.ts";
+import { harness, startHarness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
 const approvalOf = (stdout: string): string => /\/approve (\w+)/.exec(stdout)?.[1] ?? "";
@@ -42,7 +42,7 @@ describe("--store postgres:", () => {
     });
     server.write('{"jsonrpc":"2.0","id":1,"method":"thread.create","params":{}}\n');
     await server.sees(/"threadId":"(ses_\w+)"/);
-    server.child.stdin?.end();
+    server.endInput();
     expect((await server.ended).code).toBe(0);
     const store = await openPostgresStore({ url, schema });
     onTestFinished(() => store.close());
@@ -169,11 +169,11 @@ describe("harness store", () => {
     const store = await openPostgresStore({ url, schema });
     onTestFinished(() => store.close());
     const args = ["store", "copy", "sqlite:chat.sqlite", "postgres:", "--json"];
-    const dying = startHarness(args, { cwd, env });
+    const dying = startProcess(args, { cwd, env });
     await vi.waitFor(async () => expect((await store.graph.sessions.list()).length).toBeGreaterThan(3), {
       interval: 5,
     });
-    dying.child.kill("SIGKILL");
+    dying.kill("SIGKILL");
     await dying.ended;
     const there = (await store.graph.sessions.list()).length;
     expect(there).toBeLessThan(count);

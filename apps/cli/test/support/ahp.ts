@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { createConnection } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
 import { onTestFinished } from "vitest";
 import { openAhpEndpoint } from "../../src/ahp/endpoint.ts";
 import type { AccessOptions } from "../../src/ahp/token.ts";
-import { type HarnessEnd, makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
-import { harness } from "./in-process.ts";
+import { type HarnessEnd, makeWorkspace, type Running, type Start } from "./harness.ts";
+import { harness, type RunningCommand, startHarness } from "./in-process.ts";
 
 /** A `harness ahp serve` that is ready. */
 export interface AhpServed {
   readonly cwd: string;
-  readonly program: RunningProgram;
+  readonly program: Running;
   /** `unix:…`, `http://…` and `ws://…`, in this order. */
   readonly endpoints: readonly string[];
   readonly tokenFile: string | undefined;
@@ -21,27 +21,35 @@ export interface AhpServed {
 /** Where the state of a test's user lies. */
 export const stateOf = (cwd: string): string => join(cwd, "state");
 
+const environment = (cwd: string) => ({ XDG_STATE_HOME: stateOf(cwd), XDG_RUNTIME_DIR: cwd });
+
 /** Starts a program whose logs and tokens stay in the test's directory. */
-export const startAhp = (args: readonly string[], cwd: string, input?: string): RunningProgram =>
-  startHarness(["ahp", ...args], {
-    cwd,
-    env: { XDG_STATE_HOME: stateOf(cwd), XDG_RUNTIME_DIR: cwd },
-    ...(input === undefined ? {} : { input }),
+export const startAhp = (args: readonly string[], cwd: string): RunningCommand =>
+  startHarness(["ahp", ...args], { cwd, env: environment(cwd) });
+
+/** Files are named by their whole paths: the directory of this process is another one. */
+const placed = (args: readonly string[], cwd: string): string[] =>
+  args.map((word, at) => {
+    const isNew = ["--unix", "--token-file", "--audit"].includes(args[at - 1] ?? "");
+    return word !== "" && (isNew || existsSync(join(cwd, word))) ? resolve(cwd, word) : word;
   });
 
 /** Runs a command about policies to its end in this process: files that it is named stand in the directory, and are shown by their names. */
 export const ahp = async (args: readonly string[], cwd: string, input = ""): Promise<HarnessEnd> => {
-  const env = { XDG_STATE_HOME: stateOf(cwd), XDG_RUNTIME_DIR: cwd };
-  const placed = args.map((word) => (word !== "" && existsSync(join(cwd, word)) ? join(cwd, word) : word));
-  const { stdout, stderr, ...end } = await harness(["ahp", ...placed], { cwd, env, input });
+  const env = environment(cwd);
+  const { stdout, stderr, ...end } = await harness(["ahp", ...placed(args, cwd)], { cwd, env, input });
   const byName = (text: string) => text.replaceAll(`${cwd}/`, "");
   return { ...end, stdout: byName(stdout), stderr: byName(stderr) };
 };
 
 /** Starts a harness, and waits until it has said where it listens. */
-export const serveAhp = async (args: readonly string[], given?: string): Promise<AhpServed> => {
+export const serveAhp = async (
+  args: readonly string[],
+  given?: string,
+  start: Start = startHarness,
+): Promise<AhpServed> => {
   const cwd = given ?? (await makeWorkspace());
-  const program = startAhp(["serve", ...args], cwd);
+  const program = start(["ahp", "serve", ...placed(args, cwd)], { cwd, env: environment(cwd) });
   const places = ["--unix", "--http", "--stdio"];
   const count = places.filter((place) => args.includes(place)).length + (args.includes("--http") ? 1 : 0);
   await program.reports(new RegExp(`(listening on [^]*){${count}}\\n`));
@@ -90,10 +98,8 @@ export class LineAgent {
     this.#lines = createInterface({ input })[Symbol.asyncIterator]();
   }
 
-  static ofProgram({ child }: RunningProgram): LineAgent {
-    if (!child.stdout || !child.stdin) throw new TypeError("the program has no pipes");
-    const { stdin } = child;
-    return new LineAgent(child.stdout, (text) => void stdin.write(text));
+  static ofProgram(program: Running): LineAgent {
+    return new LineAgent(program.output, (text) => program.write(text));
   }
 
   static ofSocket(path: string): LineAgent {

@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { vi } from "vitest";
-import { binPath, RunningProgram } from "./harness.ts";
+import { RunningCommand } from "./in-process.ts";
 import { ProtocolClient } from "./protocol-client.ts";
 
 export const faults = ["kill", "hang", "slow", "garble", "noise"] as const;
@@ -62,13 +61,13 @@ const exists = (file: string): Promise<boolean> =>
 export class FaultyRuns {
   readonly #directory: string;
   readonly #workspace: string;
-  readonly #program: RunningProgram;
+  readonly #program: RunningCommand;
   readonly #client: ProtocolClient;
   #run = 0;
   /** Numbers of what is done between runs, below 0. */
   #mended = 0;
 
-  private constructor(directory: string, workspace: string, program: RunningProgram) {
+  private constructor(directory: string, workspace: string, program: RunningCommand) {
     this.#directory = directory;
     this.#workspace = workspace;
     this.#program = program;
@@ -82,25 +81,13 @@ export class FaultyRuns {
     await writeFile(join(workspace, "README.md"), "# Demo\n");
     await writeFile(join(directory, "control.json"), JSON.stringify({ run: 0 }));
     await writeFile(join(directory, "events.jsonl"), "");
-    const { PATH = "", HOME = "" } = process.env;
     const endpoint = `stdio:"${process.execPath}" "${fixture}" "${directory}"`;
-    const child = spawn(
-      process.execPath,
-      [binPath, "serve", "--ahp", endpoint, "--policy-timeout", String(timeoutMs / 1000)],
-      {
-        cwd: workspace,
-        env: { PATH, HOME, XDG_STATE_HOME: join(directory, "state") },
-        stdio: ["pipe", "pipe", "pipe"],
-      },
-    );
-    const runs = new FaultyRuns(directory, workspace, new RunningProgram(child));
+    const args = ["serve", "--ahp", endpoint, "--policy-timeout", String(timeoutMs / 1000)];
+    const env = { XDG_STATE_HOME: join(directory, "state") };
+    const program = new RunningCommand(args, { cwd: workspace, env });
+    const runs = new FaultyRuns(directory, workspace, program);
     await runs.#served(0, 0);
     return runs;
-  }
-
-  /** The process that serves. */
-  get pid(): number {
-    return this.#program.child.pid as number;
   }
 
   /** The process of the harness that serves now. */
@@ -164,14 +151,14 @@ export class FaultyRuns {
   }
 
   async close(): Promise<void> {
-    this.#program.child.kill("SIGKILL");
+    this.#program.kill("SIGTERM");
     await this.#program.ended;
     await rm(this.#directory, { recursive: true, force: true });
   }
 
   /** Ends the server as its client would, and gives its exit code. */
   async end(): Promise<number | null> {
-    this.#program.child.stdin?.end();
+    this.#program.endInput();
     return (await this.#program.ended).code;
   }
 

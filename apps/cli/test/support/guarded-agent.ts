@@ -12,8 +12,8 @@ import { createHubClient, type HubClient } from "@harnesskit/hub/client";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { onTestFinished, vi } from "vitest";
-import { makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
-import { harness } from "./in-process.ts";
+import { makeWorkspace, type Running, type Start } from "./harness.ts";
+import { harness, startHarness } from "./in-process.ts";
 
 /** A script that leaves a line each time it runs. */
 const note = (name: string): string => `#!/bin/sh\necho "$@" >> ${name}\n`;
@@ -57,8 +57,8 @@ export class GuardedMachine {
   }
 
   /** Starts the hub, and waits until hooks are answered. */
-  async startHub(): Promise<RunningProgram> {
-    const hub = startHarness(["hub", "--policy", this.#policy], { cwd: this.project, env: this.env });
+  async startHub(start: Start = startHarness): Promise<Running> {
+    const hub = start(["hub", "--policy", this.#policy], { cwd: this.project, env: this.env });
     await hub.reports(/approvals: /);
     return hub;
   }

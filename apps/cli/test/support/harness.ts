@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { onTestFinished, vi } from "vitest";
@@ -44,31 +45,24 @@ export interface HarnessOptions {
   readonly isService?: boolean;
 }
 
-/** A program that runs: its output so far, and its end. */
-export class RunningProgram {
+/** Starts the command: in a process of its own, or in that of the test. */
+export type Start = (args: readonly string[], options: HarnessOptions) => Running;
+
+/** A command that runs, or a program: its output so far, and its end. */
+export abstract class Running {
   stdout = "";
   stderr = "";
-  readonly child: ChildProcess;
-  readonly ended: Promise<HarnessEnd>;
+  /** What is written to its standard output, beside `stdout`. */
+  readonly output = new PassThrough();
+  abstract readonly ended: Promise<HarnessEnd>;
 
-  constructor(child: ChildProcess) {
-    this.child = child;
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      this.stdout += text;
-    });
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.stderr += text;
-    });
-    this.ended = new Promise((resolve) => {
-      child.once("close", (code, signal) =>
-        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr }),
-      );
-    });
-  }
+  /** Writes to its standard input. */
+  abstract write(text: string | Buffer): void;
 
-  write(text: string): void {
-    this.child.stdin?.write(text);
-  }
+  /** Closes its standard input, after this. */
+  abstract endInput(text?: string | Buffer): void;
+
+  abstract kill(signal: NodeJS.Signals): void;
 
   /** Settles when the output holds this. */
   sees(pattern: RegExp): Promise<RegExpMatchArray> {
@@ -87,8 +81,43 @@ export class RunningProgram {
         if (!found) throw new RangeError(`no ${pattern} in ${this.stdout.slice(-4000)}\n${this.stderr}`);
         return found;
       },
-      { timeout: 15_000, interval: 20 },
+      { timeout: 30_000, interval: 20 },
     );
+  }
+}
+
+/** A program in a process of its own. */
+export class RunningProgram extends Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<HarnessEnd>;
+
+  constructor(child: ChildProcess) {
+    super();
+    this.child = child;
+    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+      this.stdout += text;
+      this.output.write(text);
+    });
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+    });
+    this.ended = new Promise((resolve) => {
+      child.once("close", (code, signal) =>
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr }),
+      );
+    });
+  }
+
+  write(text: string | Buffer): void {
+    this.child.stdin?.write(text);
+  }
+
+  endInput(text?: string | Buffer): void {
+    this.child.stdin?.end(text);
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
   }
 }
 
@@ -116,18 +145,19 @@ export const startProgram = (
 };
 
 /** Throws for a hub in the state that the tests share: it would judge what other test files run. */
-export const startHarness = (args: readonly string[], options: HarnessOptions): RunningProgram => {
-  const { XDG_STATE_HOME, HOME } = options.env ?? {};
+export const checkState = (args: readonly string[], { env = {} }: HarnessOptions): void => {
+  const { XDG_STATE_HOME, HOME } = env;
   const isShared = XDG_STATE_HOME === undefined || (XDG_STATE_HOME === "" && HOME === undefined);
   if (args[0] === "hub" && isShared && !args.includes("--state")) {
     throw new TypeError("a hub needs a state of its own: set XDG_STATE_HOME in env");
   }
-  return startProgram(process.execPath, [binPath, ...args], options);
 };
 
-/** Runs the program to its end in a process of its own, with nothing to read: for what only a process can show. */
-export const harnessProcess = (args: readonly string[], options: HarnessOptions): Promise<HarnessEnd> =>
-  startHarness(args, { input: "", ...options }).ended;
+/** Starts the built program in a process of its own: for what only a process can show, such as its kill. */
+export const startProcess = (args: readonly string[], options: HarnessOptions): RunningProgram => {
+  checkState(args, options);
+  return startProgram(process.execPath, [binPath, ...args], options);
+};
 
 /** The processes whose command line holds this text. */
 const processesWith = async (text: string): Promise<string[]> => {

@@ -1,5 +1,5 @@
 import { vi } from "vitest";
-import type { RunningProgram } from "./harness.ts";
+import type { Running } from "./harness.ts";
 
 interface Message {
   readonly id?: number;
@@ -10,13 +10,13 @@ interface Message {
 }
 
 /** Speaks the protocol with `harness serve`, one JSON line at a time. Every line of its output must be JSON-RPC. */
-export class ProtocolClient {
+export class ProtocolClient<Program extends Running = Running> {
   #nextId = 1;
   readonly #messages: Message[] = [];
   /** Characters of the output that were read. */
   #read = 0;
 
-  constructor(readonly program: RunningProgram) {}
+  constructor(readonly program: Program) {}
 
   /** What the server has written so far; the same array at every call. Throws for a line that is not JSON. */
   get messages(): readonly Message[] {

@@ -2,30 +2,27 @@ import { join } from "node:path";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { onTestFinished, vi } from "vitest";
-import { makeWorkspace, type RunningProgram, startHarness } from "./harness.ts";
+import { makeWorkspace, type Running, type Start, startProcess } from "./harness.ts";
+import { startHarness } from "./in-process.ts";
+import { ProtocolClient } from "./protocol-client.ts";
 
 export interface SocketServer {
   readonly cwd: string;
   readonly endpoint: string;
-  readonly program: RunningProgram;
+  readonly program: Running;
 }
 
 /** `harness serve --listen` as a service, ready to be connected to. */
-export const serveSocket = async ({ cwd }: { cwd?: string } = {}): Promise<SocketServer> => {
-  const directory = cwd ?? (await makeWorkspace());
-  const path = join(directory, ".harness", "s.sock");
-  const program = startHarness(["serve", "--no-policy", "--listen", `unix:${path}`], {
-    cwd: directory,
-    isService: true,
-  });
-  await vi.waitFor(
-    () => {
-      if (!program.stderr.includes("listening on")) throw new RangeError(`not yet: ${program.stderr}`);
-    },
-    { timeout: 15_000, interval: 20 },
-  );
-  return { cwd: directory, endpoint: `unix:${path}`, program };
+export const serveSocket = async (given?: string, start: Start = startHarness): Promise<SocketServer> => {
+  const cwd = given ?? (await makeWorkspace());
+  const endpoint = `unix:${join(cwd, ".harness", "s.sock")}`;
+  const program = start(["serve", "--no-policy", "--listen", endpoint], { cwd, isService: true });
+  await program.reports(/listening on/);
+  return { cwd, endpoint, program };
 };
+
+/** The same in a process of its own, which can be killed. */
+export const serveProcess = (cwd?: string): Promise<SocketServer> => serveSocket(cwd, startProcess);
 
 interface Notification {
   readonly method: string;
@@ -82,22 +79,30 @@ export class SocketClient {
 
 /** Kills a server as `kill -9` does, and waits until it is gone. */
 export const killServer = async ({ program }: SocketServer): Promise<void> => {
-  program.child.kill("SIGKILL");
+  program.kill("SIGKILL");
   await program.ended;
 };
 
 /** A server with a thread whose turn waits, and the client that started it. */
-export const waitingThread = async (command = "echo ran >> ran.txt") => {
-  const server = await serveSocket();
+export const waitingThread = async (command = "echo ran >> ran.txt", start: Start = startHarness) => {
+  const server = await serveSocket(undefined, start);
   const client = await SocketClient.connect(server, "starter");
   const threadId = await client.createThread("The task");
   const requestId = await client.waitingApproval(threadId, `run the command: ${command}`);
   return { server, client, threadId, requestId, cwd: server.cwd };
 };
 
-/** A thread whose turn waits, left by a server that was killed. */
+/** The same, of a server that can be killed. */
+export const waitingInProcess = (command?: string) => waitingThread(command, startProcess);
+
+/** A thread whose turn waits, left by a server whose input has ended. */
 export const leftWaiting = async (command: string): Promise<{ cwd: string; threadId: string }> => {
-  const { server, cwd, threadId } = await waitingThread(command);
-  await killServer(server);
+  const cwd = await makeWorkspace();
+  const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
+  const threadId = await client.createThread();
+  await client.startTurn(threadId, `run the command: ${command}`);
+  await client.notified("approval.requested");
+  client.program.endInput();
+  await client.program.ended;
   return { cwd, threadId };
 };

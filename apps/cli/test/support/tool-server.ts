@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished, vi } from "vitest";
-import { makeWorkspace, noPolicyNotice, startHarness } from "./harness.ts";
+import { makeWorkspace, noPolicyNotice, RunningProgram, type Start } from "./harness.ts";
+import { startHarness } from "./in-process.ts";
 import { ProtocolClient } from "./protocol-client.ts";
 
 export interface ToolItem {
@@ -23,6 +24,8 @@ export interface ToolServerOptions {
   readonly workspace?: string;
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
+  /** @default in this process, whose directory for temporary files is another one */
+  readonly start?: Start;
 }
 
 /** `harness serve` without a policy, with a directory for temporary files and a state of its own, and a client that uses its tools. */
@@ -35,12 +38,13 @@ export class ToolServer {
     readonly client: ProtocolClient,
   ) {}
 
-  static async start({ workspace, args = [], env = {} }: ToolServerOptions = {}): Promise<ToolServer> {
+  static async start(options: ToolServerOptions = {}): Promise<ToolServer> {
+    const { workspace, args = [], env = {}, start = startHarness } = options;
     const cwd = workspace ?? (await makeWorkspace());
     const temporary = await makeDirectory("hk-");
     const state = env.XDG_STATE_HOME ?? (await makeDirectory("hk-state-"));
     const environment = { TMPDIR: temporary, XDG_STATE_HOME: state, ...env };
-    const program = startHarness(["serve", "--no-policy", ...args], { cwd, env: environment });
+    const program = start(["serve", "--no-policy", ...args], { cwd, env: environment });
     return new ToolServer(cwd, temporary, state, new ProtocolClient(program));
   }
 
@@ -129,6 +133,8 @@ export class ToolServer {
 
   /** The process id of the agent that runs. */
   async agentPid(): Promise<number> {
+    const { program } = this;
+    const parent = program instanceof RunningProgram ? program.child.pid : process.pid;
     const pids = await vi.waitFor(
       async () => {
         const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,ppid=,stat=,args="]);
@@ -137,9 +143,7 @@ export class ToolServer {
           .map((line) => line.trim().split(/\s+/))
           .filter(
             ([, ppid, stat, , file]) =>
-              Number(ppid) === this.program.child.pid &&
-              file?.endsWith("dist/agent.cjs") &&
-              !stat?.startsWith("Z"),
+              Number(ppid) === parent && file?.endsWith("dist/agent.cjs") && !stat?.startsWith("Z"),
           );
         if (found.length !== 1) throw new RangeError(`${found.length} agents: ${this.program.stderr}`);
         return found;
