@@ -1,7 +1,7 @@
 import type { Event, ModelRef } from "@harnesskit/protocol/threads";
 import { type Channel, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
-import { EventOutbox } from "./event-outbox.ts";
+import { EventOutbox, type ReadEvents } from "./event-outbox.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { TurnQueue } from "./turn-queue.ts";
 
@@ -28,14 +28,15 @@ export class ConnectedClient {
     label: string,
     readonly peer: Peer,
     readonly channel: Channel,
-    { store, limits, onError }: ServerSettings,
+    { limits, onError }: ServerSettings,
+    read: ReadEvents,
     readonly options: ThreadConnectOptions = {},
   ) {
     this.label = label;
     this.outbox = new EventOutbox({
       peer,
       maxLength: limits.maxOutboxLength,
-      read: (threadId, afterSeq) => store.events(threadId, { afterSeq }),
+      read,
       onTooLarge: onError,
       onFailure: (error) => {
         if (HarnessError.isInstance(error) && error.code === "connection_closed") return;
@@ -74,17 +75,19 @@ export class ConnectedClient {
 /** The clients that are connected: each hears of the threads that it subscribed to, or of all before it ever did. */
 export class Connections {
   readonly #settings: ServerSettings;
+  readonly #read: ReadEvents;
   readonly #all = new Set<ConnectedClient>();
   readonly #watchers = new Set<() => void>();
   #count = 0;
 
-  constructor(settings: ServerSettings) {
+  constructor(settings: ServerSettings, read: ReadEvents) {
     this.#settings = settings;
+    this.#read = read;
   }
 
   add(peer: Peer, channel: Channel, options?: ThreadConnectOptions): ConnectedClient {
     const label = `client-${++this.#count}`;
-    const connection = new ConnectedClient(label, peer, channel, this.#settings, options);
+    const connection = new ConnectedClient(label, peer, channel, this.#settings, this.#read, options);
     this.#all.add(connection);
     const remove = () => {
       this.#all.delete(connection);

@@ -3,12 +3,14 @@ import { createDeferred, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { logChanged } from "./errors.ts";
 
+/** Reads the events of a thread after a number, from the store. */
+export type ReadEvents = (threadId: string, afterSeq: number) => AsyncIterable<Event>;
+
 export interface OutboxOptions {
   readonly peer: Peer;
   /** Characters that may wait; with more, the threads that wait are served from their logs. */
   readonly maxLength: number;
-  /** The events of a thread after a number, from the store. */
-  readonly read: (threadId: string, afterSeq: number) => AsyncIterable<Event>;
+  readonly read: ReadEvents;
   /** Called with the error of an event that exceeds a message of the client, which goes on behind it. */
   readonly onTooLarge: (error: HarnessError) => void;
   /** Called when the client can no longer be served. */

@@ -1,4 +1,4 @@
-import type { Item, ItemData, ItemOf } from "@harnesskit/protocol/threads";
+import type { Event, Item, ItemData, ItemOf } from "@harnesskit/protocol/threads";
 import { canonicalJson, digest } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import {
@@ -8,6 +8,7 @@ import {
   promptDigest,
   promptPermission,
 } from "./approval-answer.ts";
+import type { Question } from "./question.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { AnswerSeal } from "./thread-store.ts";
 import type { AgentProfile, TurnRequest } from "./turn-runner.ts";
@@ -76,6 +77,16 @@ const isSameJson = (one: unknown, other: unknown): boolean => {
     // A value without a canonical form was never asked about.
     return false;
   }
+};
+
+/** Whether an event of a log shows a question that waits as it was asked. */
+export const isAsAsked = ({ type, data }: Event, questions: ReadonlyMap<string, Question>): boolean => {
+  let shown: Pick<ItemData<"approval">, "requestId" | "metadata"> | undefined;
+  if (type === "approval.requested") shown = data;
+  else if ((type === "item.started" || type === "item.updated") && data.item.type === "approval")
+    shown = data.item.data;
+  const asked = shown && questions.get(shown.requestId);
+  return !asked || isSameJson(asked.metadata, shown?.metadata);
 };
 
 /** Whether clients were notified of the question as it stands, and its digest is the one that is computed. */

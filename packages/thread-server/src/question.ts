@@ -72,6 +72,11 @@ export class Question {
     else sharedSignal(turn.signal).addEventListener("abort", this.#giveUp, { once: true });
   }
 
+  /** What humans are shown. */
+  get metadata() {
+    return this.#item.data.metadata;
+  }
+
   /** The answer that is being stored. */
   get storing() {
     return this.#storing;

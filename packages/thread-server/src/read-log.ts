@@ -21,7 +21,7 @@ export interface Page {
 
 /** Reads a part of a log, as much as fits. Rejects with `log_changed` when the log ends before its last event. */
 export const readPage = async (
-  store: ThreadStore,
+  store: Pick<ThreadStore, "events">,
   threadId: string,
   { afterSeq, limit, maxBytes, lastSeq = 0 }: PageRequest,
 ): Promise<Page> => {

@@ -108,10 +108,9 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
       toThreadPage(await settings.store.list(), params, settings.limits.maxPageBytes),
     "thread.get": ({ threadId, afterSeq = 0, limit }) =>
       sessions.read(threadId, async (thread, session) => {
-        const { store, limits } = settings;
-        const { maxPageBytes: maxBytes } = limits;
+        const { maxPageBytes: maxBytes } = settings.limits;
         const page = { afterSeq, limit, maxBytes, lastSeq: session?.state.lastSeq };
-        const { events, isCut } = await readPage(store, threadId, page);
+        const { events, isCut } = await readPage(sessions, threadId, page);
         // Only a client that asks for pages knows that more may follow.
         if (isCut && limit === undefined) throw resultTooLarge("thread.get", maxBytes);
         const last = events.at(-1);

@@ -48,7 +48,9 @@ class Server implements ThreadServer {
 
   constructor(options: ThreadServerOptions) {
     this.#settings = resolveSettings(options);
-    this.#connections = new Connections(this.#settings);
+    this.#connections = new Connections(this.#settings, (threadId, afterSeq) =>
+      this.#sessions.events(threadId, { afterSeq }),
+    );
     this.#sessions = new ThreadSessions(this.#settings, this.#connections);
     this.#resumption = new QueueResumption(this.#sessions);
     this.#methods = createMethods(this.#sessions);

@@ -1,4 +1,4 @@
-import type { Thread } from "@harnesskit/protocol/threads";
+import type { Event, Thread } from "@harnesskit/protocol/threads";
 import { wait } from "@harnesskit/wire";
 import type { Connections } from "./connections.ts";
 import {
@@ -6,15 +6,18 @@ import {
   isLogChanged,
   isLogDamaged,
   isStoreFailure,
+  logChanged,
   threadLocked,
   threadNotFound,
   turnActive,
 } from "./errors.ts";
 import { FollowedThreads, type LogEnd } from "./followed-threads.ts";
+import { isAsAsked } from "./pending-work.ts";
 import { readLastTurns } from "./read-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ThreadSession } from "./thread-session.ts";
 import { ThreadState } from "./thread-state.ts";
+import type { ReadEventsOptions } from "./thread-store.ts";
 
 /** How often a server is asked for a thread, and the thread is tried. */
 const handOverPollMs = 100;
@@ -130,6 +133,18 @@ export class ThreadSessions {
     } catch (error) {
       if (!isLocked(error)) throw error;
       return false;
+    }
+  }
+
+  /**
+   * Reads the events of a thread. Throws `log_changed` where the log does not show a question that waits as it was asked: who can
+   * write the log does not choose what a human sees.
+   */
+  async *events(threadId: string, options: ReadEventsOptions): AsyncIterable<Event> {
+    for await (const event of this.settings.store.events(threadId, options)) {
+      const questions = this.#open.get(threadId)?.opened?.questions;
+      if (questions !== undefined && !isAsAsked(event, questions)) throw logChanged();
+      yield event;
     }
   }
 

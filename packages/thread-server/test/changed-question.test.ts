@@ -115,3 +115,35 @@ describe("a question that waited, and whose log was changed while no server ran"
     await expectEnded(await killedAndChanged(dir.path, change, { promptGate }), { promptGate });
   });
 });
+
+describe("a question that waits, and whose log is changed in its place", () => {
+  it.each(["thread.get", "thread.subscribe"])("is not shown by %s, and its turn ends", async (method) => {
+    await using dir = await temporaryDirectory();
+    const errors: unknown[] = [];
+    const { server, client, tool } = serve(dir.path, { onError: (error) => errors.push(error) });
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "go");
+    const { params } = await client.notification("approval.requested");
+    const log = join(dir.path, "threads", threadId, "events.jsonl");
+    const text = await readFile(log, "utf8");
+    await writeFile(log, text.replaceAll("rm -rf build", "ls -la  tests"), { flag: "r+" });
+    const second = RawClient.connect(server);
+    const answer = await second.call(method, { threadId, afterSeq: 0 });
+    if (method === "thread.get") expect(answer.error?.code).toBe(-32603);
+    if (method === "thread.subscribe") {
+      await expect.poll(() => errors.length + second.all("approval.requested").length).toBeGreaterThan(0);
+      expect(errors).toMatchObject([{ code: "store_failed", detail: "log_changed" }]);
+    }
+    const shown = second.all("approval.requested").map(({ metadata }) => metadata.input);
+    expect(shown).not.toContainEqual({ command: "ls -la  tests" });
+    if (method === "thread.get") {
+      await client.closed;
+      const { requestId } = params;
+      const again = RawClient.connect(server);
+      const { error } = await again.call("approval.respond", { requestId, decision: "once" });
+      expect(error?.code).toBe(-32004);
+      expect(tool.runs).toEqual([]);
+    }
+    await server.close();
+  });
+});
