@@ -1,5 +1,6 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
+import { transform } from "esbuild";
 import { build } from "rolldown";
 import { licences } from "./licences.mjs";
 
@@ -19,6 +20,7 @@ export const programs = {
       "@harnesskit/conformance",
     ],
     together: {
+      zod: /[\\/]node_modules[\\/]zod[\\/]/,
       start: /[\\/]cli[\\/]src[\\/]command-line\.ts$/,
       threads: /[\\/]cli[\\/]src[\\/]threads[\\/]threads\.ts$/,
       hub: /[\\/]cli[\\/]src[\\/]inbox[\\/](?:inbox|timeline)\.ts$/,
@@ -58,6 +60,15 @@ const withoutUnused = {
   },
 };
 
+/** Makes the code smaller, and ASCII only: Node holds such a file in half the memory, and parses it in less time. */
+const smallCode = {
+  name: "small-code",
+  async renderChunk(code) {
+    const options = { target: "node20", charset: "ascii", minifyWhitespace: true, minifySyntax: true };
+    return (await transform(code, options)).code;
+  },
+};
+
 /** A plugin of the build: what begins as a program may be started. */
 export const executable = {
   name: "executable",
@@ -74,9 +85,12 @@ const buildCommonJs = (dir, entries, define, { external = [], plugins = [], code
     platform: "node",
     external: external.map((name) => new RegExp(`^${name}(?:/|$)`)),
     // From the sources of siblings: each command then loads only the files that it needs, and not whole packages.
-    resolve: { conditionNames: ["@harnesskit/source", "import", "module", "node", "default"] },
+    resolve: {
+      conditionNames: ["@harnesskit/source", "import", "module", "node", "default"],
+      mainFields: ["module", "main"],
+    },
     transform: { target: "node20", define },
-    plugins: [...plugins, withoutUnused, executable],
+    plugins: [...plugins, withoutUnused, smallCode, executable],
     onLog(level, log, handler) {
       if (log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") handler(level, log);
     },
@@ -85,7 +99,6 @@ const buildCommonJs = (dir, entries, define, { external = [], plugins = [], code
       format: "cjs",
       entryFileNames: "[name].cjs",
       chunkFileNames: "[name]-[hash].cjs",
-      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
       comments: false,
       codeSplitting,
     },

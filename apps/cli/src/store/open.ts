@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { GraphStore } from "@harnesskit/graph";
-import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "@harnesskit/store-postgres";
+import type { PostgresStore, PostgresStoreOptions } from "@harnesskit/store-postgres";
 import { openContinuationStore, openSqliteStore, StoreError } from "@harnesskit/store-sqlite";
 import { HarnessError } from "@harnesskit/wire";
 import { type CliError, logFailure, unavailableError, usageError } from "../cli-error.ts";
@@ -48,13 +48,14 @@ export const openPostgres = (
   name: string,
   options: Pick<PostgresStoreOptions, "approvals" | "limits"> = {},
 ): Promise<PostgresStore> =>
-  opening(location, () =>
-    openPostgresStore({
+  opening(location, async () => {
+    const { openPostgresStore } = await import("@harnesskit/store-postgres");
+    return openPostgresStore({
       ...options,
       ...schemaOf(location),
       onError: (error) => logFailure(`${name}: the store`, error),
-    }),
-  );
+    });
+  });
 
 /** The name of the key that signs continuations, the claim of one, and what shells left with it. */
 export type Continuations = Pick<
