@@ -152,26 +152,25 @@ class HarnessClient implements AhpClient {
     options: EventFields & AhpCallOptions = {},
   ): Promise<Verdict<DecisionFor<T>>> {
     const { session_id: sessionId = this.sessionId, agent_id: agentId = this.agentId } = options;
-    return tracedQuestion({ eventType, sessionId, agentId, payload }, () =>
+    return tracedQuestion({ eventType, sessionId, agentId, input: payload }, () =>
       this.#decide(eventType, payload, options),
     );
   }
 
-  async #decide<T extends BlockingEventType>(
+  #decide<T extends BlockingEventType>(
     eventType: T,
     payload: EventPayloadInput<T>,
     options: EventFields & AhpCallOptions,
   ): Promise<Verdict<DecisionFor<T>>> {
-    const event = this.#createEvent(eventType, payload, options, true);
-    const call = this.#callOptions(eventType, options, () => assertDepth(event, this.#limits));
-    this.#events++;
-    let outcome: unknown;
+    const judge = (outcome: unknown) => this.#judge.verdict<DecisionFor<T>>(eventType, outcome);
     try {
-      outcome = await this.#session.request("ahp/event", event, call);
+      const event = this.#createEvent(eventType, payload, options, true);
+      const call = this.#callOptions(eventType, options, () => assertDepth(event, this.#limits));
+      this.#events++;
+      return this.#session.request("ahp/event", event, call).then(judge, judge);
     } catch (error) {
-      outcome = error;
+      return Promise.reject(error);
     }
-    return this.#judge.verdict(eventType, outcome);
   }
 
   notify<T extends NotificationEventType>(

@@ -27,16 +27,16 @@ interface Asked {
   readonly eventType: AhpEventType;
   readonly sessionId: string;
   readonly agentId: string;
-  readonly payload: unknown;
+  readonly input: unknown;
 }
 
 /** Asks a harness in a span, where something observes. */
 export const tracedQuestion = <T extends BlockingEventType>(
-  { payload, ...asked }: Asked,
+  asked: Asked,
   decide: () => Promise<Verdict<DecisionFor<T>>>,
 ): Promise<Verdict<DecisionFor<T>>> =>
   traced(
-    () => decisionSpan("client", { ...asked, tool: namedTool(payload), input: payload }),
+    () => decisionSpan("client", { ...asked, tool: namedTool(asked.input) }),
     (span) => (span === undefined ? decide() : recordVerdict(span, decide())),
   );
 

@@ -62,13 +62,14 @@ export class JournalQueue {
       const problem = `cannot be written, and ${this.#options.maxBytes} bytes wait for it already`;
       throw new JournalError("journal_full", this.#journal.path, problem);
     }
-    const last = this.#groups.at(-1);
-    if (last === undefined || rotateTo !== undefined) this.#groups.push({ rotateTo, text, lines: 1, bytes });
-    else {
-      last.text += text;
-      last.lines++;
-      last.bytes += bytes;
+    let group = this.#groups.at(-1);
+    if (group === undefined || rotateTo !== undefined) {
+      group = { rotateTo, text: "", lines: 0, bytes: 0 };
+      this.#groups.push(group);
     }
+    group.text += text;
+    group.lines++;
+    group.bytes += bytes;
     this.#bytes += bytes;
     this.#timer ??= setTimeout(this.#onTimer, groupMs);
     return bytes;
@@ -100,7 +101,13 @@ export class JournalQueue {
 
   async #writeAll(): Promise<void> {
     try {
-      while (this.#groups[0] !== undefined) await this.#writeGroup(this.#groups[0]);
+      for (let group = this.#groups[0]; group !== undefined; group = this.#groups[0]) {
+        if (group.rotateTo !== undefined) await this.#journal.rotate(group.rotateTo);
+        group.rotateTo = undefined;
+        this.#journal.append(group.text);
+        this.#groups.shift();
+        this.#bytes -= group.bytes;
+      }
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing) callSafely(() => this.#options.onError(error));
@@ -110,13 +117,5 @@ export class JournalQueue {
       this.#timer = setTimeout(this.#onTimer, retryMs).unref();
       throw error;
     }
-  }
-
-  async #writeGroup(group: Group): Promise<void> {
-    if (group.rotateTo !== undefined) await this.#journal.rotate(group.rotateTo);
-    group.rotateTo = undefined;
-    this.#journal.append(group.text);
-    this.#groups.shift();
-    this.#bytes -= group.bytes;
   }
 }

@@ -174,11 +174,11 @@ class NewlineDecoder implements Decoder {
   }
 
   #readBytes(bytes: Uint8Array, out: unknown[]): void {
-    const ends = () => lineText(firstBytes(bytes, nothing), lastBytes(nothing, bytes));
-    this.#read(this.#reader.decode(bytes), out, ends);
+    this.#read(this.#reader.decode(bytes), out, bytes);
   }
 
-  #read(text: string | undefined, out: unknown[], ends = () => endsOf(text ?? "")): void {
+  /** `bytes` are the line's where it has no text. */
+  #read(text: string | undefined, out: unknown[], bytes = nothing): void {
     const line = text?.startsWith(byteOrderMark) ? text.slice(1) : text;
     if (line !== undefined && line.trim() === "") return;
     const at = out.length;
@@ -187,7 +187,8 @@ class NewlineDecoder implements Decoder {
     const read = out[at];
     if (read instanceof InvalidMessageError) {
       const { reason, message, cause } = read;
-      out[at] = new InvalidMessageError(reason, message, { cause, ends: ends() });
+      const ends = endsOf(text ?? new TextDecoder().decode(bytes));
+      out[at] = new InvalidMessageError(reason, message, { cause, ends });
     } else if (line !== undefined) out[at] = new JsonLine(line, read);
   }
 }
