@@ -1,11 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { helloAgent } from "./support/agents.ts";
 import { makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
-const helloAgent = fileURLToPath(new URL("../../examples/hello-agent", import.meta.url));
 const secretName = "Ada-Lovelace-1815";
 
 /** A log of one call, written by a core. */

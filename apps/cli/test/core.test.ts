@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, vi } from "vitest";
+import { helloAgent, sdk } from "./support/agents.ts";
 import { makeWorkspace, nothingRunsWith } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 
-const helloAgent = fileURLToPath(new URL("../../examples/hello-agent", import.meta.url));
 const greet = "com.example.hello/greet";
 
 /** A directory with an agent whose program is this text. */
@@ -19,8 +18,6 @@ const makeAgent = async (program: string, manifest: object = {}): Promise<string
     }),
     "agent.mjs": program,
   });
-
-const sdk = JSON.stringify(new URL("../../../packages/agent-sdk/dist/index.js", import.meta.url).href);
 
 describe("harness core", () => {
   it("lists the tools that the agents registered, and ends with nothing left", async () => {
@@ -103,7 +100,7 @@ describe("harness core", () => {
   it("streams what a tool says to standard error, made safe", async () => {
     const cwd = await makeWorkspace();
     const agent = await makeAgent(`
-      import { defineAgent, tool } from ${sdk};
+      import { defineAgent, tool } from "${sdk}";
       const say = tool({ name: "say", description: "Says", effects: "read", input: { type: "object" }, async run(_input, context) {
         await context.stdout("one\\n");
         await context.status("\\u001b[31mtwo\\n");
@@ -144,7 +141,7 @@ describe("harness core", () => {
   it("says on standard error and in the audit which tools it rejected, and lists the others", async () => {
     const cwd = await makeWorkspace();
     const agent = await makeAgent(`
-      import { defineAgent, tool } from ${sdk};
+      import { defineAgent, tool } from "${sdk}";
       const run = () => ({});
       const good = tool({ name: "good", description: "Good", input: { type: "object" }, run });
       const properties = Object.fromEntries(Array.from({ length: 600 }, (_, n) => ["p" + n, { type: "string" }]));
@@ -181,7 +178,7 @@ describe("what an agent may do beyond reading", () => {
   const writer = () =>
     makeAgent(
       `
-      import { defineAgent, tool } from ${sdk};
+      import { defineAgent, tool } from "${sdk}";
       const input = { type: "object" };
       const write = tool({ name: "write", description: "Writes", input, effects: "write", run: () => ({ wrote: 1 }) });
       const peek = tool({ name: "peek", description: "Reads", input, effects: "read", permissions: ["fs.read"], run: () => ({}) });
@@ -297,7 +294,7 @@ describe("a tool that requires a directive", () => {
     const cwd = await makeWorkspace();
     const env = { XDG_STATE_HOME: join(cwd, "state") };
     const agent = await makeAgent(`
-      import { defineAgent, tool } from ${sdk};
+      import { defineAgent, tool } from "${sdk}";
       const deploy = tool({ name: "deploy", description: "Deploys", input: { type: "object" }, effects: "read", requiresDirective: true, run: () => ({ done: 1 }) });
       await defineAgent({ id: "${id}", version: "1.0.0", tools: [deploy] }).run();
     `);

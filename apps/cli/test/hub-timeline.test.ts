@@ -18,7 +18,11 @@ const withRows = async (start: Start = startHarness) => {
   onTestFinished(() => agent.close());
   await agent.connect();
   const asks = (tool_name: string, args: object) =>
-    agent.decide("pre_action", { action_type: "tool_call", tool_name, arguments: args as never });
+    agent.decide(
+      "pre_action",
+      { action_type: "tool_call", tool_name, arguments: args as never },
+      { metadata: { wait_ms: 0 } },
+    );
   await agent.decide("pre_prompt", { prompt: "tidy up\nplease" });
   await asks("read", { path: "a.txt" });
   await asks("bash", { command: "rm -rf /" });

@@ -181,16 +181,9 @@ describe("harness run under a harness elsewhere", () => {
       "{ name: shut, when: { event: pre_prompt }, then: { decision: block, reason: not today } }",
     );
     const socket = join(cwd, "ahp.sock");
-    const args = [
-      "ahp",
-      "serve",
-      "--unix",
-      socket,
-      "--policy",
-      "policy.yaml",
-      "--audit",
-      join(cwd, "log", "a.jsonl"),
-    ];
+    const log = join(cwd, "log", "a.jsonl");
+    const policy = join(cwd, "policy.yaml");
+    const args = ["ahp", "serve", "--unix", socket, "--policy", policy, "--audit", log];
     const elsewhere = startHarness(args, { cwd });
     await elsewhere.reports(/listening on unix:/);
     const { code, stderr } = await harness(["run", "--ahp", `unix:${socket}`, "read README.md"], { cwd });

@@ -2,7 +2,7 @@ import { methods } from "@agentclientprotocol/sdk";
 import { sha256Digest } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { describe, expect, it, vi } from "vitest";
-import { guardAgent } from "./support/acp.ts";
+import { agentProgram, guardAgent } from "./support/acp.ts";
 
 const allow = () => ({ decision: "allow" });
 const block = () => ({ decision: "block", reason: "not here" });
@@ -430,7 +430,7 @@ describe("the end of an ACP proxy", () => {
   });
 
   it("comes with the end of the agent: what waits is withdrawn, and its failure is the reason", async () => {
-    const guarded = await guardAgent(wait);
+    const guarded = await guardAgent(wait, { command: agentProgram });
     const { editor, session: sessionId } = guarded;
     const prompt = (steps: object[]) =>
       editor

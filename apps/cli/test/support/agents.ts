@@ -1,16 +1,34 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
+import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
 
 /** The agent in Python of the conformance suite: `echo`, `act`, and `extra`, which changes things. */
 export const pythonAgent = fileURLToPath(new URL("../../../../conformance/peers", import.meta.url));
-const example = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
-export const helloAgent = example("hello-agent");
-const sdk = pathToFileURL(
-  fileURLToPath(new URL("../../../../packages/agent-sdk/dist/index.js", import.meta.url)),
-).href;
+const fromRoot = (path: string) => new URL(`../../../../${path}`, import.meta.url);
+
+/** A directory whose agents find their SDK as one file, which starts in half the time; and the example that greets. */
+const home = await (async () => {
+  const { directory } = await buildSourceBundle(fromRoot("packages/agent-sdk/src/index.ts"));
+  process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
+  const modules = join(directory, "node_modules", "@harnesskit", "agent-sdk");
+  await mkdir(modules, { recursive: true });
+  await writeFile(join(modules, "index.js"), 'export * from "../../../bundle.mjs";');
+  await writeFile(join(modules, "package.json"), '{"type":"module","exports":"./index.js"}');
+  const example = fileURLToPath(fromRoot("apps/examples/hello-agent"));
+  await symlink(await realpath(join(example, "node_modules/zod")), join(directory, "node_modules", "zod"));
+  await mkdir(join(directory, "hello-agent"));
+  for (const name of ["opensentience.agent.json", "agent.mjs"])
+    await copyFile(join(example, name), join(directory, "hello-agent", name));
+  return directory;
+})();
+
+/** The address of the SDK. */
+export const sdk = pathToFileURL(join(home, "bundle.mjs")).href;
+export const helloAgent = join(home, "hello-agent");
 
 export const makeDirectory = async (): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), "hk-a-"));

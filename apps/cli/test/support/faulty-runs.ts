@@ -118,7 +118,7 @@ export class FaultyRuns {
       () => {
         if (!since().some(isEnd) && !approval()) throw new RangeError(`no end of run ${run}`);
       },
-      { timeout: 30_000, interval: 10 },
+      { timeout: 30_000, interval: 30 },
     );
     const ends = since().filter(isEnd);
     const [end] = ends;
@@ -188,7 +188,7 @@ export class FaultyRuns {
       async () => {
         if ((await this.#handshakes()).length <= handshakes) throw new RangeError("no handshake yet");
       },
-      { timeout: 30_000, interval: 20 },
+      { timeout: 30_000, interval: 50 },
     );
     await vi.waitFor(
       async () => {
@@ -211,7 +211,7 @@ export class FaultyRuns {
       async () => {
         if ((await this.events(run)).at(-1)?.status !== "completed") throw new RangeError("not told yet");
       },
-      { timeout: 30_000, interval: 10 },
+      { timeout: 30_000, interval: 30 },
     );
   }
 }

@@ -7,9 +7,26 @@ import { expect, onTestFinished, vi } from "vitest";
 import { type AcpAskingRule, createAcpProxy, type EditPreview } from "../../src/acp/index.ts";
 import { createActionJudge } from "../../src/proxy/action-judge.ts";
 import type { ProxyLimits } from "../../src/proxy/limits.ts";
+import { serveAgent } from "../fixtures/acp-agent.mjs";
 import { type Decide, type TestHarness, testHarness } from "./test-harness.ts";
 
-const fixture = fileURLToPath(new URL("../fixtures/acp-agent.mjs", import.meta.url));
+/** The agent of the fixture, as a program. */
+export const agentProgram = [
+  process.execPath,
+  fileURLToPath(new URL("../fixtures/acp-agent.mjs", import.meta.url)),
+];
+
+const lines = { keepLines: true, maxFrameBytes: 1024 * 1024 };
+
+/** The agent of the fixture, in this process. */
+const agentHere = (about: object) => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  serveAgent(about, input, output);
+  return createStdioChannel({ input: output, output: input, watchParent: false, ...lines });
+};
+
+const startProgram = ([command = "", ...args]: readonly string[]) =>
+  createChildTransport({ command, args, stderr: "ignore", ...lines }).connect();
 
 export interface GuardedAgent extends TestHarness {
   /** The SDK's client, as an editor has it. */
@@ -47,6 +64,7 @@ export const guardAgent = async (
     readonly prompts?: boolean;
     /** The option that the editor's user chooses. @default the first */
     readonly choose?: (options: any[]) => string | undefined;
+    /** @default the fixture, in this process */
     readonly command?: readonly string[];
     /** What the fixture says of itself and of its sessions. */
     readonly agent?: object;
@@ -60,13 +78,8 @@ export const guardAgent = async (
   const { ahp = harness.ahp } = options;
   const asked: GuardedAgent["asked"] = [];
   const notes: string[] = [];
-  const lines = { keepLines: true, maxFrameBytes: 1024 * 1024 };
-  const [program = process.execPath, ...args] = options.command ?? [
-    process.execPath,
-    fixture,
-    JSON.stringify(options.agent ?? {}),
-  ];
-  const agent = await createChildTransport({ command: program, args, stderr: "ignore", ...lines }).connect();
+  const { command } = options;
+  const agent = command === undefined ? agentHere(options.agent ?? {}) : await startProgram(command);
   const [input, output] = [new PassThrough(), new PassThrough()];
   const proxy = createAcpProxy({
     editor: createStdioChannel({ input, output, watchParent: false, ...lines }),
