@@ -1,7 +1,7 @@
 import { redactedPlaceholder as redacted } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
 import { isoTime } from "@harnesskit/wire/time";
-import type { AuditDetails, AuditEntryInput } from "./entry.ts";
+import type { AuditEntryInput } from "./entry.ts";
 import type { AuditEntryLimits } from "./limits.ts";
 import type { Redactor } from "./redactor.ts";
 
@@ -19,8 +19,9 @@ const escapeOf = (character: string): string => {
   return escaped;
 };
 
-const quoted = (text: string): string => {
-  const json = JSON.stringify(text);
+/** What stands between the quotes of a string in JSON. */
+const escaped = (text: string): string => {
+  const json = JSON.stringify(text).slice(1, -1);
   return beyondAscii.test(json) ? json.replace(deceptive, escapeOf) : json;
 };
 
@@ -62,7 +63,7 @@ export const formatEntry = (
   return toJson(small, seq, timeMs, { redactor, maxStringLength: shortLength }, true);
 };
 
-/** Written piece by piece: most strings are plain names, which need no more than their quotes. */
+/** Written piece by piece: most strings are plain names, and stand there as they are. */
 const toJson = (
   entry: AuditEntryInput,
   seq: number,
@@ -72,40 +73,46 @@ const toJson = (
 ): string => {
   let isRedacted = false;
   const text = (value: string): string => {
-    if (value.length <= maxStringLength && redactor.isPlain(value)) return `"${value}"`;
+    if (value.length <= maxStringLength && redactor.isPlain(value)) return value;
     const clean = redactor.beginning(value, maxStringLength);
     if (clean !== value && !value.startsWith(clean)) isRedacted = true;
-    if (value.length <= maxStringLength && clean.length <= maxStringLength) return quoted(clean);
+    if (value.length <= maxStringLength && clean.length <= maxStringLength) return escaped(clean);
     isCut = true;
-    return quoted(`${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`);
-  };
-  const fact = (key: string, value: AuditDetails[string]): string => {
-    if (value === null || typeof value === "boolean") return String(value);
-    if (redactor.isSecretKey(key)) {
-      isRedacted = true;
-      return quoted(redacted);
-    }
-    if (typeof value === "string") return text(value);
-    // What is not a fact is content.
-    return typeof value === "number" ? number(value) : quoted("[object]");
+    return escaped(`${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`);
   };
   const { outcome, actor, duration_ms, details } = entry;
-  const parts = [`{"seq":${seq},"time":"${isoTime(timeMs)}","action":`, text(entry.action)];
-  if (outcome) parts.push(',"outcome":', text(outcome));
-  if (actor) parts.push(',"actor":{"type":', text(actor.type), ',"id":', text(actor.id), "}");
+  const parts = [
+    '{"seq":',
+    String(seq),
+    ',"time":"',
+    isoTime(timeMs),
+    '","action":"',
+    text(entry.action),
+    '"',
+  ];
+  if (outcome) parts.push(',"outcome":"', text(outcome), '"');
+  if (actor) parts.push(',"actor":{"type":"', text(actor.type), '","id":"', text(actor.id), '"}');
   for (const name of ids) {
     const id = entry[name];
-    if (id) parts.push(',"', name, '":', text(id));
+    if (id) parts.push(',"', name, '":"', text(id), '"');
   }
   if (duration_ms !== undefined) parts.push(',"duration_ms":', number(duration_ms));
   if (details) {
-    let before = ',"details":{';
+    let before = ',"details":{"';
     for (const key of Object.keys(details)) {
-      if (details[key] === undefined) continue;
-      parts.push(before, text(key), ":", fact(key, details[key]));
-      before = ",";
+      const value = details[key];
+      if (value === undefined) continue;
+      parts.push(before, text(key));
+      before = ',"';
+      if (value === null || typeof value === "boolean") parts.push('":', String(value));
+      else if (redactor.isSecretKey(key)) {
+        isRedacted = true;
+        parts.push('":"', redacted, '"');
+      } else if (typeof value === "string") parts.push('":"', text(value), '"');
+      // What is not a fact is content.
+      else parts.push('":', typeof value === "number" ? number(value) : '"[object]"');
     }
-    parts.push(before === "," ? "}" : ',"details":{}');
+    parts.push(before === ',"' ? "}" : ',"details":{}');
   }
   const marks = [...(isRedacted ? ['"redacted"'] : []), ...(isCut ? ['"cut"'] : [])];
   if (marks.length > 0) parts.push(`,"marks":[${marks.join()}]`);

@@ -138,8 +138,7 @@ class StreamPipe implements BytePipe {
   }
 
   #tellClosed(): void {
-    const receiver = this.#receiver;
-    if (receiver && this.#closed) receiver.closed(this.#closed.error);
+    if (this.#closed) this.#receiver?.closed(this.#closed.error);
   }
 }
 

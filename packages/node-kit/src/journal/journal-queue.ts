@@ -15,7 +15,6 @@ interface Group {
   rotateTo: string | undefined;
   text: string;
   lines: number;
-  bytes: number;
 }
 
 /** How long a line waits for others that are written together with it. */
@@ -64,12 +63,11 @@ export class JournalQueue {
     }
     let group = this.#groups.at(-1);
     if (group === undefined || rotateTo !== undefined) {
-      group = { rotateTo, text: "", lines: 0, bytes: 0 };
+      group = { rotateTo, text: "", lines: 0 };
       this.#groups.push(group);
     }
     group.text += text;
     group.lines++;
-    group.bytes += bytes;
     this.#bytes += bytes;
     this.#timer ??= setTimeout(this.#onTimer, groupMs);
     return bytes;
@@ -106,7 +104,7 @@ export class JournalQueue {
         group.rotateTo = undefined;
         this.#journal.append(group.text);
         this.#groups.shift();
-        this.#bytes -= group.bytes;
+        this.#bytes -= Buffer.byteLength(group.text);
       }
       this.#isFailing = false;
     } catch (error) {

@@ -133,7 +133,7 @@ class NewlineDecoder implements Decoder {
   }
 
   #finishLine(out: unknown[]): void {
-    if (this.#dropped === undefined) this.#readBytes(this.#line.view(), out);
+    if (this.#dropped === undefined) this.#read(out, this.#line.view());
     else if (this.#keepsLines) this.#tooLarge(this.#dropped, out);
     this.#line.clear();
     this.#dropped = undefined;
@@ -154,7 +154,7 @@ class NewlineDecoder implements Decoder {
     let start = 0;
     for (;;) {
       const end = text.indexOf("\n", start);
-      this.#read(end === -1 ? text.slice(start) : text.slice(start, end), out);
+      this.#read(out, nothing, end === -1 ? text.slice(start) : text.slice(start, end));
       if (end === -1 || this.broken) return;
       start = end + 1;
     }
@@ -168,17 +168,13 @@ class NewlineDecoder implements Decoder {
       if (end - start > this.#maxFrameBytes) {
         const line = bytes.subarray(start, end);
         this.#tooLarge({ first: firstBytes(line, nothing), last: lastBytes(nothing, line) }, out);
-      } else this.#readBytes(bytes.subarray(start, end), out);
+      } else this.#read(out, bytes.subarray(start, end));
       start = end + 1;
     }
   }
 
-  #readBytes(bytes: Uint8Array, out: unknown[]): void {
-    this.#read(this.#reader.decode(bytes), out, bytes);
-  }
-
-  /** `bytes` are the line's where it has no text. */
-  #read(text: string | undefined, out: unknown[], bytes = nothing): void {
+  /** Reads one line: its text, or that of its bytes. */
+  #read(out: unknown[], bytes: Uint8Array, text = this.#reader.decode(bytes)): void {
     const line = text?.startsWith(byteOrderMark) ? text.slice(1) : text;
     if (line !== undefined && line.trim() === "") return;
     const at = out.length;

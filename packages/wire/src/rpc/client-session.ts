@@ -51,7 +51,8 @@ export class ClientSession<C extends SessionConnection, I> extends ReconnectingC
           wait = left();
           const isSentAgain = sent < maxAttempts && isConnectionLoss(error);
           if (isSentAgain) continue;
-          isRecovered = !isRecovered && (await this.#recover(error, connection, params, wait));
+          isRecovered =
+            !isRecovered && ((await this.options.recover?.(error, connection, params, wait)) ?? false);
           if (!isRecovered) throw error;
           wait = left();
         }
@@ -67,9 +68,5 @@ export class ClientSession<C extends SessionConnection, I> extends ReconnectingC
   failed(connection: C, error: unknown): void {
     if (ProtocolError.isInstance(error)) this.confirm(connection);
     else if (isConnectionLoss(error)) this.drop(connection, error as HarnessError);
-  }
-
-  async #recover(error: unknown, connection: C, params: unknown, wait: SessionWait): Promise<boolean> {
-    return (await this.options.recover?.(error, connection, params, wait)) ?? false;
   }
 }

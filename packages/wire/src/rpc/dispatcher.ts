@@ -216,7 +216,6 @@ export class Dispatcher<Context> {
 
   /** The handler has ended, perhaps after an abort answered its call. */
   #ended(call: InboundCall<Context>): void {
-    this.#pending.delete(call);
     if (call.isAborted && call.isSettled) this.#stats.lateResults++;
   }
 }
