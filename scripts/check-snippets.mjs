@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import ts from "typescript";
 import { docFencesOf, fencesOf, typescriptFences } from "./lib/fences.mjs";
 import { pagePrograms, printedCodes } from "./lib/page-programs.mjs";
 import { option, report } from "./lib/report.mjs";
@@ -11,6 +10,7 @@ import { withTempDir } from "./lib/temp.mjs";
 import { filesBelow, workspacePackages } from "./lib/workspace.mjs";
 
 const timeoutMs = 30_000;
+const compiler = join(repositoryRoot, "node_modules/typescript-7/bin/tsc");
 const packages = workspacePackages(repositoryRoot);
 const findings = [];
 
@@ -81,29 +81,23 @@ function link(name, owner, modules) {
   return true;
 }
 
-function typeCheck(snippets) {
-  const base = ts.readConfigFile(join(repositoryRoot, "tsconfig.base.json"), ts.sys.readFile).config;
-  const { options } = ts.convertCompilerOptionsFromJson(base.compilerOptions, repositoryRoot);
-  const program = ts.createProgram(
-    snippets.map(({ file }) => file),
-    {
-      ...options,
-      noUnusedLocals: false,
-      noUnusedParameters: false,
-      moduleDetection: ts.ModuleDetectionKind.Force,
-    },
-  );
-  for (const snippet of snippets) {
-    const source = program.getSourceFile(snippet.file);
-    for (const problem of [
-      ...program.getSyntacticDiagnostics(source),
-      ...program.getSemanticDiagnostics(source),
-    ]) {
-      const line = snippet.line + source.getLineAndCharacterOfPosition(problem.start ?? 0).line;
-      findings.push(
-        `${snippet.place}:${line}: ${ts.flattenDiagnosticMessageText(problem.messageText, "\n  ")}`,
-      );
-    }
+async function typeCheck(dir, snippets) {
+  const config = join(dir, "tsconfig.json");
+  const settings = {
+    extends: join(repositoryRoot, "tsconfig.base.json"),
+    compilerOptions: { noUnusedLocals: false, noUnusedParameters: false, moduleDetection: "force" },
+    files: snippets.map(({ file }) => file),
+  };
+  writeFileSync(config, JSON.stringify(settings));
+  const { code, output } = await run(process.execPath, [compiler, "--pretty", "false", "-p", config], {
+    cwd: dir,
+  });
+  const problems = [...output.matchAll(/^(.+?)\((\d+),\d+\): error TS\d+: (.*(?:\n {2}.*)*)/gm)];
+  if (code !== 0 && problems.length === 0) findings.push(`the compiler ends with ${code}: ${output.trim()}`);
+  for (const [, file, line, message] of problems) {
+    const snippet = snippets.find((each) => each.file === join(dir, file));
+    const place = snippet === undefined ? file : `${snippet.place}:${snippet.line + Number(line) - 1}`;
+    findings.push(`${place}: ${message}`);
   }
 }
 
@@ -191,7 +185,7 @@ const count = await withTempDir(join(repositoryRoot, ".cache/snippets-"), async 
         findings.push(`${place}:${line}: ${name} is not installed`);
     }
   }
-  typeCheck(checked);
+  await typeCheck(dir, checked);
   const running = snippets.filter(({ runs }) => runs);
   await mapLimit(running, 2, (snippet) => runSnippet(snippet, dir));
   return running.length + (await runPages(dir));
