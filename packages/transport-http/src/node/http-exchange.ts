@@ -61,11 +61,14 @@ const createNodePoster = (
   const pool = { keepAlive: true, maxSockets: maxConnections, timeout: keepAliveMs };
   const agent = isSecure ? new TlsAgent({ ...pool, ...tls }) : new PlainAgent(pool);
   const send = isSecure ? secureRequest : plainRequest;
-  const target = { ...urlToHttpOptions(url), method: "POST", agent };
+  const { protocol, hostname, port, path } = urlToHttpOptions(url);
+  const target = { protocol, hostname, port, path, method: "POST", agent };
   return {
     post: ({ headers, body, onStart }) =>
       new Promise((resolve, reject) => {
-        const request = send({ ...target, headers });
+        const length = String(Buffer.byteLength(body));
+        const list = ["host", url.host, ...Object.entries(headers).flat(), "content-length", length];
+        const request = send({ ...target, headers: list });
         onStart(() => request.destroy());
         request.on("response", (response) => resolve(toPostReply(response)));
         request.on("error", reject);
