@@ -1,12 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { binPath } from "./support/harness.ts";
+import { startMcpGuard } from "./support/mcp-transport.ts";
 
 /** A server of the official SDK's second line on Streamable HTTP; `seen` has the headers of each request. */
 const startServer = async () => {
@@ -70,12 +69,8 @@ rules:
 `;
 
 const connect = async (machine: GuardedMachine, url: string, mode: "legacy" | "auto") => {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [binPath, "guard", "mcp", "--name", "sums", "--url", url],
-    env: { PATH: process.env.PATH ?? "", ...machine.env },
-    stderr: "ignore",
-  });
+  const place = { cwd: machine.project, env: machine.env };
+  const { transport } = startMcpGuard(["--name", "sums", "--url", url], place);
   const client = new Client(
     { name: "test", version: "1" },
     { versionNegotiation: { mode }, capabilities: { elicitation: { url: {} } } },
