@@ -1,11 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Client, ProtocolError } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { SSEServerTransport } from "@modelcontextprotocol/sdk/server/sse.js";
 import { expect, it, onTestFinished } from "vitest";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { startMcpGuard } from "./support/mcp-transport.ts";
+import { binPath } from "./support/harness.ts";
 
 /** A real server on HTTP with SSE (2024-11-05): its URL takes no POST. */
 const startLegacySseServer = async (): Promise<string> => {
@@ -25,8 +26,12 @@ it.each(["legacy", "auto"] as const)(
       "version: 1\nname: any\ndefaults: { gate: allow }\nrules: []\n",
     );
     await machine.startHub();
-    const place = { cwd: machine.project, env: machine.env };
-    const { transport } = startMcpGuard(["--name", "old", "--url", await startLegacySseServer()], place);
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [binPath, "guard", "mcp", "--name", "old", "--url", await startLegacySseServer()],
+      env: { PATH: process.env.PATH ?? "", ...machine.env },
+      stderr: "ignore",
+    });
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
     onTestFinished(() => client.close());
     const error = await client.connect(transport).then(

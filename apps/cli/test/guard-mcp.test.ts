@@ -8,7 +8,6 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { freePort } from "../../../scripts/lib/test-kit.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
 import { binPath } from "./support/harness.ts";
-import { startMcpGuard } from "./support/mcp-transport.ts";
 
 const everything = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/dist/index.js",
@@ -19,7 +18,10 @@ const hostile = fileURLToPath(
 );
 
 /** The SDK's client, which starts the proxy as the command of its server. */
-const connect = async (machine: GuardedMachine, words: readonly string[]) => {
+const connect = (machine: GuardedMachine, ...options: string[]) =>
+  connectTo(machine, [...options, "--", process.execPath, everything]);
+
+const connectTo = async (machine: GuardedMachine, words: readonly string[]) => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [binPath, "guard", "mcp", ...words],
@@ -36,15 +38,6 @@ const connect = async (machine: GuardedMachine, words: readonly string[]) => {
   return { client, stderr: () => stderr };
 };
 
-/** The same client before a proxy in this process. */
-const connectHere = async (machine: GuardedMachine, words: readonly string[]) => {
-  const { program, transport } = startMcpGuard(words, { cwd: machine.project, env: machine.env });
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(transport);
-  onTestFinished(() => client.close());
-  return { client, stderr: () => program.stderr };
-};
-
 const echo = (message: string) => ({ name: "echo", arguments: { message } });
 
 const allowsAll = `version: 1
@@ -56,13 +49,7 @@ rules: []
 describe("harness guard mcp", () => {
   it("refuses calls without the hub; with it a call waits in the inbox, is made once, and one that is cancelled is withdrawn", async () => {
     const machine = await GuardedMachine.create();
-    const { client, stderr } = await connect(machine, [
-      "--name",
-      "every",
-      "--",
-      process.execPath,
-      everything,
-    ]);
+    const { client, stderr } = await connect(machine, "--name", "every");
     expect((await client.listTools()).tools.length).toBeGreaterThan(8);
     const refused = await client.callTool(echo("early"));
     expect(refused).toMatchObject({ isError: true });
@@ -103,7 +90,7 @@ describe("harness guard mcp", () => {
       said += chunk.toString();
     });
     await vi.waitFor(() => expect(said).toContain("listening"), { timeout: 30_000 });
-    const { client, stderr } = await connectHere(machine, ["--url", `http://127.0.0.1:${port}/mcp`]);
+    const { client, stderr } = await connectTo(machine, ["--url", `http://127.0.0.1:${port}/mcp`]);
     expect((await client.listTools()).tools.length).toBeGreaterThan(8);
     expect(await client.callTool(echo("over HTTP"))).toMatchObject({
       content: [{ text: "Echo: over HTTP" }],
@@ -136,7 +123,7 @@ describe("harness guard mcp", () => {
     const machine = await GuardedMachine.create(allowsAll);
     await machine.startHub();
     const hub = await machine.client();
-    const { client } = await connectHere(machine, ["--name", "srv", "--", process.execPath, hostile]);
+    const { client } = await connectTo(machine, ["--name", "srv", "--", process.execPath, hostile]);
     const changed = vi.fn();
     client.setNotificationHandler(ToolListChangedNotificationSchema, changed);
     await client.listTools();
