@@ -4,10 +4,7 @@ import { fromHere } from "./io.ts";
 
 const allowed = "An endpoint is unix:PATH, the path of a socket that only you can reach";
 
-/**
- * The absolute path of a `unix:PATH`. Throws a usage error that says what is allowed for anything else, for a path that names a
- * directory, and for one that a shell should have replaced.
- */
+/** The absolute path of a `unix:PATH`. Throws a usage error that says what is allowed for anything else, for a directory, and for `~`, which a shell should have replaced. */
 export const socketPathOf = (endpoint: string, option: string): string => {
   const path = endpoint.startsWith("unix:") ? endpoint.slice("unix:".length) : "";
   const refused = (what: string, hint: string) => usageError(`${option}: ${endpoint} ${what}`, hint);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -157,7 +158,7 @@ describe("the directory of an agent", () => {
     await using directory = await temporaryDirectory();
     const source = join(directory.path, "source");
     await mkdir(source);
-    for (let at = 0; at <= maxFiles; at++) await writeFile(join(source, `${at}`), "");
+    execFileSync("sh", ["-c", `seq 0 ${maxFiles} | xargs touch`], { cwd: source });
     await expect(copyAgentDirectory(source, join(directory.path, "target"))).rejects.toMatchObject({
       code: "agent_unsafe",
       message: `the agent holds more than ${maxFiles} files`,

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { lstat, mkdir, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
@@ -207,7 +208,7 @@ describe("harness agents", () => {
     const state = await makeState();
     const source = await makeAgent("com.example.large");
     await mkdir(join(source, "files"));
-    for (let file = 0; file < 3000; file++) await writeFile(join(source, "files", `${file}`), `${file}`);
+    execFileSync("sh", ["-c", "seq 3000 | xargs touch"], { cwd: join(source, "files") });
     const running = startProcess(["agents", "install", source], { cwd: source, env: state.env });
     const staging = join(state.path, "staging");
     const copied = async () => {

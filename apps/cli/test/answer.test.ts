@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createAnswerOutput } from "../src/run/answer-output.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
-import { harness, startAtTerminal } from "./support/in-process.ts";
+import { startAtTerminal } from "./support/in-process.ts";
 
 const place = { threadId: "t", turnId: "u", itemId: "i" };
 const turn = { turnId: "u", threadId: "t", time: { started: 0 } };
@@ -65,17 +65,6 @@ describe("the answer of a turn", () => {
 });
 
 describe("harness run", () => {
-  it("writes the answer alone to standard output, and what it did to standard error", async () => {
-    const cwd = await makeWorkspace();
-    const { code, stdout, stderr } = await harness(["run", "read README.md"], { cwd });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^`README\.md` has 3 lines:\n/);
-    expect(stdout).not.toMatch(/●|✓|thread ses_|I read/);
-    expect(stderr).toContain("● read README.md, 3 lines ✓ (rule reads)\n");
-    expect(stderr).toContain("✓ done");
-    expect(stderr).not.toContain("has 3 lines");
-  });
-
   it("gives a shell its answer: $(harness run …)", async () => {
     const cwd = await makeWorkspace();
     const line = 'answer=$("$@" 2>/dev/null) && printf "[%s]" "$answer"';

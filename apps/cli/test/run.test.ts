@@ -30,12 +30,14 @@ const brokenProvider = async (status: number): Promise<string> => {
   return `openai-compatible:http://127.0.0.1:${(server.address() as AddressInfo).port}/v1#m`;
 };
 describe("harness run", () => {
-  it("tells a turn as a timeline, and in two lines how it ended and how to go on", async () => {
+  it("writes the answer alone to standard output, tells the turn as a timeline beside it, and in two lines how it ended and how to go on", async () => {
     const cwd = await makeWorkspace();
     const { code, stdout, stderr } = await harness(["run", "read README.md"], { cwd });
     expect(code).toBe(0);
     expect(stderr).toContain("● read README.md, 3 lines ✓ (rule reads)\n");
-    expect(stdout).toContain("A small demo.");
+    expect(stdout).toMatch(/^`README\.md` has 3 lines:\n[\s\S]*A small demo\./);
+    expect(stdout).not.toMatch(/●|✓|thread ses_|I read/);
+    expect(stderr).not.toContain("has 3 lines");
     expect(stderr).toMatch(
       /\n✓ done · .+ · \d+ tokens in · \d+ tokens out\nto go on: harness run --thread ses_\w+ "PROMPT"\n$/,
     );
