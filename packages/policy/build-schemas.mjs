@@ -14,4 +14,6 @@ writeFileSync(
 const text = readFileSync(new URL("./policies/coding-agent.yaml", import.meta.url), "utf8");
 const digest = createHash("sha256").update(text).digest("hex");
 const value = PolicyFileSchema.parse(parse(text));
+// Programs that start under it do not load the engine of patterns.
+if (/\bmatches\(/.test(text)) throw new Error("the shipped policy must have no patterns");
 writeFileSync(new URL("./dist/coding-agent.json", import.meta.url), `${JSON.stringify({ digest, value })}\n`);

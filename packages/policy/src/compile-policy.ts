@@ -1,5 +1,6 @@
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import { Expressions } from "./cel/expressions.ts";
+import type { Matches } from "./cel/patterns.ts";
 import { mayChangeFiles } from "./decide/changes-files.ts";
 import type { Defaults, PolicyFile, Then } from "./file/policy-schema.ts";
 import type { PolicySource } from "./file/policy-source.ts";
@@ -58,18 +59,20 @@ export interface CompiledSource {
   readonly problems: Pick<PolicySource, "add" | "addInText" | "warn" | "warnings" | "throwIfAny">;
   /** The file was checked when it was built: expressions are compiled when an event first needs them. @default false */
   readonly isChecked?: boolean;
+  /** What `matches` of expressions does. */
+  readonly matches: Matches;
 }
 
 /** Compiles the value of a policy file. Throws like `parsePolicy`. */
 export const compilePolicy = (
   value: PolicyFile,
-  { text, file, problems, isChecked = false }: CompiledSource,
+  { text, file, problems, isChecked = false, matches }: CompiledSource,
   options: ParsePolicyOptions,
 ): Policy => {
   const { functions = [], elapsedMs = () => performance.now() } = options;
   const bounds = policyLimits.resolve(options.limits);
   const { lists = {}, name = file.replace(/^.*[\\/]/, ""), mode = "enforce" } = value;
-  const expressions = new Expressions({ limits: bounds, functions, lists, elapsedMs, isChecked });
+  const expressions = new Expressions({ limits: bounds, functions, lists, elapsedMs, matches, isChecked });
   const parts: CompileParts = { lists, expressions, problems, isChecked };
   const allRules = value.rules.map((rule, index) => compileRule(rule, index, parts));
   const allLimits = (value.limits ?? []).map((limit, index) => compileLimit(limit, index, parts));

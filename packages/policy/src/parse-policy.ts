@@ -1,3 +1,4 @@
+import { createPatterns } from "./cel/patterns.ts";
 import type { PolicyFunction } from "./cel/policy-function.ts";
 import { compilePolicy } from "./compile-policy.ts";
 import type { ChangesFiles } from "./decide/changes-files.ts";
@@ -59,7 +60,7 @@ export const parsePolicy = (text: string, options: ParsePolicyOptions = {}): Pol
   const value = problems.parse(PolicyFileSchema);
   checkNames(value, bounds.maxRules, problems);
   problems.throwIfAny();
-  return compilePolicy(value, { text, file, problems }, options);
+  return compilePolicy(value, { text, file, problems, matches: createPatterns() }, options);
 };
 
 /**

@@ -4,6 +4,7 @@ import { runs } from "../../../scripts/lib/nightly.ts";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { EventView } from "../src/cel/event-view.ts";
 import { type Expression, Expressions } from "../src/cel/expressions.ts";
+import { createPatterns } from "../src/cel/patterns.ts";
 import { checkPolicy, type PolicyFunction, RuleError } from "../src/index.ts";
 import { type PolicyLimits, policyLimits } from "../src/policy-limits.ts";
 import { policyOf, refusalOf, toolEvent } from "./support/policies.ts";
@@ -18,6 +19,7 @@ const languageOf = (
     functions,
     lists: { words: ["a", "b"] },
     elapsedMs,
+    matches: createPatterns(),
   });
 
 const evaluate = (text: string, args: Record<string, unknown>, language = languageOf()): unknown => {

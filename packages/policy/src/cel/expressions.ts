@@ -6,7 +6,7 @@ import { boundCost, type CostProblem, guards } from "./bound-cost.ts";
 import { celProblemText } from "./cel-problem-text.ts";
 import { CostMeter } from "./cost-meter.ts";
 import type { EventView } from "./event-view.ts";
-import { createPatterns } from "./patterns.ts";
+import type { Matches } from "./patterns.ts";
 import type { PolicyFunction } from "./policy-function.ts";
 
 /** A compiled expression. Throws {@link RuleError}. */
@@ -20,6 +20,7 @@ export interface ExpressionsOptions {
   readonly functions: readonly PolicyFunction[];
   readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly elapsedMs: () => number;
+  readonly matches: Matches;
   /** The expressions are known to be valid: each is compiled when it is first evaluated. @default false */
   readonly isChecked?: boolean | undefined;
 }
@@ -138,10 +139,9 @@ export class Expressions {
 
   #declareGuards(): void {
     const meter = this.#meter;
-    const test = createPatterns();
     const match = (text: string, pattern: string): boolean => {
       meter.match(text);
-      return test(text, pattern);
+      return this.#options.matches(text, pattern);
     };
     this.#environment
       .registerFunction(`${guards.step}(): bool`, () => meter.step(), sync)

@@ -17,11 +17,14 @@ const compilePattern = (pattern: string): RE2JS => {
   }
 };
 
+/** Tests a string against a regular expression of RE2. Throws {@link RuleError}. */
+export type Matches = (text: string, pattern: string) => boolean;
+
 /**
  * Makes the test of a string against a regular expression of RE2, in linear time: the CEL library uses JavaScript's
  * engine, which an event can keep busy for hours. The test throws `policy_expression_failed` for a pattern that is not valid.
  */
-export const createPatterns = (): ((text: string, pattern: string) => boolean) => {
+export const createPatterns = (): Matches => {
   const compiled = new BoundedMap<string, RE2JS>({ maxSize: maxCached });
   return (text, pattern) => {
     const known = compiled.get(pattern);
