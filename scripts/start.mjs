@@ -11,7 +11,7 @@ const next = `
 Next:
   npm start -- "read README.md, then search for createThreadServer"   the same agent on your own words
   npm start -- --cwd ../other-project "describe this repository"      the same agent elsewhere
-  node apps/cli/dist/bin.cjs --help                                    every command of the harness
+  node apps/cli/dist/bin.cjs --help                                   every command of the harness
 
 What is called \`harness\` above is \`node apps/cli/dist/bin.cjs\` in this repository; \`npm link\` in apps/cli makes it a command of yours.
 `;

@@ -10,16 +10,11 @@ const passed = Object(JSON.parse(process.env[passedVariablesName] ?? "{}")) as R
 delete process.env[passedVariablesName];
 Object.assign(process.env, passed);
 
-const run = async (): Promise<void> => {
-  try {
-    await createWorkspaceAgent({ env: Object.keys(passed) }).run({
-      maxFrameBytes: workspaceCoreLimits.maxFrameBytes,
-    });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`harnesskit-workspace-agent: ${displayText(message, { maxLength: 1000 })}\n`);
-    process.exitCode = 1;
-  }
-};
+const { maxFrameBytes } = workspaceCoreLimits;
+const run = async () => createWorkspaceAgent({ env: Object.keys(passed) }).run({ maxFrameBytes });
 
-void run();
+run().catch((error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`harnesskit-workspace-agent: ${displayText(message, { maxLength: 1000 })}\n`);
+  process.exitCode = 1;
+});

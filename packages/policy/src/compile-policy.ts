@@ -57,23 +57,24 @@ export interface CompiledSource {
   readonly text: string;
   readonly file: string;
   readonly problems: Pick<PolicySource, "add" | "addInText" | "warn" | "warnings" | "throwIfAny">;
-  /** The file was checked when it was built: expressions are compiled when an event first needs them. @default false */
-  readonly isChecked?: boolean;
-  /** What `matches` of expressions does. */
-  readonly matches: Matches;
+  /**
+   * The engine of patterns. @default none: the file was checked when it was built and has no patterns, and its expressions are
+   * compiled when an event first needs them
+   */
+  readonly matches?: Matches;
 }
 
 /** Compiles the value of a policy file. Throws like `parsePolicy`. */
 export const compilePolicy = (
   value: PolicyFile,
-  { text, file, problems, isChecked = false, matches }: CompiledSource,
+  { text, file, problems, matches }: CompiledSource,
   options: ParsePolicyOptions,
 ): Policy => {
   const { functions = [], elapsedMs = () => performance.now() } = options;
   const bounds = policyLimits.resolve(options.limits);
   const { lists = {}, name = file.replace(/^.*[\\/]/, ""), mode = "enforce" } = value;
-  const expressions = new Expressions({ limits: bounds, functions, lists, elapsedMs, matches, isChecked });
-  const parts: CompileParts = { lists, expressions, problems, isChecked };
+  const expressions = new Expressions({ limits: bounds, functions, lists, elapsedMs, matches });
+  const parts: CompileParts = { lists, expressions, problems, isChecked: matches === undefined };
   const allRules = value.rules.map((rule, index) => compileRule(rule, index, parts));
   const allLimits = (value.limits ?? []).map((limit, index) => compileLimit(limit, index, parts));
   const defaults = compileDefaults(value.defaults ?? {}, parts);

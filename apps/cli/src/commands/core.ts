@@ -1,13 +1,6 @@
 import { Option } from "commander";
 import type { Command } from "./help-command.ts";
-import {
-  type CommandContext,
-  loads,
-  loadsServer,
-  refuseWords,
-  severalTimes,
-  wholeNumber,
-} from "./options.ts";
+import { type CommandContext, loads, refuseWords, severalTimes, wholeNumber } from "./options.ts";
 
 const fileOption = (): Option =>
   new Option("--file <file>", "the file of the grants (default: one in the user's state directory)");
@@ -77,7 +70,7 @@ an agent's health, and restarts agents that end; Ctrl-C ends it with its agents.
 
 With --serve, PATH.token has the token of its clients (0600). Their calls are those of the
 caller agent:harness.remote for you: harness core grant says what they may do.`)
-    .action(loadsServer(context, async () => (await import("../core/core.ts")).core));
+    .action(loads(context, async () => (await import("../core/core.ts")).core, false));
 };
 
 const addCoreGrants = (core: Command, context: CommandContext): void => {

@@ -6,7 +6,7 @@ import {
   type CommandContext,
   cwdOption,
   installedAgentsOption,
-  loadsServer,
+  loads,
   modelForms,
   passEnvOption,
   portNumber,
@@ -58,5 +58,5 @@ answer there and not in the shell, which shows what waits and who answered; --no
 
 Attachments are paths in --cwd (ref_id) or file: addresses in it. Images and text files reach the model.
 Files outside, files that hold secrets by their name and other types are refused; the user sees that.`)
-    .action(loadsServer(context, async () => (await import("../engine/engine.ts")).engine));
+    .action(loads(context, async () => (await import("../engine/engine.ts")).engine, false));
 };

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { Command } from "./help-command.ts";
-import { type CommandContext, loadsServer, severalTimes, wholeNumber } from "./options.ts";
+import { type CommandContext, loads, severalTimes, wholeNumber } from "./options.ts";
 
 const harnessOptions = (command: Command, waitSeconds: number): Command =>
   command
@@ -38,7 +38,7 @@ Write it into the settings of the client in the place of the server's own comman
 hub every tool call is refused. A tool that is declared otherwise than before, or is new, is
 not offered until you accept it, in the inbox or with harness guard tools.
 Exit codes: 0 the client has ended, 1 the server has failed.`)
-    .action(loadsServer(context, async () => (await import("../guard/mcp.ts")).guardMcp));
+    .action(loads(context, async () => (await import("../guard/mcp.ts")).guardMcp, false));
 
   guard
     .command("tools")
@@ -50,7 +50,7 @@ Exit codes: 0 the client has ended, 1 the server has failed.`)
     )
     .option("--json", "one JSON document")
     .example("harness guard tools\n  harness guard tools --accept sha256:…")
-    .action(loadsServer(context, async () => (await import("../guard/tools.ts")).guardTools));
+    .action(loads(context, async () => (await import("../guard/tools.ts")).guardTools, false));
 
   harnessOptions(
     guard
@@ -75,5 +75,5 @@ in which it asks, the guard sets it (--asking set), says that it is not set (war
 the session (refuse). What the agent does without asking is recorded as "not judged", if the
 agent reports it, and said here once for each kind of action.
 Exit codes: 0 the editor has ended, 1 the agent has failed.`)
-    .action(loadsServer(context, async () => (await import("../guard/acp.ts")).guardAcp));
+    .action(loads(context, async () => (await import("../guard/acp.ts")).guardAcp, false));
 };

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { Command } from "./help-command.ts";
-import { type CommandContext, loads, loadsServer, portNumber, severalTimes, wholeNumber } from "./options.ts";
+import { type CommandContext, loads, portNumber, severalTimes, wholeNumber } from "./options.ts";
 import { databaseOption } from "./store.ts";
 
 const stateOption = (): Option =>
@@ -80,7 +80,7 @@ What the policy escalates waits in the inbox until you answer: in the page, with
 tomorrow. Agents that run meanwhile are held or asked to repeat their call; an answer counts once.
 harness run, chat, engine and serve find the hub by its socket; any agent that speaks AHP can use it.
 SIGTERM or Ctrl-C ends the hub. Questions stay, and are there when it runs again.`)
-    .action(loadsServer(context, async () => (await import("../hub/hub.ts")).hub))
+    .action(loads(context, async () => (await import("../hub/hub.ts")).hub, false))
     .command("devices")
     .description("list the phones and browsers that were paired, or revoke one")
     .addOption(stateOption())

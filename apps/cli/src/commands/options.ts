@@ -11,27 +11,19 @@ export interface CommandContext {
   readonly onExit: (code: ExitCode) => void;
 }
 
-type Load = () => Promise<(...given: never[]) => Promise<unknown>>;
-
 /**
  * An action whose code is loaded when it is called: it gets the arguments, the options and the context, and returns the
- * exit code, or nothing.
+ * exit code, or nothing. What reads few messages `isBrief`: to compile schemas would cost it more than it gains.
  */
-export const loadsServer =
-  (context: CommandContext, load: Load) =>
+export const loads =
+  (context: CommandContext, load: () => Promise<(...given: never[]) => Promise<unknown>>, isBrief = true) =>
   async (...given: unknown[]): Promise<void> => {
+    (await import("zod")).config({ jitless: isBrief });
     const run = await load();
     // The last one is the command itself.
     const code = await run(...([...given.slice(0, -1), context] as never[]));
     if (code !== undefined) context.onExit(code as ExitCode);
   };
-
-/** `loadsServer` for a command that reads few messages: it starts sooner. */
-export const loads = (context: CommandContext, load: Load) =>
-  loadsServer(context, async () => {
-    (await import("../interpreted-schemas.ts")).interpretSchemas();
-    return load();
-  });
 
 /** For a command that can be left out: it also gets words that name no command. */
 export const refuseWords = (_: unknown, command: Pick<Command, "args" | "error">): void => {

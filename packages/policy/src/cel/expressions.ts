@@ -20,9 +20,8 @@ export interface ExpressionsOptions {
   readonly functions: readonly PolicyFunction[];
   readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly elapsedMs: () => number;
-  readonly matches: Matches;
-  /** The expressions are known to be valid: each is compiled when it is first evaluated. @default false */
-  readonly isChecked?: boolean | undefined;
+  /** @default none: the expressions are known to be valid and have no patterns, and each is compiled when it is first evaluated */
+  readonly matches?: Matches | undefined;
 }
 
 const isCelError = (error: unknown): error is ParseError =>
@@ -80,7 +79,7 @@ export class Expressions {
 
   /** Compiles an expression of the type: `bool` for a condition, `any` for a template's value. */
   compile(text: string, type: "bool" | "any"): Expression | ExpressionProblem {
-    return this.#options.isChecked ? this.#compileLater(text, type) : this.#compile(text, type);
+    return this.#options.matches ? this.#compile(text, type) : this.#compileLater(text, type);
   }
 
   #compileLater(text: string, type: "bool" | "any"): Expression {
@@ -141,7 +140,8 @@ export class Expressions {
     const meter = this.#meter;
     const match = (text: string, pattern: string): boolean => {
       meter.match(text);
-      return this.#options.matches(text, pattern);
+      if (this.#options.matches) return this.#options.matches(text, pattern);
+      throw new RuleError("policy_expression_failed", "patterns are not loaded");
     };
     this.#environment
       .registerFunction(`${guards.step}(): bool`, () => meter.step(), sync)

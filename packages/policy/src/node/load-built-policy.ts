@@ -1,41 +1,27 @@
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { readOwnFile, sha256Hex } from "@harnesskit/node-kit";
 import { compilePolicy } from "../compile-policy.ts";
 import type { PolicyFile } from "../file/policy-schema.ts";
 import type { ParsePolicyOptions } from "../parse-policy.ts";
 import type { Policy } from "../policy.ts";
-import { RuleError } from "../policy-error.ts";
 import { defaultPolicyFile } from "./default-policy-file.ts";
 import { withOwnFiles } from "./own-files.ts";
 
-const packageFile = createRequire(import.meta.url).resolve("@harnesskit/policy/package.json");
 /** The value of the shipped policy, which the build wrote, and the digest of the YAML that it was read from. */
-const valueFile = join(dirname(packageFile), "dist", "coding-agent.json");
-const maxBytes = 1_048_576;
-
-interface BuiltPolicy {
-  readonly digest: string;
-  readonly value: PolicyFile;
-}
+const valueFile = join(defaultPolicyFile, "../../dist/coding-agent.json");
 
 const readBuilt = async (): Promise<{ readonly text: string; readonly value: PolicyFile } | undefined> => {
-  const limits = { maxBytes, followLinks: true };
+  const limits = { maxBytes: 1_048_576, followLinks: true };
   try {
     const [yaml, json] = await Promise.all([
       readOwnFile(defaultPolicyFile, limits),
       readOwnFile(valueFile, limits),
     ]);
-    const { digest, value } = JSON.parse(json.toString("utf8")) as BuiltPolicy;
+    const { digest, value } = JSON.parse(json.toString("utf8")) as { digest: string; value: PolicyFile };
     return digest === sha256Hex(yaml) ? { text: yaml.toString("utf8"), value } : undefined;
   } catch {
     return undefined;
   }
-};
-
-/** The shipped policy uses no patterns, so their engine, a tenth of all code of a start, is not loaded. */
-const matches = (): never => {
-  throw new RuleError("policy_expression_failed", "the shipped policy has no patterns");
 };
 
 /** It was checked when the package was built and tested. */
@@ -56,6 +42,6 @@ export const loadBuiltPolicy = async (
 ): Promise<Policy | undefined> => {
   const built = await readBuilt();
   if (!built) return undefined;
-  const source = { text: built.text, file: defaultPolicyFile, problems: checked, isChecked: true, matches };
+  const source = { text: built.text, file: defaultPolicyFile, problems: checked };
   return compilePolicy(built.value, source, await withOwnFiles([defaultPolicyFile, valueFile], options));
 };
