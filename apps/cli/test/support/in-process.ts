@@ -8,7 +8,7 @@ import { StringDecoder } from "node:string_decoder";
 import { createDeferred, systemClock } from "@harnesskit/wire";
 import { onTestFinished } from "vitest";
 import { watchInterruption } from "../../src/interruption.ts";
-import { type Io, withIo } from "../../src/io.ts";
+import { type Io, io, processIo, withIo } from "../../src/io.ts";
 import { main } from "../../src/main.ts";
 import { binPath, checkState, type HarnessEnd, type HarnessOptions, Running } from "./harness.ts";
 
@@ -18,7 +18,7 @@ const ctrlC = "\u0003";
 const { emit } = Server.prototype;
 Server.prototype.emit = function (this: Server, name: string | symbol, ...rest: unknown[]) {
   const [socket] = rest;
-  if (name === "connection" && socket instanceof Socket) {
+  if (name === "connection" && socket instanceof Socket && io() !== processIo) {
     const within = AsyncLocalStorage.snapshot();
     const own = socket.emit;
     socket.emit = (heard: string | symbol, ...more: unknown[]) =>
