@@ -153,8 +153,7 @@ export class JournalFile {
   replace(lines: Iterable<string>): void {
     const fileSystem = this.#fileSystem;
     const old = this.#opened();
-    const present = this.#look();
-    if (present !== undefined && !this.#isSame(present)) throw this.#displaced();
+    if (this.#look() !== undefined && !this.#isSame(this.#look())) throw this.#displaced();
     const temporary = `${this.path}.tmp`;
     const next = openPrivate(fileSystem, temporary, { maxBytes: Number.POSITIVE_INFINITY });
     try {
@@ -252,13 +251,13 @@ export class JournalFile {
     }
   }
 
-  #isSame({ dev, ino }: Stats): boolean {
-    return ino === this.#found.ino && dev === this.#found.dev;
+  #isSame(present: Stats | undefined): boolean {
+    return present?.ino === this.#found.ino && present.dev === this.#found.dev;
   }
 
   #isInPlace(): boolean {
     const present = this.#look();
-    return present !== undefined && this.#isSame(present) && present.size === this.#size;
+    return this.#isSame(present) && present?.size === this.#size;
   }
 
   #removeRest(file: number): void {

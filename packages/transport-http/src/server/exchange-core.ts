@@ -121,25 +121,16 @@ export class ExchangeCore<Principal> {
     return refuse(500, bodyWasRead);
   }
 
-  /** Calls `authenticate`. Gives the principal, or the refusal. Throws and rejects as `authenticate` does. */
-  admit(
+  /** Calls `authenticate`. Returns the principal, or the refusal. */
+  async admit(
     request: RequestView,
     transport: "http" | "websocket",
     acceptQuery: boolean,
-  ): Admission<Principal> | Promise<Admission<Principal>> {
-    const credential = shownCredential(request, acceptQuery);
-    const asked = this.#setup.authenticate(new RequestToJudge(request, transport, credential));
-    if (!isThenable(asked)) return toAdmission(asked, credential);
-    return this.#admitted(asked, request, transport, credential);
-  }
-
-  async #admitted(
-    asked: PromiseLike<Authentication<Principal>>,
-    request: RequestView,
-    transport: "http" | "websocket",
-    credential: ShownCredential | undefined,
   ): Promise<Admission<Principal>> {
-    const { limits } = this.#setup;
+    const { authenticate, limits } = this.#setup;
+    const credential = shownCredential(request, acceptQuery);
+    const asked = authenticate(new RequestToJudge(request, transport, credential));
+    if (!isThenable(asked)) return toAdmission(asked, credential);
     const waiting = {
       name: "authenticate",
       timeoutMs: limits.bodyTimeoutMs,
@@ -178,8 +169,7 @@ export class ExchangeCore<Principal> {
     const preflight = guard.preflight(request);
     if (preflight) return preflight;
     if (request.method !== "POST") return refuseWith(405, { allow: "POST" });
-    const asked = this.admit(request, "http", false);
-    const admitted = isThenable(asked) ? await asked : asked;
+    const admitted = await this.admit(request, "http", false);
     if (!("principal" in admitted)) return admitted;
     if (this.#inFlight >= limits.maxInFlight) return refuseWith(503, { "retry-after": "1" });
     const encoding = request.header("content-encoding");
@@ -205,12 +195,8 @@ export class ExchangeCore<Principal> {
     route: ExchangeRoute<Principal>,
     context: HttpExchangeContext<Principal>,
   ): Promise<Answer> {
-    const { maxBodyBytes, bodyTimeoutMs } = this.#setup.limits;
-    const body = await request.readBody({
-      maxBytes: maxBodyBytes,
-      timeoutMs: bodyTimeoutMs,
-      clock: this.#clock,
-    });
+    const { maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#setup.limits;
+    const body = await request.readBody({ maxBytes, timeoutMs, clock: this.#clock });
     if ("problem" in body) return this.unread(request, body.problem);
     let message: unknown;
     try {
