@@ -19,13 +19,14 @@ export const programs = {
       "@harnesskit/conformance",
     ],
     together: {
+      hook: /[\\/]cli[\\/]src[\\/]guard[\\/]hook-program\.ts$/,
       zod: /[\\/]node_modules[\\/]zod[\\/]/,
       start: /[\\/]cli[\\/]src[\\/]command-line\.ts$/,
       threads: /[\\/]cli[\\/]src[\\/]threads[\\/]threads\.ts$/,
       inbox: /[\\/]cli[\\/]src[\\/]inbox[\\/](?:inbox|timeline)\.ts$/,
+      policy: /[\\/]cli[\\/]src[\\/]ahp[\\/](?:shipped-policy|policy-server)\.ts$/,
       run: /[\\/]cli[\\/]src[\\/](?:run[\\/]run|run[\\/]run-turns|serve[\\/]thread-service|supervision[\\/]supervision)\.ts$/,
       model: /[\\/]thread-server[\\/]src[\\/]ai-sdk[\\/]index\.ts$/,
-      policy: /[\\/]cli[\\/]src[\\/]ahp[\\/](?:shipped-policy|policy-server)\.ts$/,
     },
   },
   // A core starts it with each command of `harness`.
