@@ -2,6 +2,7 @@ import { type AhpEvent, ahpMethods, type HandshakeParams, type QueryParams } fro
 import type * as z from "zod";
 import type { AhpServerLimits } from "./limits.ts";
 import { invalidParams } from "./refusal.ts";
+import { isUsualEvent } from "./usual-event.ts";
 
 const describeIssue = ({ path, message }: z.core.$ZodIssue): string => {
   const where = path.map(String).join(".");
@@ -40,7 +41,7 @@ const checkIds = (
 
 /** The params of `ahp/event`, its payload not yet checked by its type. */
 export const readEvent = (params: unknown, limits: AhpServerLimits): AhpEvent => {
-  const event = parseWith(ahpMethods["ahp/event"].params, params, "event");
+  const event = isUsualEvent(params) ? params : parseWith(ahpMethods["ahp/event"].params, params, "event");
   checkIds(event, limits);
   return event;
 };

@@ -1,0 +1,26 @@
+import { type AhpEvent, ahpEvents } from "@harnesskit/protocol/ahp";
+import { maxMessageDepth, walkJson } from "@harnesskit/protocol/base";
+import { isRfc3339 } from "@harnesskit/protocol/envelope";
+
+const isCleanJson = (value: unknown): boolean =>
+  walkJson(value, { maxDepth: maxMessageDepth }).result?.needsCopy === false;
+
+/**
+ * Whether params, read by `JSON.parse`, are surely an event as its schema returns it: the required fields and no others. The
+ * schema costs three times as much; what this function does not take may still be valid.
+ */
+export const isUsualEvent = (params: unknown): params is AhpEvent => {
+  if (typeof params !== "object" || params === null) return false;
+  const { event_type, session_id, agent_id, timestamp, depth, payload } = params as Record<string, unknown>;
+  return (
+    Object.keys(params).length === 6 &&
+    typeof event_type === "string" &&
+    Object.hasOwn(ahpEvents, event_type) &&
+    typeof session_id === "string" &&
+    typeof agent_id === "string" &&
+    isRfc3339(timestamp) &&
+    Number.isInteger(depth) &&
+    (depth as number) >= 0 &&
+    isCleanJson(payload)
+  );
+};
