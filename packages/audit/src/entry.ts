@@ -3,8 +3,7 @@ import * as z from "zod";
 const id = z.string().min(1);
 
 /** What the log had to do to an entry: a secret was taken out, or something was cut. */
-export const AuditMarkSchema = z.enum(["redacted", "cut"]);
-export type AuditMark = z.infer<typeof AuditMarkSchema>;
+const AuditMarkSchema = z.enum(["redacted", "cut"]);
 
 /** How an action ended: done, refused by a rule, failed, not ended in time, given up, or a limit was hit. */
 export const AuditOutcomeSchema = z.enum(["ok", "refused", "failed", "timeout", "cancelled", "limited"]);

@@ -79,13 +79,13 @@ const isSameJson = (one: unknown, other: unknown): boolean => {
   }
 };
 
-/** Whether an event of a log shows a question that waits as it was asked. */
+/** Whether an event of a log shows a question that waits as it was asked: who can write the log does not choose what a human sees. */
 export const isAsAsked = ({ type, data }: Event, questions: ReadonlyMap<string, Question>): boolean => {
   let shown: Pick<ItemData<"approval">, "requestId" | "metadata"> | undefined;
   if (type === "approval.requested") shown = data;
   else if ((type === "item.started" || type === "item.updated") && data.item.type === "approval")
     shown = data.item.data;
-  const asked = shown && questions.get(shown.requestId);
+  const asked = shown && questions?.get(shown.requestId);
   return !asked || isSameJson(asked.metadata, shown?.metadata);
 };
 

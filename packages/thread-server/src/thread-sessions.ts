@@ -136,14 +136,10 @@ export class ThreadSessions {
     }
   }
 
-  /**
-   * Reads the events of a thread. Throws `log_changed` where the log does not show a question that waits as it was asked: who can
-   * write the log does not choose what a human sees.
-   */
+  /** Reads the events of a thread. Throws `log_changed` where its log shows a waiting question otherwise than it was asked. */
   async *events(threadId: string, options: ReadEventsOptions): AsyncIterable<Event> {
     for await (const event of this.settings.store.events(threadId, options)) {
-      const questions = this.#open.get(threadId)?.opened?.questions;
-      if (questions !== undefined && !isAsAsked(event, questions)) throw logChanged();
+      if (!isAsAsked(event, this.#open.get(threadId)?.opened?.questions)) throw logChanged();
       yield event;
     }
   }
