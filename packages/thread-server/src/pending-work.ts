@@ -80,7 +80,10 @@ const isSameJson = (one: unknown, other: unknown): boolean => {
 };
 
 /** Whether an event of a log shows a question that waits as it was asked: who can write the log does not choose what a human sees. */
-export const isAsAsked = ({ type, data }: Event, questions: ReadonlyMap<string, Question>): boolean => {
+export const isAsAsked = (
+  { type, data }: Event,
+  questions: ReadonlyMap<string, Question> | undefined,
+): boolean => {
   let shown: Pick<ItemData<"approval">, "requestId" | "metadata"> | undefined;
   if (type === "approval.requested") shown = data;
   else if ((type === "item.started" || type === "item.updated") && data.item.type === "approval")

@@ -100,7 +100,7 @@ policy.test.yaml then holds, for example:
     - { name: reads, tool: read, args: { path: a }, expect: { decision: allow, rule: reads } }
 
 Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, no cases or a broken file.`)
-    .action(loads(context, async () => (await import("../ahp/test.ts")).ahpTest));
+    .action(loads(context, async () => (await import("../ahp/test.ts")).ahpTest, false));
 
   ahp
     .command("backtest")
@@ -116,5 +116,5 @@ secrets decide differently.
 
 Exit codes: 0 done, 1 some lines are not entries, 2 wrong usage or a broken policy, 4 the log cannot
 be read.`)
-    .action(loads(context, async () => (await import("../ahp/backtest.ts")).ahpBacktest));
+    .action(loads(context, async () => (await import("../ahp/backtest.ts")).ahpBacktest, false));
 };
