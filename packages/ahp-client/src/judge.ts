@@ -3,7 +3,6 @@ import {
   ahpEvents,
   type BlockingEventType,
   type DecisionFor,
-  isBareAllow,
 } from "@harnesskit/protocol/ahp";
 import { callSafely, InvalidArgumentError } from "@harnesskit/wire";
 import type * as z from "zod";
@@ -92,8 +91,6 @@ export class Judge {
   /** `outcome` is the result as it came, or the failure. An event of a batch has a generic decision, whatever its type. */
   verdict<D>(eventType: AhpEventType, outcome: unknown): Verdict<D> {
     if (AhpFailure.isInstance(outcome)) return this.#refused(eventType, outcome);
-    if (!ahpEvents[eventType].specialised && isBareAllow(outcome))
-      return { origin: "harness", decision: outcome as D };
     const parsed = (ahpEvents[eventType].decision as z.ZodType).safeParse(outcome);
     if (parsed.success) return { origin: "harness", decision: parsed.data as D };
     const { error: cause } = parsed;

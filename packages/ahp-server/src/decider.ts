@@ -4,7 +4,6 @@ import {
   ahpMethods,
   type Decision,
   type DecisionFor,
-  isBareAllow,
   type QueryParams,
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
@@ -83,7 +82,6 @@ export class Decider<Context> {
       (value) => {
         // A handler that only takes note of a notification need not say allow.
         if (value === undefined && !ahpEvents[type].blocking) return allow;
-        if (!ahpEvents[type].specialised && isBareAllow(value)) return allow;
         return this.#checked(ahpEvents[type].decision as z.ZodType<AnyDecision>, value, type);
       },
     );

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
-import { DecisionSchema, isBareAllow } from "../src/ahp/index.ts";
 import { ahp } from "../src/documented.ts";
 import { ahpDocuments } from "./ahp-documents.ts";
 
@@ -80,12 +79,4 @@ describe("the decisions", () => {
       decision: "approve",
     });
   });
-});
-
-it("an allow that is read without its schema is what the schema reads", () => {
-  expect(isBareAllow({ decision: "allow" })).toBe(true);
-  expect(DecisionSchema.parse({ decision: "allow" })).toStrictEqual({ decision: "allow" });
-  const more = { decision: "allow", modified_payload: 1 };
-  for (const value of [undefined, null, "allow", ["allow"], {}, { decision: "block" }, more])
-    expect(isBareAllow(value)).toBe(false);
 });

@@ -31,10 +31,6 @@ export const DecisionSchema = z.discriminatedUnion("decision", [
 ]);
 export type Decision = z.infer<typeof DecisionSchema>;
 
-/** @internal Whether a value is surely a generic decision, which its schema returns as it is: `allow` and no more. */
-export const isBareAllow = (value: unknown): boolean =>
-  (value as Decision | undefined)?.decision === "allow" && Object.keys(value ?? {}).length === 1;
-
 /** The answer to `idle`. */
 export const IdleDecisionSchema = z.discriminatedUnion("decision", [
   tolerantObject({ decision: z.literal("allow") }),

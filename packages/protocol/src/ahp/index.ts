@@ -18,7 +18,6 @@ export {
   type Decision,
   DecisionSchema,
   type IdleDecision,
-  isBareAllow,
   type RateLimitDecision,
 } from "./decisions.ts";
 export { type AhpEvent, AhpEventSchema, type EventContext, EventContextSchema } from "./event.ts";
