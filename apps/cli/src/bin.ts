@@ -22,5 +22,7 @@ if (command === "guard" && subcommand === "hook" && !isHelp) {
   // Node.js 22 and newer keep what they compiled. Not in the directory for temporary files, which others can write, too.
   const directory = join(cache.startsWith("/") ? cache : join(homedir(), ".cache"), "harnesskit", "compiled");
   (module as { enableCompileCache?: (directory: string) => unknown }).enableCompileCache?.(directory);
+  // What ends without an exit code of its own has not come to its end.
+  process.exitCode = 13;
   void import("./command-line.ts").then(({ program }) => program());
 }

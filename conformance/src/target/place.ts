@@ -31,15 +31,16 @@ export const createFolder = async (): Promise<ScenarioFolder> => {
  * program gets it before the target listens, and none that browsers and `fetch` refuse.
  */
 export const freePort = async (): Promise<number> => {
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     const port = randomInt(12_000, 32_000);
     const server = createServer().listen(port, "127.0.0.1");
-    const isFree = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (isFree) await once(server.close(), "close");
-    if (isFree) return port;
+    try {
+      await once(server, "listening");
+      await once(server.close(), "close");
+      return port;
+    } catch (error) {
+      if (attempt === 100) throw error;
+    }
   }
 };
 

@@ -87,10 +87,10 @@ const toJson = (
     ',"time":"',
     isoTime(timeMs),
     '","action":"',
-    text(entry.action),
+    escaped(entry.action),
     '"',
   ];
-  if (outcome) parts.push(',"outcome":"', text(outcome), '"');
+  if (outcome) parts.push(',"outcome":"', escaped(outcome), '"');
   if (actor) parts.push(',"actor":{"type":"', text(actor.type), '","id":"', text(actor.id), '"}');
   for (const name of ids) {
     const id = entry[name];

@@ -189,6 +189,14 @@ describe("values under secret keys", () => {
 });
 
 describe("registered secrets", () => {
+  it("leave the words of an entry that are ours", async () => {
+    const sink = createMemoryAuditSink({ redactor: createRedactor({ secrets: ["open", "tool"] }) });
+    sink.record({ action: "audit.opened", outcome: "ok", tool_id: "a/tool" });
+    expect(sink.entries()).toMatchObject([
+      { action: "audit.opened", outcome: "ok", tool_id: "a/[redacted]" },
+    ]);
+  });
+
   const secretText = fc
     .string({ minLength: 4, maxLength: 60, unit: "grapheme" })
     .filter((text) => text.length <= 200);

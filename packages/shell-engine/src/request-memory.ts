@@ -30,6 +30,7 @@ class Owner<Work> {
 
   /** The response that came first, with its key. */
   get oldest(): [string, Done] | undefined {
+    if (this.done.size === 0) this.#oldest = undefined;
     if (this.done.size === 0) return undefined;
     while (this.#oldest === undefined || this.done.get(this.#oldest[0]) !== this.#oldest[1])
       this.#oldest = this.#oldestFirst.next().value;
@@ -73,12 +74,12 @@ export class RequestMemory<Work> {
     return undefined;
   }
 
-  /** Adds a request whose work has begun. */
+  /** Adds a request whose work has begun. Its text counts when its response is there: until then the work holds it. */
   add(name: string, key: string, asked: string, work: Work): void {
     const owner = this.#touch(name);
     owner.running.set(key, { asked, work });
     this.#size++;
-    this.#length += key.length + asked.length;
+    this.#length += key.length;
     this.#makeRoom(owner);
   }
 
@@ -89,7 +90,7 @@ export class RequestMemory<Work> {
     const owner = this.#touch(name);
     owner.running.delete(key);
     owner.done.set(key, { asked: running.asked, text, doneAt: this.#options.clock.elapsedMs() });
-    this.#length += text.length;
+    this.#length += running.asked.length + text.length;
     this.#makeRoom(owner);
   }
 
@@ -136,12 +137,11 @@ export class RequestMemory<Work> {
 
   #remove(owner: Owner<Work>, key: string): void {
     const done = owner.done.get(key);
-    const known = done ?? owner.running.get(key);
-    if (!known) return;
+    if (!done && !owner.running.has(key)) return;
     owner.done.delete(key);
     owner.running.delete(key);
     this.#size--;
-    this.#length -= key.length + known.asked.length + (done?.text.length ?? 0);
+    this.#length -= key.length + (done ? done.asked.length + done.text.length : 0);
     if (owner.done.size > 0 || owner.running.size > 0) return;
     this.#owners.delete(owner.name);
     this.#length -= owner.name.length;

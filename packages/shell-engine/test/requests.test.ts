@@ -91,6 +91,22 @@ describe("a request_id", () => {
     expect(messagesOf(await engine.handle(named("r0"), { principal: "me" }))).toEqual(["hi 152"]);
   });
 
+  it("costs nobody else what is remembered while large requests run", async () => {
+    const gate = createDeferred<void>();
+    const engine = createShellEngine({
+      handlers: { intent: (call) => (call.intent === "hi" ? [say("hi")] : gate.promise.then(() => [])) },
+      limits: { maxRememberedLength: 100_000 },
+    });
+    await engine.handle(named("mine"), { principal: "careful" });
+    const large = Array.from({ length: 5 }, (_, index) =>
+      engine.handle(named(`r${index}`, "x".repeat(30_000)), { principal: "me" }),
+    );
+    while (engine.stats().inFlight < 5) await nextTurn();
+    expect(engine.stats().rememberedRequests).toBe(6);
+    gate.resolve();
+    await Promise.all(large);
+  });
+
   it("of large responses holds the bound of their size", async () => {
     const engine = createShellEngine({
       handlers: { intent: () => [say("x".repeat(10_000))] },

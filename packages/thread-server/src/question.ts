@@ -1,6 +1,7 @@
 import { type Grant, isPreviewCut } from "@harnesskit/protocol/threads";
 import { type CreateId, createDeferred, invalidParams, sharedSignal } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
+import { wellFormed } from "@harnesskit/wire/replay";
 import { activeTrace, approvalSpan, readTraceContext, startSpan } from "@harnesskit/wire/trace";
 import {
   type ApprovalAnswer,
@@ -30,7 +31,8 @@ export const ask = async (
   const requestId = newRequestId(turn.threadId, createId);
   const askedAt = clock.now();
   const expiresAt = approvalTimeoutMs === undefined ? undefined : askedAt + approvalTimeoutMs;
-  const metadata = defined({ tool: permission, input, digest, preview, reason, expiresAt });
+  const why = reason === undefined ? undefined : wellFormed(reason);
+  const metadata = defined({ tool: permission, input, digest, preview, reason: why, expiresAt });
   const item = {
     itemId: turn.settings.createId("item"),
     data: defined({ requestId, permission, metadata, toolItemId }),

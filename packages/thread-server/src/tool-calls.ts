@@ -1,6 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { describeDifference, digest, jsonDifference } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
+import { wellFormed } from "@harnesskit/wire/replay";
 import { prepareCall, type Tool, ToolError } from "@harnesskit/wire/tool";
 import type { AskedAction } from "./approval-answer.ts";
 import { type Decision, GatedStep, type Judged } from "./gated-step.ts";
@@ -225,7 +226,8 @@ export class ToolCalls extends GatedStep<Prepared, Input, JsonObject> {
     });
     const common = { threadId, turnId, itemId, directory, tool, input };
     const call = { ...common, digest: await digest({ tool: name, input }) };
-    return { call: preview === undefined ? call : { ...call, preview }, run };
+    // One that was cut in the middle of a character is shown, stored and compared as it can be stored.
+    return { call: preview === undefined ? call : { ...call, preview: wellFormed(preview) }, run };
   }
 
   /** A refusal by the gate while the turn is being cancelled is a cancellation. */

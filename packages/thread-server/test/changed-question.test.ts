@@ -146,4 +146,18 @@ describe("a question that waits, and whose log is changed in its place", () => {
     }
     await server.close();
   });
+
+  it("is shown where its tool cut the preview in the middle of a character", async () => {
+    await using dir = await temporaryDirectory();
+    const cut = recordingTool("bash", "execute");
+    cut.prepare = async () => ({ input, preview: "writes \ud83d" });
+    const { server, client } = serve(dir.path, { tools: [cut] });
+    const threadId = await client.createThread();
+    await client.startTurn(threadId, "go");
+    const { params } = await client.notification("approval.requested");
+    expect(params.metadata.preview).toBe("writes \ufffd");
+    const { result } = await RawClient.connect(server).call("thread.get", { threadId });
+    expect(result.events.at(-1)).toMatchObject({ type: "approval.requested" });
+    await server.close();
+  });
 });

@@ -88,6 +88,8 @@ const buildCommonJs = (dir, entries, define, { external = [], plugins = [], code
     output: {
       dir: join(dir, "dist"),
       format: "cjs",
+      // As the ES modules that the sources are.
+      strict: true,
       entryFileNames: "[name].cjs",
       chunkFileNames: "[name]-[hash].cjs",
       comments: false,
