@@ -28,6 +28,12 @@ export const until = async (
   }
 };
 
+/** Sends a signal to a process. Throws `RangeError` where there is no id: 0 would be this process and all of its group. */
+export const killProcess = (pid: number | undefined, signal: NodeJS.Signals = "SIGKILL"): void => {
+  if (pid === undefined || !(pid > 0)) throw new RangeError(`${pid} is no process`);
+  process.kill(pid, signal);
+};
+
 /** A new directory below the system's temporary one; it is removed at the end of the scope. */
 export const temporaryDirectory = async (): Promise<{ readonly path: string } & AsyncDisposable> => {
   const path = await realpath(await mkdtemp(join(tmpdir(), "harness-test-")));

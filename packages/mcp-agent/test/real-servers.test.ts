@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type RunningCore, startCore } from "@harnesskit/core-runtime";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { freePort, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { freePort, killProcess, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createMcpAgentDirectory, type McpServer, readMcpTools } from "../src/index.ts";
 import { call, hostile, serve, serverPrograms } from "./support/serve.ts";
 
@@ -104,7 +104,7 @@ describe("the program of an MCP server", () => {
     await using agent = await launch({ command });
     const { pid } = await agent.launched;
     expect(servers()).toHaveLength(1);
-    process.kill(pid ?? 0, "SIGKILL");
+    killProcess(pid);
     await vi.waitFor(() => expect(agent.core.launched()[0]).toMatchObject({ state: "ready", restarts: 1 }));
     await vi.waitFor(() => expect(servers()).toHaveLength(1));
     await agent.core.close();

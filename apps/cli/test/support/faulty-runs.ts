@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { vi } from "vitest";
+import { killProcess } from "../../../../scripts/lib/test-kit.ts";
 import { RunningCommand } from "./in-process.ts";
 import { ProtocolClient } from "./protocol-client.ts";
 
@@ -176,7 +177,7 @@ export class FaultyRuns {
 
   async #killHarness(): Promise<void> {
     try {
-      process.kill(await this.harnessPid(), "SIGKILL");
+      killProcess(await this.harnessPid());
     } catch {
       // It is dead already.
     }

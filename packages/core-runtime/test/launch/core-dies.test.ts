@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
-import { nextTurn, until } from "../../../../scripts/lib/test-kit.ts";
+import { killProcess, nextTurn, until } from "../../../../scripts/lib/test-kit.ts";
 import type { LaunchedAgent } from "../../src/index.ts";
 import { AgentDirectories } from "./support/agent-directory.ts";
 import { isAlive, processesWith, untilNothingOf, zombiesOf } from "./support/processes.ts";
@@ -81,7 +81,7 @@ describe("when a core is gone", () => {
       const first = await told;
       const launchIds = launchIdsOf(first);
       // An agent that does not run cannot do anything about its end either.
-      process.kill(first.agents[0]?.pid ?? 0, "SIGSTOP");
+      killProcess(first.agents[0]?.pid, "SIGSTOP");
       expect(processesWith(launchIds[1] ?? "none").length).toBe(3);
       child.kill(signal);
       await exited;

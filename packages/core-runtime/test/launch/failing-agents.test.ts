@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { until } from "../../../../scripts/lib/test-kit.ts";
+import { killProcess, until } from "../../../../scripts/lib/test-kit.ts";
 import { processesWith, stateOf, untilNothingOf, zombiesOf } from "./support/processes.ts";
 import { healthOf, KeptAudit, RunningCores, untilHealth } from "./support/running-cores.ts";
 
@@ -192,7 +192,7 @@ describe("an agent that fails while it serves", () => {
     await core.ready();
     const { launchId = "none", pid } = healthOf(core, agent.id);
     const guard = processesWith(launchId).find((candidate) => candidate !== pid);
-    process.kill(guard ?? 0, "SIGKILL");
+    killProcess(guard);
     const backoff = await untilHealth(
       core,
       agent.id,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { expect, it, onTestFinished } from "vitest";
+import { killProcess } from "../../../../scripts/lib/test-kit.ts";
 import { createAgentHost, type KnownToolsStore } from "../../src/thread-tools/index.ts";
 
 const sdk = new URL("../../../agent-sdk/dist/index.js", import.meta.url).href;
@@ -51,7 +52,7 @@ const loseAgent = async (knownTools?: KnownToolsStore) => {
   await host.tools();
   const lost = host.call(`${agentId}/hold`, {}, {}, () => holds.resolve());
   await holds.promise;
-  process.kill(Number(await readFile(join(directory, "pid"), "utf8")), "SIGKILL");
+  killProcess(Number(await readFile(join(directory, "pid"), "utf8")));
   expect(await lost).toMatchObject({ status: "failed", error: { code: "agent.lost" } });
   return { host, endProcess: () => writeFile(join(directory, "end"), "") };
 };
