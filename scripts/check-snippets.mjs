@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { compile } from "./lib/compile.mjs";
 import { docFencesOf, fencesOf, typescriptFences } from "./lib/fences.mjs";
 import { pagePrograms, printedCodes } from "./lib/page-programs.mjs";
 import { option, report } from "./lib/report.mjs";
@@ -10,7 +11,6 @@ import { withTempDir } from "./lib/temp.mjs";
 import { filesBelow, workspacePackages } from "./lib/workspace.mjs";
 
 const timeoutMs = 30_000;
-const compiler = join(repositoryRoot, "node_modules/typescript-7/bin/tsc");
 const packages = workspacePackages(repositoryRoot);
 const findings = [];
 
@@ -89,9 +89,7 @@ async function typeCheck(dir, snippets) {
     files: snippets.map(({ file }) => file),
   };
   writeFileSync(config, JSON.stringify(settings));
-  const { code, output } = await run(process.execPath, [compiler, "--pretty", "false", "-p", config], {
-    cwd: dir,
-  });
+  const { code, output } = await compile(config, { cwd: dir });
   const problems = [...output.matchAll(/^(.+?)\((\d+),\d+\): error TS\d+: (.*(?:\n {2}.*)*)/gm)];
   if (code !== 0 && problems.length === 0) findings.push(`the compiler ends with ${code}: ${output.trim()}`);
   for (const [, file, line, message] of problems) {

@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { compile } from "./lib/compile.mjs";
 import { placeDeclarations } from "./lib/declarations.mjs";
 import { placePages } from "./lib/place-pages.mjs";
 import { pnpm } from "./lib/pnpm.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
-import { run, stopChildrenOnSignals } from "./lib/run.mjs";
+import { stopChildrenOnSignals } from "./lib/run.mjs";
 import { outputDigest, sourceDigest } from "./lib/stamp.mjs";
 
 const stampFile = join(repositoryRoot, "node_modules/.cache/harnesskit/setup.json");
@@ -47,20 +48,6 @@ async function step(title, running) {
 
 const withPnpm = (args) => pnpm(args, { env: { CI: "true" } });
 
-/** Writes the type declarations of all packages, in one run of the compiler. */
-const writeDeclarations = () =>
-  run(
-    process.execPath,
-    [
-      join(repositoryRoot, "node_modules/typescript-7/bin/tsc"),
-      "--pretty",
-      "false",
-      "-p",
-      "tsconfig.types.json",
-    ],
-    { cwd: repositoryRoot },
-  );
-
 checkNodeVersion();
 stopChildrenOnSignals();
 if (!isFresh()) {
@@ -78,7 +65,7 @@ if (!isFresh()) {
   await buildPackages(repositoryRoot);
   await Promise.all([
     step("Building the pages and schemas", withPnpm(["--recursive", "run", "build"])),
-    step("Writing the type declarations", writeDeclarations()),
+    step("Writing the type declarations", compile("tsconfig.types.json")),
   ]);
   placeDeclarations(repositoryRoot, emitted);
   placePages(repositoryRoot);

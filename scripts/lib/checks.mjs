@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { compilerArguments } from "./compile.mjs";
 import { repositoryRoot } from "./root.mjs";
 
 const tool = (path) => join(repositoryRoot, "node_modules", path);
@@ -15,7 +16,7 @@ export const skipReport = ".cache/skips.json";
 export const stages = [
   {
     // The two that take longest first, so that neither is left over for one processor.
-    types: [tool("typescript-7/bin/tsc"), "--pretty", "false", "-p", "tsconfig.json"],
+    types: compilerArguments("tsconfig.json"),
     typedoc: [script("docs.mjs"), "--only", "sources"],
     lint: [tool("@biomejs/biome/bin/biome"), "ci", "--error-on-warnings", "--colors=off", "."],
     layers: [script("check-layers.mjs")],

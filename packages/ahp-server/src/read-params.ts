@@ -1,8 +1,13 @@
-import { type AhpEvent, ahpMethods, type HandshakeParams, type QueryParams } from "@harnesskit/protocol/ahp";
+import {
+  type AhpEvent,
+  ahpMethods,
+  type HandshakeParams,
+  isUsualEvent,
+  type QueryParams,
+} from "@harnesskit/protocol/ahp";
 import type * as z from "zod";
 import type { AhpServerLimits } from "./limits.ts";
 import { invalidParams } from "./refusal.ts";
-import { isUsualEvent } from "./usual-event.ts";
 
 const describeIssue = ({ path, message }: z.core.$ZodIssue): string => {
   const where = path.map(String).join(".");

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { AgentToolResultSchema } from "../src/runtime/calls.ts";
 import { CoreToolCallSchema, isUsualCall, isUsualResult } from "../src/runtime/index.ts";
+import { oddValues } from "./support/odd-values.ts";
 
 const call = {
   v: 1,
@@ -28,24 +29,11 @@ const result = {
 };
 
 const odd = fc.constantFrom<unknown>(
-  undefined,
-  null,
-  "",
+  ...oddValues,
   "x".repeat(256),
   "x".repeat(257),
   "x".repeat(258),
-  "2026-02-30T12:00:00Z",
   "failed",
-  0,
-  -1,
-  1.5,
-  2,
-  Number.POSITIVE_INFINITY,
-  true,
-  [],
-  {},
-  { a: Number.NaN },
-  JSON.parse('{"__proto__":1}'),
   { type: "human", id: "a" },
   { code: "tool.failed", message: "" },
 );

@@ -30,8 +30,10 @@ class Owner<Work> {
 
   /** The response that came first, with its key. */
   get oldest(): [string, Done] | undefined {
-    if (this.done.size === 0) this.#oldest = undefined;
-    if (this.done.size === 0) return undefined;
+    if (this.done.size === 0) {
+      this.#oldest = undefined;
+      return undefined;
+    }
     while (this.#oldest === undefined || this.done.get(this.#oldest[0]) !== this.#oldest[1])
       this.#oldest = this.#oldestFirst.next().value;
     return this.#oldest;

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { compile } from "../compile.mjs";
 import { pagePrograms } from "../page-programs.mjs";
 import { repositoryRoot } from "../root.mjs";
 import { run } from "../run.mjs";
@@ -78,8 +79,7 @@ async function typeProblems(dir, programs) {
   for (const { name, code } of programs) write(join(dir, name.replace(/\.m?js$/, ".mts")), code);
   write(join(dir, "routes.mts"), routes);
   write(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions: strict, include: ["**/*.mts"] }));
-  const tsc = join(repositoryRoot, "node_modules/typescript-7/bin/tsc");
-  const { code, output } = await run(process.execPath, [tsc, "--pretty", "false", "-p", dir]);
+  const { code, output } = await compile(dir);
   return code === 0 ? [] : [`${guide}: not strict TypeScript: ${firstLines(output)}`];
 }
 

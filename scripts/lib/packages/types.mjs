@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { compile } from "../compile.mjs";
 import { repositoryRoot } from "../root.mjs";
-import { run } from "../run.mjs";
 
 /** A consumer's own files, and our declarations: the faults of an optional peer's declarations are the peer's own. */
 const isOurs = (line) => !line.startsWith("node_modules/") || line.includes("/node_modules/@harnesskit/");
@@ -82,14 +82,9 @@ export function writeTypeProjects(dir, consumers) {
   return projects;
 }
 
-/** Compiles a project of {@link writeTypeProjects} with the TypeScript in a folder. Returns the lines of its errors. */
-export async function typeProblems(
-  dir,
-  config,
-  typescript = join(repositoryRoot, "node_modules/typescript-7"),
-) {
-  const args = [join(typescript, "bin/tsc"), "--pretty", "false", "-p", config];
-  const { code, output } = await run(process.execPath, args, { cwd: dir });
+/** Compiles a project of {@link writeTypeProjects} with the TypeScript in a folder, or with that of this repository. Returns the lines of its errors. */
+export async function typeProblems(dir, config, typescript) {
+  const { code, output } = await compile(config, { cwd: dir, typescript });
   const lines = output.split("\n").filter((line) => /error TS\d+/.test(line));
   if (code !== 0 && lines.length === 0) return [`${config}: ${output.trim()}`];
   return (config.includes(".alone.") ? lines : lines.filter(isOurs)).map((line) => `${config}: ${line}`);

@@ -153,7 +153,8 @@ export class JournalFile {
   replace(lines: Iterable<string>): void {
     const fileSystem = this.#fileSystem;
     const old = this.#opened();
-    if (this.#look() !== undefined && !this.#isSame(this.#look())) throw this.#displaced();
+    const present = this.#look();
+    if (present !== undefined && !this.#isSame(present)) throw this.#displaced();
     const temporary = `${this.path}.tmp`;
     const next = openPrivate(fileSystem, temporary, { maxBytes: Number.POSITIVE_INFINITY });
     try {

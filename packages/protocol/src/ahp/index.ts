@@ -45,4 +45,5 @@ export {
   QueryResultSchema,
 } from "./methods.ts";
 export { HeartbeatPayloadSchema } from "./payloads.ts";
+export { isUsualEvent } from "./usual-event.ts";
 export { AHP_VERSION, AhpErrorCode, defaultAhpLimits, defaultHarnessCapabilities } from "./version.ts";

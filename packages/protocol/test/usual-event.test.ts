@@ -1,8 +1,8 @@
-import { AhpEventSchema } from "@harnesskit/protocol/ahp";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
-import { isUsualEvent } from "../src/usual-event.ts";
+import { AhpEventSchema, isUsualEvent } from "../src/ahp/index.ts";
+import { oddValues } from "./support/odd-values.ts";
 
 const event = {
   event_type: "pre_action",
@@ -14,23 +14,10 @@ const event = {
 };
 
 const odd = fc.constantFrom<unknown>(
-  undefined,
-  null,
-  "",
+  ...oddValues,
   "heartbeat",
   "query",
   "constructor",
-  "2026-02-30T12:00:00Z",
-  0,
-  -1,
-  1.5,
-  2,
-  Number.POSITIVE_INFINITY,
-  true,
-  [],
-  {},
-  { a: Number.NaN },
-  JSON.parse('{"__proto__":1}'),
   JSON.parse(`${"[".repeat(90)}${"]".repeat(90)}`),
 );
 const fields = [...Object.keys(event), "context", "metadata", "unknown", "__proto__"];

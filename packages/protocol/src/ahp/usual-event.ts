@@ -1,12 +1,10 @@
-import { type AhpEvent, ahpEvents } from "@harnesskit/protocol/ahp";
-import { maxMessageDepth, walkJson } from "@harnesskit/protocol/base";
-import { isRfc3339 } from "@harnesskit/protocol/envelope";
-
-const isCleanJson = (value: unknown): boolean =>
-  walkJson(value, { maxDepth: maxMessageDepth }).result?.needsCopy === false;
+import { isCleanJson } from "../envelope/json.ts";
+import { isRfc3339 } from "../rfc3339.ts";
+import type { AhpEvent } from "./event.ts";
+import { ahpEvents } from "./event-types.ts";
 
 /**
- * Whether params, read by `JSON.parse`, are surely an event as its schema returns it: the required fields and no others. The
+ * Whether params of `ahp/event`, read by `JSON.parse`, are surely an event as its schema returns it: the required fields and no others. The
  * schema costs three times as much; what this function does not take may still be valid.
  */
 export const isUsualEvent = (params: unknown): params is AhpEvent => {
