@@ -3,7 +3,7 @@ import { createShellEngine, ShellEngineError } from "@harnesskit/shell-engine";
 const message = (text) => ({ action_type: "render_message", payload: { message: text } });
 const card = (component, title, data, fallback) => ({
   action_type: "render_ui",
-  payload: { component, title, data, ...(fallback === undefined ? {} : { fallback_message: fallback }) },
+  payload: { component, title, data, fallback_message: fallback },
 });
 
 const help = [

@@ -24,7 +24,7 @@ export function SessionControl({ of, name, isThere }: SessionControlProps) {
   const [text, setText] = useState("");
   const [said, setSaid] = useState<string>();
   const { isBusy, problem, run } = useAction(async (action: keyof typeof done) => {
-    await client.call("agents.control", { ...of, action, ...(action === "message" && { text }) });
+    await client.call("agents.control", { ...of, action, text: action === "message" ? text : undefined });
     setSaid(done[action]);
     if (action === "message") setText("");
   });

@@ -5,15 +5,15 @@ export type PageName = (typeof pages)[number];
 
 /** What the timeline shows. */
 export interface TimelineFilter {
-  readonly agent?: string;
-  readonly session?: string;
-  readonly tool?: string;
-  readonly decision?: string;
-  readonly failed?: boolean;
-  readonly text?: string;
+  readonly agent?: string | undefined;
+  readonly session?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly decision?: string | undefined;
+  readonly failed?: boolean | undefined;
+  readonly text?: string | undefined;
   /** Times of ISO 8601; `until` is not included. */
-  readonly since?: string;
-  readonly until?: string;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
 }
 
 /** A session, or a turn of it, that is read as a conversation. */

@@ -130,8 +130,7 @@ export class Timeline {
     this.#closed.delete(key);
     const { since, until } = this.#filter;
     const { agent, session } = found;
-    const range = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
-    const list = this.#newList({ agent, session, ...range });
+    const list = this.#newList({ agent, session, since, until });
     this.#lists.set(key, list);
     void list.load();
   }
