@@ -1,11 +1,6 @@
 import type { Channel, Clock, HarnessError, Transport } from "@harnesskit/wire";
 import { ConnectionClosedError, InvalidArgumentError } from "@harnesskit/wire";
-import {
-  ClientConnection,
-  type ClientConnectionOptions,
-  ExchangeConnection,
-  type RpcConnection,
-} from "@harnesskit/wire/rpc";
+import { createPeer, ExchangeConnection, type Peer, type RpcConnection } from "@harnesskit/wire/rpc";
 import type { AhpExchange, HarnessEndpoint } from "./client-options.ts";
 
 /** An open way to the harness. */
@@ -28,7 +23,6 @@ export interface HarnessConnector {
 
 export interface ConnectorOptions {
   readonly clock: Clock;
-  readonly maxInFlight: number;
   /** How long a notification may take over an exchange. */
   readonly notifyTimeoutMs: () => number;
   readonly onDropped: (error: HarnessError) => void;
@@ -36,20 +30,22 @@ export interface ConnectorOptions {
   readonly signal: AbortSignal;
 }
 
-const connectionOptions = ({ clock, maxInFlight, onDropped }: ConnectorOptions, onClose: OnOver) =>
-  // One more than the calls, for a handshake beside them.
-  ({ clock, onDropped, onClose, maxPendingRequests: maxInFlight + 1 }) satisfies ClientConnectionOptions;
+const peerOver = (channel: Channel, { clock, onDropped }: ConnectorOptions, onOver: OnOver): Peer =>
+  createPeer(
+    channel,
+    { onError: onDropped, close: ({ error }) => onOver(error) },
+    { clock, answersOnly: true, requestTimeoutMs: Number.POSITIVE_INFINITY },
+  );
 
 const overTransport = (transport: Transport, options: ConnectorOptions): HarnessConnector => ({
   reopens: true,
   maxUnsettled: 256,
-  open: async (signal, onOver) =>
-    new ClientConnection(await transport.connect({ signal }), connectionOptions(options, onOver)),
+  open: async (signal, onOver) => peerOver(await transport.connect({ signal }), options, onOver),
 });
 
 /** An open channel cannot be replaced: only the client's own close closes it. */
 const overChannel = (channel: Channel, options: ConnectorOptions): HarnessConnector => {
-  let connection: ClientConnection | undefined;
+  let connection: Peer | undefined;
   let reportOver: OnOver = () => {};
   options.signal.addEventListener("abort", () => void (connection ?? channel).close());
   return {
@@ -58,10 +54,7 @@ const overChannel = (channel: Channel, options: ConnectorOptions): HarnessConnec
     async open(_signal, onOver) {
       if (channel.signal.aborted) throw new ConnectionClosedError("the channel is closed");
       reportOver = onOver;
-      connection ??= new ClientConnection(
-        channel,
-        connectionOptions(options, (error) => reportOver(error)),
-      );
+      connection ??= peerOver(channel, options, (error) => reportOver(error));
       const held = connection;
       return {
         request: (method, params, call) => held.request(method, params, call),

@@ -12,7 +12,7 @@ const runtimeMessages = Object.fromEntries(
 /** Makes every JSON Schema document that is published, by its name. */
 export const publishedDocuments = () => ({
   ...schemaDocuments({
-    envelope: { title: "JSON-RPC 2.0 messages", module: envelope },
+    envelope: { title: "JSON values", module: envelope },
     threads: {
       title: "The thread protocol",
       module: threads,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
-import { ahp } from "../src/documented.ts";
+import * as ahp from "../src/ahp/decisions.ts";
 import { ahpDocuments } from "./ahp-documents.ts";
 
 const schemas = { ...ahp };

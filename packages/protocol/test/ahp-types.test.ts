@@ -4,12 +4,10 @@ import type {
   AhpEventType,
   BatchableEventType,
   BlockingEventType,
-  ConfirmationDecision,
   Decision,
   DecisionFor,
   EventPayload,
   EventPayloadInput,
-  IdleDecision,
   NotificationEventType,
   RateLimitDecision,
   RunLifecycle,
@@ -37,13 +35,11 @@ describe("the types of the events", () => {
 
   it("have each its own decision", () => {
     expectTypeOf<DecisionFor<"pre_action" | "pre_prompt" | "heartbeat">>().toEqualTypeOf<Decision>();
-    expectTypeOf<DecisionFor<"idle">>().toEqualTypeOf<IdleDecision>();
     expectTypeOf<DecisionFor<"rate_limit">>().toEqualTypeOf<RateLimitDecision>();
-    expectTypeOf<DecisionFor<"confirmation">>().toEqualTypeOf<ConfirmationDecision>();
   });
 
   it("have decisions that are told apart by one field", () => {
-    expectTypeOf<IdleDecision["decision"]>().toEqualTypeOf<"allow" | "defer">();
+    expectTypeOf<DecisionFor<"idle">["decision"]>().toEqualTypeOf<"allow" | "defer">();
     expectTypeOf<Decision["decision"]>().toEqualTypeOf<"allow" | "block" | "modify" | "defer" | "escalate">();
     expectTypeOf<Extract<Decision, { decision: "modify" }>["modified_payload"]>().toEqualTypeOf<JsonValue>();
     expectTypeOf<

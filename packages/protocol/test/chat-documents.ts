@@ -56,13 +56,6 @@ const suspended = [
 ];
 
 const time = "2026-01-02T03:04:05.678Z";
-const sessionSummary = {
-  session_id: "s",
-  schema_version: "",
-  version: 1,
-  created_at: time,
-  updated_at: time,
-};
 const position = { namespace: ["outer", "inner"], step: 0 };
 const sessionList = { session_field: "messages", length: 3 };
 const frames = [
@@ -100,41 +93,12 @@ const ended = {
 
 /** Documents that the schemas of conversations accept, by the schema's name. */
 export const chatDocuments: Record<string, unknown[]> = {
-  TextBlockSchema: [text, signedText],
-  ImageSourceSchema: [urlImage.source, inlineImage.source],
-  ImageBlockSchema: [urlImage, detailedImage, inlineImage],
-  ThinkingBlockSchema: [thinking, { type: "thinking", text: "Hm" }],
-  RedactedThinkingBlockSchema: [redacted, { ...redacted, data: "" }],
-  ContentBlockSchema: [text, urlImage, inlineImage, thinking, redacted],
-  UserBlockSchema: [text, urlImage, inlineImage],
-  AssistantBlockSchema: [text, thinking, redacted],
-  ToolCallSchema: [call],
-  SystemMessageSchema: [system],
-  UserMessageSchema: users,
-  AssistantMessageSchema: assistants,
-  CallingMessageSchema: assistants.filter((message) => "tool_calls" in message && message.tool_calls?.length),
-  SayingMessageSchema: assistants.filter(
-    (message) => !("tool_calls" in message && message.tool_calls?.length),
-  ),
-  ToolMessageSchema: tools,
   ChatMessageSchema: messages,
-  SignalDescriptorSchema: [descriptor, { signal_id: "s" }],
-  ErrorBucketSchema: ["session_terminating", "retryable_transient", "user_correctable"],
-  DispatchPathSchema: ["stateless", "new_session", "existing_session", "signal_resume"],
   CompletedTurnSchema: completed,
   ErroredTurnSchema: errored,
-  SuspendedTurnSchema: suspended,
   ChatTurnOutcomeSchema: [...completed, ...errored, ...suspended],
-  SessionRecordSchema: [{ ...sessionSummary, state: { messages, n: 1 } }],
-  SessionSummarySchema: [sessionSummary],
-  SuspensionStatusSchema: ["suspended", "completed", "errored"],
-  CompletedPositionSchema: [position],
-  SessionListSchema: [sessionList],
-  SuspensionFrameSchema: frames,
-  AcceptedSignalSchema: [signal],
   SuspensionRecordSchema: [
     { ...suspensionSummary, completed_positions: [position], frames },
     { ...ended, completed_positions: [], frames: [] },
   ],
-  SuspensionSummarySchema: [suspensionSummary, ended],
 };

@@ -110,8 +110,6 @@ const welcome = envelope("core.welcome", {
 
 /** Documents that each schema of the runtime protocol accepts, by the schema's name. */
 export const runtimeDocuments: Record<string, unknown[]> = {
-  ActorSchema: [actor, { type: "agent", id: "a" }, { type: "system", id: "s" }],
-  RuntimeErrorSchema: [error, brief],
   RuntimeEnvelopeSchema: [
     hello,
     envelope("agent.unheard_of", { a: [1] }, { v: 2, ...chain, actor, error }),
@@ -153,20 +151,6 @@ export const runtimeDocuments: Record<string, unknown[]> = {
   ToolNameSchema: ["fp_run_workflow", "_", "git:status-2.x"],
   ToolIdSchema: ["com.graphonomous.core/graph_search", "a/_", "a/git:status-2.x"],
   ToolDeclarationSchema: [tool, fullTool],
-  RemoteToolSchema: [
-    {
-      ...tool,
-      agent_id: "com.graphonomous.core",
-      schema_digest: "sha256:0",
-      declaration_digest: "sha256:1",
-      unchecked_patterns: 0,
-    },
-  ],
-  RemoteCallResultSchema: [
-    { status: "succeeded", output: { rows: [1] } },
-    { status: "failed", error: brief },
-    { status: "canceled", error },
-  ],
   AgentToolsRegisterSchema: [
     envelope("agent.tools.register", { tools: [] }),
     envelope("agent.tools.register", { tools: [tool, fullTool, { wrong: true }], replace: true }),
@@ -185,7 +169,6 @@ export const runtimeDocuments: Record<string, unknown[]> = {
     { type: "agent", id: "a" },
     { type: "system", id: "s" },
   ],
-  CallContextSchema: [{}, context],
   CoreToolCallSchema: [
     call,
     {
@@ -210,7 +193,6 @@ export const runtimeDocuments: Record<string, unknown[]> = {
   OutputReferenceSchema: [
     { output_file: { path: "/tmp/a.json", size_bytes: 2, sha256: "0".repeat(64) }, truncated: true },
   ],
-  CallStatusSchema: ["succeeded", "failed", "canceled"],
   AgentToolResultSchema: [
     publishedExamples["agent.tool.result"],
     envelope("agent.tool.result", { call_id: "c1", status: "failed", error, metrics: { ms: 1.5 } }, chain),
@@ -224,8 +206,6 @@ export const runtimeDocuments: Record<string, unknown[]> = {
     envelope("agent.tool.cancel_ack", { call_id: "c1", accepted: true }),
     envelope("agent.tool.cancel_ack", { call_id: "c1", accepted: false, note: "It has ended" }),
   ],
-  RestartPolicySchema: [{}, restart, { policy: "never" }, { policy: "on-failure" }],
-  AgentLimitsSchema: [{}, limits],
   AgentManifestSchema: [
     manifest,
     {

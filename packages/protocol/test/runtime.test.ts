@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { runtime } from "../src/documented.ts";
+import { AgentToolStreamSchema, CoreToolCallSchema, CoreToolCancelSchema } from "../src/runtime/calls.ts";
+import * as runtime from "../src/runtime/index.ts";
+import { RestartPolicySchema } from "../src/runtime/manifest.ts";
+import { CoreWelcomeSchema } from "../src/runtime/session.ts";
 import { publishedExamples, runtimeDocuments } from "./runtime-documents.ts";
 
 const messages: Record<string, z.ZodType> = { ...runtime.agentMessages, ...runtime.coreMessages };
@@ -64,18 +67,18 @@ describe("the runtime schemas", () => {
 
   it("take a call only with a request_id", () => {
     const { request_id: _left, ...call } = publishedExamples["core.tool.call"];
-    expect(accepts(runtime.CoreToolCallSchema, call)).toBe(false);
+    expect(accepts(CoreToolCallSchema, call)).toBe(false);
   });
 
   it.each([null, [], "text", 1, undefined])("refuse the input %j of a call", (input) => {
     const call = publishedExamples["core.tool.call"];
-    expect(accepts(runtime.CoreToolCallSchema, { ...call, payload: { ...call.payload, input } })).toBe(false);
+    expect(accepts(CoreToolCallSchema, { ...call, payload: { ...call.payload, input } })).toBe(false);
   });
 
   it("tell a welcome from a refusal by its error", () => {
     const [welcome] = runtimeDocuments.CoreWelcomeSchema ?? [];
     for (const document of runtimeDocuments.CoreRefusalSchema ?? []) {
-      expect(accepts(runtime.CoreWelcomeSchema, document)).toBe(false);
+      expect(accepts(CoreWelcomeSchema, document)).toBe(false);
     }
     expect(accepts(runtime.CoreRefusalSchema, welcome)).toBe(false);
   });
@@ -89,10 +92,8 @@ describe("the runtime schemas", () => {
   ])("refuse %s", (_what, change) => {
     const payload = { call_id: "c1", seq: 1, channel: "stdout", data: { text: "" } };
     const document = { ...ping, type: "agent.tool.stream", payload };
-    expect(accepts(runtime.AgentToolStreamSchema, document)).toBe(true);
-    expect(accepts(runtime.AgentToolStreamSchema, { ...document, payload: { ...payload, ...change } })).toBe(
-      false,
-    );
+    expect(accepts(AgentToolStreamSchema, document)).toBe(true);
+    expect(accepts(AgentToolStreamSchema, { ...document, payload: { ...payload, ...change } })).toBe(false);
   });
 
   it.each([
@@ -113,7 +114,7 @@ describe("the runtime schemas", () => {
   it("take a long text that people read, but no long id", () => {
     const long = "x".repeat(100_000);
     const cancel = { ...ping, type: "core.tool.cancel", payload: { call_id: "c1", reason: long } };
-    expect(accepts(runtime.CoreToolCancelSchema, cancel)).toBe(true);
+    expect(accepts(CoreToolCancelSchema, cancel)).toBe(true);
     expect(accepts(runtime.CorePingSchema, { ...ping, id: "x".repeat(256) })).toBe(true);
     expect(accepts(runtime.CorePingSchema, { ...ping, id: "x".repeat(257) })).toBe(false);
   });
@@ -143,7 +144,7 @@ describe("the manifest", () => {
 
   it("leaves defaults to the core that reads it", () => {
     expect(runtime.AgentManifestSchema.parse(manifest)).toStrictEqual(manifest);
-    expect(runtime.RestartPolicySchema.parse(runtime.defaultRestartPolicy)).toStrictEqual({
+    expect(RestartPolicySchema.parse(runtime.defaultRestartPolicy)).toStrictEqual({
       policy: "on-failure",
       initial_backoff_ms: 200,
       max_backoff_ms: 30_000,

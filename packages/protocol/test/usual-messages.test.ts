@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
-import { AgentToolResultSchema } from "../src/runtime/calls.ts";
-import { CoreToolCallSchema, isUsualCall, isUsualResult } from "../src/runtime/index.ts";
+import { AgentToolResultSchema, CoreToolCallSchema } from "../src/runtime/calls.ts";
+import { isUsualCall, isUsualResult } from "../src/runtime/index.ts";
 import { oddValues } from "./support/odd-values.ts";
 
 const call = {

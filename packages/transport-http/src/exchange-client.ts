@@ -93,7 +93,7 @@ class ExchangeClient implements HttpExchange {
       "content-type": "application/json",
     };
     this.#clock = options.clock ?? systemClock;
-    this.#waiting = new PendingRequests({ clock: this.#clock, maxPendingRequests: limits.maxInFlight });
+    this.#waiting = new PendingRequests({ clock: this.#clock });
     this.#codec = createMessageCodec({ maxFrameBytes: limits.maxMessageBytes, maxDepth: limits.maxDepth });
     this.#poster = makePoster(url);
   }

@@ -14,10 +14,8 @@ export {
 } from "./contracts.ts";
 export { conventionalPayloads } from "./conventional-payloads.ts";
 export {
-  type ConfirmationDecision,
   type Decision,
   DecisionSchema,
-  type IdleDecision,
   type RateLimitDecision,
 } from "./decisions.ts";
 export { type AhpEvent, AhpEventSchema, type EventContext, EventContextSchema } from "./event.ts";

@@ -22,11 +22,9 @@ export {
   type SessionRecord,
   type SessionSummary,
   type SignalDescriptor,
-  SignalDescriptorSchema,
   type SuspensionFrame,
   type SuspensionRecord,
   SuspensionRecordSchema,
   type SuspensionStatus,
-  SuspensionStatusSchema,
   type SuspensionSummary,
 } from "./records.ts";

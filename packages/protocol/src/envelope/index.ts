@@ -1,19 +1,5 @@
 export { JsonRpcErrorCode } from "../base/error-codes.ts";
 export { isRfc3339 } from "../rfc3339.ts";
 export { type JsonObject, JsonObjectSchema, type JsonValue, JsonValueSchema } from "./json.ts";
-export {
-  type ErrorObject,
-  ErrorObjectSchema,
-  ErrorResponseSchema,
-  JSON_RPC_VERSION,
-  MessageSchema,
-  NotificationSchema,
-  type Params,
-  ParamsSchema,
-  type Request,
-  type RequestId,
-  RequestIdSchema,
-  RequestSchema,
-  SuccessResponseSchema,
-} from "./messages.ts";
+export type { ErrorObject, Params, RequestId } from "./messages.ts";
 export type { MethodTable, NotificationTable } from "./method-table.ts";

@@ -34,7 +34,6 @@ export {
 } from "./harnesskit-extension.ts";
 export { inlineAttachment } from "./inline-attachment.ts";
 export { fallbackTextOf, misfitTextOf, withMessageText } from "./message-text.ts";
-export type { Parsed } from "./parsed.ts";
 export { relayShellRequest, relayShellResponse } from "./relay.ts";
 export { parseShellRequest, type ShellAuth, type ShellRequest, ShellRequestSchema } from "./request.ts";
 export {

@@ -2,24 +2,19 @@ export {
   type AgentToolResult,
   type AgentToolStream,
   type CallContext,
-  CallContextSchema,
   type Caller,
   CallerSchema,
   type CoreToolCall,
-  CoreToolCallSchema,
   type CoreToolCancel,
-  CoreToolCancelSchema,
   type OutputReference,
   OutputReferenceSchema,
 } from "./calls.ts";
 export { CORE_API_UNAUTHORIZED, coreApiMethods, coreApiNotifications } from "./core-api.ts";
 export {
   type Actor,
-  ActorSchema,
   type RuntimeEnvelope,
   RuntimeEnvelopeSchema,
   type RuntimeError,
-  RuntimeErrorSchema,
 } from "./envelope.ts";
 export { RuntimeErrorCode } from "./error-codes.ts";
 export { agentEnvironment, defaultRuntimeLimits, RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
@@ -51,14 +46,12 @@ export {
   type CoreRefusal,
   CoreRefusalSchema,
   type CoreWelcome,
-  CoreWelcomeSchema,
   SemanticVersionSchema,
 } from "./session.ts";
 export {
   type AgentToolsRegister,
   AgentToolsRegisterSchema,
   type CoreToolsRegistered,
-  CoreToolsRegisteredSchema,
   type ToolDeclaration,
   ToolDeclarationSchema,
   ToolIdSchema,

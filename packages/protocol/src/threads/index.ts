@@ -8,7 +8,6 @@ export {
   type Item,
   type ItemData,
   type ItemOf,
-  ItemSchema,
   type ItemType,
   type Summary,
 } from "./item.ts";
@@ -39,13 +38,11 @@ export type { SearchHit } from "./search.ts";
 export {
   type FileInput,
   type InputPart,
-  InputPartSchema,
   type ModelRef,
   type QueuedTurn,
   type Thread,
   ThreadSchema,
   type Turn,
-  TurnSchema,
   type TurnStatus,
   type Usage,
   type WhenBusy,

@@ -4,6 +4,8 @@ import { createDeferred, type Deferred } from "../deferred.ts";
 import type { HarnessError } from "../errors.ts";
 
 export interface ChannelServerOptions<Answer> {
+  /** Takes a message that is not answered, such as an answer to this side; false leaves it to `receive`. Must not throw. */
+  readonly take?: ((message: unknown) => boolean) | undefined;
   /** Takes one message and calls `respond` once, with its answer, or undefined without one. Must not throw. */
   readonly receive: (
     message: unknown,
@@ -83,6 +85,7 @@ export class ChannelServer<Answer> {
   }
 
   #receive(message: unknown): void | Promise<void> {
+    if (this.#options.take?.(message)) return;
     const weight = Array.isArray(message) ? message.length : 1;
     this.#unanswered += weight;
     const respond = (answer: Answer | undefined, method?: string): void => {

@@ -67,7 +67,7 @@ export class ExchangeConnection implements Omit<RpcConnection, "close"> {
     const { clock, signal } = options;
     this.#exchange = exchange;
     this.#options = options;
-    this.#pending = new PendingRequests({ clock, maxPendingRequests: Number.POSITIVE_INFINITY });
+    this.#pending = new PendingRequests({ clock });
     const end = () => this.#pending.close(new RequestCancelledError("the call", { cause: signal.reason }));
     signal.addEventListener("abort", end, { once: true });
   }

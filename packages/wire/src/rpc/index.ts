@@ -1,5 +1,4 @@
 export { ChannelServer } from "./channel-server.ts";
-export { ClientConnection, type ClientConnectionOptions } from "./client-connection.ts";
 export { ClientSession } from "./client-session.ts";
 export {
   type ConnectOptions,

@@ -51,6 +51,13 @@ const isExactId = (id: number): boolean => Number.isFinite(id) && Math.abs(id) <
 const isRequestId = (id: unknown): id is RequestId =>
   typeof id === "string" || (typeof id === "number" && isExactId(id)) || id === null;
 
+/** Whether a message means to answer a request, be it valid or not: it has a result or an error, and no method. */
+export const isAnswer = (message: unknown): boolean => {
+  if (typeof message !== "object" || message === null) return false;
+  const { method, result, error } = message as Fields;
+  return (method === undefined || method === null) && (result !== undefined || error !== undefined);
+};
+
 /**
  * Classifies a JSON value as a message of JSON-RPC 2.0 (sections 4 and 5). Null counts as absent in `method` and `error`,
  * and in the `result` beside an error, because many libraries write absent fields so. A `result` that is null by itself is
@@ -59,7 +66,7 @@ const isRequestId = (id: unknown): id is RequestId =>
 export const messageKind = (message: unknown): MessageKind => {
   if (typeof message !== "object" || message === null || Array.isArray(message)) return "invalid_call";
   const { jsonrpc, id, method, result, error } = message as Fields;
-  if ((method === undefined || method === null) && (result !== undefined || error !== undefined)) {
+  if (isAnswer(message)) {
     const hasError = error !== undefined && error !== null;
     const isOne = hasError
       ? (result === undefined || result === null) && isErrorObject(error)

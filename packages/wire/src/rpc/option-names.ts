@@ -19,5 +19,6 @@ export const checkPeerOptions = defineOptions<PeerOptions>("createPeer", {
   requestTimeoutMs: false,
   maxConcurrentCalls: false,
   maxQueuedCalls: false,
+  answersOnly: false,
   clock: false,
 });

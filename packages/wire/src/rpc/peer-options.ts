@@ -41,6 +41,12 @@ export interface PeerOptions {
   readonly maxConcurrentCalls?: number | undefined;
   /** Requests and notifications of the other side that may wait besides those; then the channel is not read. @default 1024 */
   readonly maxQueuedCalls?: number | undefined;
+  /**
+   * The other side only answers, as a harness does. The ids of requests are strings; an error whose id is empty or null answers the
+   * request that waits alone; what is not an answer is dropped, and not answered. A request that gets no answer while something of no
+   * use arrived rejects with `invalid_message`: the other side is there. @default false
+   */
+  readonly answersOnly?: boolean | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
@@ -67,7 +73,7 @@ export const checkTimeout = (timeoutMs: number): number => {
 /** Fills in the defaults. Throws `invalid_argument` for a limit under which nothing could work. */
 export const resolvePeerOptions = (options: PeerOptions) => ({
   requestTimeoutMs: checkTimeout(options.requestTimeoutMs ?? 60_000),
-  maxPendingRequests: 4096,
+  answersOnly: options.answersOnly ?? false,
   maxConcurrentCalls: atLeastOne("maxConcurrentCalls", options.maxConcurrentCalls ?? 64),
   maxQueuedCalls: atLeastOne("maxQueuedCalls", options.maxQueuedCalls ?? 1024),
   clock: options.clock ?? systemClock,

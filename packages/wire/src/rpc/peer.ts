@@ -4,7 +4,7 @@ import type { Channel, CloseReason } from "../channel.ts";
 import { ConnectionClosedError, HarnessError, InvalidMessageError } from "../errors.ts";
 import { ChannelServer } from "./channel-server.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
-import type { MessageKind, ResponseMessage, RpcReply } from "./message.ts";
+import { isAnswer, type RpcReply } from "./message.ts";
 import { checkPeerOptions } from "./option-names.ts";
 import {
   type PeerHandlers,
@@ -17,6 +17,8 @@ import type { RpcConnection } from "./rpc-connection.ts";
 import { exceedsFrame } from "./rpc-errors.ts";
 import { findMethod, type RpcMethod } from "./rpc-method.ts";
 import type { RpcOrigin } from "./rpc-origin.ts";
+
+const notJsonRpc = (message: string) => new InvalidMessageError("not_json_rpc", message);
 
 /**
  * One end of a JSON-RPC 2.0 connection: both ends may call, notify and answer. Knows no method. When the channel
@@ -40,14 +42,20 @@ export class Peer<Context = unknown> implements RpcConnection {
     const dispatcher = this.#createDispatcher(handlers);
     this.#origin = dispatcher.open(channel.context, {
       maxConcurrentCalls,
-      onResponse: (message, kind) => this.#settle(message, kind),
-      onMessage: (isValid) => this.#received(isValid),
+      onMessage: (isValid) => {
+        if (isValid) this.#server.note(true);
+        else this.#fault(notJsonRpc("a message is not JSON-RPC 2.0"));
+      },
     });
     this.#server = new ChannelServer<RpcReply>(channel, {
+      take: this.#take,
       receive: (message, respond) => void this.#origin.accept(message, respond),
       malformed: (error) => {
+        this.#pending.fault(error);
         this.#report(error);
-        return dispatcher.malformed(error);
+        if (!this.#options.answersOnly) return dispatcher.malformed(error);
+        this.#server.note(false);
+        return undefined;
       },
       unsendable: (reply, error, method) => dispatcher.unsendable(reply, error, method),
       maxPending: maxConcurrentCalls + maxQueuedCalls,
@@ -67,6 +75,11 @@ export class Peer<Context = unknown> implements RpcConnection {
     return this.#channel.signal;
   }
 
+  /** What was wrong with the last message that is of no use; undefined where there was none. */
+  get lastFault(): HarnessError | undefined {
+    return this.#pending.lastFault;
+  }
+
   /** What the transport knows about the other side. */
   get context(): Context {
     return this.#channel.context;
@@ -74,7 +87,7 @@ export class Peer<Context = unknown> implements RpcConnection {
 
   /**
    * Calls the other side. Resolves with the result as it came, unvalidated. Rejects with a `ProtocolError` (the
-   * other side's), or `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full`, `frame_too_large`,
+   * other side's), or `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full` (the other side reads too slowly), `frame_too_large`,
    * `invalid_message` (the answer is not valid), `invalid_argument` (the parameters are not JSON).
    */
   request(method: string, params?: unknown, options: RequestOptions = {}): Promise<unknown> {
@@ -104,19 +117,24 @@ export class Peer<Context = unknown> implements RpcConnection {
     return this.close();
   }
 
-  #received(isValid: boolean): void {
-    if (isValid) this.#server.note(true);
-    else this.#fault(new InvalidMessageError("not_json_rpc", "a message is not JSON-RPC 2.0"));
-  }
-
-  #settle(message: ResponseMessage, kind: MessageKind): void {
-    const problem = this.#pending.settle(message, kind);
+  /** Takes an answer, or a batch of answers alone; everything where the other side only answers. */
+  readonly #take = (message: unknown): boolean => {
+    if (!isAnswer(message)) {
+      if (this.#options.answersOnly)
+        this.#fault(notJsonRpc("the other side only answers, and does not call"));
+      else if (!Array.isArray(message) || message.length === 0 || !message.every(isAnswer)) return false;
+      else message.forEach(this.#take);
+      return true;
+    }
+    const problem = this.#pending.settle(message);
     if (problem) this.#fault(problem);
     else this.#server.note(true);
-  }
+    return true;
+  };
 
   /** Something arrived that is of no use. */
   #fault(error: InvalidMessageError): void {
+    this.#pending.fault(error);
     this.#report(error);
     this.#server.note(false);
   }

@@ -1,7 +1,6 @@
 import type { Channel } from "../channel.ts";
 import { displayText } from "../display.ts";
 import {
-  BufferFullError,
   type HarnessError,
   InvalidMessageError,
   RequestCancelledError,
@@ -10,7 +9,7 @@ import {
 import { sharedSignal } from "../shared-signal.ts";
 import type { Clock } from "../time/clock.ts";
 import { Deadlines } from "../time/deadline.ts";
-import { type MessageKind, type ResponseMessage, readableId } from "./message.ts";
+import { messageKind, type ResponseMessage, readableId } from "./message.ts";
 import { checkTimeout, type RequestOptions } from "./peer-options.ts";
 import { toReceivedError } from "./rpc-errors.ts";
 
@@ -30,56 +29,42 @@ interface Pending {
 
 const toStringId = (number: number): string => `req-${String(number).padStart(7, "0")}`;
 
-/** The number of an id; 0 for an id of another form. */
-const toNumber = (id: unknown): number => {
-  if (typeof id === "number") return id;
-  return typeof id === "string" && /^req-\d{7,16}$/.test(id) ? Number(id.slice(4)) : 0;
-};
-
-export interface PendingOptions {
-  readonly clock: Clock;
-  readonly maxPendingRequests: number;
-  /** Whether the ids are strings, for protocols that want them. @default false */
-  readonly stringIds?: boolean;
-  /** Whether an error without an id answers the request that waits alone: the other side could not read the id of what it refuses. @default false */
-  readonly answersWithoutId?: boolean;
-}
-
 /** The requests that wait for their answers, each until its deadline. */
 export class PendingRequests {
   readonly #pending = new Map<number | string, Pending>();
   readonly #deadlines: Deadlines<Pending>;
+  readonly #answersOnly: boolean;
   #lastId = 0;
   #faults = 0;
-  #lastFault: HarnessError | undefined;
   #closed: HarnessError | undefined;
   #lastSent: Promise<void> | undefined;
+  /** What was wrong with the last message that arrived and is of no use. */
+  lastFault: HarnessError | undefined;
 
-  constructor(readonly options: PendingOptions) {
+  /** `answersOnly`: as an option of a peer. */
+  constructor({
+    clock,
+    answersOnly = false,
+  }: { readonly clock: Clock; readonly answersOnly?: boolean | undefined }) {
+    this.#answersOnly = answersOnly;
     this.#deadlines = new Deadlines({
-      clock: options.clock,
+      clock,
       entries: () => this.#pending.values(),
-      expired: (pending) => {
-        const { id, method, timeoutMs } = pending;
-        this.fail(id, this.#explain(pending, new RequestTimeoutError(method, timeoutMs)));
-      },
+      expired: (pending) => this.#giveUp(pending, new RequestTimeoutError(pending.method, pending.timeoutMs)),
     });
   }
 
-  /** What was wrong with the last message that arrived and is of no use. */
-  get lastFault(): HarnessError | undefined {
-    return this.#lastFault;
-  }
-
-  /** Something arrived that is of no use: what waits and gets no answer rejects with `invalid_message`. */
+  /** Something arrived that is of no use. What came late, or was cut off by the end, is not a fault of the other side. */
   fault(error: HarnessError): void {
+    const reason = "reason" in error ? error.reason : undefined;
+    if (reason === "late_answer" || reason === "incomplete") return;
     this.#faults++;
-    this.#lastFault = error;
+    this.lastFault = error;
   }
 
   /**
    * Takes a place and gives the id to send and the promise of the answer. `onFailed` is called when that rejects. Throws
-   * `buffer_full`, `request_cancelled`, or what it was closed with.
+   * `request_cancelled`, or what it was closed with.
    */
   add(
     method: string,
@@ -88,13 +73,9 @@ export class PendingRequests {
     onFailed?: (error: unknown) => void,
   ): { id: number | string; answer: Promise<unknown> } {
     if (this.#closed) throw this.#closed;
-    const { maxPendingRequests, stringIds } = this.options;
-    if (this.#pending.size >= maxPendingRequests) {
-      throw new BufferFullError("maxPendingRequests", maxPendingRequests);
-    }
     if (signal?.aborted) throw new RequestCancelledError(method, { cause: signal.reason });
     const number = ++this.#lastId;
-    const id = stringIds ? toStringId(number) : number;
+    const id = this.#answersOnly ? toStringId(number) : number;
     const answer = new Promise<unknown>((resolve, reject) => {
       this.#pending.set(id, {
         id,
@@ -147,18 +128,16 @@ export class PendingRequests {
     return pending !== undefined;
   }
 
-  /** Settles the request that a response of this kind answers. Returns what is wrong with a response that answers none. */
-  settle(message: ResponseMessage, kind: MessageKind): InvalidMessageError | undefined {
-    if (kind === "invalid_response") {
+  /** Settles the request that a message answers. Returns what is wrong with a message that answers none. */
+  settle(message: unknown): InvalidMessageError | undefined {
+    if (messageKind(message) !== "response") {
       const problem = new InvalidMessageError("not_json_rpc", "an answer is not a JSON-RPC 2.0 response");
       return this.fail(readableId(message), problem) ? undefined : problem;
     }
-    const { id, result, error } = message;
-    const failure = error ? toReceivedError(error) : undefined;
-    if (failure ? this.fail(id, failure) : this.resolve(id, result)) return undefined;
-    const [only] = this.options.answersWithoutId && this.#pending.size === 1 ? this.#pending.keys() : [];
-    if (failure && (id === null || id === "") && only !== undefined && this.fail(only, failure))
-      return undefined;
+    const { id, result, error } = message as ResponseMessage;
+    const isAbout = this.#answersOnly && error && !id && this.#pending.size === 1;
+    const about = isAbout ? this.#pending.keys().next().value : id;
+    if (error ? this.fail(about, toReceivedError(error)) : this.resolve(id, result)) return undefined;
     const what = error ? `an error answer (${error.code})` : "an answer";
     return this.#wasSent(id)
       ? new InvalidMessageError("late_answer", `${what} came late or twice`)
@@ -169,23 +148,24 @@ export class PendingRequests {
   }
 
   #wasSent(id: unknown): boolean {
-    if (typeof id !== (this.options.stringIds ? "string" : "number")) return false;
-    const number = toNumber(id);
-    return Number.isInteger(number) && number >= 1 && number <= this.#lastId;
+    const number = this.#answersOnly ? Number(/^req-(\d{7,16})$/.exec(String(id))?.[1]) : id;
+    return Number.isInteger(number) && Number(number) >= 1 && Number(number) <= this.#lastId;
   }
 
   /** Settles everything that waits, and takes nothing more: no answer can come any longer. */
   close(error: HarnessError): void {
     this.#closed = error;
     this.#deadlines.stop();
-    for (const pending of [...this.#pending.values()]) this.fail(pending.id, this.#explain(pending, error));
+    for (const pending of [...this.#pending.values()]) this.#giveUp(pending, error);
   }
 
-  #explain({ faults }: Pending, error: HarnessError): HarnessError {
-    if (faults === this.#faults) return error;
-    const fault = displayText(this.#lastFault?.message ?? "", { maxLength: 300 });
-    const text = `what the other side sent does not answer the call (${fault}): ${error.message}`;
-    return new InvalidMessageError("not_json_rpc", text, { cause: error });
+  #giveUp({ id, faults }: Pending, error: HarnessError): void {
+    if (!this.#answersOnly || faults === this.#faults) this.fail(id, error);
+    else {
+      const fault = displayText(this.lastFault?.message ?? "", { maxLength: 300 });
+      const text = `what the other side sent does not answer the call (${fault}): ${error.message}`;
+      this.fail(id, new InvalidMessageError("not_json_rpc", text, { cause: error }));
+    }
   }
 
   #take(id: unknown): Pending | undefined {

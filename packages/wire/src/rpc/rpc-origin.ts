@@ -5,14 +5,7 @@ import { ProtocolError } from "../protocol-error.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { InboundCall } from "./inbound-call.ts";
 import { Lane } from "./lane.ts";
-import {
-  type CallMessage,
-  type MessageKind,
-  messageKind,
-  type Reply,
-  type ResponseMessage,
-  readableId,
-} from "./message.ts";
+import { type CallMessage, messageKind, type Reply, readableId } from "./message.ts";
 import type { Respond } from "./rpc-method.ts";
 
 export interface OriginOptions {
@@ -20,8 +13,6 @@ export interface OriginOptions {
   readonly maxConcurrentCalls?: number | undefined;
   /** Whether a notification that is refused is answered. @default false */
   readonly answersRefusals?: boolean | undefined;
-  /** Takes responses, for an origin that also calls. @default a response is not valid here */
-  readonly onResponse?: ((message: ResponseMessage, kind: MessageKind) => void) | undefined;
   /** Called for each request and notification, and for each message that is neither. */
   readonly onMessage?: ((isValid: boolean) => void) | undefined;
 }
@@ -76,22 +67,13 @@ export class RpcOrigin<Context> {
 
   #acceptOne(message: unknown, respond: Respond): boolean {
     const kind = messageKind(message);
-    switch (kind) {
-      case "request":
-      case "notification": {
-        const { params } = message as CallMessage;
-        if (!this.dispatcher.allowsParams(params)) break;
+    if (kind === "request" || kind === "notification") {
+      const call = message as CallMessage;
+      if (this.dispatcher.allowsParams(call.params)) {
         this.#options.onMessage?.(true);
-        this.#accept(message as CallMessage, respond);
+        this.#accept(call, respond);
         return kind === "request";
       }
-      case "response":
-      case "invalid_response":
-        if (!this.#options.onResponse) break;
-        this.#options.onResponse(message as ResponseMessage, kind);
-        respond(undefined);
-        return false;
-      default:
     }
     const isResponse = kind === "response" || kind === "invalid_response";
     const id = (isResponse ? null : readableId(message)) ?? this.dispatcher.unknownId;
