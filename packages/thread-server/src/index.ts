@@ -13,15 +13,14 @@ export { findGrant, grantedBy, type StartOf } from "./find-grant.ts";
 export { askGate, type JudgedPrompt, type PromptGate, type ToolGate, undecidedCodes } from "./gates.ts";
 export { defaultAgent, type ThreadServerLimits, type ThreadServerOptions } from "./server-settings.ts";
 export { createThreadServer, type ThreadServer } from "./thread-server.ts";
-export {
-  type AnswerSeal,
-  type ArtifactWriter,
-  isWantedEvent,
-  type KeptClaim,
-  type ReadEventsOptions,
-  type ThreadClaim,
-  type ThreadLease,
-  type ThreadStore,
+export type {
+  AnswerSeal,
+  ArtifactWriter,
+  KeptClaim,
+  ReadEventsOptions,
+  ThreadClaim,
+  ThreadLease,
+  ThreadStore,
 } from "./thread-store.ts";
 export type { ObservedTurn, TurnObserver } from "./turn-observer.ts";
 export type { AgentProfile, JudgedCall, TurnContext, TurnRunner } from "./turn-runner.ts";

@@ -136,27 +136,6 @@ describe("thread.search", () => {
   const said = async (client: RawClient, threadId: string, text: string) =>
     client.turnEnd((await client.startTurn(threadId, text)).result.turnId);
 
-  it("finds over its pages what was used meanwhile", async () => {
-    const clock = createManualClock();
-    const { client } = await setUp({ clock });
-    const ids: string[] = [];
-    for (const title of ["needle A", "needle B", "needle C"]) {
-      clock.advance(10);
-      ids.push((await client.call("thread.create", { title })).result.thread.threadId);
-    }
-    const found: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const params = { query: "needle", limit: 1, ...(cursor && { cursor }) };
-      const { result } = await client.call("thread.search", params);
-      for (const hit of result.hits) found.push(hit.thread.title);
-      cursor = result.nextCursor;
-      clock.advance(10);
-      if (found.length === 1) await said(client, ids[0] ?? "", "again");
-    } while (cursor && found.length < 10);
-    expect(found).toEqual(["needle C", "needle B", "needle A"]);
-  });
-
   it("finds titles however their letters are composed, and shows what is around a word behind letters that grow", async () => {
     const { client, threadId } = await setUp();
     await client.call("thread.rename", { threadId, title: "R\u00e9sum\u00e9".normalize("NFD") });

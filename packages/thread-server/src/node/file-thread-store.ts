@@ -35,7 +35,7 @@ interface Held {
   written: Thread | undefined;
   /** The one check of the whole log, before it is used. */
   checked?: Promise<unknown> | undefined;
-  /** The thread as it was used since: `meta.json` is written when it is given back, the index says it meanwhile. */
+  /** The thread as it was used since: `meta.json` is written when it is given back. */
   used?: Thread | undefined;
 }
 
@@ -60,11 +60,7 @@ class FileThreadStore implements ThreadStore {
     this.#fileSystem = fileSystem;
     this.#maxLogBytes = options.maxLogBytes ?? 4 * 1024 ** 3;
     this.#threads = new StoreDirectory(fileSystem, root, "threads");
-    this.#index = new ThreadIndex({
-      root: new StoreDirectory(fileSystem, root),
-      threads: this.#threads,
-      read: (name) => this.#readable(name),
-    });
+    this.#index = new ThreadIndex(this.#threads, (name) => this.#readable(name));
     const requests = new StoreDirectory(fileSystem, root, "requests");
     this.#requests = new RequestFiles(requests, options.maxRequests ?? 1000);
     this.answerSeal = new GrantSeal(fileSystem, options.grantKeyPath ?? defaultGrantKeyPath());

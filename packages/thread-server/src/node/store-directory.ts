@@ -80,7 +80,7 @@ export class StoreDirectory {
   /** Throws `store_failed` where a link leads here. A directory that does not exist passes. */
   refuseLinks(): void {
     for (const path of this.#all) {
-      const found = this.#look(path);
+      const found = this.#lookAt(path);
       if (!found) return;
       if (found.isSymbolicLink())
         throw new ThreadStoreError(
@@ -90,7 +90,18 @@ export class StoreDirectory {
     }
   }
 
-  #look(path: string): Pick<Stats, "isSymbolicLink"> | undefined {
+  /** What is there under a name, or of the directory itself; undefined for nothing. */
+  look(name = ""): Stats | undefined {
+    return this.#lookAt(join(this.path, name));
+  }
+
+  /** Lets other processes see that something in it has changed. */
+  touch(): void {
+    const now = new Date();
+    this.fileSystem.utimesSync(this.path, now, now);
+  }
+
+  #lookAt(path: string): Stats | undefined {
     try {
       return this.fileSystem.lstatSync(path);
     } catch (error) {

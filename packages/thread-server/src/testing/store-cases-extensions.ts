@@ -48,13 +48,6 @@ export const extensionCases: StoreCases = {
     );
     same(await readAll(store, "ses_1", { types: ["turn.queued"] }), [], "those of a type that is not there");
     same(await readAll(store, "ses_1", { types: [] }), [], "those of no type");
-    const checkpoints = all.filter(({ seq, type }) => type === "item.completed" || seq % 100 === 0);
-    const options = { types, checkpointEvery: 100 };
-    same(await readAll(store, "ses_1", options), checkpoints, "those of one type with checkpoints");
-    const some = { ...options, limit: 3, afterSeq: 4 };
-    same(await readAll(store, "ses_1", some), checkpoints.slice(1, 4), "limit counts the checkpoints");
-    const close = { types: ["turn.queued"] as const, checkpointEvery: 1 };
-    same(await readAll(store, "ses_1", close), all, "a checkpoint at each number");
   },
   async "what organises a thread is kept, also after a reopening"({ store, reopen }) {
     const organised = {
