@@ -1,4 +1,3 @@
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
