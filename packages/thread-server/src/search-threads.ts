@@ -9,7 +9,7 @@ import type {
 import { HarnessError, invalidParams } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { promptText } from "./approval-answer.ts";
-import { isStoreFailure, ThreadStoreError, threadNotFound } from "./errors.ts";
+import { isStoreFailure, ThreadStoreError, threadError } from "./errors.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { isListed, newestFirst, type Place, parseCursor, placeOf, toCursor } from "./thread-list.ts";
 import type { ThreadStore } from "./thread-store.ts";
@@ -158,7 +158,7 @@ const threadsOf = async (
 ): Promise<readonly { readonly thread: Thread; readonly place: Place }[]> => {
   if (threadId !== undefined) {
     const thread = await store.get(threadId);
-    if (!thread) throw threadNotFound();
+    if (!thread) throw threadError("thread_not_found");
     return [{ thread, place: placeOf(thread) }];
   }
   return (await store.list())

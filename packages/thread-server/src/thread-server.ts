@@ -27,7 +27,7 @@ export interface ThreadServer extends AsyncDisposable {
   connect(channel: Channel, options?: ThreadConnectOptions): void;
   /**
    * Goes on with the prompts that waited for a server which ended: for this the threads are listed once. One that another server
-   * still holds is tried again later, `takeOverAfterMs` after the first time and less and less often. The first `connect` calls it,
+   * still holds is tried again every `takeOverAfterMs`. The first `connect` calls it,
    * unless `resumeQueues` is "use". Settles when each thread was tried once. Never rejects. Idempotent.
    */
   resume(): Promise<void>;
