@@ -22,9 +22,7 @@ export class QueueResumption {
 
   /** Settles when each thread was tried once. Never rejects: what fails is reported, and costs no other thread. Idempotent. */
   start(): Promise<void> {
-    if (this.#first) return this.#first;
-    this.#round = this.#openLeft();
-    this.#first = this.#round;
+    this.#first ??= this.#openLeft();
     return this.#first;
   }
 
@@ -32,6 +30,7 @@ export class QueueResumption {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#stopTimer();
+    await this.#first;
     await this.#round;
   }
 
