@@ -2,14 +2,13 @@ export {
   type PreparedCall,
   type Tool,
   type ToolContext,
-  type ToolEffects,
   ToolError,
   type ToolScope,
   tool,
 } from "@harnesskit/wire/tool";
 export type { ThreadConnectOptions } from "./connections.ts";
-export { ThreadStoreError, type ThreadStoreErrorCode, TurnError, type TurnErrorCode } from "./errors.ts";
-export { findGrant, grantedBy, type StartOf } from "./find-grant.ts";
+export { ThreadStoreError, TurnError } from "./errors.ts";
+export { findGrant, grantedBy } from "./find-grant.ts";
 export { askGate, type JudgedPrompt, type PromptGate, type ToolGate, undecidedCodes } from "./gates.ts";
 export { defaultAgent, type ThreadServerLimits, type ThreadServerOptions } from "./server-settings.ts";
 export { createThreadServer, type ThreadServer } from "./thread-server.ts";

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { findGrant } from "../src/find-grant.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
-import { nodeFileSystem, type StoreFileSystem } from "../src/node/store-file-system.ts";
+import { nodeFileSystem, type StoreFileSystem } from "../src/node/store-directory.ts";
 
 const thread = { threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } };
 

@@ -1,9 +1,12 @@
-import type { Stats } from "node:fs";
+import { type Stats, utimesSync } from "node:fs";
+import * as promises from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   createFileAtomic,
   isMissing,
   JournalError,
+  type JournalFileSystem,
+  journalFileSystem,
   makeDirectory,
   readOwnFile,
   syncDirectory,
@@ -12,7 +15,15 @@ import {
   writeFileAtomic,
 } from "@harnesskit/node-kit";
 import { logChanged, ThreadStoreError } from "../errors.ts";
-import type { StoreFileSystem } from "./store-file-system.ts";
+
+/** What the store works on. A seam, so that a test can model what a disk does between a write and its flush. */
+export interface StoreFileSystem extends JournalFileSystem, Pick<typeof promises, "readdir" | "lstat"> {
+  utimesSync(path: string, accessed: Date, modified: Date): void;
+}
+
+const { readdir, lstat } = promises;
+
+export const nodeFileSystem: StoreFileSystem = { ...journalFileSystem, readdir, lstat, utimesSync };
 
 /** The value, or undefined where what it is made of does not exist. */
 export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
