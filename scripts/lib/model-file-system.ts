@@ -64,7 +64,8 @@ export class ModelFileSystem {
   }
 
   /** The part that journals, locks and stores use. */
-  get calls(): JournalFileSystem & Pick<typeof import("node:fs/promises"), "readdir" | "lstat"> {
+  get calls(): JournalFileSystem &
+    Pick<typeof import("node:fs/promises"), "readdir" | "lstat"> & { utimesSync(): void } {
     const calls = {
       mkdir: (path: string, { recursive = false }: { recursive?: boolean } = {}) =>
         this.#mkdir(path, recursive),
@@ -88,6 +89,7 @@ export class ModelFileSystem {
       closeSync: () => this.#stepSync("close", () => ({ value: undefined })),
       fstatSync: (file: number) => this.#statOf(file),
       fchmodSync: () => {},
+      utimesSync: () => {},
       readSync: (file: number, buffer: Uint8Array, offset: number, length: number, position: number) => {
         const bytes = this.disk.content(file).subarray(position, position + length);
         buffer.set(bytes, offset);

@@ -1,13 +1,11 @@
 import type { Event } from "@harnesskit/protocol/threads";
-import { isWantedEvent, type ReadEventsOptions } from "@harnesskit/thread-server";
+import type { ReadEventsOptions } from "@harnesskit/thread-server";
 import type { Database } from "./database.ts";
 import { safeNumber, textIn } from "./rows.ts";
 
 /** How many events one statement reads at most, and about how many bytes. */
 const pageEvents = 500;
 const pageBytes = 4 * 1024 * 1024;
-/** How many checkpoints one statement goes beyond at most where a reader wants them. */
-const pageCheckpoints = 10;
 
 /** A part of a log: from one end of it, as many events as fit, at least one. */
 const readPage = async (
@@ -19,26 +17,24 @@ const readPage = async (
     maxEvents,
     maxBytes,
     types,
-    checkpointEvery,
   }: {
     after: number;
     before: number;
     maxEvents: number;
     maxBytes: number;
-  } & Pick<ReadEventsOptions, "types" | "checkpointEvery">,
+  } & Pick<ReadEventsOptions, "types">,
   direction: "ASC" | "DESC",
 ): Promise<Event[]> => {
   const rows = await database.query(
     `SELECT body FROM (
        SELECT seq, body, sum(bytes) OVER (ORDER BY seq ${direction}) - bytes AS so_far FROM (
          SELECT seq, bytes, body FROM store.thread_events
-         WHERE thread_id = $1 AND seq > $2 AND seq < $3 AND ($6::text[] IS NULL OR body LIKE ANY($6) OR seq % $7 = 0) ORDER BY seq ${direction} LIMIT $4
+         WHERE thread_id = $1 AND seq > $2 AND seq < $3 AND ($6::text[] IS NULL OR body LIKE ANY($6)) ORDER BY seq ${direction} LIMIT $4
        ) page
      ) counted WHERE so_far < $5 ORDER BY seq`,
     ...[threadId, after, before, maxEvents, maxBytes],
     // Finds all that have one of the types; the data of another event can look the same.
     types?.map((type) => `%"type":"${type}"%`) ?? null,
-    checkpointEvery ?? null,
   );
   return rows.map(({ body }) => JSON.parse(textIn(body)) as Event);
 };
@@ -47,23 +43,21 @@ const readPage = async (
 export async function* readStoredEvents(
   database: Database,
   threadId: string,
-  { afterSeq = 0, limit = Number.MAX_SAFE_INTEGER, ...wanted }: ReadEventsOptions,
+  { afterSeq = 0, limit = Number.MAX_SAFE_INTEGER, types }: ReadEventsOptions,
 ): AsyncIterable<Event> {
-  // Numbers have no gap: a part of a log that goes on holds a checkpoint, so an empty one is the end.
-  const reach = (wanted.checkpointEvery ?? Number.POSITIVE_INFINITY) * pageCheckpoints;
   let after = afterSeq;
   for (let left = limit; left > 0; ) {
     const page = {
       after,
-      before: Math.min(after + 1 + reach, Number.MAX_SAFE_INTEGER),
+      before: Number.MAX_SAFE_INTEGER,
       maxEvents: Math.min(left, pageEvents),
       maxBytes: pageBytes,
-      ...wanted,
+      types,
     };
     const events = await readPage(database, threadId, page, "ASC");
     const last = events.at(-1);
     if (last === undefined) return;
-    const given = events.filter((event) => isWantedEvent(event, wanted));
+    const given = types ? events.filter(({ type }) => types.includes(type)) : events;
     yield* given;
     left -= given.length;
     after = safeNumber(last.seq);

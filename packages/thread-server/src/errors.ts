@@ -87,53 +87,36 @@ export const isLogDamaged = (error: unknown): boolean =>
 /** Something was written to a turn that has ended (`turn_ended`). */
 export const turnEnded = (): HarnessError => new HarnessError("turn_ended", "the turn has ended");
 
-const threadError = (rpcCode: number, code: string, message: string, data?: JsonObject): ProtocolError =>
-  new ProtocolError(rpcCode, message, { code, data });
+/** What the protocol has a number of its own for, and what it says unless more is known. */
+const kinds = {
+  thread_not_found: [ThreadErrorCode.ThreadNotFound, "Thread not found"],
+  turn_busy: [ThreadErrorCode.TurnBusy, "The thread has an active turn already"],
+  turn_not_found: [ThreadErrorCode.TurnNotFound, "No turn is running on this thread"],
+  approval_not_found: [ThreadErrorCode.ApprovalNotFound, "No approval waits under this id"],
+  request_conflict: [
+    ThreadErrorCode.RequestConflict,
+    "This clientRequestId came with another payload before",
+  ],
+  thread_archived: [
+    ThreadErrorCode.ThreadArchived,
+    "The thread is archived: call thread.unarchive before you start a turn",
+  ],
+} as const;
 
-/** -32001, with a reason in `data` where there is one to tell. */
-export const threadNotFound = (data?: JsonObject): ProtocolError =>
-  threadError(ThreadErrorCode.ThreadNotFound, "thread_not_found", "Thread not found", data);
-
-/** -32002 */
-export const turnBusy = (
-  data: JsonObject,
-  message = "The thread has an active turn already",
-): ProtocolError => threadError(ThreadErrorCode.TurnBusy, "turn_busy", message, data);
+/** An error of the protocol: -32001 to -32006. */
+export const threadError = (
+  code: keyof typeof kinds,
+  data?: JsonObject,
+  message: string = kinds[code][1],
+): ProtocolError => new ProtocolError(kinds[code][0], message, { code, data });
 
 /** -32002: what has an active turn cannot be deleted, or archived. */
 export const turnActive = (what: "deleted" | "archived"): ProtocolError =>
-  turnBusy({ reason: "turn_active" }, `The thread cannot be ${what} while a turn is active`);
-
-/** -32002: as many prompts wait as may. */
-export const queueFull = (limit: JsonObject): ProtocolError =>
-  turnBusy(
-    { reason: "queue_full", ...limit },
-    "The queue of the thread is full: try again when a turn has ended",
-  );
-
-/** -32006 */
-export const threadArchived = (): ProtocolError =>
-  threadError(
-    ThreadErrorCode.ThreadArchived,
-    "thread_archived",
-    "The thread is archived: call thread.unarchive before you start a turn",
-  );
-
-/** -32602: the thread has no event with this number. */
-export const seqOutOfRange = (seq: number, lastSeq: number): ProtocolError =>
-  invalidParams(`The thread has no event ${seq}: its last one is ${lastSeq}`, {
-    reason: "seq_out_of_range",
-    param: "seq",
-    lastSeq,
-  });
-
-/** -32003 */
-export const turnNotFound = (): ProtocolError =>
-  threadError(ThreadErrorCode.TurnNotFound, "turn_not_found", "No turn is running on this thread");
+  threadError("turn_busy", { reason: "turn_active" }, `The thread cannot be ${what} while a turn is active`);
 
 /** Why an answer or a grant is refused, in words. */
 const refusals = {
-  unknown: "No approval waits under this id",
+  unknown: kinds.approval_not_found[1],
   already_resolved: "This approval was answered already",
   digest_mismatch: "The approval waits, but for another digest",
   changed: "What would run is no longer what was shown",
@@ -143,17 +126,11 @@ const refusals = {
 /** -32004, with the reason in `data`. */
 export const approvalNotFound = (
   data: JsonObject & { readonly reason: keyof typeof refusals },
-): ProtocolError =>
-  threadError(ThreadErrorCode.ApprovalNotFound, "approval_not_found", refusals[data.reason], data);
+): ProtocolError => threadError("approval_not_found", data, refusals[data.reason]);
 
 /** -32005: the `clientRequestId` came with another payload before. */
 export const requestConflict = (): ProtocolError =>
-  threadError(
-    ThreadErrorCode.RequestConflict,
-    "request_conflict",
-    "This clientRequestId came with another payload before",
-    { reason: "request_conflict" },
-  );
+  threadError("request_conflict", { reason: "request_conflict" });
 
 /** True for the error of a thread that this server may not write. */
 export const isLocked = (error: unknown): error is ThreadStoreError =>
@@ -162,15 +139,8 @@ export const isLocked = (error: unknown): error is ThreadStoreError =>
 /** -32002: another server holds the thread, or it is unknown which one does. */
 export const threadLocked = ({ code, message }: ThreadStoreError): ProtocolError => {
   const text = code === "thread_locked" ? "Another server holds this thread" : message;
-  return threadError(ThreadErrorCode.TurnBusy, code, text, { reason: code });
+  return new ProtocolError(ThreadErrorCode.TurnBusy, text, { code, data: { reason: code } });
 };
-
-/** -32602: what the client heard of the thread is not in its log. */
-export const logWentBack = (lastSeq: number): ProtocolError =>
-  invalidParams("The log of the thread is not the one that was heard: it went back and goes on otherwise", {
-    reason: "log_went_back",
-    lastSeq,
-  });
 
 /** -32602: the whole answer does not fit in a message. Asked for with `limit`, it comes in pages that fit. */
 export const resultTooLarge = (method: "thread.get" | "thread.list", maxBytes: number): ProtocolError => {
@@ -181,12 +151,3 @@ export const resultTooLarge = (method: "thread.get" | "thread.list", maxBytes: n
     maxBytes,
   });
 };
-
-/** -32602: one event does not fit in a message. The history goes on behind it. */
-export const eventTooLarge = (seq: number, maxBytes: number): ProtocolError =>
-  invalidParams(`Event ${seq} exceeds the message limit: go on behind it with \`afterSeq\` ${seq}`, {
-    reason: "event_too_large",
-    param: "afterSeq",
-    seq,
-    maxBytes,
-  });

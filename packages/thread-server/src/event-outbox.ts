@@ -29,8 +29,8 @@ const windowEvents = 1000;
 
 /**
  * The notifications that one client has not received yet. While the client keeps up, events leave as they come. While it does not, they wait
- * here; when too much waits, deltas of items that are complete by then are dropped, and where that is not enough the client is parked: what waits is forgotten, and read
- * from the log once the client reads again. No event is lost, and no other client waits.
+ * here; when too much waits, the client is parked: what waits is forgotten, and read from the log once the client reads again, without the
+ * deltas of items that are complete by then. No event is lost, and no other client waits.
  */
 export class EventOutbox {
   readonly #options: OutboxOptions;
@@ -42,11 +42,6 @@ export class EventOutbox {
 
   constructor(options: OutboxOptions) {
     this.#options = options;
-  }
-
-  /** True while the client is so far behind that it is served from the log. */
-  get isParked(): boolean {
-    return this.#parked.size > 0;
   }
 
   /**
@@ -107,13 +102,6 @@ export class EventOutbox {
 
   /** Forgets what waits and notes from where each thread has to be read. */
   #park(): void {
-    const events = withoutSuperseded(this.#waiting);
-    this.#length = 0;
-    for (const event of events) this.#length += eventLength(event);
-    if (this.#length <= this.#options.maxLength / 2) {
-      this.#waiting = events;
-      return;
-    }
     for (const { seq, data } of this.#waiting) {
       const parked = this.#parked.get(data.threadId);
       if (parked) parked.latest = seq;
@@ -192,7 +180,7 @@ export class EventOutbox {
 }
 
 /** The events without the deltas of items that are completed later in the list: the completion carries the whole. */
-export const withoutSuperseded = (events: readonly Event[]): Event[] => {
+const withoutSuperseded = (events: readonly Event[]): Event[] => {
   const completed = new Map<string, number>();
   for (const { type, data, seq } of events) if (type === "item.completed") completed.set(data.itemId, seq);
   return events.filter(

@@ -1,6 +1,6 @@
 import type { Event, EventBody, EventOf, Item, Thread, Turn } from "@harnesskit/protocol/threads";
 import { type Ending, endUnfinishedTurn } from "./close-open-items.ts";
-import { threadNotFound } from "./errors.ts";
+import { threadError } from "./errors.ts";
 import { toEvents } from "./event-log.ts";
 import { lastSeqOf } from "./read-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -60,7 +60,7 @@ export const completeFork = async (
     length += JSON.stringify(copy).length;
     if (batch.length >= batchEvents || length >= batchLength) await write(false);
   }
-  if (state.lastSeq !== forkedFrom.seq) throw threadNotFound({ reason: "source_gone" });
+  if (state.lastSeq !== forkedFrom.seq) throw threadError("thread_not_found", { reason: "source_gone" });
   const now = clock.now();
   const closing: EventBody[] = [
     ...endUnfinishedTurn(state, forkedWhileActive, now),

@@ -16,12 +16,16 @@ export interface KeptTextOptions {
 export class KeptText {
   readonly #turn: Turn;
   readonly #options: KeptTextOptions;
-  #file: ArtifactFile | undefined;
+  /** The file with what was written so far. What fails is reported at its end. */
+  #file: Promise<ArtifactWriter> | undefined;
+  /** Characters that the file may still have. */
+  #room: number;
   #text = "";
 
   constructor(turn: Turn, options: KeptTextOptions) {
     this.#turn = turn;
     this.#options = options;
+    this.#room = turn.settings.limits.maxArtifactLength;
   }
 
   /** What the item keeps. */
@@ -36,56 +40,34 @@ export class KeptText {
 
   /** Adds to the text. Returns what the item keeps of that. */
   add(text: string): string {
-    const { maxLength } = this.#options;
-    const room = this.#file ? 0 : maxLength - this.#text.length;
+    const { maxLength, name } = this.#options;
+    const room = this.isCut ? 0 : maxLength - this.#text.length;
     const kept = text.length <= room ? text : text.slice(0, endOfCharacter(text, room));
-    if (kept.length < text.length) this.#file ??= this.#openFile();
-    this.#file?.write(text);
+    if (!this.isCut && kept.length < text.length) {
+      const { settings, threadId } = this.#turn;
+      this.#write(settings.store.openArtifact(threadId, name), this.#text);
+    }
+    if (this.#file !== undefined) this.#write(this.#file, text);
     this.#text += kept;
     return kept;
   }
 
   /** Ends the file and records it. A file that failed is reported to the server, and the turn goes on without it. */
   async end(): Promise<Pick<ItemData<"tool_log">, "truncated" | "artifactItemId">> {
-    if (!this.#file) return {};
-    const written = await this.#file.close().catch(this.#turn.settings.onError);
+    if (this.#file === undefined) return {};
+    const written = await this.#file.then((file) => file.close()).catch(this.#turn.settings.onError);
     if (!written) return { truncated: true };
     const artifact = { ...this.#options.artifact, ...written };
     return { truncated: true, artifactItemId: await this.#turn.log.artifact(artifact) };
   }
 
-  #openFile(): ArtifactFile {
-    const { settings, threadId } = this.#turn;
-    const opened = settings.store.openArtifact(threadId, this.#options.name);
-    const file = new ArtifactFile(opened, settings.limits.maxArtifactLength);
-    file.write(this.#text);
-    return file;
-  }
-}
-
-/** A file beside the log, written in order and bounded. What fails is reported at its end. */
-class ArtifactFile {
-  #writer: Promise<ArtifactWriter>;
-  #room: number;
-
-  constructor(writer: Promise<ArtifactWriter>, maxLength: number) {
-    this.#writer = writer;
-    this.#room = maxLength;
-    writer.catch(() => {});
-  }
-
-  write(text: string): void {
-    const kept = text.slice(0, this.#room);
-    if (kept === "") return;
-    this.#room -= kept.length;
-    this.#writer = this.#writer.then(async (writer) => {
-      await writer.write(kept);
+  #write(file: Promise<ArtifactWriter>, text: string): void {
+    const part = text.slice(0, this.#room);
+    this.#room -= part.length;
+    this.#file = file.then(async (writer) => {
+      if (part !== "") await writer.write(part);
       return writer;
     });
-    this.#writer.catch(() => {});
-  }
-
-  async close(): ReturnType<ArtifactWriter["close"]> {
-    return (await this.#writer).close();
+    this.#file.catch(() => {});
   }
 }

@@ -5,7 +5,6 @@ import { newestFirst, placeOf } from "./thread-list.ts";
 import {
   type ArtifactWriter,
   checkArtifactName,
-  isWantedEvent,
   type KeptClaim,
   type ReadEventsOptions,
   type ThreadClaim,
@@ -69,14 +68,14 @@ class MemoryThreadStore implements ThreadStore {
 
   async *events(
     threadId: string,
-    { afterSeq = 0, limit = Number.POSITIVE_INFINITY, ...wanted }: ReadEventsOptions = {},
+    { afterSeq = 0, limit = Number.POSITIVE_INFINITY, types }: ReadEventsOptions = {},
   ): AsyncIterable<Event> {
     const { events } = this.#stored(threadId);
     const { length } = events;
     let left = limit;
     for (let index = afterSeq; index < length && left > 0; index++) {
       const event = events[index];
-      if (!event || !isWantedEvent(event, wanted)) continue;
+      if (!event || types?.includes(event.type) === false) continue;
       left--;
       yield event;
     }

@@ -1,6 +1,6 @@
 import type { Thread, ThreadMethodParams } from "@harnesskit/protocol/threads";
 import { digest, InvalidArgumentError, invalidParams } from "@harnesskit/wire";
-import { requestConflict, seqOutOfRange, threadNotFound } from "./errors.ts";
+import { requestConflict, threadError } from "./errors.ts";
 import type { ServerSettings } from "./server-settings.ts";
 
 /** What makes a request safe to send again: its `clientRequestId`, and the digest of what was asked with it. */
@@ -43,7 +43,10 @@ export const threadToFork = async (
   settings: ServerSettings,
 ): Promise<Thread> => {
   const { threadId, seq = lastSeq, title = source.title } = params;
-  if (seq > lastSeq) throw seqOutOfRange(seq, lastSeq);
+  if (seq > lastSeq) {
+    const text = `The thread has no event ${seq}: its last one is ${lastSeq}`;
+    throw invalidParams(text, { reason: "seq_out_of_range", param: "seq", lastSeq });
+  }
   const { directory } = source;
   return claimThread("thread.fork", params, { title, directory, forkedFrom: { threadId, seq } }, settings);
 };
@@ -72,6 +75,7 @@ const claimThread = async (
   const stored = await store.get(threadId);
   if (stored) return stored;
   // Either it was deleted, or the server that claimed it has not created it. Asked now, so that no deletion comes in between.
-  if ((await store.claim(key, mine)).isDeleted) throw threadNotFound({ reason: "thread_deleted" });
+  if ((await store.claim(key, mine)).isDeleted)
+    throw threadError("thread_not_found", { reason: "thread_deleted" });
   return { ...thread, threadId };
 };

@@ -5,56 +5,56 @@ import {
   isAllowed,
   isSealed,
   type PendingQuestion,
-  promptDigest,
   promptPermission,
+  shownPrompt,
 } from "./approval-answer.ts";
 import type { Question } from "./question.ts";
 import type { ThreadState } from "./thread-state.ts";
 import type { AnswerSeal } from "./thread-store.ts";
 import type { AgentProfile, TurnRequest } from "./turn-runner.ts";
 
-/** A call that waits for a human, or was allowed by one and has not begun, with its question. */
-export interface PendingCall {
-  readonly question: PendingQuestion;
-  readonly call: ItemOf<"tool_exec"> & { data: ItemData<"tool_exec"> };
-}
+type Asked = "tool_exec" | "user_message";
+type Known<T extends Asked> = T extends Asked ? ItemOf<T> & { readonly data: ItemData<T> } : never;
 
-/** A prompt that waits for a human, with its question. */
-export interface PendingPrompt {
+/** A call or a prompt that waits for a human, or was answered and nothing has followed from it. */
+export interface Pending<T extends Asked = Asked> {
   readonly question: PendingQuestion;
-  readonly message: ItemOf<"user_message">;
+  readonly item: Known<T>;
 }
 
 /** What waits for a human in a log. */
 export interface PendingWork {
-  readonly calls: readonly PendingCall[];
-  readonly prompt: PendingPrompt | undefined;
+  readonly calls: readonly Pending<"tool_exec">[];
+  readonly prompt: Pending<"user_message"> | undefined;
 }
+
+const isCall = (pending: Pending): pending is Pending<"tool_exec"> => pending.item.type === "tool_exec";
+
+const isPrompt = (pending: Pending): pending is Pending<"user_message"> =>
+  pending.item.type === "user_message";
+
+/** Whether an approval is about this item, a call or the prompt of its turn. */
+const isAbout = ({ permission, toolItemId }: ItemData<"approval">, item: Item): item is Pending["item"] => {
+  if (item.data === undefined) return false;
+  if (item.type === "tool_exec") return item.itemId === toolItemId;
+  return item.type === "user_message" && toolItemId === undefined && permission === promptPermission;
+};
 
 /** The calls and the prompt of a log that wait for a human; undefined where nothing does. */
 export const pendingWork = (state: ThreadState): PendingWork | undefined => {
-  const items = state.openItems.map(({ item }) => item);
-  const questions = state.openApprovals.flatMap(({ itemId, data }): PendingQuestion[] =>
-    data ? [{ itemId, data, askedAt: state.requestedAt(data.requestId) }] : [],
-  );
-  const calls = questions.flatMap((question): PendingCall[] => {
-    const item = items.find(({ itemId }) => itemId === question.data.toolItemId);
-    return item?.type === "tool_exec" && item.data ? [{ question, call: { ...item, data: item.data } }] : [];
+  const { openItems, openApprovals } = state;
+  const all = openApprovals.flatMap(({ itemId, data }): Pending[] => {
+    const item = data && openItems.map((open) => open.item).find((each) => isAbout(data, each));
+    return item ? [{ question: { itemId, data, askedAt: state.requestedAt(data.requestId) }, item }] : [];
   });
-  const message = items.find((item) => item.type === "user_message");
-  const question = questions.find(
-    ({ data }) => data.permission === promptPermission && data.toolItemId === undefined,
-  );
-  const prompt = message && question && { message, question };
-  return calls.length > 0 || prompt ? { calls, prompt } : undefined;
+  return all.length === 0 ? undefined : { calls: all.filter(isCall), prompt: all.find(isPrompt) };
 };
 
 /** The ids of the items that wait. */
-export const pendingItemIds = ({ calls, prompt }: PendingWork): ReadonlySet<string> => {
-  const ids = new Set(calls.flatMap(({ question, call }) => [question.itemId, call.itemId]));
-  if (prompt) ids.add(prompt.question.itemId).add(prompt.message.itemId);
-  return ids;
-};
+export const pendingItemIds = ({ calls, prompt }: PendingWork): ReadonlySet<string> =>
+  new Set(
+    [...calls, ...(prompt ? [prompt] : [])].flatMap(({ question, item }) => [question.itemId, item.itemId]),
+  );
 
 /** What a turn was asked, from its user message; undefined where its agent no longer exists. */
 export const requestOf = (
@@ -92,50 +92,28 @@ export const isAsAsked = (
   return !asked || isSameJson(asked.metadata, shown?.metadata);
 };
 
-/** Whether clients were notified of the question as it stands, and its digest is the one that is computed. */
-const isBound = async (
-  { data: { metadata, requestId } }: PendingQuestion,
-  state: ThreadState,
-  computed: () => Promise<string>,
-): Promise<boolean> => {
-  const asked = state.requestedMetadata(requestId);
-  if (asked !== undefined && !isSameJson(asked, metadata)) return false;
-  try {
-    return (await computed()) === metadata.digest;
-  } catch {
-    return false;
-  }
-};
-
-/** Whether what is asked is what the call would do. */
-const isCallIntact = async ({ question, call }: PendingCall, state: ThreadState): Promise<boolean> => {
-  const { permission, metadata } = question.data;
-  const shown = { tool: metadata.tool, input: metadata.input };
-  return (
-    permission === metadata.tool &&
-    isSameJson(shown, { tool: call.data.tool, input: call.data.input }) &&
-    (await isBound(question, state, () => digest(shown)))
-  );
-};
-
-/** Whether what is asked is what the agent would be given. */
-const isPromptIntact = async ({ question, message }: PendingPrompt, state: ThreadState): Promise<boolean> => {
-  const { metadata } = question.data;
-  const { text } = metadata.input;
-  if (metadata.tool !== promptPermission || typeof text !== "string") return false;
-  return isBound(question, state, () => promptDigest(text, message.data?.content ?? []));
-};
-
 /**
- * Whether what a log says of its pending questions fits together: the input that is shown is the one of the call, and the
- * digest that an answer binds is the digest of that input. A file that others can write does not choose what is approved.
+ * Whether what a log says of a question fits together: what is shown is what would happen, and the digest that an answer binds is the
+ * digest of that. A file that others can write does not choose what is approved.
  */
+const isIntact = async ({ question, item }: Pending, state: ThreadState): Promise<boolean> => {
+  const { permission, metadata, requestId } = question.data;
+  const { tool, input } = metadata;
+  const asked = state.requestedMetadata(requestId);
+  const happens =
+    item.type === "tool_exec"
+      ? { tool: item.data.tool, input: item.data.input }
+      : { tool: promptPermission, input: shownPrompt(String(input.text), item.data.content) };
+  if (permission !== tool || (asked && !isSameJson(asked, metadata))) return false;
+  return isSameJson({ tool, input }, happens) && (await digest(happens)) === metadata.digest;
+};
+
+/** Whether all that waits is as it was asked. */
 export const isPendingIntact = async (
   { calls, prompt }: PendingWork,
   state: ThreadState,
 ): Promise<boolean> => {
-  const checks = calls.map((call) => isCallIntact(call, state));
-  if (prompt) checks.push(isPromptIntact(prompt, state));
+  const checks = [...calls, ...(prompt ? [prompt] : [])].map((pending) => isIntact(pending, state));
   return (await Promise.all(checks)).every(Boolean);
 };
 
@@ -153,41 +131,36 @@ const answeredQuestion = async (
   return { itemId, data, askedAt: undefined, answer };
 };
 
-/** The calls of the open turn that were allowed and have not begun. What is no longer what was shown was not allowed. */
-export const approvedCalls = async (
-  state: ThreadState,
-  answerSeal: AnswerSeal | undefined,
-): Promise<readonly PendingCall[]> => {
+/** What was answered in the open turn and nothing has followed from. What is no longer what was shown was not answered. */
+const answered = async (state: ThreadState, answerSeal: AnswerSeal | undefined): Promise<Pending[]> => {
   const { openItems, openApprovals, history } = state;
   const asked = new Set(openApprovals.map(({ data }) => data?.toolItemId));
-  const found: PendingCall[] = [];
-  for (const { item: call } of openItems) {
-    if (call.type !== "tool_exec" || call.data?.status !== "pending" || asked.has(call.itemId)) continue;
+  const found: Pending[] = [];
+  for (const { item } of openItems) {
+    if (item.type === "tool_exec" && (item.data?.status !== "pending" || asked.has(item.itemId))) continue;
     const approval = history.findLast(
-      (item) => item.type === "approval" && item.data?.toolItemId === call.itemId,
+      ({ type, turnId, data }) =>
+        type === "approval" && turnId === item.turnId && data && isAbout(data, item),
     );
     const question = await answeredQuestion(approval, answerSeal);
-    if (!question?.answer || !isAllowed(question.answer)) continue;
-    const pending = { question, call: { ...call, data: call.data } };
-    if (await isCallIntact(pending, state)) found.push(pending);
+    if (!question || !isAbout(question.data, item)) continue;
+    const pending = { question, item };
+    if (await isIntact(pending, state)) found.push(pending);
   }
   return found;
 };
 
-/** The prompt of the open turn that was answered and is still to be given to the agent, or withheld, if it is what was shown. */
+/** The calls of the open turn that were allowed and have not begun. */
+export const approvedCalls = async (
+  state: ThreadState,
+  answerSeal: AnswerSeal | undefined,
+): Promise<readonly Pending<"tool_exec">[]> =>
+  (await answered(state, answerSeal))
+    .filter(isCall)
+    .filter(({ question }) => question.answer && isAllowed(question.answer));
+
+/** The prompt of the open turn that was answered and is still to be given to the agent, or withheld. */
 export const answeredPrompt = async (
   state: ThreadState,
   answerSeal: AnswerSeal | undefined,
-): Promise<PendingPrompt | undefined> => {
-  const message = state.openItems.map(({ item }) => item).find((item) => item.type === "user_message");
-  const approval = state.history.findLast(
-    (item) =>
-      item.type === "approval" &&
-      item.turnId === message?.turnId &&
-      item.data?.permission === promptPermission &&
-      item.data.toolItemId === undefined,
-  );
-  const question = await answeredQuestion(approval, answerSeal);
-  const prompt = message && question && { message, question };
-  return prompt && (await isPromptIntact(prompt, state)) ? prompt : undefined;
-};
+): Promise<Pending<"user_message"> | undefined> => (await answered(state, answerSeal)).find(isPrompt);

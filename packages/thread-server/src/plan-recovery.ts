@@ -10,7 +10,6 @@ import {
 import {
   approvedCalls,
   isPendingIntact,
-  type PendingCall,
   type PendingWork,
   pendingItemIds,
   pendingWork,
@@ -71,8 +70,8 @@ export const planRecovery = async (session: ThreadSession): Promise<RecoveryPlan
 };
 
 /** The calls of a step as the model made them. */
-const inOrder = (calls: readonly PendingCall[]): readonly PendingCall[] =>
-  calls.toSorted((one, other) => (one.call.data.index ?? 0) - (other.call.data.index ?? 0));
+const inOrder = (calls: PendingWork["calls"]): PendingWork["calls"] =>
+  calls.toSorted((one, other) => (one.item.data.index ?? 0) - (other.item.data.index ?? 0));
 
 /** True where the agent was not allowed to get the prompt, and the turn was about to end. */
 const isWithheld = ({ history, turn }: ThreadState): boolean =>

@@ -1,7 +1,6 @@
-import type { InputPart, ItemData, ItemOf } from "@harnesskit/protocol/threads";
+import type { InputPart, ItemData } from "@harnesskit/protocol/threads";
 import {
   type AskedAction,
-  type PendingQuestion,
   promptDigest,
   promptPermission,
   promptText,
@@ -10,7 +9,7 @@ import {
 import { TurnError } from "./errors.ts";
 import { type Decision, GatedStep } from "./gated-step.ts";
 import type { JudgedPrompt, JudgedRequest } from "./gates.ts";
-import { answeredPrompt } from "./pending-work.ts";
+import { answeredPrompt, type Pending } from "./pending-work.ts";
 import type { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
@@ -78,13 +77,13 @@ export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: st
     const open = state.openItems.find(({ item }) => item.turnId === turnId && item.type === "user_message");
     if (!open) return this.#request;
     const answered = await answeredPrompt(state, settings.store.answerSeal);
-    if (answered) return this.resume(answered.message, answered.question);
+    if (answered) return this.resume(answered);
     this.#recorded = { itemId: open.item.itemId, stored: Promise.resolve() };
     return this.admit();
   }
 
   /** Goes on with a prompt of an earlier server that waits for its approval, or has its answer. */
-  async resume({ itemId }: ItemOf<"user_message">, question: PendingQuestion): Promise<TurnRequest> {
+  async resume({ item: { itemId }, question }: Pending<"user_message">): Promise<TurnRequest> {
     const { input } = this.#request;
     const { metadata } = question.data;
     const verify = async () => (await promptDigest(String(metadata.input.text), input)) === metadata.digest;

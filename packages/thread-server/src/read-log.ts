@@ -1,6 +1,7 @@
 import type { Event, EventName, Thread } from "@harnesskit/protocol/threads";
+import { invalidParams } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
-import { logChanged, logWentBack } from "./errors.ts";
+import { logChanged } from "./errors.ts";
 import { ThreadState } from "./thread-state.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
@@ -66,7 +67,10 @@ export const checkHeard = async (
   if (!(await eventAt(store, threadId, lastSeq))) throw logChanged();
   if (afterSeq === 0) return;
   const last = await eventAt(store, threadId, afterSeq);
-  if (last?.time !== afterTime) throw logWentBack(lastSeq);
+  if (last?.time !== afterTime) {
+    const text = "The log of the thread is not the one that was heard: it went back and goes on otherwise";
+    throw invalidParams(text, { reason: "log_went_back", lastSeq });
+  }
 };
 
 /** The number of a log's last event; 0 for an empty log. */

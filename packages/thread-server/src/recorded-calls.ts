@@ -4,7 +4,7 @@ import { jsonDifference } from "@harnesskit/wire";
 import { defined, isObject, jsonProblem } from "@harnesskit/wire/json";
 import type { Tool } from "@harnesskit/wire/tool";
 import { answersIn, closeOpenItems, serverStopped } from "./close-open-items.ts";
-import { approvedCalls, type PendingCall } from "./pending-work.ts";
+import { approvedCalls, type Pending } from "./pending-work.ts";
 import type { Turn } from "./turn.ts";
 import type { ToolOutcome, ToolRequest } from "./turn-runner.ts";
 
@@ -47,7 +47,7 @@ export interface InterruptedCall {
   readonly itemId: string;
   readonly data: ItemData<"tool_exec">;
   /** With its question, where a human allowed it. */
-  readonly approved?: PendingCall | undefined;
+  readonly approved?: Pending<"tool_exec"> | undefined;
 }
 
 /** True for a tool that may run again with the same input. */
@@ -80,7 +80,7 @@ export class RecordedCalls {
       if (!data || answers.get(itemId) === "reject") return true;
       if (data.status !== "pending" && !isRepeatable(tools.find(({ name }) => name === data.tool)))
         return true;
-      repeatable.push({ itemId, data, approved: approved.find(({ call }) => call.itemId === itemId) });
+      repeatable.push({ itemId, data, approved: approved.find((each) => each.item.itemId === itemId) });
       return false;
     });
     const ends = closeOpenItems(rest, serverStopped, "interrupted", state.history);

@@ -8,9 +8,10 @@ import type {
 } from "@harnesskit/protocol/threads";
 import { HarnessError, invalidParams } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { isStoreFailure, ThreadStoreError, threadNotFound } from "./errors.ts";
+import { promptText } from "./approval-answer.ts";
+import { isStoreFailure, ThreadStoreError, threadError } from "./errors.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import { isListed, newestFirst, type Place, placeOf } from "./thread-list.ts";
+import { isListed, newestFirst, type Place, parseCursor, placeOf, toCursor } from "./thread-list.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
 const maxWords = 16;
@@ -20,31 +21,16 @@ const snippetBefore = 60;
 const snippetBehind = 140;
 
 const messageEvents: readonly EventName[] = ["item.completed"];
-/** After how many events the time is looked at where none is a message. */
-const checkpointEvery = 1000;
 
 /** Where a search goes on: in a thread, behind one of its events. -1 stands before its title. */
 interface SearchPlace extends Place {
-  /** The latest use of any thread when the search began. */
-  readonly since: number;
   readonly afterSeq: number;
 }
 
-const parseCursor = (cursor: string): SearchPlace => {
-  const [, since, updated, afterSeq, threadId] =
-    /^(\d+(?:\.\d+)?(?:e\+\d+)?)\/(\d+(?:\.\d+)?(?:e\+\d+)?)\/(-1|\d{1,16})\/(.+)$/.exec(cursor) ?? [];
-  if (since === undefined || threadId === undefined) throw invalidParams("Unknown cursor");
-  return { since: Number(since), updated: Number(updated), afterSeq: Number(afterSeq), threadId };
+const parseSearchCursor = (cursor: string): SearchPlace => {
+  const [, afterSeq, place] = /^(-1|\d{1,16})\/(.+)$/.exec(cursor) ?? [];
+  return { ...parseCursor(place ?? ""), afterSeq: Number(afterSeq) };
 };
-
-/** The thread used last first; those used since the search began come behind, as they were used, so that no page misses one. */
-const searchOrder =
-  (since: number) =>
-  (one: Place, other: Place): number => {
-    const isLater = one.updated > since;
-    if (isLater !== other.updated > since) return isLater ? 1 : -1;
-    return isLater ? newestFirst(other, one) : newestFirst(one, other);
-  };
 
 /** The words of a query, in lower case, each once. Throws -32602 for none and for too many. */
 const queryWords = (query: string): string[] => {
@@ -93,21 +79,21 @@ const snippetOf = (text: string, at: number): string => {
   return `${from > 0 ? "…" : ""}${part.trim()}${to < text.length ? "…" : ""}`;
 };
 
-/** What a message says; undefined for any other event, and for reasoning. */
+/** Where a message has all the words; undefined for any other event, and for reasoning. */
 const searchedMessage = (
-  event: Event,
-): { in: "user_message" | "assistant_message"; text: string } | undefined => {
-  if (event.type !== "item.completed") return undefined;
-  const { item } = event.data;
-  if (item.type === "user_message") {
-    const parts = item.data?.content ?? [];
-    return {
-      in: item.type,
-      text: parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n"),
-    };
-  }
-  if (item.type !== "assistant_message" || !item.data || item.data.reasoning) return undefined;
-  return { in: item.type, text: item.data.text };
+  { type, seq, time, data }: Event,
+  words: readonly string[],
+): Omit<SearchHit, "thread"> | undefined => {
+  if (type !== "item.completed") return undefined;
+  const { item, turnId, itemId } = data;
+  let said = "";
+  if (item.type === "user_message") said = promptText(item.data?.content ?? []);
+  else if (item.type === "assistant_message" && !item.data?.reasoning) said = item.data?.text ?? "";
+  else return undefined;
+  const text = said.normalize("NFC");
+  const at = findAll(text, words);
+  if (at === -1) return undefined;
+  return { in: item.type, snippet: snippetOf(text, at), seq, time, turnId, itemId };
 };
 
 /** False for a failure of the whole store, in which the next log would not be read either. */
@@ -125,10 +111,10 @@ export const searchThreads = async (
   params: ThreadMethodParams<"thread.search">,
   { store, clock, limits }: ServerSettings,
 ): Promise<ThreadMethodResult<"thread.search">> => {
-  const { limit = defaultLimit, directory, archived } = params;
+  const { limit = defaultLimit } = params;
   const words = queryWords(params.query);
-  const after = params.cursor === undefined ? undefined : parseCursor(params.cursor);
-  const { threads, since } = await threadsOf(store, params.threadId, { directory, archived, after });
+  const after = params.cursor === undefined ? undefined : parseSearchCursor(params.cursor);
+  const threads = await threadsOf(store, params, after);
   const untilMs = clock.elapsedMs() + limits.searchTimeoutMs;
   const hits: SearchHit[] = [];
   const skipped: { readonly threadId: string; readonly reason: string }[] = [];
@@ -136,7 +122,7 @@ export const searchThreads = async (
     defined({ hits, skipped: skipped.length === 0 ? undefined : skipped, nextCursor });
   const isSpent = () => clock.elapsedMs() > untilMs;
   for (const [index, { thread, place }] of threads.entries()) {
-    const cursorAt = (seq: number) => `${since}/${place.updated}/${seq}/${place.threadId}`;
+    const cursorAt = (seq: number) => `${seq}/${toCursor(place)}`;
     let afterSeq = after?.threadId === thread.threadId ? after.afterSeq : -1;
     // Each request goes at least one thread, or one message, further.
     if (index > 0 && isSpent()) return page(cursorAt(afterSeq));
@@ -147,19 +133,12 @@ export const searchThreads = async (
       afterSeq = 0;
       if (hits.length >= limit) return page(cursorAt(afterSeq));
     }
-    const wanted = { afterSeq, types: messageEvents, checkpointEvery };
+    const wanted = { afterSeq, types: messageEvents };
     try {
       for await (const event of store.events(thread.threadId, wanted)) {
         afterSeq = event.seq;
-        const message = searchedMessage(event);
-        if (message && event.type === "item.completed") {
-          const text = message.text.normalize("NFC");
-          const at = findAll(text, words);
-          const { turnId, itemId } = event.data;
-          const { seq, time } = event;
-          if (at !== -1)
-            hits.push({ thread, in: message.in, snippet: snippetOf(text, at), seq, time, turnId, itemId });
-        }
+        const hit = searchedMessage(event, words);
+        if (hit) hits.push({ thread, ...hit });
         if (hits.length >= limit || isSpent()) return page(cursorAt(afterSeq));
       }
     } catch (error) {
@@ -171,35 +150,24 @@ export const searchThreads = async (
   return page();
 };
 
+/** The threads that are searched, each with its place; that of the cursor keeps its own, also where it was used since. */
 const threadsOf = async (
   store: ThreadStore,
-  threadId: string | undefined,
-  {
-    directory,
-    archived,
-    after,
-  }: Pick<ThreadMethodParams<"thread.search">, "directory" | "archived"> & {
-    after: SearchPlace | undefined;
-  },
-): Promise<{ readonly threads: readonly { thread: Thread; place: Place }[]; readonly since: number }> => {
+  { threadId, directory, archived }: ThreadMethodParams<"thread.search">,
+  after: SearchPlace | undefined,
+): Promise<readonly { readonly thread: Thread; readonly place: Place }[]> => {
   if (threadId !== undefined) {
     const thread = await store.get(threadId);
-    if (!thread) throw threadNotFound();
-    return { threads: [{ thread, place: placeOf(thread) }], since: after?.since ?? thread.time.updated };
+    if (!thread) throw threadError("thread_not_found");
+    return [{ thread, place: placeOf(thread) }];
   }
-  const all = await store.list();
-  const since = after?.since ?? all.reduce((latest, { time }) => Math.max(latest, time.updated), 0);
-  const order = searchOrder(since);
-  // The thread of the cursor keeps its place, also where it was used since.
-  const places = all.map((thread) => ({
-    thread,
-    place: after?.threadId === thread.threadId ? after : placeOf(thread),
-  }));
-  const threads = places.filter(
-    ({ thread, place }) =>
-      isListed(thread, archived) &&
-      (directory === undefined || thread.directory === directory) &&
-      (after === undefined || order(after, place) <= 0),
-  );
-  return { threads: threads.sort((one, other) => order(one.place, other.place)), since };
+  return (await store.list())
+    .map((thread) => ({ thread, place: after?.threadId === thread.threadId ? after : placeOf(thread) }))
+    .filter(
+      ({ thread, place }) =>
+        isListed(thread, archived) &&
+        (directory === undefined || thread.directory === directory) &&
+        (after === undefined || newestFirst(after, place) <= 0),
+    )
+    .sort((one, other) => newestFirst(one.place, other.place));
 };

@@ -13,7 +13,7 @@ import { invalidParams, methodNotFound, ProtocolError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import type { ConnectedClient } from "./connections.ts";
 import { unarchived, withTitle } from "./edit-thread.ts";
-import { approvalNotFound, eventTooLarge, resultTooLarge } from "./errors.ts";
+import { approvalNotFound, resultTooLarge } from "./errors.ts";
 import type { LogEnd } from "./followed-threads.ts";
 import { nameRequest, threadToCreate, threadToFork } from "./named-requests.ts";
 import { answerQuestion, threadOfRequest } from "./question.ts";
@@ -114,7 +114,11 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
         // Only a client that asks for pages knows that more may follow.
         if (isCut && limit === undefined) throw resultTooLarge("thread.get", maxBytes);
         const last = events.at(-1);
-        if (isCut && !last) throw eventTooLarge(afterSeq + 1, maxBytes);
+        if (isCut && !last) {
+          const seq = afterSeq + 1;
+          const text = `Event ${seq} exceeds the message limit: go on behind it with \`afterSeq\` ${seq}`;
+          throw invalidParams(text, { reason: "event_too_large", param: "afterSeq", seq, maxBytes });
+        }
         const nextAfterSeq = isCut ? last?.seq : undefined;
         return defined({ thread, events: [...events], lastSeq: session?.state.lastSeq, nextAfterSeq });
       }),

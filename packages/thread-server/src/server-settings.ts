@@ -7,6 +7,7 @@ import {
   checkNumber,
   defaultWireLimits,
   defineLimits,
+  defineOptions,
   InvalidArgumentError,
   invalidParams,
   type LimitsOf,
@@ -123,6 +124,31 @@ export interface ThreadServerOptions {
   readonly createId?: CreateId | undefined;
 }
 
+/** `end` of the gates of `createThreadGates`, which are spread into the options. */
+type WithGates = ThreadServerOptions & { readonly end?: unknown };
+
+const checkOptions = defineOptions<WithGates>("createThreadServer", {
+  end: false,
+  runner: true,
+  store: false,
+  tools: false,
+  gate: false,
+  promptGate: false,
+  observer: false,
+  agents: false,
+  resolveDirectory: false,
+  limits: false,
+  whenBusy: { reject: true, queue: true, interrupt: true },
+  resumeQueues: { connect: true, use: true, never: true },
+  interruptedTurns: { report: true, retry: true },
+  startOf: false,
+  approvalTimeoutMs: false,
+  unattended: false,
+  onError: false,
+  clock: false,
+  createId: false,
+});
+
 /** The options with their defaults, and what the parts of a server share. */
 export interface ServerSettings
   extends Resolved<
@@ -164,7 +190,9 @@ const checkGate = <Gate extends ToolGate | PromptGate>(
   throw new InvalidArgumentError(`createThreadServer: ${name} must be an object with a function "before"`);
 };
 
-export const resolveSettings = (options: ThreadServerOptions): ServerSettings => {
+/** Throws `invalid_argument` for invalid options. */
+export const resolveSettings = (given: ThreadServerOptions): ServerSettings => {
+  const options = checkOptions(given);
   const onError = (error: unknown) => callSafely(() => options.onError?.(error));
   return {
     runner: options.runner,

@@ -11,7 +11,10 @@ export interface Place {
 
 export const placeOf = ({ time, threadId }: Thread): Place => ({ updated: time.updated, threadId });
 
-const parseCursor = (cursor: string): Place => {
+export const toCursor = ({ updated, threadId }: Place): string => `${updated}/${threadId}`;
+
+/** Throws -32602 for what no page gave. */
+export const parseCursor = (cursor: string): Place => {
   const [, updated, threadId] = /^(\d+(?:\.\d+)?(?:e\+\d+)?)\/(.+)$/.exec(cursor) ?? [];
   if (updated === undefined || threadId === undefined) throw invalidParams("Unknown cursor");
   return { updated: Number(updated), threadId };
@@ -52,7 +55,7 @@ export const toThreadPage = (
     if (last && (page.length === limit || bytes > maxBytes)) {
       // Only a client that asks for pages knows that more may follow.
       if (limit === undefined) throw resultTooLarge("thread.list", maxBytes);
-      return { threads: page, nextCursor: `${last.time.updated}/${last.threadId}` };
+      return { threads: page, nextCursor: toCursor(placeOf(last)) };
     }
     page.push(thread);
   }

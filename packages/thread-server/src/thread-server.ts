@@ -12,7 +12,6 @@ import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
 import { type ConnectedClient, Connections, type ThreadConnectOptions } from "./connections.ts";
 import { isStoreFailure, resultTooLarge, ThreadStoreError, type ThreadStoreErrorCode } from "./errors.ts";
-import { checkThreadServerOptions } from "./option-names.ts";
 import { QueueResumption } from "./resume-queues.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
 import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
@@ -27,7 +26,7 @@ export interface ThreadServer extends AsyncDisposable {
   connect(channel: Channel, options?: ThreadConnectOptions): void;
   /**
    * Goes on with the prompts that waited for a server which ended: for this the threads are listed once. One that another server
-   * still holds is tried again later, `takeOverAfterMs` after the first time and less and less often. The first `connect` calls it,
+   * still holds is tried again every `takeOverAfterMs`. The first `connect` calls it,
    * unless `resumeQueues` is "use". Settles when each thread was tried once. Never rejects. Idempotent.
    */
   resume(): Promise<void>;
@@ -170,5 +169,4 @@ const answerTooLarge = (method: string, maxFrameBytes: number): ProtocolError =>
  * await server.close();
  * ```
  */
-export const createThreadServer = (options: ThreadServerOptions): ThreadServer =>
-  new Server(checkThreadServerOptions(options));
+export const createThreadServer = (options: ThreadServerOptions): ThreadServer => new Server(options);

@@ -7,8 +7,8 @@ import {
   isLogDamaged,
   isStoreFailure,
   logChanged,
+  threadError,
   threadLocked,
-  threadNotFound,
   turnActive,
 } from "./errors.ts";
 import { FollowedThreads, type LogEnd } from "./followed-threads.ts";
@@ -177,7 +177,7 @@ export class ThreadSessions {
       await store.lease(threadId);
     } catch (error) {
       if (isLocked(error)) throw threadLocked(error);
-      throw isStoreFailure(error) ? threadNotFound() : error;
+      throw isStoreFailure(error) ? threadError("thread_not_found") : error;
     }
     await store.delete(threadId);
   }
@@ -232,7 +232,7 @@ export class ThreadSessions {
 
   async #stored(threadId: string): Promise<Thread> {
     const thread = await this.settings.store.get(threadId);
-    if (!thread) throw threadNotFound();
+    if (!thread) throw threadError("thread_not_found");
     return thread;
   }
 

@@ -9,19 +9,7 @@ export interface ReadEventsOptions {
   readonly limit?: number | undefined;
   /** Only events of these types; `limit` counts these. A store passes over the others as cheaply as it can. @default all */
   readonly types?: readonly EventName[] | undefined;
-  /**
-   * Beside `types`, also each event whose number is a multiple of this, so that a reader can stop in a log that has none of them.
-   * @default none of these
-   */
-  readonly checkpointEvery?: number | undefined;
 }
-
-/** True for an event that a store gives with these options, as far as its type and its number decide. */
-export const isWantedEvent = (
-  { seq, type }: Pick<Event, "seq" | "type">,
-  { types, checkpointEvery }: Pick<ReadEventsOptions, "types" | "checkpointEvery">,
-): boolean =>
-  !types || types.includes(type) || (checkpointEvery !== undefined && seq % checkpointEvery === 0);
 
 /** The right to write one thread, held by one server at a time. */
 export interface ThreadLease {

@@ -6,7 +6,7 @@ import { prepareCall, type Tool, ToolError } from "@harnesskit/wire/tool";
 import type { AskedAction } from "./approval-answer.ts";
 import { type Decision, GatedStep, type Judged } from "./gated-step.ts";
 import { createOutputReader } from "./output-reader.ts";
-import type { PendingCall, PendingWork } from "./pending-work.ts";
+import type { Pending, PendingWork } from "./pending-work.ts";
 import { isSameInput, RecordedCalls, requestedIn, toJsonObject } from "./recorded-calls.ts";
 import { type Asked, cancelledCall, type Prepared, type Shown, shownOf, ToolRuns } from "./tool-runs.ts";
 import type { Turn } from "./turn.ts";
@@ -129,7 +129,7 @@ export class ToolCalls extends GatedStep<Prepared, Input, JsonObject> {
       return this.#runs.finish(itemId, shown, this.#runs.failure(error));
     }
     const { after } = request;
-    if (approved && isSameInput(prepared.call.input, requestedIn(approved.call.data)))
+    if (approved && isSameInput(prepared.call.input, requestedIn(approved.item.data)))
       return this.#resume(approved, after);
     const said = shownOf(request, prepared.call.input);
     const item: Item = { itemId, asked: request, after, said, isWritten: false };
@@ -142,7 +142,7 @@ export class ToolCalls extends GatedStep<Prepared, Input, JsonObject> {
    * runs only if it is still what was shown.
    */
   async #resume(
-    { question, call: { itemId, data } }: PendingCall,
+    { question, item: { itemId, data } }: Pending<"tool_exec">,
     after: Promise<unknown> | undefined,
   ): Promise<ToolOutcome> {
     const { status: _pending, ...said } = data;

@@ -2,14 +2,7 @@ import type { QueuedTurn, WhenBusy } from "@harnesskit/protocol/threads";
 import { createDeferred, invalidParams, ProtocolError } from "@harnesskit/wire";
 import { readTraceContext } from "@harnesskit/wire/trace";
 import type { LeftWork } from "./edit-thread.ts";
-import {
-  requestConflict,
-  type ThreadStoreError,
-  TurnError,
-  threadArchived,
-  turnBusy,
-  turnNotFound,
-} from "./errors.ts";
+import { requestConflict, type ThreadStoreError, TurnError, threadError } from "./errors.ts";
 import type { RequestName } from "./named-requests.ts";
 import { planRecovery } from "./plan-recovery.ts";
 import type { ThreadSession } from "./thread-session.ts";
@@ -122,7 +115,7 @@ export class TurnQueue {
     if (this.hasUnstoredEnd) {
       await this.#unstoredEnd.store();
       // It is over, and not what begins behind it.
-      if (turnId === undefined) throw turnNotFound();
+      if (turnId === undefined) throw threadError("turn_not_found");
     }
     const turn = this.#active;
     if (turn && (turnId === undefined || turn.turnId === turnId)) {
@@ -131,7 +124,8 @@ export class TurnQueue {
       return;
     }
     try {
-      if (turnId === undefined || !(await this.prompts.remove(turnId, "cancelled"))) throw turnNotFound();
+      if (turnId === undefined || !(await this.prompts.remove(turnId, "cancelled")))
+        throw threadError("turn_not_found");
     } finally {
       this.next();
     }
@@ -186,12 +180,12 @@ export class TurnQueue {
     name: RequestName | undefined,
     whenBusy: WhenBusy,
   ): Promise<StartedTurn> {
-    if (this.#session.isArchived) throw threadArchived();
+    if (this.#session.isArchived) throw threadError("thread_archived");
     if (!this.#active && this.prompts.size === 0) return this.#startNow(request, name);
     if (whenBusy === "reject") {
-      const busy = turnBusy(this.#active ? { turnId: this.#active.turnId } : { reason: "queue_not_empty" });
+      const by = this.#active ? { turnId: this.#active.turnId } : { reason: "queue_not_empty" };
       this.next();
-      throw busy;
+      throw threadError("turn_busy", by);
     }
     const interrupted = whenBusy === "interrupt" ? this.#active : undefined;
     const turnId = await this.prompts.add(request, name, interrupted?.turnId);

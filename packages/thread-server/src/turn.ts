@@ -124,7 +124,7 @@ export class Turn {
   resume({ calls, prompt }: PendingWork): Promise<void> {
     return inSpan(this.#span, () => {
       const answered = this.calls.resume(calls);
-      const admitted = prompt && this.#prompt.resume(prompt.message, prompt.question);
+      const admitted = prompt && this.#prompt.resume(prompt);
       answered.catch(() => {});
       admitted?.catch(() => {});
       return this.#run(async () => {

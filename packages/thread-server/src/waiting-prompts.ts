@@ -1,7 +1,7 @@
 import type { QueuedTurn, ThreadNotificationParams } from "@harnesskit/protocol/threads";
 import { defined } from "@harnesskit/wire/json";
 import { activeTrace } from "@harnesskit/wire/trace";
-import { queueFull, threadArchived } from "./errors.ts";
+import { threadError } from "./errors.ts";
 import type { RequestName } from "./named-requests.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import type { TurnRequest } from "./turn-runner.ts";
@@ -58,7 +58,10 @@ export class WaitingPrompts {
   ): Promise<string> {
     const { settings, threadId } = this.#session;
     const { maxQueuedTurns } = settings.limits;
-    if (this.size >= maxQueuedTurns) throw queueFull({ maxQueuedTurns });
+    if (this.size >= maxQueuedTurns) {
+      const text = "The queue of the thread is full: try again when a turn has ended";
+      throw threadError("turn_busy", { reason: "queue_full", maxQueuedTurns }, text);
+    }
     const turnId = settings.createId("turn");
     const { input, model, agent } = request;
     const queued: QueuedTurn = defined({
@@ -108,7 +111,7 @@ export class WaitingPrompts {
     await session.settings.runner.accept?.(request);
     // First what tells a later server to look into the log, then the log.
     await session.save();
-    if (session.isArchived) throw threadArchived();
+    if (session.isArchived) throw threadError("thread_archived");
     const { threadId, turnId } = queued;
     await session.log.append({ type: "turn.queued", data: { threadId, turnId, queued } });
   }

@@ -4,7 +4,6 @@ import { createManualClock } from "@harnesskit/wire/testing";
 import { APICallError } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
-import { watchIdle } from "../src/ai-sdk/broken-stream.ts";
 import { type AiSdkRunnerOptions, createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer } from "../src/index.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
@@ -130,23 +129,29 @@ describe("a model's stream", () => {
     const manual = createManualClock();
     let sleptMs = 0;
     const clock = { ...manual, elapsedMs: () => manual.elapsedMs() + sleptMs };
-    const asked = createDeferred<void>();
-    const last = createDeferred<string>();
-    async function* parts() {
-      yield "first";
-      asked.resolve();
-      yield await last.promise;
-    }
-    const seen: string[] = [];
-    const onIdle = () => seen.push("idle");
-    const read = (async () => {
-      for await (const part of watchIdle(parts(), { idleTimeoutMs: 30_000, clock }, onIdle)) seen.push(part);
-    })();
+    const [asked, last] = [createDeferred<void>(), createDeferred<void>()];
+    const parts = [...whole];
+    const model = new MockLanguageModelV3({
+      doStream: async () => ({
+        stream: new ReadableStream<Part>({
+          async pull(controller) {
+            const part = parts.shift();
+            if (part?.type === "text-end") {
+              asked.resolve();
+              await last.promise;
+            }
+            if (part) controller.enqueue(part);
+            else controller.close();
+          },
+        }),
+      }),
+    });
+    const { client, turnId } = await start(model, { clock, idleTimeoutMs: 30_000 });
     await asked.promise;
     sleptMs += 3_600_000;
     manual.advance(30_000);
-    last.resolve("last");
-    await read;
-    expect(seen).toEqual(["first", "last"]);
+    last.resolve();
+    expect((await client.turnEnd(turnId)).params.status).toBe("completed");
+    expect(client.all("turn.resumed")).toEqual([]);
   });
 });

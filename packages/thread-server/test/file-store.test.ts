@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, ThreadStoreError, type TurnRunner } from "../src/index.ts";
 import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
-import { nodeFileSystem } from "../src/node/store-file-system.ts";
+import { nodeFileSystem } from "../src/node/store-directory.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 

@@ -1,13 +1,12 @@
 import * as fs from "node:fs/promises";
 import { join } from "node:path";
-import { journalFileSystem } from "@harnesskit/node-kit";
 import type { Grant } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { findGrant } from "../src/find-grant.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
-import type { StoreFileSystem } from "../src/node/store-file-system.ts";
+import { nodeFileSystem, type StoreFileSystem } from "../src/node/store-directory.ts";
 
 const thread = { threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } };
 
@@ -31,8 +30,7 @@ it("reads only the files that can hold the answer, however many there are", asyn
   await using dir = await temporaryDirectory();
   const read: string[] = [];
   const fileSystem: StoreFileSystem = {
-    ...journalFileSystem,
-    ...fs,
+    ...nodeFileSystem,
     open: (path, flags, mode) => {
       read.push(String(path));
       return fs.open(path, flags, mode);

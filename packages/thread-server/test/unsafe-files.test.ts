@@ -1,15 +1,5 @@
 import { execFile } from "node:child_process";
-import {
-  appendFile,
-  mkdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  symlink,
-  truncate,
-  writeFile,
-} from "node:fs/promises";
+import { mkdir, readFile, rename, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -203,23 +193,3 @@ describe("a directory of .harness that is a link", () => {
 });
 
 const claim = { threadId: "ses_1", requestDigest: "d" };
-
-describe("a log that has reached its limit", () => {
-  it("takes no more events, and one that is larger is not read", async () => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
-    const { good } = await twoThreads(root);
-    const log = join(root, "threads", good, "events.jsonl");
-    const { size } = await stat(log);
-    const store = createFileThreadStore({ root, maxLogBytes: size + 10 });
-    const lease = await store.lease(good);
-    const [first] = await store.lastEvents(good, 1);
-    await expect(store.append(good, first ? [first] : [], { flush: true })).rejects.toMatchObject({
-      code: "store_full",
-    });
-    expect((await stat(log)).size).toBe(size);
-    await lease.release();
-    await appendFile(log, "x".repeat(20));
-    await expect(store.lastEvents(good, 1)).rejects.toMatchObject({ code: "store_failed" });
-  });
-});

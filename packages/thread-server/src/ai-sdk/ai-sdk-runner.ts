@@ -3,6 +3,7 @@ import type { Item, ModelRef } from "@harnesskit/protocol/threads";
 import {
   type Clock,
   checkNumber,
+  defineOptions,
   invalidParams,
   resolveAttachmentLimits,
   systemClock,
@@ -11,7 +12,6 @@ import { type MediaPlace, mediaPlaceAt } from "@harnesskit/wire/model";
 import { type ContextWindows, createReplay, refersToOutputs } from "@harnesskit/wire/replay";
 import type { LanguageModel, ModelMessage } from "ai";
 import { TurnError } from "../errors.ts";
-import { checkAiSdkRunnerOptions } from "../option-names.ts";
 import type { TurnContext, TurnRunner } from "../turn-runner.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
 import { finishedHistory, firstStep, runCalls, withOwnIds } from "./run-calls.ts";
@@ -59,6 +59,18 @@ export interface AiSdkRunnerOptions {
   readonly onRetry?: ((reason: string) => void) | undefined;
 }
 
+const checkOptions = defineOptions<AiSdkRunnerOptions>("createAiSdkRunner", {
+  model: true,
+  maxContextLength: false,
+  contextWindows: false,
+  notes: false,
+  maxRetries: false,
+  attachments: false,
+  idleTimeoutMs: false,
+  clock: false,
+  onRetry: false,
+});
+
 /**
  * An agent on the Vercel AI SDK: calls the model, runs the tools it asks for through the server's gate and approvals,
  * and goes on until it asks for none. Text and reasoning are streamed as `assistant_message` items, usage is reported
@@ -67,7 +79,7 @@ export interface AiSdkRunnerOptions {
  * for any provider, whatever is in the log (`createReplay` of `@harnesskit/wire/replay`). Throws `invalid_argument` for a limit that cannot be used.
  */
 export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
-  checkAiSdkRunnerOptions(options);
+  checkOptions(options);
   const {
     model,
     maxContextLength = 400_000,

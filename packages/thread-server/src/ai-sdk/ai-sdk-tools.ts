@@ -34,19 +34,21 @@ const lastOf = async (result: unknown): Promise<unknown> => {
   return last;
 };
 
-export interface FromAiSdkToolOptions {
-  /** The name by which models and policies know the tool. */
-  readonly name: string;
-  /** @default the tool's own */
-  readonly description?: string | undefined;
-  /** @default unknown: the default gate asks */
-  readonly effects?: ToolEffects | undefined;
-}
-
 /** A tool of the AI SDK as one of a thread server, which then judges and records its calls. */
 export const fromAiSdkTool = (
   tool: Pick<AiSdkTool, "description" | "inputSchema" | "execute">,
-  { name, description = tool.description ?? "", effects }: FromAiSdkToolOptions,
+  {
+    name,
+    description = tool.description ?? "",
+    effects,
+  }: {
+    /** The name by which models and policies know the tool. */
+    readonly name: string;
+    /** @default the tool's own */
+    readonly description?: string | undefined;
+    /** @default unknown: the default gate asks */
+    readonly effects?: ToolEffects | undefined;
+  },
 ): Tool => {
   const schema = asSchema(tool.inputSchema);
   return {

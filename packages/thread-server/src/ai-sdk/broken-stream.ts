@@ -1,5 +1,7 @@
 import { type Clock, Deadlines } from "@harnesskit/wire/time";
+import { type StepResult, streamText, type TextStreamPart, type ToolSet } from "ai";
 import { TurnError } from "../errors.ts";
+import type { TurnContext } from "../turn-runner.ts";
 import { toModelFailure } from "./model-failure.ts";
 
 /** The model's stream broke off after it had begun, or fell silent: the request may be made once more. */
@@ -17,15 +19,56 @@ export const toStreamFailure = (error: unknown, hasBegun: boolean): TurnError =>
   return new BrokenStream("model_stream_broken", `broke off its answer: ${said}`, { cause: error });
 };
 
+interface IdleOptions {
+  readonly idleTimeoutMs: number;
+  readonly clock: Clock;
+}
+
 /**
- * The parts of a stream. Calls `onIdle`, and throws nothing of its own, when there is none for as long as that; the stream then ends. Time
- * that the machine slept counts as in `Deadlines`.
+ * Has a model answer, and calls `onPart` with each part of its stream; gives what the SDK says of the whole. Throws `BrokenStream` for
+ * a stream that is silent, what the model failed with, and the signal's reason when the turn is stopped.
  */
-export async function* watchIdle<Part>(
+export const streamModel = async (
+  { signal }: Pick<TurnContext, "signal">,
+  request: Parameters<typeof streamText>[0],
+  options: IdleOptions,
+  onPart: (part: TextStreamPart<ToolSet>) => void,
+): Promise<StepResult<ToolSet>> => {
+  const idle = new AbortController();
+  let finished: StepResult<ToolSet> | undefined;
+  try {
+    const stream = streamText({
+      ...request,
+      abortSignal: AbortSignal.any([signal, idle.signal]),
+      onError: () => {},
+      // Each promise of the stream would read it once more.
+      onStepFinish: (step) => {
+        finished = step;
+      },
+    });
+    for await (const part of watchIdle(stream.fullStream, options)) {
+      if (part === undefined) {
+        const silent = `sent nothing for ${options.idleTimeoutMs / 1000} s`;
+        idle.abort(new BrokenStream("model_silent", silent));
+        break;
+      }
+      if (part.type === "error") throw part.error;
+      onPart(part);
+    }
+    idle.signal.throwIfAborted();
+    signal.throwIfAborted();
+    return finished ?? ((await stream.steps).at(-1) as StepResult<ToolSet>);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw idle.signal.aborted ? idle.signal.reason : error;
+  }
+};
+
+/** The parts of a stream; undefined, and the end, when there is none for too long. Time that the machine slept counts as in `Deadlines`. */
+async function* watchIdle<Part>(
   parts: AsyncIterable<Part>,
-  { idleTimeoutMs, clock }: { readonly idleTimeoutMs: number; readonly clock: Clock },
-  onIdle: (idleMs: number) => void,
-): AsyncGenerator<Part> {
+  { idleTimeoutMs, clock }: IdleOptions,
+): AsyncGenerator<Part | undefined> {
   const iterator = parts[Symbol.asyncIterator]();
   /** The part that is waited for. */
   let waits: { readonly dueMs: number; readonly giveUp: () => void } | undefined;
@@ -38,19 +81,14 @@ export async function* watchIdle<Part>(
     },
   });
   const next = () =>
-    new Promise<IteratorResult<Part> | "idle">((resolve, reject) => {
-      waits = { dueMs: deadlines.dueAfter(idleTimeoutMs), giveUp: () => resolve("idle") };
+    new Promise<IteratorResult<Part | undefined>>((resolve, reject) => {
+      const giveUp = () => resolve({ value: undefined });
+      waits = { dueMs: deadlines.dueAfter(idleTimeoutMs), giveUp };
       iterator.next().then(resolve, reject);
     });
   try {
-    for (;;) {
-      const part = await next();
+    for (let part = await next(); !part.done; part = await next()) {
       waits = undefined;
-      if (part === "idle") {
-        onIdle(idleTimeoutMs);
-        return;
-      }
-      if (part.done) return;
       yield part.value;
     }
   } finally {

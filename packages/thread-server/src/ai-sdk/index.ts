@@ -1,2 +1,2 @@
 export { type AiSdkRunnerOptions, createAiSdkRunner } from "./ai-sdk-runner.ts";
-export { type FromAiSdkToolOptions, fromAiSdkTool, toAiSdkTool } from "./ai-sdk-tools.ts";
+export { fromAiSdkTool, toAiSdkTool } from "./ai-sdk-tools.ts";

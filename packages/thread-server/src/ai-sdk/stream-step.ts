@@ -11,18 +11,11 @@ import {
 } from "@harnesskit/wire/replay";
 import type { Tool } from "@harnesskit/wire/tool";
 import { modelSpan, recordAnswer, type Span, traced } from "@harnesskit/wire/trace";
-import {
-  type LanguageModel,
-  type LanguageModelUsage,
-  type ModelMessage,
-  type StepResult as ModelStep,
-  streamText,
-  type ToolSet,
-} from "ai";
+import type { LanguageModel, LanguageModelUsage, ModelMessage } from "ai";
 import { TurnError } from "../errors.ts";
 import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
-import { BrokenStream, toStreamFailure, watchIdle } from "./broken-stream.ts";
+import { BrokenStream, streamModel, toStreamFailure } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
 import { toToolSet } from "./shown-tools.ts";
 
@@ -100,24 +93,17 @@ const runStep = async (
   /** The arguments of each call as the model wrote them. */
   const inputs = new Map<string, string>();
   let hasText = false;
-  const steps: ModelStep<ToolSet>[] = [];
-  const idle = new AbortController();
   let hasBegun = false;
   const breakpoint = cacheBreakpoint(options.model);
-  const stream = streamText({
+  const request = {
     model: watched(options),
-    ...defined({ system: cachedSystem(wellFormed(turn.agent.systemPrompt), breakpoint) }),
+    system: cachedSystem(wellFormed(turn.agent.systemPrompt), breakpoint),
     messages: withBreakpoints(options.messages, breakpoint),
     tools: cachedTools(toToolSet(options.tools), breakpoint),
-    abortSignal: AbortSignal.any([turn.signal, idle.signal]),
     maxRetries: options.maxRetries,
-    onError: () => {},
-    // Each promise of the stream would read it once more.
-    onStepFinish: (finished) => void steps.push(finished),
-  });
+  };
   try {
-    const silent = (ms: number) => new BrokenStream("model_silent", `sent nothing for ${ms / 1000} s`);
-    for await (const part of watchIdle(stream.fullStream, options, (ms) => idle.abort(silent(ms)))) {
+    const finished = await streamModel(turn, defined(request), options, (part) => {
       hasBegun ||= contentParts.has(part.type);
       if ("id" in part && "providerMetadata" in part && part.providerMetadata) {
         beside.set(part.id, copyJson(part.providerMetadata));
@@ -155,19 +141,11 @@ const runStep = async (
           calls.push(problem === undefined ? asked : { ...asked, problem });
           break;
         }
-        case "error":
-          throw part.error;
-        case "abort":
-          idle.signal.throwIfAborted();
-          break;
         default:
           break;
       }
-    }
-    idle.signal.throwIfAborted();
+    });
     for (const id of [...open.keys()]) end(id);
-    turn.signal.throwIfAborted();
-    const finished = steps.at(-1) ?? ((await stream.steps).at(-1) as ModelStep<ToolSet>);
     const { response, usage, finishReason, rawFinishReason: rawReason } = finished;
     recordAnswer(span, { response, finishReason, usage, output: response.messages });
     if (finishReason === "length")
@@ -190,9 +168,8 @@ const runStep = async (
     return { messages, calls, usage: modelUsage(usage, response) };
   } catch (error) {
     turn.signal.throwIfAborted();
-    const broken = idle.signal.aborted ? idle.signal.reason : error;
-    if (hasBegun || idle.signal.aborted) for (const id of [...open.keys()]) end(id);
-    throw toStreamFailure(broken, hasBegun);
+    if (hasBegun || error instanceof BrokenStream) for (const id of [...open.keys()]) end(id);
+    throw toStreamFailure(error, hasBegun);
   }
 };
 

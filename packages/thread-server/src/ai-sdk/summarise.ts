@@ -2,9 +2,9 @@ import type { Summary, Usage } from "@harnesskit/protocol/threads";
 import type { Clock } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { plainSummary, summaryCounts, summaryRequest, summaryText } from "@harnesskit/wire/replay";
-import { type LanguageModel, streamText } from "ai";
+import type { LanguageModel } from "ai";
 import type { TurnContext } from "../turn-runner.ts";
-import { BrokenStream, watchIdle } from "./broken-stream.ts";
+import { streamModel } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
 import { modelUsage } from "./stream-step.ts";
 import type { TurnConversation } from "./turn-conversation.ts";
@@ -45,32 +45,17 @@ const askForSummary = async (
   messages: ReturnType<TurnConversation["before"]>["messages"],
   { model, room, maxRetries, idleTimeoutMs, clock }: SummariseOptions,
 ): Promise<{ readonly text: string; readonly usage?: Usage | undefined }> => {
-  const idle = new AbortController();
   let text = "";
   let usage: Usage | undefined;
   try {
-    const stream = streamText({
-      model,
-      ...summaryRequest(messages, room),
-      maxRetries,
-      abortSignal: AbortSignal.any([turn.signal, idle.signal]),
-      onError: () => {},
-      onStepFinish: (step) => {
-        usage = modelUsage(step.usage, step.response);
-      },
-    });
-    const silent = (ms: number) => new BrokenStream("model_silent", `sent nothing for ${ms / 1000} s`);
-    for await (const part of watchIdle(stream.fullStream, { idleTimeoutMs, clock }, (ms) =>
-      idle.abort(silent(ms)),
-    )) {
-      if (part.type === "error") throw part.error;
+    const request = { model, ...summaryRequest(messages, room), maxRetries };
+    const step = await streamModel(turn, request, { idleTimeoutMs, clock }, (part) => {
       if (part.type === "text-delta") text += part.text;
-    }
-    idle.signal.throwIfAborted();
-    turn.signal.throwIfAborted();
+    });
+    usage = modelUsage(step.usage, step.response);
   } catch (error) {
     turn.signal.throwIfAborted();
-    const failure = toModelFailure(idle.signal.aborted ? idle.signal.reason : error);
+    const failure = toModelFailure(error);
     if (!lasting.has(failure.code)) throw failure;
     return { text: plainSummary(messages, failure.message.replace(/\.$/, ""), room), usage };
   }

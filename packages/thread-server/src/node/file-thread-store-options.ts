@@ -1,6 +1,7 @@
 import type { FileLockOwner } from "@harnesskit/node-kit";
+import { defineOptions } from "@harnesskit/wire";
 import type { ThreadStoreError } from "../errors.ts";
-import type { StoreFileSystem } from "./store-file-system.ts";
+import type { StoreFileSystem } from "./store-directory.ts";
 
 export interface FileThreadStoreOptions {
   /** The `.harness` directory; made when the first thread is. */
@@ -16,10 +17,17 @@ export interface FileThreadStoreOptions {
   readonly isOwnerDead?: ((owner: FileLockOwner) => boolean) | undefined;
   /** Requests with a `clientRequestId` that are remembered, deleted threads included; the oldest go first. @default 1000 */
   readonly maxRequests?: number | undefined;
-  /** Bytes of one log: a thread that has reached them takes no more events, and a larger log is not read. @default 4294967296 (4 GiB) */
-  readonly maxLogBytes?: number | undefined;
   /**
    * Receives the error of a thread whose files cannot be read, and that a list leaves out; what it throws is ignored. @default ignores it
    */
   readonly onError?: ((error: ThreadStoreError, context: { readonly threadId: string }) => void) | undefined;
 }
+
+export const checkFileThreadStoreOptions = defineOptions<FileThreadStoreOptions>("createFileThreadStore", {
+  root: true,
+  fileSystem: false,
+  grantKeyPath: false,
+  isOwnerDead: false,
+  maxRequests: false,
+  onError: false,
+});

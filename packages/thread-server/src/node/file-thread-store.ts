@@ -4,7 +4,6 @@ import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { callSafely, randomId } from "@harnesskit/wire";
 import { isSameButUse } from "../edit-thread.ts";
 import { ThreadStoreError } from "../errors.ts";
-import { checkFileThreadStoreOptions } from "../option-names.ts";
 import {
   type ArtifactWriter,
   checkArtifactName,
@@ -15,13 +14,18 @@ import {
   type ThreadStore,
 } from "../thread-store.ts";
 import { openArtifactFile, readArtifactFile } from "./artifact-file.ts";
-import type { FileThreadStoreOptions } from "./file-thread-store-options.ts";
+import { checkFileThreadStoreOptions, type FileThreadStoreOptions } from "./file-thread-store-options.ts";
 import { GrantFiles } from "./grant-files.ts";
 import { defaultGrantKeyPath, GrantSeal } from "./grant-key.ts";
 import { checkLog, readEvents, readLastEvents } from "./read-events.ts";
 import { RequestFiles } from "./request-files.ts";
-import { guarded, StoreDirectory, toFileStoreError } from "./store-directory.ts";
-import { nodeFileSystem, type StoreFileSystem } from "./store-file-system.ts";
+import {
+  guarded,
+  nodeFileSystem,
+  StoreDirectory,
+  type StoreFileSystem,
+  toFileStoreError,
+} from "./store-directory.ts";
 import { isThreadId, ThreadFiles } from "./thread-files.ts";
 import { ThreadIndex } from "./thread-index.ts";
 
@@ -35,7 +39,7 @@ interface Held {
   written: Thread | undefined;
   /** The one check of the whole log, before it is used. */
   checked?: Promise<unknown> | undefined;
-  /** The thread as it was used since: `meta.json` is written when it is given back, the index says it meanwhile. */
+  /** The thread as it was used since: `meta.json` is written when it is given back. */
   used?: Thread | undefined;
 }
 
@@ -46,7 +50,6 @@ interface Held {
 class FileThreadStore implements ThreadStore {
   readonly #options: FileThreadStoreOptions;
   readonly #fileSystem: StoreFileSystem;
-  readonly #maxLogBytes: number;
   readonly #threads: StoreDirectory;
   readonly #index: ThreadIndex;
   readonly #grants: GrantFiles;
@@ -58,13 +61,8 @@ class FileThreadStore implements ThreadStore {
     const { root, fileSystem = nodeFileSystem } = options;
     this.#options = options;
     this.#fileSystem = fileSystem;
-    this.#maxLogBytes = options.maxLogBytes ?? 4 * 1024 ** 3;
     this.#threads = new StoreDirectory(fileSystem, root, "threads");
-    this.#index = new ThreadIndex({
-      root: new StoreDirectory(fileSystem, root),
-      threads: this.#threads,
-      read: (name) => this.#readable(name),
-    });
+    this.#index = new ThreadIndex(this.#threads, (name) => this.#readable(name));
     const requests = new StoreDirectory(fileSystem, root, "requests");
     this.#requests = new RequestFiles(requests, options.maxRequests ?? 1000);
     this.answerSeal = new GrantSeal(fileSystem, options.grantKeyPath ?? defaultGrantKeyPath());
@@ -220,7 +218,7 @@ class FileThreadStore implements ThreadStore {
   }
 
   #files(threadId: string): ThreadFiles {
-    return new ThreadFiles(this.#fileSystem, this.#options.root, threadId, this.#maxLogBytes);
+    return new ThreadFiles(this.#fileSystem, this.#options.root, threadId);
   }
 
   /** Rejects where the log of a thread that is held is damaged; one that is not is judged by what is read of it. */

@@ -5,8 +5,7 @@ import { createFileAtomic, makeDirectory, readOwnFile } from "@harnesskit/node-k
 import { canonicalJson } from "@harnesskit/wire";
 import { ThreadStoreError } from "../errors.ts";
 import type { AnswerSeal } from "../thread-store.ts";
-import { unlessMissing } from "./store-directory.ts";
-import type { StoreFileSystem } from "./store-file-system.ts";
+import { type StoreFileSystem, unlessMissing } from "./store-directory.ts";
 
 const maxKeyBytes = 4096;
 

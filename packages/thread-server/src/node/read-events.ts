@@ -1,7 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { JournalError, LineSplitter } from "@harnesskit/node-kit";
 import { type Event, EventSchema } from "@harnesskit/protocol/threads";
-import { isWantedEvent, type ReadEventsOptions } from "../thread-store.ts";
+import type { ReadEventsOptions } from "../thread-store.ts";
 
 /** A longer line is none that this store writes. */
 const maxLineBytes = 64 * 1024 * 1024;
@@ -49,14 +49,14 @@ async function* readFrom(
   file: FileHandle,
   path: string,
   from: number,
-  wanted: Pick<ReadEventsOptions, "types" | "checkpointEvery"> = {},
+  types?: ReadEventsOptions["types"],
 ): AsyncGenerator<Event> {
   let next = from === 0 ? 1 : undefined;
   for await (const { text, start } of linesFrom(file, from)) {
     const event = parseLine(text);
     const seq = event?.seq;
     const isNext = Number.isSafeInteger(seq) && seq === (next ?? seq);
-    const isWanted = isNext && event !== undefined && isWantedEvent(event, wanted);
+    const isWanted = isNext && event !== undefined && types?.includes(event.type) !== false;
     if (!isNext || (isWanted && !EventSchema.safeParse(event).success)) {
       const line = await lineNumberAt(file, start);
       throw new JournalError("journal_damaged", path, `is damaged in line ${line}`, line);
@@ -68,7 +68,7 @@ async function* readFrom(
 
 /** Reads a whole log, its events unseen. Throws as {@link readEvents}. */
 export const checkLog = async (file: FileHandle, path: string): Promise<void> => {
-  for await (const _ of readFrom(file, path, 0, { types: [] }));
+  for await (const _ of readFrom(file, path, 0, []));
 };
 
 /** How much is read at once where a line is looked for. */
@@ -76,69 +76,6 @@ const searchBytes = 16 * 1024;
 
 /** Close enough: from here on the lines are read one after the other. */
 const closeBytes = 64 * 1024;
-
-/** The first line that begins behind `from` and before `to` and has a number: where it begins, and the number. */
-const nextNumbered = async (
-  file: FileHandle,
-  from: number,
-  to: number,
-): Promise<{ start: number; seq: number } | undefined> => {
-  const block = Buffer.allocUnsafe(searchBytes);
-  let position = from;
-  while (position < to) {
-    const { bytesRead } = await file.read(block, 0, searchBytes, position);
-    if (bytesRead === 0) return undefined;
-    const end = block.subarray(0, bytesRead).indexOf(newline);
-    if (end === -1) {
-      position += bytesRead;
-      continue;
-    }
-    const start = position + end + 1;
-    if (start >= to) return undefined;
-    const head = await file.read(block, 0, 64, start);
-    const [, seq] = /^\{"seq":(\d{1,15})[,}]/.exec(block.toString("latin1", 0, head.bytesRead)) ?? [];
-    if (seq !== undefined) return { start, seq: Number(seq) };
-    position = start;
-  }
-  return undefined;
-};
-
-/**
- * A place in the log at or before the event with this number, near it. Halves the file instead of reading it: the
- * numbers rise from line to line.
- */
-const findSeq = async (file: FileHandle, seq: number): Promise<number> => {
-  if (seq <= 1) return 0;
-  let low = 0;
-  let high = (await file.stat()).size;
-  while (high - low > closeBytes) {
-    const middle = Math.floor((low + high) / 2);
-    const found = await nextNumbered(file, middle, high);
-    if (!found || found.seq >= seq) high = middle;
-    else low = found.start;
-  }
-  return low;
-};
-
-/**
- * Reads a log in order. Where to begin is found by halving, so that the length of the log does not matter. Throws `journal_damaged`
- * where it comes to a line that is not an event or does not have the next number.
- *
- * @param path names the log in an error
- */
-export async function* readEvents(
-  file: FileHandle,
-  path: string,
-  { afterSeq = 0, limit = Number.POSITIVE_INFINITY, ...wanted }: ReadEventsOptions = {},
-): AsyncGenerator<Event> {
-  let left = limit;
-  if (left <= 0) return;
-  for await (const event of readFrom(file, path, await findSeq(file, afterSeq + 1), wanted)) {
-    if (event.seq <= afterSeq) continue;
-    yield event;
-    if (--left <= 0) return;
-  }
-}
 
 /** Where the first line begins at or behind a place; the file's size where none does. */
 const lineStart = async (file: FileHandle, place: number, size: number): Promise<number> => {
@@ -153,6 +90,51 @@ const lineStart = async (file: FileHandle, place: number, size: number): Promise
   }
   return size;
 };
+
+/** The number of the line that begins there; undefined where it does not say it first. */
+const seqAt = async (file: FileHandle, start: number): Promise<number | undefined> => {
+  const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(64), 0, 64, start);
+  const [, seq] = /^\{"seq":(\d{1,15})[,}]/.exec(buffer.toString("latin1", 0, bytesRead)) ?? [];
+  return seq === undefined ? undefined : Number(seq);
+};
+
+/**
+ * A place in the log at or before the event with this number, near it. Halves the file instead of reading it: the
+ * numbers rise from line to line.
+ */
+const findSeq = async (file: FileHandle, seq: number): Promise<number> => {
+  if (seq <= 1) return 0;
+  const { size } = await file.stat();
+  let low = 0;
+  for (let high = size; high - low > closeBytes; ) {
+    const middle = Math.floor((low + high) / 2);
+    const start = await lineStart(file, middle, size);
+    const found = start < high ? await seqAt(file, start) : undefined;
+    if (found === undefined || found >= seq) high = middle;
+    else low = start;
+  }
+  return low;
+};
+
+/**
+ * Reads a log in order. Where to begin is found by halving, so that the length of the log does not matter. Throws `journal_damaged`
+ * where it comes to a line that is not an event or does not have the next number.
+ *
+ * @param path names the log in an error
+ */
+export async function* readEvents(
+  file: FileHandle,
+  path: string,
+  { afterSeq = 0, limit = Number.POSITIVE_INFINITY, types }: ReadEventsOptions = {},
+): AsyncGenerator<Event> {
+  let left = limit;
+  if (left <= 0) return;
+  for await (const event of readFrom(file, path, await findSeq(file, afterSeq + 1), types)) {
+    if (event.seq <= afterSeq) continue;
+    yield event;
+    if (--left <= 0) return;
+  }
+}
 
 /** The last events of a log, about `maxBytes` of them. Throws as {@link readEvents}. */
 export const readLastEvents = async (file: FileHandle, path: string, maxBytes: number): Promise<Event[]> => {

@@ -1,9 +1,12 @@
-import type { Stats } from "node:fs";
+import { type Stats, utimesSync } from "node:fs";
+import * as promises from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   createFileAtomic,
   isMissing,
   JournalError,
+  type JournalFileSystem,
+  journalFileSystem,
   makeDirectory,
   readOwnFile,
   syncDirectory,
@@ -12,7 +15,15 @@ import {
   writeFileAtomic,
 } from "@harnesskit/node-kit";
 import { logChanged, ThreadStoreError } from "../errors.ts";
-import type { StoreFileSystem } from "./store-file-system.ts";
+
+/** What the store works on. A seam, so that a test can model what a disk does between a write and its flush. */
+export interface StoreFileSystem extends JournalFileSystem, Pick<typeof promises, "readdir" | "lstat"> {
+  utimesSync(path: string, accessed: Date, modified: Date): void;
+}
+
+const { readdir, lstat } = promises;
+
+export const nodeFileSystem: StoreFileSystem = { ...journalFileSystem, readdir, lstat, utimesSync };
 
 /** The value, or undefined where what it is made of does not exist. */
 export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
@@ -80,7 +91,7 @@ export class StoreDirectory {
   /** Throws `store_failed` where a link leads here. A directory that does not exist passes. */
   refuseLinks(): void {
     for (const path of this.#all) {
-      const found = this.#look(path);
+      const found = this.#lookAt(path);
       if (!found) return;
       if (found.isSymbolicLink())
         throw new ThreadStoreError(
@@ -90,7 +101,18 @@ export class StoreDirectory {
     }
   }
 
-  #look(path: string): Pick<Stats, "isSymbolicLink"> | undefined {
+  /** What is there under a name, or of the directory itself; undefined for nothing. */
+  look(name = ""): Stats | undefined {
+    return this.#lookAt(join(this.path, name));
+  }
+
+  /** Lets other processes see that something in it has changed. */
+  touch(): void {
+    const now = new Date();
+    this.fileSystem.utimesSync(this.path, now, now);
+  }
+
+  #lookAt(path: string): Stats | undefined {
     try {
       return this.fileSystem.lstatSync(path);
     } catch (error) {

@@ -13,11 +13,13 @@ import {
 import { type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
 import { ThreadStoreError } from "../errors.ts";
 import { readEvents, readLastEvents } from "./read-events.ts";
-import { StoreDirectory, unlessMissing } from "./store-directory.ts";
-import type { StoreFileSystem } from "./store-file-system.ts";
+import { StoreDirectory, type StoreFileSystem, unlessMissing } from "./store-directory.ts";
 
 /** True for an id that a store can have made up: no dot, slash or NUL is in it, and no device has such a name. */
 export const isThreadId = (threadId: string): boolean => /^ses_[A-Za-z0-9]{1,64}$/.test(threadId);
+
+/** A thread whose log has reached them takes no more events, and a larger log is not read. */
+const maxLogBytes = 4 * 1024 ** 3;
 
 /** A larger `meta.json` is passed over: the log says the same. */
 const maxMetaBytes = 1024 * 1024;
@@ -31,14 +33,12 @@ export class ThreadFiles {
   readonly artifacts: StoreDirectory;
   readonly log: string;
   readonly lock: string;
-  readonly #maxLogBytes: number;
 
   /** Throws `store_failed` for an id that no store created. */
   constructor(
     fileSystem: StoreFileSystem,
     root: string,
     readonly threadId: string,
-    maxLogBytes: number,
   ) {
     if (!isThreadId(threadId))
       throw new ThreadStoreError("store_failed", "The thread id is not one of this store");
@@ -46,7 +46,6 @@ export class ThreadFiles {
     this.artifacts = new StoreDirectory(fileSystem, root, "threads", threadId, "artifacts");
     this.log = join(this.directory.path, "events.jsonl");
     this.lock = join(this.directory.path, "lock.json");
-    this.#maxLogBytes = maxLogBytes;
   }
 
   /** The thread, or undefined. What `meta.json` does not say is read from the log. */
@@ -73,7 +72,7 @@ export class ThreadFiles {
   async openLog(): Promise<FileHandle | undefined> {
     this.artifacts.refuseLinks();
     const { fileSystem } = this.directory;
-    return unlessMissing(openOwnFile(this.log, { maxBytes: this.#maxLogBytes, fileSystem }));
+    return unlessMissing(openOwnFile(this.log, { maxBytes: maxLogBytes, fileSystem }));
   }
 
   /** Takes the lock. Rejects with `thread_locked` while another server holds it, or with `lock_unreadable`. */
@@ -97,7 +96,7 @@ export class ThreadFiles {
     const flushedBefore = '"type":"turn.started"';
     const log = new JournalFile({
       path: this.log,
-      maxBytes: this.#maxLogBytes,
+      maxBytes: maxLogBytes,
       lock,
       flushedBefore,
       fileSystem,

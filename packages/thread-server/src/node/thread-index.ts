@@ -1,10 +1,12 @@
-import { constants, type Stats } from "node:fs";
 import { join } from "node:path";
-import { isMissing, readLines } from "@harnesskit/node-kit";
-import { type Thread, ThreadSchema } from "@harnesskit/protocol/threads";
-import { newestFirst } from "../thread-list.ts";
+import type { Thread } from "@harnesskit/protocol/threads";
+import { newestFirst, placeOf } from "../thread-list.ts";
 import type { StoreDirectory } from "./store-directory.ts";
-import { isThreadId } from "./thread-files.ts";
+
+/** A directory that was changed this short a time ago may change again without a visible difference. */
+const unsettledMs = 100;
+/** How many threads are read at the same time. */
+const parallelReads = 32;
 
 /** A thread, and which `meta.json` said so. */
 interface Entry {
@@ -12,229 +14,83 @@ interface Entry {
   readonly version: string;
 }
 
-export interface ThreadIndexOptions {
-  /** `.harness`, which holds `index.jsonl`, and `threads` in it. */
-  readonly root: StoreDirectory;
-  readonly threads: StoreDirectory;
-  /** Reads a thread from its own files; undefined for what is not a thread, or cannot be read. */
-  readonly read: (threadId: string) => Promise<Thread | undefined>;
-}
-
-const { O_RDWR, O_CREAT, O_APPEND, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-const flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
-const maxLineBytes = 1024 * 1024;
-/** The file is written anew when it has this much more than twice what it needs. */
-const slackBytes = 1024 * 1024;
-/** A directory that was changed this short a time ago may change again without a visible difference. */
-const unsettledMs = 100;
-/** How many threads are read at the same time. */
-const parallelReads = 32;
-
 /**
- * What the `meta.json` files of all threads say, so that a list reads none of them: in memory, and in `index.jsonl`, to which
- * each process appends what it changes and from which it follows the others. It is made of the threads' own files where it is
- * lost, cannot be used, or is behind them when a process begins.
+ * What the `meta.json` files of all threads say, so that a list reads only those that changed. Each process that writes one touches
+ * the directory of the threads: while that is as it was, there is nothing to read.
  */
 export class ThreadIndex {
-  readonly #options: ThreadIndexOptions;
-  readonly #path: string;
   readonly #entries = new Map<string, Entry>();
-  /** The threads of the entries, the one updated last first. */
-  #sorted: Thread[] = [];
-  /** What was read of the file. */
-  #inode = -1;
-  #size = 0;
-  /** When the directory of the threads was changed that was read last. */
-  #namesChangedMs = Number.NaN;
+  /** The threads of the entries, the one updated last first, until one changes. */
+  #sorted: readonly Thread[] | undefined;
+  /** When the directory was changed that was read last. */
+  #changedMs = Number.NaN;
   /** Names without a thread that can be read; looked at each time. */
-  #unread: string[] = [];
-  /** Whether the file is followed, from the first list on. */
-  #isFollowed = false;
+  #unread: readonly string[] = [];
 
-  constructor(options: ThreadIndexOptions) {
-    this.#options = options;
-    this.#path = join(options.root.path, "index.jsonl");
-  }
+  /**
+   * @param threads the directory of all threads
+   * @param read reads a thread from its own files; undefined for what is not a thread, or cannot be read
+   */
+  constructor(
+    readonly threads: StoreDirectory,
+    readonly read: (threadId: string) => Promise<Thread | undefined>,
+  ) {}
 
   /** All threads, the one updated last first. */
   async list(): Promise<Thread[]> {
-    this.#isFollowed = true;
-    this.#onFile((file, found) => this.#follow(file, found));
-    await this.#lookAtNames();
-    return this.#sorted.slice();
+    this.threads.refuseLinks();
+    const changedMs = this.threads.look()?.mtimeMs ?? 0;
+    const isSame = changedMs === this.#changedMs;
+    const names = isSame ? this.#unread : ((await this.threads.names()) ?? []);
+    if (!isSame) this.#forgetChanged(new Set(names));
+    const unknown = names.filter((name) => !this.#entries.has(name));
+    for (let start = 0; start < unknown.length; start += parallelReads)
+      await Promise.all(unknown.slice(start, start + parallelReads).map((name) => this.#read(name)));
+    this.#unread = unknown.filter((name) => !this.#entries.has(name));
+    this.#changedMs = Date.now() - changedMs > unsettledMs ? changedMs : Number.NaN;
+    this.#sorted ??= [...this.#entries.values()]
+      .map(({ thread }) => thread)
+      .sort((one, other) => newestFirst(placeOf(one), placeOf(other)));
+    return [...this.#sorted];
+  }
+
+  /** A `meta.json` was written. */
+  put(thread: Thread): void {
+    this.#keep(thread, this.#versionOf(thread.threadId));
+    this.threads.touch();
   }
 
   /** A thread that this process holds was used; its `meta.json` is as before. */
   putUse(thread: Thread): void {
-    this.put(thread, this.#entries.get(thread.threadId)?.version);
+    const known = this.#entries.get(thread.threadId);
+    if (known) this.#keep(thread, known.version);
   }
 
-  /** A `meta.json` was written, or is as this version of it. */
-  put(thread: Thread, version = this.#versionOf(thread.threadId)): void {
-    this.#onFile((file, found) => {
-      if (this.#isFollowed) this.#follow(file, found);
-      this.#keep(thread, version);
-      this.#append(file, [thread.threadId]);
-    });
-    if (this.#entries.get(thread.threadId)?.thread !== thread) this.#keep(thread, version);
-  }
-
-  /** A thread was deleted. Other processes see that its directory is gone. */
+  /** A thread was deleted. */
   remove(threadId: string): void {
-    const known = this.#entries.get(threadId);
-    if (known) this.#sorted.splice(this.#placeOf(known.thread), 1);
     this.#entries.delete(threadId);
+    this.#sorted = undefined;
   }
 
-  /** Finds threads that came or went, and reads those that are not known. */
-  async #lookAtNames(): Promise<void> {
-    const { threads } = this.#options;
-    threads.refuseLinks();
-    const changedMs = this.#look(threads.path)?.mtimeMs ?? 0;
-    const isSame = changedMs === this.#namesChangedMs;
-    const names = isSame ? this.#unread : ((await threads.names()) ?? []);
-    if (!isSame) {
-      const present = new Set(names);
-      for (const threadId of [...this.#entries.keys()]) if (!present.has(threadId)) this.remove(threadId);
-    }
-    const found = await this.#read(names.filter((name) => !this.#entries.has(name)));
-    this.#unread = names.filter((name) => !this.#entries.has(name));
-    if (found.length > 0) this.#onFile((file) => this.#append(file, found));
-    this.#namesChangedMs = Date.now() - changedMs > unsettledMs ? changedMs : Number.NaN;
+  #forgetChanged(present: ReadonlySet<string>): void {
+    for (const [threadId, { version }] of this.#entries)
+      if (!present.has(threadId) || this.#versionOf(threadId) !== version) this.remove(threadId);
   }
 
-  /** Reads these threads from their own files; gives those that there are. */
-  async #read(names: readonly string[]): Promise<string[]> {
-    const found: string[] = [];
-    for (let start = 0; start < names.length; start += parallelReads) {
-      const some = names.slice(start, start + parallelReads).map((name) => this.#options.read(name));
-      for (const thread of await Promise.all(some)) {
-        if (!thread) continue;
-        this.#keep(thread);
-        found.push(thread.threadId);
-      }
-    }
-    return found;
+  async #read(name: string): Promise<void> {
+    // Looked at before: what is written meanwhile is read again.
+    const version = this.#versionOf(name);
+    const thread = await this.read(name);
+    if (thread) this.#keep(thread, version);
+  }
+
+  #keep(thread: Thread, version: string): void {
+    this.#entries.set(thread.threadId, { thread, version });
+    this.#sorted = undefined;
   }
 
   #versionOf(threadId: string): string {
-    const found = this.#look(join(this.#options.threads.path, threadId, "meta.json"));
+    const found = this.threads.look(join(threadId, "meta.json"));
     return found ? `${found.ino}:${found.mtimeMs}` : "";
-  }
-
-  #look(path: string): Stats | undefined {
-    try {
-      return this.#options.root.fileSystem.lstatSync(path);
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
-  }
-
-  #keep(thread: Thread, version = this.#versionOf(thread.threadId)): void {
-    this.remove(thread.threadId);
-    this.#entries.set(thread.threadId, { thread, version });
-    this.#sorted.splice(this.#placeOf(thread), 0, thread);
-  }
-
-  /** Where a thread is among the sorted ones, or would be. */
-  #placeOf({ threadId, time }: Thread): number {
-    const place = { threadId, updated: time.updated };
-    let low = 0;
-    let high = this.#sorted.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      const other = this.#sorted[middle] as Thread;
-      if (newestFirst({ threadId: other.threadId, updated: other.time.updated }, place) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  /** Works on the file. Where it cannot be used, the threads' own files still say all. */
-  #onFile(work: (file: number, found: Stats) => void): void {
-    const { root } = this.#options;
-    const { fileSystem } = root;
-    try {
-      root.refuseLinks();
-      const file = fileSystem.openSync(this.#path, flags, 0o600);
-      try {
-        const found = fileSystem.fstatSync(file);
-        if (found.isFile()) work(file, found);
-      } finally {
-        fileSystem.closeSync(file);
-      }
-    } catch {
-      // Nor is there one before the first thread.
-    }
-  }
-
-  /** Takes what processes have appended since. */
-  #follow(file: number, { ino, size }: Stats): void {
-    const { fileSystem } = this.#options.root;
-    if (ino !== this.#inode || size < this.#size) this.#size = 0;
-    this.#inode = ino;
-    if (size === this.#size) return;
-    for (const { bytes, isWhole } of readLines({ fileSystem, file }, maxLineBytes, this.#size)) {
-      if (isWhole) this.#take(bytes?.toString("utf8") ?? "");
-    }
-    this.#size = size;
-  }
-
-  #take(line: string): void {
-    try {
-      const { version, thread } = JSON.parse(line);
-      const { data } = ThreadSchema.safeParse(thread);
-      if (data && isThreadId(data.threadId) && typeof version === "string")
-        this.#takeEntry({ thread: data, version });
-    } catch {
-      // The thread's own file says what it is.
-    }
-  }
-
-  /** Of a line that is behind the thread's own file only that there is something to read is known. */
-  #takeEntry({ thread, version }: Entry): void {
-    const { threadId } = thread;
-    const present = this.#versionOf(threadId);
-    if (version === present) {
-      this.#keep(thread, version);
-    } else if (this.#entries.get(threadId)?.version !== present) {
-      this.remove(threadId);
-      this.#unread.push(threadId);
-    }
-  }
-
-  #append(file: number, threadIds: readonly string[]): void {
-    const { fileSystem } = this.#options.root;
-    const lines = threadIds.map((threadId) => this.#lineOf(threadId));
-    const bytes = Buffer.from(lines.join(""), "utf8");
-    fileSystem.writeSync(file, bytes, 0, bytes.length);
-    const { size } = fileSystem.fstatSync(file);
-    // What others have appended in between is followed; what this one has is known.
-    if (size === this.#size + bytes.length) this.#size = size;
-    if (this.#isFollowed && size > 2 * this.#neededBytes + slackBytes) this.#writeAnew();
-  }
-
-  /** The bytes of the entries when the file was written anew last. */
-  #neededBytes = 0;
-
-  #writeAnew(): void {
-    const { fileSystem } = this.#options.root;
-    const bytes = Buffer.from([...this.#entries.keys()].map((id) => this.#lineOf(id)).join(""), "utf8");
-    this.#neededBytes = bytes.length;
-    const temporary = `${this.#path}.tmp_${process.pid.toString(16)}`;
-    const file = fileSystem.openSync(temporary, flags | O_TRUNC, 0o600);
-    try {
-      for (let done = 0; done < bytes.length; )
-        done += fileSystem.writeSync(file, bytes, done, bytes.length - done);
-    } finally {
-      fileSystem.closeSync(file);
-    }
-    fileSystem.renameSync(temporary, this.#path);
-  }
-
-  #lineOf(threadId: string): string {
-    const { thread, version } = this.#entries.get(threadId) as Entry;
-    return `${JSON.stringify({ version, thread })}\n`;
   }
 }

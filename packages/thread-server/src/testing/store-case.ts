@@ -6,7 +6,6 @@ export interface StoreContext {
   readonly store: ThreadStore;
   /** Closes the store and opens one on the same storage. */
   reopen(): Promise<ThreadStore>;
-  readonly contenders: number;
 }
 
 /** Cases by their names. Each throws where the contract is broken; the message says which part. */

@@ -2,6 +2,9 @@ import { ok } from "node:assert";
 import { checkRejects, checkEqual as same } from "@harnesskit/wire/testing";
 import { readAll, type StoreCases, sampleEvent, sampleThread } from "./store-case.ts";
 
+/** How many ask at once where only one may win. */
+const contenders = 50;
+
 const claimOf = (threadId: string) => ({ threadId, requestDigest: `digest of ${threadId}` });
 
 const otherKeys = ["", "../x", "one key ", "ONE KEY", "__proto__", "\0", "k".repeat(10_000)];
@@ -33,7 +36,7 @@ export const leaseCases: StoreCases = {
     await second.release();
     await second.release();
   },
-  async "of many that ask for a lease at once one gets it"({ store, contenders }) {
+  async "of many that ask for a lease at once one gets it"({ store }) {
     await store.create(sampleThread("ses_1"));
     const asked = await Promise.allSettled(Array.from({ length: contenders }, () => store.lease("ses_1")));
     const won = asked.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
@@ -61,11 +64,7 @@ export const leaseCases: StoreCases = {
     await later.close();
     await later.close();
   },
-  async "a key is claimed once, however many claim it, also after a reopening"({
-    store,
-    reopen,
-    contenders,
-  }) {
+  async "a key is claimed once, however many claim it, also after a reopening"({ store, reopen }) {
     const claims = Array.from({ length: contenders }, (_, index) => claimOf(`ses_${index}`));
     const kept = await Promise.all(claims.map((claim) => store.claim("one key", claim)));
     same(new Set(kept.map(({ threadId }) => threadId)).size, 1, "threads that claims of one key got");

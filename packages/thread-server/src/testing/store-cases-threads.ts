@@ -96,4 +96,18 @@ export const threadCases: StoreCases = {
     await later.append("ses_1", [sampleEvent("ses_1", 1)], { flush: true });
     await again.release();
   },
+  async "what organises a thread is kept, also after a reopening"({ store, reopen }) {
+    const organised = {
+      ...sampleThread("ses_2"),
+      title: "Another",
+      time: { created: 1, updated: 7, archived: 5 },
+      forkedFrom: { threadId: "ses_1", seq: 3 },
+    };
+    await store.create(sampleThread("ses_2"));
+    await store.update(organised);
+    same(await store.get("ses_2"), organised, "a thread that was changed");
+    const later = await reopen();
+    same(await later.get("ses_2"), organised, "a thread that was changed, after a reopening");
+    same(await later.list(), [organised], "the list after a reopening");
+  },
 };

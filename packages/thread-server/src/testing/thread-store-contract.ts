@@ -2,25 +2,22 @@ import { type ContractCase, ContractError, type OpenedStore, runWithStore } from
 import type { ThreadStore } from "../thread-store.ts";
 import { besideCases } from "./store-cases-beside.ts";
 import { eventCases } from "./store-cases-events.ts";
-import { extensionCases } from "./store-cases-extensions.ts";
 import { leaseCases } from "./store-cases-leases.ts";
 import { threadCases } from "./store-cases-threads.ts";
 
-export interface ThreadStoreContractOptions {
+const cases = { ...threadCases, ...eventCases, ...leaseCases, ...besideCases };
+
+/** The cases that every {@link ThreadStore} passes, wherever it keeps its threads. */
+export const threadStoreContract = ({
+  name,
+  makeStore,
+}: {
   /** The store's name; it begins each case's name. */
   readonly name: string;
   /** Makes a new, empty store for each case. Its `reopen` is called once the store is closed; one in memory may leave it out. */
   readonly makeStore: () => OpenedStore<ThreadStore> | Promise<OpenedStore<ThreadStore>>;
-  /** How many ask at once where only one may win. @default 50 */
-  readonly contenders?: number | undefined;
-}
-
-const cases = { ...threadCases, ...eventCases, ...leaseCases, ...besideCases, ...extensionCases };
-
-/** The cases that every {@link ThreadStore} passes, wherever it keeps its threads. */
-export const threadStoreContract = (options: ThreadStoreContractOptions): ContractCase[] => {
-  const { name, makeStore, contenders = 50 } = options;
-  return Object.entries(cases).map(([title, run]) => ({
+}): ContractCase[] =>
+  Object.entries(cases).map(([title, run]) => ({
     name: `${name}: ${title}`,
     run: async () =>
       runWithStore(await makeStore(), async ({ store, other }) => {
@@ -28,10 +25,9 @@ export const threadStoreContract = (options: ThreadStoreContractOptions): Contra
           await store.close();
           return other();
         };
-        await run({ store, reopen, contenders }).catch((cause: unknown) => {
+        await run({ store, reopen }).catch((cause: unknown) => {
           if (cause instanceof ContractError) throw cause;
           throw new ContractError(`the store failed: ${(cause as Error).message}`, { cause });
         });
       }),
   }));
-};

@@ -1,9 +1,0 @@
-import * as fs from "node:fs/promises";
-import { type JournalFileSystem, journalFileSystem } from "@harnesskit/node-kit";
-
-/** What the store works on. A seam, so that a test can model what a disk does between a write and its flush. */
-export interface StoreFileSystem extends JournalFileSystem, Pick<typeof fs, "readdir" | "lstat"> {}
-
-const { readdir, lstat } = fs;
-
-export const nodeFileSystem: StoreFileSystem = { ...journalFileSystem, readdir, lstat };
