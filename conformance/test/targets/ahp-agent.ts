@@ -1,8 +1,10 @@
 import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { createChildTransport } from "@harnesskit/transport-stdio";
-import { createTcpTransport, createUnixTransport } from "@harnesskit/transport-uds";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { newlineCodec } from "@harnesskit/wire";
 import type { StartModule } from "../../src/index.ts";
+import { tcpTransport } from "./tcp.ts";
 
 const clientAt = (endpoint: string, token: string): AhpClient => {
   const who = {
@@ -22,7 +24,7 @@ const clientAt = (endpoint: string, token: string): AhpClient => {
       ? createWebSocketTransport({ url: endpoint, credentials })
       : endpoint.startsWith("unix:")
         ? createUnixTransport({ path: endpoint.slice(5), framing: "newline" })
-        : createTcpTransport({ port: Number(endpoint.split(":")[2]), framing: "newline" });
+        : tcpTransport(endpoint, newlineCodec());
   return createAhpClient({ ...who, transport } as never);
 };
 

@@ -1,9 +1,10 @@
 import { createAhpServer } from "@harnesskit/ahp-server";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
 import { createHttpServer } from "@harnesskit/transport-http/node";
-import { createTcpListener, createUnixListener } from "@harnesskit/transport-uds";
-import type { Channel } from "@harnesskit/wire";
+import { createUnixListener } from "@harnesskit/transport-uds";
+import { type Channel, newlineCodec } from "@harnesskit/wire";
 import type { StartModule } from "../../src/index.ts";
+import { tcpListener } from "./tcp.ts";
 
 interface Wish {
   readonly answer?: unknown;
@@ -49,10 +50,9 @@ export const startAhpHarness: StartModule = async ({ endpoint, token }) => {
   const harness = createTestHarness();
   const connect = (channel: Channel<object>) => void harness.connect(channel);
   if (/^(?:unix|tcp):/.test(endpoint)) {
-    const address = endpoint.replace(/^\w+:/, "");
     const listener = endpoint.startsWith("unix:")
-      ? createUnixListener({ path: address, framing: "newline" })
-      : createTcpListener({ port: Number(address.split(":")[1]), framing: "newline" });
+      ? createUnixListener({ path: endpoint.slice(5), framing: "newline" })
+      : tcpListener(endpoint, newlineCodec());
     await listener.listen(connect);
     return { close: async () => void (await Promise.all([harness.close(), listener.close()])) };
   }

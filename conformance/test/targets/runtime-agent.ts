@@ -1,6 +1,8 @@
 import { type Agent, defineAgent, ToolError, tool } from "@harnesskit/agent-sdk";
-import { createTcpTransport, createUnixTransport } from "@harnesskit/transport-uds";
+import { createUnixTransport } from "@harnesskit/transport-uds";
+import { lengthPrefixCodec } from "@harnesskit/wire";
 import type { StartModule } from "../../src/index.ts";
+import { tcpTransport } from "./tcp.ts";
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
@@ -67,7 +69,7 @@ export const startRuntimeAgent: StartModule = async ({ endpoint, token }) => {
   const agent = createTestAgent();
   const transport = endpoint.startsWith("unix:")
     ? createUnixTransport({ path: endpoint.slice(5) })
-    : createTcpTransport({ port: Number(endpoint.split(":")[2]), framing: "length-prefix" });
+    : tcpTransport(endpoint, lengthPrefixCodec());
   const channel = await transport.connect({});
   // A core that breaks the protocol is left; the suite sees that by itself.
   void agent.connect(channel, { token }).catch(() => {});

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { createMemoryAuditSink } from "@harnesskit/audit";
 import { type RunningCore, type StreamChunk, startCore, type ToolCall } from "@harnesskit/core-runtime";
 import { agentEnvironment } from "@harnesskit/protocol/runtime";
-import { createTcpListener, createUnixListener } from "@harnesskit/transport-uds";
-import { type Channel, HarnessError } from "@harnesskit/wire";
+import { createUnixListener } from "@harnesskit/transport-uds";
+import { type Channel, HarnessError, lengthPrefixCodec } from "@harnesskit/wire";
 import type { StartModule } from "../../src/index.ts";
+import { tcpListener } from "./tcp.ts";
 
 type Params = Record<string, any>;
 
@@ -56,7 +57,7 @@ export const startRuntimeCore: StartModule = async ({ endpoint, directory }) => 
     const frames = given({ maxFrameBytes: options.max_frame_bytes });
     const started = endpoint.startsWith("unix:")
       ? createUnixListener({ path: endpoint.slice(5), ...frames })
-      : createTcpListener({ port: Number(endpoint.split(":")[2]), framing: "length-prefix", ...frames });
+      : tcpListener(endpoint, lengthPrefixCodec(frames));
     await started.listen((channel: Channel<object>) => running().connect(channel));
     listener = started;
     return {};

@@ -1,4 +1,3 @@
-import { createTcpListener, createTcpTransport } from "@harnesskit/transport-uds";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import type { AgentHealth } from "../src/agent-options.ts";
@@ -271,21 +270,4 @@ it("a channel can be served once", async () => {
   expect(await rejection(agentOf([]).connect(pair.client, { token }))).toMatchObject({
     code: "invalid_argument",
   });
-});
-
-it("a core can be served over loopback TCP just as well", async () => {
-  const listener = createTcpListener();
-  let core: ScriptedCore | undefined;
-  await listener.listen((channel) => {
-    core = new ScriptedCore(channel);
-  });
-  try {
-    const channel = await createTcpTransport({ port: listener.port ?? 0 }).connect();
-    const session = await agentOf(["a"]).connect(channel, { token });
-    const result = await core?.result(core.call("a"));
-    expect(result?.payload).toMatchObject({ status: "succeeded", output: { name: "a" } });
-    await session.close();
-  } finally {
-    await listener.close();
-  }
 });

@@ -136,7 +136,6 @@ describe("a harness in a child process that", () => {
       maxFrameBytes: 100_000,
       stderr: "ignore",
       closeTimeoutMs: 50,
-      exitGraceMs: 50,
     });
 
   it.each([

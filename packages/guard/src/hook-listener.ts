@@ -1,4 +1,4 @@
-import { createUnixListener, type SocketListener, type UnixContext } from "@harnesskit/transport-uds";
+import { createUnixListener, type UnixContext, type UnixListener } from "@harnesskit/transport-uds";
 import { type Channel, callSafely } from "@harnesskit/wire";
 import { maxTimerMs } from "@harnesskit/wire/time";
 import * as z from "zod";
@@ -71,7 +71,7 @@ const serve = (channel: Channel<UnixContext>, { guard, onError }: HookListenerOp
  */
 export const createHookListener = (
   options: HookListenerOptions,
-): Omit<SocketListener<UnixContext>, "listen"> & { listen(): Promise<void> } => {
+): Omit<UnixListener, "listen"> & { listen(): Promise<void> } => {
   checkHookListenerOptions(options);
   const { path, maxConnections } = options;
   const listener = createUnixListener({
@@ -87,9 +87,6 @@ export const createHookListener = (
     },
     get connections() {
       return listener.connections;
-    },
-    get refusedConnections() {
-      return listener.refusedConnections;
     },
     listen: () => listener.listen((channel) => serve(channel, options)),
     close: () => listener.close(),

@@ -23,6 +23,5 @@ export {
   type FetchHandlerOptions,
   type FetchInfo,
 } from "./server/fetch-handler.ts";
-export type { OnServerError } from "./server/handler-options.ts";
 export type { WebSocketClientContext } from "./socket/connect-socket.ts";
 export { createWebSocketTransport, type PlatformTransportOptions } from "./socket/web-socket-transport.ts";

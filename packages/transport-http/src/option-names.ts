@@ -16,7 +16,7 @@ const server = {
   token: false,
   authenticate: false,
 } as const;
-const exchanges = { ...server, contextHeaders: false, health: false } as const;
+const exchanges = { ...server, contextHeaders: false } as const;
 const client = { url: true, credentials: false, limits: false, clock: false } as const;
 
 export const checkChatHandlerOptions = defineOptions<ChatHandlerOptions<unknown>>("createChatHandler", {

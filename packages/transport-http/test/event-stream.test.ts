@@ -1,9 +1,7 @@
 import { connect } from "node:net";
 import { createDeferred, HarnessError, isMessageStream } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
-import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
 import { createHttpExchange as createFetchExchange, createFetchHandler } from "../src/index.ts";
 import { createHttpExchange, createHttpServer } from "../src/node/index.ts";
 
@@ -298,20 +296,6 @@ describe("what an exchange reads of an event stream", () => {
     return exchange.handleStream("x").then(collect);
   };
   const bytes = (text: string) => new TextEncoder().encode(text);
-
-  it("is the same in whatever pieces it arrives", async () => {
-    const text = bytes(
-      ': hi\r\n\r\nid: 1\ndata: {"a":\ndata: "ä😀"}\n\nevent: x\rdata: 2\r\rretry: 5\n\ndata: 3\n\ndata: 4',
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: text.length - 1 })), async (cuts) => {
-        const ends = [...new Set([...cuts, text.length])].sort((a, b) => a - b);
-        const pieces = ends.map((end, index) => text.slice(ends[index - 1] ?? 0, end));
-        expect(await reading(pieces)).toEqual([{ a: "ä😀" }, 2, 3]);
-      }),
-      { numRuns: runs(20) },
-    );
-  });
 
   it("is refused where it is not JSON, nests too deeply, or has no end", async () => {
     expect(await codeOf(reading([bytes("data: {\n\n")]))).toBe("invalid_message");

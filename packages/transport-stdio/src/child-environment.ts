@@ -1,37 +1,10 @@
 /** What a child inherits on POSIX systems, beside every name that begins with `LC_`. No name here carries a secret. */
-const posixNames = [
-  "PATH",
-  "HOME",
-  "LANG",
-  "LANGUAGE",
-  "TERM",
-  "SHELL",
-  "USER",
-  "LOGNAME",
-  "TMPDIR",
-  "TZ",
-] as const;
+const posixNames = "PATH HOME LANG LANGUAGE TERM SHELL USER LOGNAME TMPDIR TZ";
 
 /** What a program needs on Windows to start at all, beside its users' directories. */
-const windowsNames = [
-  "APPDATA",
-  "COMSPEC",
-  "HOMEDRIVE",
-  "HOMEPATH",
-  "LOCALAPPDATA",
-  "PATH",
-  "PATHEXT",
-  "PROCESSOR_ARCHITECTURE",
-  "PROGRAMDATA",
-  "PROGRAMFILES",
-  "SYSTEMDRIVE",
-  "SYSTEMROOT",
-  "TEMP",
-  "TMP",
-  "USERNAME",
-  "USERPROFILE",
-  "WINDIR",
-] as const;
+const windowsNames =
+  "APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE PROGRAMDATA PROGRAMFILES " +
+  "SYSTEMDRIVE SYSTEMROOT TEMP TMP USERNAME USERPROFILE WINDIR";
 
 export interface ChildEnvironmentOptions {
   readonly source: Readonly<Record<string, string | undefined>>;
@@ -43,16 +16,15 @@ export interface ChildEnvironmentOptions {
 }
 
 /** The child's whole environment: an allow-list of what this process has, and what the caller gives. */
-export const childEnvironment = (options: ChildEnvironmentOptions): Record<string, string> => {
-  const { source, platform, inheritEnv, env } = options;
+export const childEnvironment = ({ source, platform, inheritEnv, env }: ChildEnvironmentOptions) => {
   const onWindows = platform === "win32";
   const normalise = (name: string) => (onWindows ? name.toUpperCase() : name);
-  const names = new Set([...(onWindows ? windowsNames : posixNames), ...inheritEnv].map(normalise));
-  const isInherited = (name: string) => names.has(normalise(name)) || (!onWindows && name.startsWith("LC_"));
+  const own = (onWindows ? windowsNames : posixNames).split(" ");
+  const names = new Set([...own, ...inheritEnv].map(normalise));
   const given = new Set(Object.keys(env).map(normalise));
-  const entries: [string, string][] = [];
-  for (const [name, value] of Object.entries(source)) {
-    if (value !== undefined && isInherited(name) && !given.has(normalise(name))) entries.push([name, value]);
-  }
-  return Object.fromEntries([...entries, ...Object.entries(env)]);
+  const inherited = Object.entries(source).filter(([name, value]) => {
+    const isAllowed = names.has(normalise(name)) || (!onWindows && name.startsWith("LC_"));
+    return isAllowed && value !== undefined && !given.has(normalise(name));
+  });
+  return { ...Object.fromEntries(inherited), ...env };
 };

@@ -1,88 +1,111 @@
 import type { ChildProcessByStdio } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import type { OutputLines } from "@harnesskit/node-kit";
+import { OutputLines } from "@harnesskit/node-kit";
 import {
   type BytePipe,
   type ByteReceiver,
   type Clock,
   createDeferred,
+  displayText,
   type HarnessError,
   TransportError,
 } from "@harnesskit/wire";
 import { type ChildExit, ChildExitError } from "./errors.ts";
-import { HeldOutput } from "./held-output.ts";
 import { ProcessGroup } from "./process-group.ts";
-import { readStderr, type StderrTarget } from "./read-stderr.ts";
 
 export interface ChildPipeOptions {
-  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly pid: number;
-  /** The command's name, safe to show. */
   readonly command: string;
   readonly clock: Clock;
-  readonly killTimeoutMs: number;
+  /** How long output is read after the exit. */
   readonly drainTimeoutMs: number;
-  readonly exitGraceMs: number;
-  readonly stderr: StderrTarget;
-  readonly maxStderrBytes: number;
+  readonly killTimeoutMs: number;
+  readonly stderr: "inherit" | "ignore" | ((line: string) => void);
 }
+
+/** How long the exit may come behind the end of the output before that is an end of its own. */
+const exitGraceMs = 250;
+/** What is kept of the end of standard error, and where a line of it is cut. */
+const stderrLimits = { maxTailBytes: 8192, maxLineLength: 8192 };
+/** What may wait for a slow reader of this process's standard error; beyond that, output of children is dropped. */
+const maxForwardedBytes = 1024 * 1024;
+
+const forward = (chunk: Buffer): void => {
+  if (process.stderr.writableLength < maxForwardedBytes) process.stderr.write(chunk);
+};
 
 /**
  * A child process as a byte pipe. `end` ends its input, `destroy` asks its group to terminate and then kills it.
  * It is closed when the process is gone and its output was read to the end.
  */
 export class ChildPipe implements BytePipe {
-  readonly exit: Promise<ChildExit>;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #options: ChildPipeOptions;
   readonly #group: ProcessGroup;
-  readonly #output: HeldOutput;
   readonly #stderr: OutputLines;
-  readonly #settleExit: (exit: ChildExit) => void;
+  readonly #exit = createDeferred<ChildExit>();
   readonly #timers: (() => void)[] = [];
   #receiver: ByteReceiver | undefined;
+  /** Node lets the output of a process that ended flow, paused or not: what comes while it should not waits here. */
+  #held: Uint8Array[] = [];
+  #isHeld = true;
+  /** Output is read on and thrown away, so that the child can end. */
+  #isDropped = false;
+  #hasOutputEnded = false;
+  /** All output was handed over or dropped. */
+  #isReadOut = false;
   #status: { code: number | null; signal: NodeJS.Signals | null } | undefined;
   #failure: HarnessError | undefined;
-  #ending = false;
-  #destroyed = false;
-  #closed = false;
+  #isEnding = false;
+  #isDestroyed = false;
+  #isClosed = false;
 
-  constructor(options: ChildPipeOptions) {
+  constructor(
+    child: ChildProcessByStdio<Writable, Readable, Readable>,
+    pid: number,
+    options: ChildPipeOptions,
+  ) {
+    this.#child = child;
     this.#options = options;
-    const { child, pid } = options;
-    const exit = createDeferred<ChildExit>();
-    this.exit = exit.promise;
-    this.#settleExit = exit.resolve;
     this.#group = new ProcessGroup(child, pid);
-    this.#output = new HeldOutput(child.stdout, {
-      bytes: (chunk) => this.#receiver?.bytes(chunk),
-      end: () => this.#outputEnded(),
-    });
-    this.#stderr = readStderr(child.stderr, {
-      target: options.stderr,
-      maxTailBytes: options.maxStderrBytes,
+    const { stdin, stdout, stderr } = child;
+    stdin.on("error", (cause) => this.#inputFailed(cause));
+    stdout.pause();
+    stdout.on("data", (chunk: Uint8Array) => this.#received(chunk));
+    stdout.on("error", () => {});
+    for (const event of ["end", "close"]) stdout.on(event, () => this.#outputEnded());
+    if (options.stderr === "inherit") stderr.on("data", forward);
+    this.#stderr = new OutputLines(stderr, {
+      ...stderrLimits,
+      onLine: typeof options.stderr === "function" ? options.stderr : undefined,
       onDone: () => this.#settle(),
     });
-    child.stdin.on("error", (cause) => this.#inputFailed(cause));
     child.on("error", () => {});
     child.once("exit", (code, signal) => this.#exited(code, signal));
   }
 
+  /** Settles when the process is gone. */
+  get exit(): Promise<ChildExit> {
+    return this.#exit.promise;
+  }
+
   start(receiver: ByteReceiver): void {
     this.#receiver = receiver;
-    this.#output.release();
+    this.#release();
     this.#settle();
   }
 
   pause(): void {
-    this.#output.hold();
+    if (this.#isDropped) return;
+    this.#isHeld = true;
+    this.#child.stdout.pause();
   }
 
   resume(): void {
-    if (this.#receiver) this.#output.release();
+    if (this.#receiver) this.#release();
   }
 
   write(data: Uint8Array | string, done: (error?: Error | null) => void): void {
-    this.#options.child.stdin.write(data, (error) => {
+    this.#child.stdin.write(data, (error) => {
       if (!error) return done();
       // A child that no longer reads ends, or is ended: how it ended says more than that the write failed.
       void this.exit.then(() => done(error));
@@ -90,27 +113,64 @@ export class ChildPipe implements BytePipe {
   }
 
   end(): void {
-    this.#ending = true;
-    this.#options.child.stdin.end();
-    this.#output.drop();
+    this.#isEnding = true;
+    this.#child.stdin.end();
+    this.#drop();
   }
 
   destroy(): void {
-    if (this.#destroyed) return;
-    this.#destroyed = true;
-    this.#ending = true;
-    this.#output.drop();
+    if (this.#isDestroyed) return;
+    this.#isDestroyed = true;
+    this.#isEnding = true;
+    this.#drop();
     this.#group.signal("SIGTERM");
-    this.#options.child.stdin.destroy();
+    this.#child.stdin.destroy();
     if (!this.#status) this.#after(this.#options.killTimeoutMs, () => this.kill());
   }
 
   /** Kills the group at once. */
   kill(): void {
-    this.#destroyed = true;
-    this.#ending = true;
+    this.#isDestroyed = true;
+    this.#isEnding = true;
     this.#group.signal("SIGKILL");
-    this.#output.drop();
+    this.#drop();
+  }
+
+  #received(chunk: Uint8Array): void {
+    if (this.#isDropped) return;
+    if (!this.#isHeld) {
+      this.#receiver?.bytes(chunk);
+      return;
+    }
+    this.#held.push(chunk);
+    this.#child.stdout.pause();
+  }
+
+  #drop(): void {
+    this.#isDropped = true;
+    this.#held = [];
+    this.#release();
+  }
+
+  #release(): void {
+    this.#isHeld = false;
+    while (!this.#isHeld && this.#held.length > 0) this.#receiver?.bytes(this.#held.shift() as Uint8Array);
+    if (this.#isHeld) return;
+    if (this.#hasOutputEnded) this.#readOut();
+    else this.#child.stdout.resume();
+  }
+
+  #outputEnded(): void {
+    this.#hasOutputEnded = true;
+    if (!this.#isHeld) this.#readOut();
+  }
+
+  /** An end that the exit follows is not worth reporting; one that the process outlives is an end of its own. */
+  #readOut(): void {
+    if (this.#isReadOut) return;
+    this.#isReadOut = true;
+    if (this.#status || this.#isEnding) this.#settle();
+    else this.#after(exitGraceMs, () => this.#receiver?.end());
   }
 
   #exited(code: number | null, signal: NodeJS.Signals | null): void {
@@ -119,28 +179,25 @@ export class ChildPipe implements BytePipe {
     this.#cancelTimers();
     // A process outside of the group may hold the streams open for ever.
     this.#after(this.#options.drainTimeoutMs, () => {
-      this.#output.destroy();
+      this.#child.stdout.destroy();
+      this.#drop();
       this.#stderr.destroy();
     });
     this.#settle();
   }
 
-  /** An end that the exit follows is not worth telling; one that the process outlives is an end of its own. */
-  #outputEnded(): void {
-    if (this.#status || this.#ending) this.#settle();
-    else this.#after(this.#options.exitGraceMs, () => this.#receiver?.end());
-  }
-
   /** A child that no longer reads, and does not end, is of no use. */
   #inputFailed(cause: unknown): void {
-    if (this.#status || this.#ending) return;
-    this.#after(this.#options.exitGraceMs, () => {
-      this.#failure = new TransportError(
-        `the child process "${this.#options.command}" closed its standard input`,
-        { cause },
-      );
+    if (this.#status || this.#isEnding) return;
+    this.#after(exitGraceMs, () => {
+      const text = `the child process "${this.#command}" closed its standard input`;
+      this.#failure = new TransportError(text, { cause });
       this.destroy();
     });
+  }
+
+  get #command(): string {
+    return displayText(this.#options.command, { maxLength: 200 });
   }
 
   #after(delayMs: number, callback: () => void): void {
@@ -152,17 +209,14 @@ export class ChildPipe implements BytePipe {
   }
 
   #settle(): void {
-    const status = this.#status;
-    if (!status || !this.#stderr.isDone || this.#closed) return;
-    const exit = { ...status, stderrTail: this.#stderr.tail };
-    this.#settleExit(exit);
-    if (!this.#receiver || !this.#output.done) return;
-    this.#closed = true;
+    if (!this.#status || !this.#stderr.isDone || this.#isClosed) return;
+    const exit = { ...this.#status, stderrTail: this.#stderr.tail };
+    this.#exit.resolve(exit);
+    if (!this.#receiver || !this.#isReadOut) return;
+    this.#isClosed = true;
     this.#cancelTimers();
-    this.#options.child.stdin.destroy();
-    const failed = exit.code !== 0;
-    this.#receiver.closed(
-      this.#failure ?? (failed ? new ChildExitError(this.#options.command, exit) : undefined),
-    );
+    this.#child.stdin.destroy();
+    const failure = exit.code === 0 ? undefined : new ChildExitError(this.#command, exit);
+    this.#receiver.closed(this.#failure ?? failure);
   }
 }

@@ -5,6 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import {
   type Channel,
   createByteChannel,
+  defineOptions,
   displayText,
   newlineCodec,
   RequestCancelledError,
@@ -14,22 +15,74 @@ import {
 } from "@harnesskit/wire";
 import { childEnvironment } from "./child-environment.ts";
 import { ChildPipe } from "./child-pipe.ts";
-import type { ChildContext, ChildTransportOptions } from "./child-transport-options.ts";
-import { checkChildTransportOptions } from "./option-names.ts";
+import type { ChildExit } from "./errors.ts";
+import { type LineOptions, lineOptionNames } from "./line-options.ts";
+
+/** What a parent knows about the child at the other end. */
+export interface ChildContext {
+  readonly pid: number;
+  /** Settles when the process is gone, whatever ended it; never rejects. */
+  readonly exit: Promise<ChildExit>;
+}
+
+export interface ChildTransportOptions extends LineOptions {
+  /** The program: a path, or a name that is looked up on the PATH. Not run by a shell. */
+  readonly command: string;
+  /** @default [] */
+  readonly args?: readonly string[] | undefined;
+  /** @default the working directory of this process */
+  readonly cwd?: string | undefined;
+  /** What the child's environment holds in any case. @default {} */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Names that the child inherits from this process, beside PATH, HOME, LANG, LC_*, LANGUAGE, TERM, SHELL, USER,
+   * LOGNAME, TMPDIR and TZ. Nothing else is inherited. @default []
+   */
+  readonly inheritEnv?: readonly string[] | undefined;
+  /** How long `close` waits for the child to end by itself; also how long its output is read after its end. @default 2000 */
+  readonly closeTimeoutMs?: number | undefined;
+  /** How long SIGTERM may take before SIGKILL. @default 2000 */
+  readonly killTimeoutMs?: number | undefined;
+  /**
+   * Where the lines of the child's standard error go: to this process's standard error, nowhere, or to a function,
+   * which gets each line as the child wrote it, untrusted and without its end. What the function throws is ignored. @default "inherit"
+   */
+  readonly stderr?: "inherit" | "ignore" | ((line: string) => void) | undefined;
+}
+
+const checkOptions = defineOptions<ChildTransportOptions>("createChildTransport", {
+  command: true,
+  args: false,
+  cwd: false,
+  env: false,
+  inheritEnv: false,
+  closeTimeoutMs: false,
+  killTimeoutMs: false,
+  stderr: false,
+  ...lineOptionNames,
+});
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-const startChild = (options: ChildTransportOptions): Child => {
+const startChild = async (options: ChildTransportOptions): Promise<{ child: Child; pid: number }> => {
   const { command, args = [], cwd, env = {}, inheritEnv = [] } = options;
   const { platform } = process;
-  return spawn(command, [...args], {
-    stdio: ["pipe", "pipe", "pipe"],
-    env: childEnvironment({ source: process.env, platform, env, inheritEnv }),
-    // Leads a group of its own, so that all of it can be ended, and gets no Ctrl-C that was meant for us.
-    detached: platform !== "win32",
-    windowsHide: true,
-    cwd,
-  });
+  try {
+    const child = spawn(command, [...args], {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: childEnvironment({ source: process.env, platform, env, inheritEnv }),
+      // Leads a group of its own, so that all of it can be ended, and gets no Ctrl-C that was meant for us.
+      detached: platform !== "win32",
+      windowsHide: true,
+      cwd,
+    });
+    const { pid } = child;
+    if (pid !== undefined) return { child, pid };
+    const [error] = (await once(child, "error")) as [unknown];
+    throw error;
+  } catch (cause) {
+    throw spawnError(options, cause);
+  }
 };
 
 const isDirectory = (path: string): boolean => {
@@ -40,6 +93,11 @@ const isDirectory = (path: string): boolean => {
   }
 };
 
+const problems: Readonly<Record<string, string>> = {
+  ENOENT: "was not found: install it, put it on the PATH or pass its full path",
+  EACCES: "may not be run: make the file executable or pass another command",
+};
+
 /** The system's own error is not kept as the cause, because it repeats the arguments. */
 const spawnError = ({ command, cwd }: ChildTransportOptions, cause: unknown): TransportError => {
   const { code = "unknown" } = cause as NodeJS.ErrnoException;
@@ -48,38 +106,9 @@ const spawnError = ({ command, cwd }: ChildTransportOptions, cause: unknown): Tr
     const text = `the working directory ${quoted(cwd)} cannot be used: create it or pass another cwd`;
     return new TransportError(text);
   }
-  const problems: Readonly<Record<string, string>> = {
-    ENOENT: "was not found: install it, put it on the PATH or pass its full path",
-    EACCES: "may not be run: make the file executable or pass another command",
-  };
-  const problem = problems[code] ?? `could not be started (${code})`;
-  return new TransportError(`the command ${quoted(command)} ${problem}`);
-};
-
-const openPipe = async (options: ChildTransportOptions): Promise<{ pipe: ChildPipe; pid: number }> => {
-  try {
-    const child = startChild(options);
-    const { pid } = child;
-    if (pid === undefined) {
-      const [error] = (await once(child, "error")) as [unknown];
-      throw error;
-    }
-    const { clock = systemClock, closeTimeoutMs = 2000, killTimeoutMs = 2000 } = options;
-    const pipe = new ChildPipe({
-      child,
-      pid,
-      clock,
-      killTimeoutMs,
-      command: displayText(options.command, { maxLength: 200 }),
-      drainTimeoutMs: closeTimeoutMs,
-      exitGraceMs: options.exitGraceMs ?? 250,
-      stderr: options.stderr ?? "inherit",
-      maxStderrBytes: options.maxStderrBytes ?? 8192,
-    });
-    return { pipe, pid };
-  } catch (cause) {
-    throw spawnError(options, cause);
-  }
+  return new TransportError(
+    `the command ${quoted(command)} ${problems[code] ?? `could not be started (${code})`}`,
+  );
 };
 
 const connect = async (
@@ -87,20 +116,21 @@ const connect = async (
   signal: AbortSignal | undefined,
 ): Promise<Channel<ChildContext>> => {
   if (signal?.aborted) throw new RequestCancelledError("connect", { cause: signal.reason });
-  const { pipe, pid } = await openPipe(options);
+  const { child, pid } = await startChild(options);
+  const { command, clock = systemClock, closeTimeoutMs = 2000, killTimeoutMs = 2000 } = options;
+  const { stderr = "inherit", maxBufferedBytes } = options;
+  const pipe = new ChildPipe(child, pid, {
+    ...{ command, clock, killTimeoutMs, stderr },
+    drainTimeoutMs: closeTimeoutMs,
+  });
   if (signal?.aborted) {
     pipe.kill();
     await pipe.exit;
     throw new RequestCancelledError("connect", { cause: signal.reason });
   }
-  const { clock = systemClock, closeTimeoutMs = 2000, maxBufferedBytes } = options;
-  return createByteChannel(pipe, {
-    codec: newlineCodec(options),
-    context: { pid, exit: pipe.exit },
-    clock,
-    closeTimeoutMs,
-    maxBufferedBytes,
-  });
+  const context = { pid, exit: pipe.exit };
+  const codec = newlineCodec(options);
+  return createByteChannel(pipe, { codec, context, clock, closeTimeoutMs, maxBufferedBytes });
 };
 
 /**
@@ -113,6 +143,6 @@ const connect = async (
  * closes the channel with `child_exited`. Whatever remains of its group is killed in each case.
  */
 export const createChildTransport = (options: ChildTransportOptions): Transport<ChildContext> => {
-  checkChildTransportOptions(options);
+  checkOptions(options);
   return { connect: ({ signal } = {}) => connect(options, signal) };
 };

@@ -1,39 +1,29 @@
 import type { Readable, Writable } from "node:stream";
 import {
   type Channel,
-  type Clock,
   createByteChannel,
   createStreamPipe,
+  defineOptions,
+  HarnessError,
   newlineCodec,
   systemClock,
   TransportError,
 } from "@harnesskit/wire";
 import { ParentGoneError } from "./errors.ts";
-import { checkStdioChannelOptions } from "./option-names.ts";
-import { openProtocolOutput } from "./protocol-output.ts";
-import { guardStdout } from "./stdout-guard.ts";
+import { type LineOptions, lineOptionNames } from "./line-options.ts";
+import { type StandardOutput, takeStandardOutput } from "./standard-output.ts";
 
 /** What a child process knows about its connection. */
 export interface StdioContext {
   /** The id of the process that started this one. */
   readonly parentId: number;
-  /** Writes to standard output that were no protocol messages and were sent to standard error. */
-  readonly strayWrites: number;
 }
 
-export interface StdioChannelOptions {
+export interface StdioChannelOptions extends LineOptions {
   /** Where messages come from. @default standard input */
   readonly input?: Readable | undefined;
   /** Where messages go; ended when the channel closes. @default standard output, which is then guarded */
   readonly output?: Writable | undefined;
-  /** Bytes of one message. @default 4194304 (4 MiB) */
-  readonly maxFrameBytes?: number | undefined;
-  /** How deep a message may nest. @default 80 */
-  readonly maxDepth?: number | undefined;
-  /** Deliver each message as a `JsonLine` of `@harnesskit/wire`, with its line. @default false */
-  readonly keepLines?: boolean | undefined;
-  /** Bytes that may wait for a slow reader. @default 16777216 (16 MiB) */
-  readonly maxBufferedBytes?: number | undefined;
   /**
    * How long `close` waits until everything was read. @default Infinity for standard output, because a slow reader
    * must lose nothing; 2000 for a given `output`
@@ -41,60 +31,35 @@ export interface StdioChannelOptions {
   readonly closeTimeoutMs?: number | undefined;
   /** Close with `parent_gone` when the process that started this one is gone. @default true */
   readonly watchParent?: boolean | undefined;
-  /** The id of the parent process at the moment. @default process.ppid */
-  readonly parentId?: (() => number) | undefined;
-  /** @default the real time */
-  readonly clock?: Clock | undefined;
 }
+
+const checkOptions = defineOptions<StdioChannelOptions>("createStdioChannel", {
+  input: false,
+  output: false,
+  closeTimeoutMs: false,
+  watchParent: false,
+  ...lineOptionNames,
+});
 
 /** How often to look for the parent, and how long what is queued may take to leave once it is gone. */
 const parentCheckMs = 1000;
 const parentGoneTimeoutMs = 2000;
 
-interface Output {
-  readonly stream: Writable;
-  readonly strayWrites: number;
-  release(broken: boolean): void;
-}
+const problems = {
+  input: "the input can no longer be read",
+  output: "the output can no longer be written: its reader is gone",
+};
 
-const givenOutput = (stream: Writable): Output => ({
-  stream,
-  strayWrites: 0,
-  release: () => void stream.destroy(),
-});
+const streamError = (cause: unknown, stream: "input" | "output"): TransportError =>
+  new TransportError(problems[stream], { cause });
 
-const takeStdout = (): Output => {
-  const guard = guardStdout();
+const takeOutput = (given: Writable | undefined): StandardOutput => {
+  if (given) return { stream: given, release: () => void given.destroy() };
   try {
-    const stream = openProtocolOutput(guard);
-    return {
-      stream,
-      get strayWrites() {
-        return guard.strayWrites;
-      },
-      release(broken) {
-        stream.destroy();
-        guard.restore(broken);
-      },
-    };
+    return takeStandardOutput();
   } catch (cause) {
-    guard.restore(true);
-    throw streamError(cause, "output");
+    throw HarnessError.isInstance(cause) ? cause : streamError(cause, "output");
   }
-};
-
-const streamError = (cause: unknown, stream: "input" | "output"): TransportError => {
-  const text =
-    stream === "input"
-      ? "the input can no longer be read"
-      : "the output can no longer be written: its reader is gone";
-  return new TransportError(text, cause === undefined ? undefined : { cause });
-};
-
-/** A given stream is destroyed at the end. Standard input is only left, because its descriptor must stay open. */
-const releaseInput = (input: Readable, given: boolean): void => {
-  if (given) input.destroy();
-  else input.pause();
 };
 
 /**
@@ -107,30 +72,21 @@ const releaseInput = (input: Readable, given: boolean): void => {
  * Once it is closed, nothing of it keeps the process alive.
  */
 export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<StdioContext> => {
-  checkStdioChannelOptions(options);
-  const { clock = systemClock, parentId = () => process.ppid } = options;
-  const { input = process.stdin } = options;
+  checkOptions(options);
+  const { clock = systemClock, input = process.stdin, watchParent = true, maxBufferedBytes } = options;
   const ownsStdout = options.output === undefined;
-  const output = options.output ? givenOutput(options.output) : takeStdout();
+  const output = takeOutput(options.output);
 
-  const initialId = parentId();
-  const watchesParent = options.watchParent ?? true;
+  const parentId = process.ppid;
   // An orphan gets another parent.
-  const isOrphan = () => watchesParent && parentId() !== initialId;
+  const isOrphan = () => watchParent && process.ppid !== parentId;
   let stopWatching = () => {};
-  const watchParent = () => {
+  const watch = () => {
     stopWatching = clock.after(parentCheckMs, () => {
-      if (!isOrphan()) return watchParent();
+      if (!isOrphan()) return watch();
       clock.after(parentGoneTimeoutMs, () => pipe.destroy());
-      void channel.close(new ParentGoneError(initialId));
+      void channel.close(new ParentGoneError(parentId));
     });
-  };
-
-  const context: StdioContext = {
-    parentId: initialId,
-    get strayWrites() {
-      return output.strayWrites;
-    },
   };
 
   const pipe = createStreamPipe({
@@ -139,23 +95,24 @@ export const createStdioChannel = (options: StdioChannelOptions = {}): Channel<S
     endOutput: !ownsStdout,
     toError: (cause, stream) => {
       const error = streamError(cause, stream);
-      return isOrphan() ? new ParentGoneError(initialId, { cause: error }) : error;
+      return isOrphan() ? new ParentGoneError(parentId, { cause: error }) : error;
     },
     release: (error) => {
       stopWatching();
-      releaseInput(input, options.input !== undefined);
+      // Standard input is only left, because its descriptor must stay open.
+      if (options.input) input.destroy();
+      else input.pause();
       output.release(error !== undefined);
     },
   });
 
-  const { maxBufferedBytes } = options;
   const channel = createByteChannel(pipe, {
     codec: newlineCodec(options),
-    context,
+    context: { parentId },
     clock,
     closeTimeoutMs: options.closeTimeoutMs ?? (ownsStdout ? Number.POSITIVE_INFINITY : 2000),
     maxBufferedBytes,
   });
-  if (watchesParent) watchParent();
+  if (watchParent) watch();
   return channel;
 };

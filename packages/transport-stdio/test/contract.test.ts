@@ -31,7 +31,7 @@ const listenOnce = async () => {
 /** A child transport whose child carries everything to a stdio channel in this process. */
 const relay = async () => {
   const { path, accepted, dispose } = await listenOnce();
-  const parent = await startFixture("relay", [path], { ...limits, exitGraceMs: 100 });
+  const parent = await startFixture("relay", [path], limits);
   const socket = await accepted;
   const child = createStdioChannel({ input: socket, output: socket, ...limits });
   return {

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { createPeer } from "@harnesskit/wire/rpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { fixture, isAlive, record, startFixture, untilGone } from "./support.ts";
+import { fixture, isAlive, startFixture, untilGone } from "./support.ts";
 
 let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
 beforeAll(async () => {
@@ -49,11 +49,11 @@ describe("a server process and its parent", () => {
     expect(env.VITEST).toBeUndefined();
   });
 
-  it("keeps stray writes out of the protocol, counts them and says so once", async () => {
+  it("keeps stray writes out of the protocol, and says so once", async () => {
     const channel = await serve();
     const peer = createPeer(channel);
-    expect(await peer.request("stray")).toBe(2);
-    expect(await peer.request("stray")).toBe(4);
+    await peer.request("stray");
+    await peer.request("stray");
     await peer.close();
     const { stderrTail } = await channel.context.exit;
     const [first, ...rest] = stderrTail.split("\n");
@@ -106,11 +106,6 @@ describe("every kind of standard stream", () => {
     await writeFile(path, '"before"\n');
     await shell('cat "$4/requests" | "$1" "$2" "$3" >>"$4/appended"; echo \'"after"\' >>"$4/appended"');
     expect(lines(await readFile(path, "utf8"))).toEqual(["before", answer(1), answer(2), "after"]);
-  });
-
-  it("reads and writes the pipes of a shell", async () => {
-    const { stdout } = await shell('cat "$4/requests" | "$1" "$2" "$3" | cat');
-    expect(lines(stdout)).toEqual([answer(1), answer(2)]);
   });
 
   it("reads and writes a terminal", async () => {
@@ -203,18 +198,5 @@ describe("a parent that is gone", () => {
     parent.stdin?.end();
     expect(await once(parent, "exit")).toEqual([0, null]);
     await untilGone(pid);
-  });
-});
-
-describe("what stays behind", () => {
-  it("is no listener in this process", async () => {
-    const before = process.listenerCount("exit");
-    const channels = await Promise.all(Array.from({ length: 12 }, () => startFixture("garbage")));
-    expect(process.listenerCount("exit")).toBe(before + 1);
-    const logs = channels.map((channel) => record(channel));
-    await Promise.all(logs.map(({ untilMessages }) => untilMessages(2)));
-    await Promise.all(channels.map((channel) => channel.close()));
-    expect(process.listenerCount("exit")).toBe(before);
-    for (const { context } of channels) expect(isAlive(context.pid)).toBe(false);
   });
 });

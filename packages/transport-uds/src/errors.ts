@@ -36,14 +36,10 @@ export class InsecureDirectoryError extends HarnessError {
 export class AddressInUseError extends HarnessError {
   static override readonly brand = "AddressInUseError";
 
-  constructor(
-    readonly endpoint: string,
-    options?: { cause?: unknown },
-  ) {
+  constructor(readonly endpoint: string) {
     super(
       "address_in_use",
       `a server listens on ${shortText(endpoint)} already: stop it or choose another address`,
-      options,
     );
   }
 }
@@ -57,14 +53,5 @@ export class NotASocketError extends HarnessError {
       "not_a_socket",
       `${shortText(path)} is not a socket and was left alone: remove it or choose another path`,
     );
-  }
-}
-
-/** The address is not one of this machine's loopback interface. */
-export class NotLoopbackError extends HarnessError {
-  static override readonly brand = "NotLoopbackError";
-
-  constructor(readonly host: string) {
-    super("not_loopback", `"${shortText(host)}" is not a loopback address: use 127.0.0.1 or ::1`);
   }
 }

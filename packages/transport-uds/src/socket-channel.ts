@@ -2,7 +2,6 @@ import type { Socket } from "node:net";
 import { systemErrorCode } from "@harnesskit/node-kit";
 import {
   type Channel,
-  type Codec,
   createByteChannel,
   createStreamPipe,
   lengthPrefixCodec,
@@ -11,13 +10,10 @@ import {
 } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
 
-/** How messages are framed: four bytes of length before each, or a line for each. */
-export type Framing = "length-prefix" | "newline";
-
 /** Options of both sides of a connection. */
 export interface SocketChannelOptions {
-  /** How messages are framed; both sides must agree. @default "length-prefix" */
-  readonly framing?: Framing | undefined;
+  /** Four bytes of length before each message, or a line for each; both sides must agree. @default "length-prefix" */
+  readonly framing?: "length-prefix" | "newline" | undefined;
   /** Bytes of one message. @default 4194304 (4 MiB) */
   readonly maxFrameBytes?: number | undefined;
   /** How deep a message may nest. @default as the codec's */
@@ -30,24 +26,15 @@ export interface SocketChannelOptions {
   readonly clock?: Clock | undefined;
 }
 
-/** Options of a server. */
-export interface SocketListenerOptions extends SocketChannelOptions {
-  /** Connections at one time; further ones are closed at once and counted. @default 1024 */
-  readonly maxConnections?: number | undefined;
-  /** Reports that the system gives no more connections, as without file descriptors: once until it gives one. @default no report */
-  readonly onError?: ((error: TransportError) => void) | undefined;
-}
-
-/** Options of a client. */
-export interface SocketTransportOptions extends SocketChannelOptions {
-  /** How long connecting may take. @default 5000 */
-  readonly connectTimeoutMs?: number | undefined;
-}
-
-const codecOf = (options: SocketChannelOptions): Codec => {
-  const { framing = "length-prefix" } = options;
-  return framing === "newline" ? newlineCodec(options) : lengthPrefixCodec(options);
-};
+/** The names of {@link SocketChannelOptions}. */
+export const channelOptionNames = {
+  framing: { "length-prefix": true, newline: true },
+  maxFrameBytes: false,
+  maxDepth: false,
+  maxBufferedBytes: false,
+  closeTimeoutMs: false,
+  clock: false,
+} as const;
 
 const broken = (cause: unknown): TransportError => {
   const code = systemErrorCode(cause);
@@ -55,15 +42,13 @@ const broken = (cause: unknown): TransportError => {
   return code === undefined ? new TransportError(text) : new TransportError(`${text} (${code})`, { cause });
 };
 
-/**
- * Makes a channel of each connected socket that allows half-open connections. Throws `invalid_argument` for options that
- * cannot be used.
- */
+/** Makes a channel of each connected socket that allows half-open connections. Throws `invalid_argument` for invalid options. */
 export const socketChannels = <Context>(
   options: SocketChannelOptions,
-): ((socket: Socket, context: Context) => Channel<Context>) => {
-  const codec = codecOf(options);
-  return (socket, context) => {
+  context: Context,
+): ((socket: Socket) => Channel<Context>) => {
+  const codec = options.framing === "newline" ? newlineCodec(options) : lengthPrefixCodec(options);
+  return (socket) => {
     const pipe = createStreamPipe({
       input: socket,
       output: socket,

@@ -21,7 +21,9 @@ const bytesOf = (path: string): number => Buffer.byteLength(path);
 
 const absoluteSocket = (path: string): string => {
   if (process.platform === "win32") {
-    throw new TransportError("Windows has no Unix sockets that guard themselves: use TCP");
+    throw new TransportError(
+      "Windows has no Unix sockets that guard themselves: use standard streams or HTTP",
+    );
   }
   if (path === "" || path.includes("\0")) {
     throw new InvalidArgumentError("a socket path must not be empty and must not contain NUL");

@@ -1,1 +1,1 @@
-export { createTcpListener, createUnixListener, createUnixTransport } from "../src/index.ts";
+export { createUnixListener, createUnixTransport } from "../src/index.ts";

@@ -1,14 +1,22 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
 import { join } from "node:path";
-import { RequestCancelledError, TransportError } from "@harnesskit/wire";
+import { type Channel, createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { linkedModule } from "../../../scripts/lib/test-kit.ts";
-import { createTcpTransport, createUnixTransport } from "../src/index.ts";
-import { isOwnEcho } from "../src/loopback.ts";
-import { leaveStaleSocket, plainServer, rejection, temporaryDirectory } from "./support.ts";
+import { createUnixListener, createUnixTransport } from "../src/index.ts";
+import {
+  ask,
+  connectWithSocket,
+  echo,
+  leaveStaleSocket,
+  plainServer,
+  rawSocket,
+  record,
+  rejection,
+  temporaryDirectory,
+} from "./support.ts";
 
 describe("a socket that cannot be reached", () => {
   it("is named, with what to do", async () => {
@@ -30,21 +38,6 @@ describe("a socket that cannot be reached", () => {
       expect(error).toMatchObject({ code: "transport_failed", message: sentence });
       expect(error.cause).toHaveProperty("code");
     }
-  });
-
-  it("is named for TCP too", async () => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as { port: number };
-    server.close();
-    await once(server, "close");
-    const error = await rejection(createTcpTransport({ port }).connect());
-    expect(error).toBeInstanceOf(TransportError);
-    expect(error).toMatchObject({
-      code: "transport_failed",
-      message: `nothing listens on tcp:127.0.0.1:${port}: start the server or pass its port`,
-    });
   });
 
   it("leaves the modules that are loaded afterwards alone", async () => {
@@ -94,25 +87,63 @@ describe("connecting", () => {
     server.close();
     await once(server, "close");
   });
+});
 
-  it("notices a TCP connection of a socket with itself", async () => {
-    const probe = createServer();
-    probe.listen(0, "127.0.0.1");
-    await once(probe, "listening");
-    const { port } = probe.address() as { port: number };
-    const ordinary = connect({ port, host: "127.0.0.1" });
-    await once(ordinary, "connect");
-    expect(isOwnEcho(ordinary)).toBe(false);
-    ordinary.destroy();
-    probe.close();
-    await once(probe, "close");
+/** A listener in a directory of its own, whose first channel the test gets and whose others echo. */
+const serve = async (options: { readonly closeTimeoutMs?: number } = {}) => {
+  const directory = await temporaryDirectory();
+  const path = join(directory.path, "s");
+  const listener = createUnixListener({ path, ...options });
+  const first = createDeferred<Channel<unknown>>();
+  let count = 0;
+  await listener.listen((channel) => (count++ === 0 ? first.resolve(channel) : echo(channel)));
+  return {
+    path,
+    listener,
+    first: first.promise,
+    async [Symbol.asyncDispose]() {
+      await listener.close();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+};
 
-    const echo = connect({ port, localPort: port, host: "127.0.0.1" });
-    const outcome = await once(echo, "connect").then(
-      () => "itself",
-      () => "refused",
+describe("the end of a connection", () => {
+  it("may be a reset: transport_failed, and pending sends are settled", async () => {
+    await using server = await serve();
+    const { channel, socket } = await connectWithSocket(createUnixTransport({ path: server.path }));
+    const accepted = await server.first;
+    const log = record(accepted, { onEnd: () => {} });
+    // What the client leaves unread makes its end a reset.
+    const pending = Array.from({ length: 4 }, () =>
+      rejection(accepted.send({ fill: "x".repeat(1024 * 1024) })),
     );
-    expect(isOwnEcho(echo)).toBe(outcome === "itself");
-    echo.destroy();
+    await once(socket, "readable");
+    socket.destroy();
+    const { error } = await accepted.closed;
+    expect(error).toBeInstanceOf(TransportError);
+    expect(error).toMatchObject({ code: "transport_failed" });
+    expect(error?.message).toMatch(
+      /^the connection broke off: the other side is gone \((?:ECONNRESET|EPIPE)\)$/,
+    );
+    for (const rejected of await Promise.all(pending)) {
+      expect(["transport_failed", "connection_closed"]).toContain(rejected.code);
+    }
+    expect(log.closed).toEqual({ error });
+    expect(await rejection(accepted.send(1))).toMatchObject({ code: "connection_closed" });
+    record(channel);
+    expect((await channel.closed).error).toMatchObject({ code: "transport_failed" });
+    expect(await ask(createUnixTransport({ path: server.path }), "next")).toBe("next");
+  });
+
+  it("does not wait for a client that never ends", async () => {
+    await using server = await serve({ closeTimeoutMs: 20 });
+    const socket = await rawSocket(server.path);
+    const accepted = await server.first;
+    const log = record(accepted);
+    await server.listener.close();
+    expect(log.closed).toEqual({});
+    expect(server.listener.connections).toBe(0);
+    socket.destroy();
   });
 });

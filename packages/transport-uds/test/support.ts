@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import type { Channel, CloseReason, HarnessError, Transport } from "@harnesskit/wire";
 import { expect } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import type { SocketListener } from "../src/index.ts";
+import type { UnixListener } from "../src/index.ts";
 
 /** A private directory that is gone after the scope. */
 export const temporaryDirectory = async () => {
@@ -76,7 +76,7 @@ export const rejection = async (promise: Promise<unknown>): Promise<HarnessError
 };
 
 /** Closes the listener after the scope. */
-export const closing = <Context>(listener: SocketListener<Context>) => ({
+export const closing = (listener: UnixListener) => ({
   [Symbol.asyncDispose]: () => listener.close(),
 });
 

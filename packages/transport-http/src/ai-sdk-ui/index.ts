@@ -1,2 +1,2 @@
-export { type ChatHandlerLimits, type ChatHandlerOptions, createChatHandler } from "./chat-handler.ts";
-export { type PageMessage, type PageRequest, sendLastMessage } from "./send-last-message.ts";
+export { type ChatHandlerOptions, createChatHandler } from "./chat-handler.ts";
+export { sendLastMessage } from "./send-last-message.ts";

@@ -1,19 +1,3 @@
-/** What is read of a message of `useChat`. */
-export interface PageMessage {
-  readonly id: string;
-  readonly role: string;
-  readonly parts: readonly { readonly type: string }[];
-}
-
-/** What `DefaultChatTransport` is about to send. */
-export interface PageRequest<Message extends PageMessage> {
-  readonly id: string;
-  readonly messages: readonly Message[];
-  readonly trigger: string;
-  readonly messageId: string | undefined;
-  readonly body?: object | undefined;
-}
-
 /** The answer to an approval, or the output of a tool of the page. */
 const isAnswer = (part: object): boolean => {
   const { state, providerExecuted } = part as {
@@ -27,13 +11,25 @@ const isAnswer = (part: object): boolean => {
  * The `prepareSendMessagesRequest` of `DefaultChatTransport`, so that a request stays small however long the chat is: it sends the
  * message that counts alone, and of an assistant's message only what the user answered. The server has the rest.
  */
-export const sendLastMessage = <Message extends PageMessage>({
+export const sendLastMessage = <
+  Message extends {
+    readonly id: string;
+    readonly role: string;
+    readonly parts: readonly { readonly type: string }[];
+  },
+>({
   id,
   messages,
   trigger,
   messageId,
   body,
-}: PageRequest<Message>): { body: object } => {
+}: {
+  readonly id: string;
+  readonly messages: readonly Message[];
+  readonly trigger: string;
+  readonly messageId: string | undefined;
+  readonly body?: object | undefined;
+}): { body: object } => {
   const answered = messages.find((message) => message.role === "assistant" && message.id === messageId);
   const sent = (answered ? [answered] : messages.slice(-1)).map((message) =>
     message.role === "assistant" ? { ...message, parts: message.parts.filter(isAnswer) } : message,

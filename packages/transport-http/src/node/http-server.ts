@@ -10,9 +10,9 @@ import {
 import { checkNodeHttpServerOptions } from "../option-names.ts";
 import { type Authenticate, createTokenAuthenticate, type TokenPrincipal } from "../server/authenticate.ts";
 import { ExchangeCore } from "../server/exchange-core.ts";
-import { loopbackHosts } from "./loopback.ts";
+import { createSiteGuard } from "../server/site-rules.ts";
 import { bindServer, createNodeServer, hostAndPort } from "./node-server.ts";
-import { type HttpServerOptions, resolveServerOptions } from "./server-options.ts";
+import { type HttpServerOptions, resolveServerOptions, siteRulesOf } from "./server-options.ts";
 import { type TokenFile, writeTokenFile } from "./token-file.ts";
 import { Traffic } from "./traffic.ts";
 import {
@@ -51,32 +51,43 @@ export interface HttpServer<Principal = TokenPrincipal> extends AsyncDisposable 
   close(): Promise<void>;
 }
 
+const refuseAll: Authenticate<never> = () => ({ refused: "unauthorized" });
+
 class NodeHttpServer<Principal> implements HttpServer<Principal> {
   readonly #options: HttpServerOptions<Principal>;
   readonly #resolved: ReturnType<typeof resolveServerOptions>;
   readonly #clock: Clock;
   readonly #server: Server;
+  readonly #core: ExchangeCore<Principal>;
   readonly #traffic: Traffic<Principal>;
   readonly #endpoints = new Map<string, WebSocketEndpoint<Principal>>();
+  #authenticate: Authenticate<Principal>;
   #tokenFile: TokenFile | undefined;
   #address: AddressInfo | undefined;
-  #state: "idle" | "open" | "closing" = "idle";
   #listening: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions<Principal>) {
-    const { tls, routes = {}, fallback, clock = systemClock } = options;
+    const { tls, routes = {}, fallback, clock = systemClock, token, authenticate } = options;
     this.#options = options;
     this.#resolved = resolveServerOptions(options);
     this.#clock = clock;
+    this.#authenticate = authenticate ?? (token === undefined ? refuseAll : this.#byToken(token));
+    const { host, limits } = this.#resolved;
     // Everything that does not depend on the port is judged now and not first when it listens.
-    this.#createCore(["localhost"], "0".repeat(32));
-    this.#server = createNodeServer(this.#resolved.limits, tls);
-    this.#traffic = new Traffic(this.#server, tls !== undefined, {
+    this.#core = new ExchangeCore<Principal>({
+      ...options,
+      ...siteRulesOf(options, host, undefined),
+      routes,
+      limits,
+      authenticate: authenticate ?? ((request) => this.#authenticate(request)),
+    });
+    this.#server = createNodeServer(limits, tls);
+    this.#traffic = new Traffic(this.#server, this.#core, {
+      isTls: tls !== undefined,
       fallback,
-      isRoute: (path) => Object.hasOwn(routes, path),
       endpoints: this.#endpoints,
-      keepAliveMs: this.#resolved.limits.keepAliveMs,
+      keepAliveMs: limits.keepAliveMs,
       clock,
     });
   }
@@ -102,12 +113,12 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
   }
 
   get inFlight(): number {
-    return this.#traffic.core?.inFlight ?? 0;
+    return this.#core.inFlight;
   }
 
   listen(): Promise<void> {
-    if (this.#state !== "idle") return Promise.reject(new InvalidArgumentError("a server listens once"));
-    this.#state = "open";
+    if (this.#listening !== undefined || this.#closing !== undefined)
+      return Promise.reject(new InvalidArgumentError("a server listens once"));
     this.#listening = this.#listen();
     return this.#listening;
   }
@@ -116,11 +127,10 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     if (this.#endpoints.has(options.path)) {
       throw new InvalidArgumentError(`the path ${options.path} has a WebSocket listener already`);
     }
-    const clock = options.clock ?? this.#clock;
-    const endpoint = new WebSocketEndpoint<Principal>({ ...options, clock }, ({ path }) =>
-      this.#endpoints.delete(path),
+    const endpoint = new WebSocketEndpoint<Principal>(options, this.#clock, () =>
+      this.#endpoints.delete(options.path),
     );
-    this.#endpoints.set(endpoint.path, endpoint);
+    this.#endpoints.set(options.path, endpoint);
     this.#traffic.takeUpgrades();
     return endpoint;
   }
@@ -138,57 +148,32 @@ class NodeHttpServer<Principal> implements HttpServer<Principal> {
     return this.#address && `${scheme}://${hostAndPort(this.#resolved.host, this.#address.port)}`;
   }
 
-  #createCore(ownHosts: readonly string[], ownToken: string): ExchangeCore<Principal> {
-    const { routes = {}, health, token, authenticate, allowedHosts = ownHosts } = this.#options;
-    const { allowedOrigins = [], allowOwnOrigin = false, publicOrigin, tls } = this.#options;
-    const publicOrigins = publicOrigin === undefined ? [] : [publicOrigin];
-    const ownOrigins = allowOwnOrigin
-      ? [...ownHosts.map((name) => `${tls ? "https" : "http"}://${name}`), ...publicOrigins]
-      : [];
-    const asked = health === false ? undefined : health?.ready;
-    const ready = async () => this.#state === "open" && (asked === undefined || (await asked()));
-    const byToken = (): Authenticate<unknown> => createTokenAuthenticate(token ?? ownToken);
-    return new ExchangeCore<Principal>(
-      {
-        ...this.#options,
-        allowedOrigins: [...allowedOrigins, ...ownOrigins],
-        health: health === false ? false : { ...health, ready },
-      },
-      {
-        limits: this.#resolved.limits,
-        routes,
-        allowedHosts: [...allowedHosts, ...publicOrigins.map((origin) => new URL(origin).host)],
-        authenticate: authenticate ?? (byToken() as Authenticate<Principal>),
-      },
-    );
+  /** Without `authenticate`, the principal is the token's. */
+  #byToken(token: string): Authenticate<Principal> {
+    return createTokenAuthenticate(token) as Authenticate<unknown> as Authenticate<Principal>;
   }
 
   async #listen(): Promise<void> {
     const { host, port } = this.#resolved;
-    const { token, tokenFile, authenticate, tls } = this.#options;
+    const { token, tokenFile, authenticate, onError } = this.#options;
     try {
-      if (token === undefined && authenticate === undefined)
+      if (token === undefined && authenticate === undefined) {
         this.#tokenFile = await writeTokenFile(tokenFile);
-      if (this.#isClosing()) throw new ConnectionClosedError("the server was closed while it was opened");
+        this.#authenticate = this.#byToken(this.#tokenFile.token);
+      }
+      if (this.#closing !== undefined)
+        throw new ConnectionClosedError("the server was closed while it was opened");
       this.#address = await bindServer(this.#server, host, port, (error) =>
-        this.#options.onError?.(error, { path: "", transport: "http" }),
+        onError?.(error, { path: "", transport: "http" }),
       );
+      this.#core.guard = createSiteGuard(siteRulesOf(this.#options, host, this.#address.port));
     } catch (error) {
-      this.#state = "closing";
       await this.#tokenFile?.remove();
       throw error;
     }
-    const hosts = loopbackHosts(host, this.#address.port, tls !== undefined);
-    this.#traffic.core = this.#createCore(hosts, this.#tokenFile?.token ?? "");
-  }
-
-  /** Hides from the compiler that the state was checked before: it may have changed since. */
-  #isClosing(): boolean {
-    return this.#state === "closing";
   }
 
   async #close(): Promise<void> {
-    this.#state = "closing";
     await this.#listening?.catch(() => {});
     this.#traffic.stop();
     const stopped = new Promise<void>((resolve) => this.#server.close(() => resolve()));

@@ -4,14 +4,17 @@ import type { AddressInfo } from "node:net";
 import { reportLostConnections, systemErrorCode } from "@harnesskit/node-kit";
 import { HarnessError, TransportError } from "@harnesskit/wire";
 import type { HttpServerLimits } from "./limits.ts";
-import type { ServerTlsOptions } from "./server-options.ts";
+import type { HttpServerOptions } from "./server-options.ts";
 
 /** `127.0.0.1:8080`, `[::1]:8080`. */
 export const hostAndPort = (host: string, port: number): string =>
   `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
 /** Node's server with all its limits set. */
-export const createNodeServer = (options: HttpServerLimits, tls: ServerTlsOptions | undefined): Server => {
+export const createNodeServer = (
+  options: HttpServerLimits,
+  tls: HttpServerOptions<unknown>["tls"],
+): Server => {
   const { headersTimeoutMs, bodyTimeoutMs, keepAliveMs, maxHeaderBytes, maxConnections } = options;
   const settings = {
     maxHeaderSize: maxHeaderBytes,

@@ -1,15 +1,10 @@
+import { BlockList, isIP } from "node:net";
 import type { SecureContextOptions, TlsOptions } from "node:tls";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import type { Authenticate } from "../server/authenticate.ts";
 import type { HttpContext } from "../server/context.ts";
 import type { ExchangeRoute, HandlerOptions } from "../server/handler-options.ts";
 import { type HttpServerLimits, httpServerLimits } from "./limits.ts";
-import { assertBindable } from "./loopback.ts";
-
-/** What the server shows and asks for where it speaks TLS. */
-export interface ServerTlsOptions
-  extends Pick<SecureContextOptions, "cert" | "key" | "ca">,
-    Pick<TlsOptions, "requestCert"> {}
 
 /** Serves what no route does, after the same checks of host, origin and credentials. */
 export type FallbackHandler<Principal> = (
@@ -43,16 +38,31 @@ export interface HttpServerOptions<Principal> extends Omit<HandlerOptions, "limi
    * `allowOwnOrigin` is set, its pages too. @default none
    */
   readonly publicOrigin?: string | undefined;
-  /** @default plain HTTP */
-  readonly tls?: ServerTlsOptions | undefined;
+  /** The certificate and its key, or what else a server of Node takes for TLS. @default plain HTTP */
+  readonly tls?:
+    | (Pick<SecureContextOptions, "cert" | "key" | "ca"> & Pick<TlsOptions, "requestCert">)
+    | undefined;
   /** @default see each limit */
   readonly limits?: Partial<HttpServerLimits> | undefined;
 }
 
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+const isLoopbackAddress = (host: string): boolean =>
+  !host.includes("%") && loopback.check(host, isIP(host) === 4 ? "ipv4" : "ipv6");
+
 /** The options that have defaults, with these. Throws `invalid_argument`. */
 export const resolveServerOptions = <Principal>(options: HttpServerOptions<Principal>) => {
   const { host = "127.0.0.1", port = 0, allowRemote = false } = options;
-  assertBindable(host, allowRemote);
+  if (isIP(host) === 0)
+    throw new InvalidArgumentError("host is an address, as 127.0.0.1 or ::1, and no name");
+  if (!allowRemote && !isLoopbackAddress(host)) {
+    throw new InvalidArgumentError(
+      `${host} is open to other machines: pass allowRemote: true with allowedHosts, and use TLS, if that is meant`,
+    );
+  }
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new InvalidArgumentError("port is a whole number from 0 to 65535");
   }
@@ -64,4 +74,33 @@ export const resolveServerOptions = <Principal>(options: HttpServerOptions<Princ
   const ways = [options.token, options.tokenFile, options.authenticate].filter((way) => way !== undefined);
   if (ways.length > 1) throw new InvalidArgumentError("pass one of token, tokenFile and authenticate");
   return { host, port, limits: httpServerLimits.resolve(options.limits) };
+};
+
+/**
+ * The hosts and origins that requests may come to and from. `port` is undefined before it is known: then only what was
+ * given is judged.
+ */
+export const siteRulesOf = <Principal>(
+  options: HttpServerOptions<Principal>,
+  host: string,
+  port: number | undefined,
+) => {
+  const { allowedHosts, allowedOrigins = [], allowOwnOrigin = false, publicOrigin, tls } = options;
+  const scheme = tls ? "https" : "http";
+  const own = loopbackHosts(host, port, scheme);
+  const ownOrigins = allowOwnOrigin ? own.map((name) => `${scheme}://${name}`) : [];
+  const published = publicOrigin === undefined ? [] : [publicOrigin];
+  return {
+    allowedHosts: [...(allowedHosts ?? own), ...published.map((origin) => new URL(origin).host)],
+    allowedOrigins: [...allowedOrigins, ...ownOrigins, ...(allowOwnOrigin ? published : [])],
+  };
+};
+
+/** The names of this machine for itself, with the port. Port 80 is left out of URLs, and 443 with TLS. */
+const loopbackHosts = (host: string, port: number | undefined, scheme: "http" | "https"): string[] => {
+  if (port === undefined) return ["localhost"];
+  const names = [...new Set(["localhost", "127.0.0.1", "[::1]", host.includes(":") ? `[${host}]` : host])];
+  const withPort = names.map((name) => `${name}:${port}`);
+  // A bare name would stand for any port: it is allowed where it means this one.
+  return port === (scheme === "https" ? 443 : 80) ? [...withPort, ...names] : withPort;
 };

@@ -5,7 +5,6 @@ import type { Duplex } from "node:stream";
 import { systemErrorCode } from "@harnesskit/node-kit";
 import type { Clock } from "@harnesskit/wire";
 import { commonHeaders, refuseWith } from "../server/answers.ts";
-import type { HttpContext } from "../server/context.ts";
 import type { ExchangeCore } from "../server/exchange-core.ts";
 import type { Answer } from "../server/request-view.ts";
 import { toNodeHandler } from "./node-handler.ts";
@@ -15,23 +14,17 @@ import type { WebSocketEndpoint } from "./web-socket-listener.ts";
 import { refuseUpgrade, writeAnswer } from "./write-answer.ts";
 
 export interface TrafficOptions<Principal> {
+  readonly isTls: boolean;
   readonly fallback: FallbackHandler<Principal> | undefined;
-  readonly isRoute: (path: string) => boolean;
   readonly endpoints: ReadonlyMap<string, WebSocketEndpoint<Principal>>;
   readonly keepAliveMs: number;
   readonly clock: Clock;
 }
 
-interface Served<Principal> {
-  readonly core: ExchangeCore<Principal>;
+interface Served {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   readonly request: NodeRequest;
-}
-
-interface AdmittedUpgrade<Principal> {
-  readonly endpoint: WebSocketEndpoint<Principal>;
-  readonly context: HttpContext<Principal>;
 }
 
 const faultStatus = (code: string | undefined): number => {
@@ -39,40 +32,31 @@ const faultStatus = (code: string | undefined): number => {
   return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
 };
 
-/** The other side of a connection: of TLS, its two sockets have the same. */
-const remoteOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
-
 /** Takes the requests and upgrades of Node's server, and sends what the rules answer. */
 export class Traffic<Principal> {
   readonly #server: Server;
+  readonly #core: ExchangeCore<Principal>;
   readonly #options: TrafficOptions<Principal>;
   /** The connections, each with the requests that are handled on it. */
   readonly #connections = new Map<Duplex, Set<NodeRequest>>();
   /** The same of TCP: of TLS, Node reports a connection as two sockets, and the upper one after its handshake. */
   readonly #sockets = new Set<Socket>();
-  /** The TCP sockets whose handshake of TLS is not over. */
-  readonly #handshakes = new Map<string, Socket>();
-  /** Set once the server is bound: some of the rules depend on the port. */
-  core: ExchangeCore<Principal> | undefined;
   /** Connections that close behind a request: nothing that comes after it is handled (RFC 9112, 9.6). */
   readonly #ending = new WeakSet<Duplex>();
   #isClosing = false;
-  #answered: { readonly served: Served<Principal>; readonly answer: Answer }[] = [];
+  #answered: { readonly served: Served; readonly answer: Answer }[] = [];
 
-  constructor(server: Server, isTls: boolean, options: TrafficOptions<Principal>) {
+  constructor(server: Server, core: ExchangeCore<Principal>, options: TrafficOptions<Principal>) {
     this.#server = server;
+    this.#core = core;
     this.#options = options;
     // Otherwise Node ends its side as soon as the client ends its own, and answers of the same turn are lost.
     (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
     server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
-      if (!isTls) return;
-      const remote = remoteOf(socket);
-      this.#handshakes.set(remote, socket);
-      socket.once("close", () => this.#handshakes.delete(remote));
     });
-    server.on(isTls ? "secureConnection" : "connection", (socket: Socket) => this.#connected(socket));
+    server.on(options.isTls ? "secureConnection" : "connection", (socket: Socket) => this.#connected(socket));
     server.on("clientError", (error, socket) => this.#refuseFault(socket, systemErrorCode(error)));
     server.on("request", (request, response) => this.#serve(request, response));
     server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
@@ -92,7 +76,7 @@ export class Traffic<Principal> {
   takeUpgrades(): void {
     if (this.#server.listenerCount("upgrade") > 0) return;
     this.#server.on("upgrade", (request, socket, head) => {
-      this.#takeOver(socket, () => void this.#upgrade(request, socket as Socket, head));
+      this.#takeOver(socket, (requests) => void this.#upgrade(request, socket as Socket, head, requests));
     });
   }
 
@@ -101,10 +85,9 @@ export class Traffic<Principal> {
     this.#isClosing = true;
   }
 
-  /** Closes the connections without a request, and those whose handshake of TLS is not over. */
+  /** Closes the connections without a request. */
   closeIdle(): void {
     for (const [socket, requests] of this.#connections) if (requests.size === 0) socket.destroy();
-    for (const socket of this.#handshakes.values()) socket.destroy();
   }
 
   /** Aborts all requests and closes all connections at once. */
@@ -114,7 +97,6 @@ export class Traffic<Principal> {
   }
 
   #connected(socket: Socket): void {
-    this.#handshakes.delete(remoteOf(socket));
     const requests = new Set<NodeRequest>();
     this.#connections.set(socket, requests);
     socket.once("close", () => {
@@ -139,22 +121,18 @@ export class Traffic<Principal> {
   }
 
   /** Runs what takes a connection over. A client waits for the answers before it (RFC 6455, 4.1). */
-  #takeOver(socket: Duplex, run: () => void): void {
+  #takeOver(socket: Duplex, run: (requests: Set<NodeRequest>) => void): void {
+    const requests = this.#connections.get(socket);
     socket.on("error", () => {});
-    if (this.#connections.get(socket)?.size === 0) run();
+    if (requests?.size === 0) run(requests);
     else socket.destroy();
   }
 
   /** Each request runs in an async context of its own: Node has one for all requests of a connection. */
   #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): void {
-    const { core } = this;
     const { socket } = incoming;
     const requests = this.#connections.get(socket);
-    if (!core || !requests) {
-      response.destroy();
-      return;
-    }
-    if (this.#ending.has(socket)) return;
+    if (!requests || this.#ending.has(socket)) return;
     if (!response.shouldKeepAlive) this.#ending.add(socket);
     const request = new NodeRequest(incoming, response, beforeBody);
     requests.add(request);
@@ -163,42 +141,36 @@ export class Traffic<Principal> {
       requests.delete(request);
       if (this.#isClosing && requests.size === 0) socket.destroySoon();
     });
-    const served = { core, incoming, response, request };
+    const served = { incoming, response, request };
     new AsyncResource("HarnessKitRequest").runInAsyncScope(() => void this.#answer(served));
   }
 
-  async #answer(served: Served<Principal>): Promise<void> {
-    const { core, request, incoming } = served;
-    const { fallback, isRoute } = this.#options;
+  async #answer(served: Served): Promise<void> {
+    const { request, incoming } = served;
+    const core = this.#core;
     const { path } = request;
-    const isOwn = path === undefined || isRoute(path);
+    const isOwn = path === undefined || core.isOwn(path);
     if (hasDoubleHeaders(incoming)) this.#write(served, core.finish(request, refuseWith(400)));
     else if (this.#isClosing && isOwn) this.#write(served, core.finish(request, refuseWith(503)));
-    else {
-      const answer = await core.answer(request);
-      if (!fallback || isOwn || answer.status !== 404) this.#send(served, answer);
-      else await this.#fallBack(served, fallback, path);
-    }
+    else if (isOwn || !this.#options.fallback || core.guard.check(request))
+      this.#send(served, await core.answer(request));
+    else await this.#fallBack(served, this.#options.fallback);
   }
 
   /** Serves a path that is not a route. */
-  async #fallBack(
-    served: Served<Principal>,
-    fallback: FallbackHandler<Principal>,
-    path: string,
-  ): Promise<void> {
-    const { core, request, incoming, response } = served;
+  async #fallBack(served: Served, fallback: FallbackHandler<Principal>): Promise<void> {
+    const { request, incoming, response } = served;
+    const core = this.#core;
     const { guard } = core;
     try {
-      const admitted = guard.preflight(request) ?? (await core.admit(request, "http", false));
-      if (!("principal" in admitted)) {
+      const admitted = guard.preflight(request) ?? (await core.admit(request, "http"));
+      if ("status" in admitted) {
         core.refused(request, admitted, "http");
         this.#write(served, core.finish(request, admitted));
         return;
       }
-      const context = { transport: "http", ...core.contextOf(request, path, admitted) } as const;
       const serve = async (asked: Request) => {
-        const own = await fallback(asked, context);
+        const own = await fallback(asked, admitted);
         const shown = new Headers(own.headers);
         for (const [name, value] of Object.entries(guard.corsHeaders(request))) shown.set(name, value);
         return new Response(own.body, { status: own.status, headers: shown });
@@ -211,7 +183,7 @@ export class Traffic<Principal> {
   }
 
   /** Answers of one turn of the event loop are written together: the receiver's process wakes up once for all. */
-  #send(served: Served<Principal>, answer: Answer): void {
+  #send(served: Served, answer: Answer): void {
     if (!served.incoming.complete || this.#isClosing) {
       this.#write(served, answer);
       return;
@@ -225,7 +197,7 @@ export class Traffic<Principal> {
   }
 
   /** A failure here closes this connection only. */
-  #write({ core, request, incoming, response }: Served<Principal>, answer: Answer): void {
+  #write({ request, incoming, response }: Served, answer: Answer): void {
     const { clock, keepAliveMs } = this.#options;
     // The last of those that wait on the connection closes it.
     const isLast = this.#isClosing && this.#connections.get(incoming.socket)?.size === 1;
@@ -233,26 +205,26 @@ export class Traffic<Principal> {
       const options = { clock, keepAliveMs: isLast ? undefined : keepAliveMs };
       if (writeAnswer(incoming, response, answer, options)) this.#ending.add(incoming.socket);
     } catch (error) {
-      core.tell(error, request, "http");
+      this.#core.tell(error, request, "http");
       incoming.socket.destroy();
     }
   }
 
-  async #upgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
-    const { core } = this;
-    const requests = this.#connections.get(socket);
-    if (!core || !requests) {
-      socket.destroy();
-      return;
-    }
+  async #upgrade(
+    incoming: IncomingMessage,
+    socket: Socket,
+    head: Buffer,
+    requests: Set<NodeRequest>,
+  ): Promise<void> {
+    const core = this.#core;
     const request = new NodeRequest(incoming);
     requests.add(request);
     try {
-      const taken = await this.#admitUpgrade(core, request, incoming);
-      if ("status" in taken) {
-        core.refused(request, taken, "websocket");
-        refuseUpgrade(socket, core.finish(request, taken));
-      } else taken.endpoint.take({ request: incoming, socket, head, context: taken.context });
+      const admitted = await this.#admitUpgrade(request, incoming);
+      if ("status" in admitted) {
+        core.refused(request, admitted, "websocket");
+        refuseUpgrade(socket, core.finish(request, admitted));
+      } else admitted.endpoint.take(incoming, socket, head, admitted.context);
     } catch (error) {
       core.tell(error, request, "websocket");
       refuseUpgrade(socket, core.finish(request, refuseWith(500)));
@@ -261,22 +233,16 @@ export class Traffic<Principal> {
     }
   }
 
-  async #admitUpgrade(
-    core: ExchangeCore<Principal>,
-    request: NodeRequest,
-    incoming: IncomingMessage,
-  ): Promise<Answer | AdmittedUpgrade<Principal>> {
+  /** What takes an upgrade that passes the rules of hosts, origins and credentials; else its refusal. */
+  async #admitUpgrade(request: NodeRequest, incoming: IncomingMessage) {
     const { path } = request;
     if (hasDoubleHeaders(incoming) || path === undefined) return refuseWith(400);
-    const refused = core.guard.check(request);
+    const refused = this.#core.guard.check(request);
     if (refused) return refused;
     const endpoint = this.#options.endpoints.get(path);
     if (!endpoint) return refuseWith(404);
-    const admitted = await core.admit(request, "websocket", endpoint.acceptQueryCredentials);
-    if (!("principal" in admitted)) return admitted;
-    const busy = this.#isClosing ? refuseWith(503) : endpoint.refuse();
-    if (busy) return busy;
-    const context = core.contextOf(request, path, admitted);
-    return { endpoint, context: { transport: "websocket", ...context } };
+    const context = await this.#core.admit(request, "websocket");
+    if ("status" in context) return context;
+    return (this.#isClosing ? refuseWith(503) : endpoint.refuse()) ?? { endpoint, context };
   }
 }

@@ -8,11 +8,11 @@ import { HttpStatusError } from "../errors.ts";
 import { checkNodeWebSocketTransportOptions } from "../option-names.ts";
 import {
   createSocketTransport,
-  type OpeningSocket,
   resolveSocketClient,
   type WebSocketClientContext,
   type WebSocketClientOptions,
 } from "../socket/connect-socket.ts";
+import type { FramePipe } from "../socket/frame-pipe.ts";
 import type { ClientTlsOptions } from "./http-exchange.ts";
 import { type NodeWebSocketLimits, nodeWebSocketLimits } from "./limits.ts";
 import { WsSocket, wsLimits } from "./ws-socket.ts";
@@ -53,30 +53,24 @@ export const createWebSocketTransport = (
   const target = inQuery ? withQueryCredentials(url, credentials) : url;
   const headers = checkedHeaders(options.headers ?? {}, inQuery ? undefined : credentials);
   const wsOptions = { ...wsLimits(limits), ...tls, headers, followRedirects: false };
-  const live = { ...limits, clock };
-
-  const open = ({ opened, failed }: OpeningSocket) => {
-    const ws = new WebSocket(target, wsOptions);
-    let raw: Socket | undefined;
-    const onError = (cause: Error) => failed(toHandshakeError(endpoint, cause));
-    ws.on("error", onError);
-    ws.on("unexpected-response", (_request, response: IncomingMessage) => {
-      response.on("error", () => {});
-      response.destroy();
-      failed(new HttpStatusError(endpoint, response.statusCode ?? 0));
+  const open = (abort: AbortSignal) =>
+    new Promise<FramePipe>((resolve, reject) => {
+      const ws = new WebSocket(target, wsOptions);
+      let raw: Socket | undefined;
+      abort.addEventListener("abort", () => ws.terminate(), { once: true });
+      ws.on("error", (cause: Error) => reject(toHandshakeError(endpoint, cause)));
+      ws.on("unexpected-response", (_request, response: IncomingMessage) => {
+        reject(new HttpStatusError(endpoint, response.statusCode ?? 0));
+        response.on("error", () => {});
+        response.destroy();
+        ws.terminate();
+      });
+      ws.on("upgrade", (response) => {
+        raw = response.socket;
+      });
+      ws.on("open", () => {
+        if (raw) resolve(new WsSocket(ws, raw, { ...limits, clock }));
+      });
     });
-    ws.on("upgrade", (response) => {
-      raw = response.socket;
-    });
-    ws.on("open", () => {
-      if (!raw) return;
-      ws.off("error", onError);
-      opened(new WsSocket(ws, raw, live));
-    });
-    return () => {
-      ws.on("error", () => {});
-      ws.terminate();
-    };
-  };
   return createSocketTransport(client, open);
 };

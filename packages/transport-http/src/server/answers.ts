@@ -13,12 +13,9 @@ const sentences = {
   503: "Too many requests at the moment: try again.",
 } as const;
 
-/** A status that is refused with a sentence of plain text. */
-export type RefusedStatus = keyof typeof sentences;
-
-/** A refusal in these words, which hold nothing of the server or the secret. */
-export const refuse = (
-  status: RefusedStatus,
+/** An answer in these words, which hold nothing of the server or the secret. */
+export const plainText = (
+  status: number,
   body: string,
   headers: Readonly<Record<string, string>> = {},
 ): Answer => ({
@@ -28,8 +25,11 @@ export const refuse = (
 });
 
 /** A refusal. It says nothing about the request, the server or the secret. */
-export const refuseWith = (status: RefusedStatus, headers: Readonly<Record<string, string>> = {}): Answer =>
-  refuse(
+export const refuseWith = (
+  status: keyof typeof sentences,
+  headers: Readonly<Record<string, string>> = {},
+): Answer =>
+  plainText(
     status,
     headers.allow === undefined
       ? sentences[status]
@@ -40,6 +40,9 @@ export const refuseWith = (status: RefusedStatus, headers: Readonly<Record<strin
 /** What a developer reads whose framework has parsed the body already. */
 export const bodyWasRead =
   "The body was read before this handler: mount it before parsers of bodies, such as express.json().";
+
+/** 503 for now. */
+export const busy = (): Answer => refuseWith(503, { "retry-after": "1" });
 
 /** 401 with the scheme that is asked for (RFC 9110, 11.6.1); `isShown` where there was a credential (RFC 6750, 3.1). */
 export const unauthorized = (isShown: boolean): Answer => {

@@ -20,49 +20,40 @@ export interface HttpExchangeContext<Principal = unknown> extends HttpContext<Pr
   readonly signal: AbortSignal;
 }
 
-/** The headers that a context shows by default. */
-export const defaultContextHeaders: readonly string[] = ["user-agent"];
-
 const secret = new Set(["authorization", "cookie", "proxy-authorization", "x-api-key"]);
 
 /** The names in lower case. Throws `invalid_argument` for headers that hold credentials. */
-export const checkedContextHeaders = (names: readonly string[]): readonly string[] =>
+export const checkedContextHeaders = (names: readonly string[] = ["user-agent"]): readonly string[] =>
   names.map((name) => {
     const lower = name.toLowerCase();
     if (!secret.has(lower)) return lower;
     throw new InvalidArgumentError(`contextHeaders: ${lower} holds a credential; read it in authenticate`);
   });
 
-/** The context of a request, without its transport. */
-export const toContext = <Principal>(
-  request: RequestView,
-  path: string,
-  { principal }: { readonly principal: Principal },
-  contextHeaders: readonly string[],
-): Omit<HttpContext<Principal>, "transport"> => {
-  const headers: Record<string, string> = {};
-  for (const name of contextHeaders) {
-    const value = request.header(name);
-    if (value !== undefined) headers[name] = value;
-  }
-  return { path, remoteAddress: request.remoteAddress, principal, headers };
-};
-
-/** The context of one exchange: its signal is created only for a handler that reads it. */
-export class ExchangeContext<Principal> implements HttpExchangeContext<Principal> {
-  readonly transport = "http";
+/** The context of a request. Its signal is created only for a handler that reads it. */
+export class RequestContext<Principal, Transport extends "http" | "websocket">
+  implements HttpContext<Principal>
+{
   readonly path: string;
   readonly remoteAddress: string | undefined;
-  readonly principal: Principal;
   readonly headers: Readonly<Record<string, string>>;
   readonly #request: RequestView;
 
-  constructor(request: RequestView, context: Omit<HttpContext<Principal>, "transport">) {
-    this.path = context.path;
-    this.remoteAddress = context.remoteAddress;
-    this.principal = context.principal;
-    this.headers = context.headers;
+  constructor(
+    request: RequestView,
+    readonly transport: Transport,
+    readonly principal: Principal,
+    contextHeaders: readonly string[],
+  ) {
+    this.path = request.path ?? "";
+    this.remoteAddress = request.remoteAddress;
     this.#request = request;
+    const headers: Record<string, string> = {};
+    for (const name of contextHeaders) {
+      const value = request.header(name);
+      if (value !== undefined) headers[name] = value;
+    }
+    this.headers = headers;
   }
 
   get signal(): AbortSignal {

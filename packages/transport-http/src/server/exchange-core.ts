@@ -13,67 +13,61 @@ import {
 } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import { assertPath } from "../check-options.ts";
+import type { HandlerLimits } from "../limits.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
-import { bodyWasRead, commonHeaders, jsonHeaders, refuse, refuseWith, unauthorized } from "./answers.ts";
 import {
-  type Authentication,
-  isAdmission,
-  RequestToJudge,
-  type ShownCredential,
-  shownCredential,
-} from "./authenticate.ts";
-import {
-  checkedContextHeaders,
-  defaultContextHeaders,
-  ExchangeContext,
-  type HttpContext,
-  type HttpExchangeContext,
-  toContext,
-} from "./context.ts";
+  bodyWasRead,
+  busy,
+  commonHeaders,
+  jsonHeaders,
+  plainText,
+  refuseWith,
+  unauthorized,
+} from "./answers.ts";
+import { type Authenticate, isAdmission, shownCredential } from "./authenticate.ts";
+import { checkedContextHeaders, type HttpExchangeContext, RequestContext } from "./context.ts";
 import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
-import type { CoreSetup, ExchangeRoute, HandlerOptions } from "./handler-options.ts";
-import { createHealthRules, type HealthRules } from "./health.ts";
-import { sendableHeaders } from "./reply-headers.ts";
+import type { ExchangeRoute, HandlerOptions } from "./handler-options.ts";
 import type { Answer, BodyProblem, RequestView } from "./request-view.ts";
-import { createSiteGuard, type SiteGuard } from "./site-rules.ts";
+import { createSiteGuard, type SiteGuard, type SiteRules } from "./site-rules.ts";
 
-/** The principal, or the refusal. */
-export type Admission<Principal> = { readonly principal: Principal } | Answer;
+/** Answers 200, without credentials, while messages are taken. */
+export const healthPath = "/healthz";
+
+/** What a server makes its rules of. */
+export interface CoreOptions<Principal>
+  extends Omit<HandlerOptions, "limits">,
+    Pick<SiteRules, "allowedHosts" | "allowHostOrigins"> {
+  readonly routes: Readonly<Record<string, ExchangeRoute<Principal>>>;
+  readonly authenticate: Authenticate<Principal>;
+  readonly limits: HandlerLimits;
+}
 
 const problemStatus = { too_large: 413, too_slow: 408, gone: 400 } as const;
 
-const toAdmission = <Principal>(
-  found: Authentication<Principal>,
-  credential: ShownCredential | undefined,
-): Admission<Principal> => {
-  if (isAdmission(found)) return found;
-  return found.refused === "forbidden" ? refuseWith(403) : unauthorized(credential !== undefined);
-};
+const namePattern = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+/** Visible ASCII, with spaces between: nothing that would end the header or be read differently by others. */
+const valuePattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** The rules of a server, from a request to its answer. Has no I/O of its own. */
 export class ExchangeCore<Principal> {
-  readonly guard: SiteGuard;
-  readonly #options: HandlerOptions;
-  readonly #setup: CoreSetup<Principal>;
+  guard: SiteGuard;
+  readonly #options: CoreOptions<Principal>;
   readonly #routes: ReadonlyMap<string, ExchangeRoute<Principal>>;
-  readonly #health: HealthRules;
   readonly #contextHeaders: readonly string[];
   readonly #clock: Clock;
   readonly #codec: MessageCodec;
   #inFlight = 0;
 
   /** Throws `invalid_argument`. */
-  constructor(options: HandlerOptions, setup: CoreSetup<Principal>) {
-    const { routes, authenticate, allowedHosts, allowHostOrigins = false, limits } = setup;
+  constructor(options: CoreOptions<Principal>) {
+    const { routes, authenticate, limits } = options;
     for (const path of Object.keys(routes)) assertPath(path);
     if (typeof authenticate !== "function") throw new InvalidArgumentError("authenticate is a function");
-    const { allowedOrigins = [], contextHeaders = defaultContextHeaders } = options;
-    this.guard = createSiteGuard({ allowedHosts, allowedOrigins, allowHostOrigins });
+    this.guard = createSiteGuard({ ...options, allowedOrigins: options.allowedOrigins ?? [] });
     this.#options = options;
-    this.#setup = setup;
     this.#routes = new Map(Object.entries(routes));
-    this.#health = createHealthRules(options.health);
-    this.#contextHeaders = checkedContextHeaders(contextHeaders);
+    this.#contextHeaders = checkedContextHeaders(options.contextHeaders);
     this.#clock = options.clock ?? systemClock;
     this.#codec = createMessageCodec({ maxFrameBytes: limits.maxBodyBytes, maxDepth: limits.maxDepth });
   }
@@ -81,6 +75,11 @@ export class ExchangeCore<Principal> {
   /** How many messages are being read or handled. */
   get inFlight(): number {
     return this.#inFlight;
+  }
+
+  /** Whether the server answers at this path by itself. */
+  isOwn(path: string): boolean {
+    return path === healthPath || this.#routes.has(path);
   }
 
   /** Answers one request. Never rejects. */
@@ -114,118 +113,116 @@ export class ExchangeCore<Principal> {
     callSafely(() => this.#options.onError?.(error, { path: request.path ?? "", transport }));
   }
 
-  /** The answer to a request whose body could not be read. */
-  unread(request: RequestView, problem: BodyProblem): Answer {
-    if (problem !== "read_before") return refuseWith(problemStatus[problem]);
-    this.tell(new InvalidArgumentError(bodyWasRead), request, "http");
-    return refuse(500, bodyWasRead);
-  }
-
-  /** Calls `authenticate`. Returns the principal, or the refusal. */
-  async admit(
+  /** Calls `authenticate`. Returns the context of a request that is admitted, or the refusal. */
+  async admit<Transport extends "http" | "websocket">(
     request: RequestView,
-    transport: "http" | "websocket",
-    acceptQuery: boolean,
-  ): Promise<Admission<Principal>> {
-    const { authenticate, limits } = this.#setup;
-    const credential = shownCredential(request, acceptQuery);
-    const asked = authenticate(new RequestToJudge(request, transport, credential));
-    if (!isThenable(asked)) return toAdmission(asked, credential);
-    const waiting = {
-      name: "authenticate",
-      timeoutMs: limits.bodyTimeoutMs,
-      clock: this.#clock,
-      holdsProcess: false,
-    };
-    const settled = await settleWithin(Promise.resolve(asked), waiting);
-    if (settled.status === "timed_out") {
-      this.tell(settled.error, request, transport);
-      return refuseWith(503, { "retry-after": "1" });
+    transport: Transport,
+  ): Promise<RequestContext<Principal, Transport> | Answer> {
+    const { authenticate, limits } = this.#options;
+    const credential = shownCredential(request, transport === "websocket");
+    const { path = "", remoteAddress } = request;
+    let found = authenticate({
+      ...{ transport, path, remoteAddress, credential },
+      header: (name) => request.header(name),
+      get signal() {
+        return request.signal;
+      },
+    });
+    if (isThenable(found)) {
+      const settled = await settleWithin(found, {
+        name: "authenticate",
+        timeoutMs: limits.bodyTimeoutMs,
+        clock: this.#clock,
+        holdsProcess: false,
+      });
+      if (settled.status === "timed_out") {
+        this.tell(settled.error, request, transport);
+        return busy();
+      }
+      if (settled.status !== "done") throw settled.error;
+      found = settled.value;
     }
-    if (settled.status !== "done") throw settled.error;
-    return toAdmission(settled.value, credential);
+    if (isAdmission(found))
+      return new RequestContext(request, transport, found.principal, this.#contextHeaders);
+    return found.refused === "forbidden" ? refuseWith(403) : unauthorized(credential !== undefined);
   }
 
-  /** What is known about the sender of a request that was admitted. */
-  contextOf(
+  /** The JSON message of a request, or the refusal; where it is not a message, what `onInvalid` returns. */
+  async readMessage(
     request: RequestView,
-    path: string,
-    admitted: { readonly principal: Principal },
-  ): Omit<HttpContext<Principal>, "transport"> {
-    return toContext(request, path, admitted, this.#contextHeaders);
+    onInvalid: (error: InvalidMessageError) => Answer | Promise<Answer>,
+  ): Promise<{ readonly message: unknown } | Answer> {
+    const { maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#options.limits;
+    const encoding = request.header("content-encoding");
+    if (!isJsonType(request.header("content-type"))) return refuseWith(415, { accept: "application/json" });
+    if (encoding !== undefined && encoding.toLowerCase() !== "identity") return refuseWith(415);
+    if ((toContentLength(request.header("content-length")) ?? 0) > maxBytes) return refuseWith(413);
+    const body = await request.readBody({ maxBytes, timeoutMs, clock: this.#clock });
+    if ("problem" in body) return this.#unread(request, body.problem);
+    try {
+      return { message: this.#codec.decode(body.bytes) };
+    } catch (error) {
+      if (!HarnessError.isInstance(error) || error.code !== "invalid_message") throw error;
+      return onInvalid(error as InvalidMessageError);
+    }
+  }
+
+  /** Runs one request. A stream is in flight until its end. Refuses with 503 what is over the limit. */
+  async inPlace(run: (leave: () => void) => Promise<Answer>): Promise<Answer> {
+    if (this.#inFlight >= this.#options.limits.maxInFlight) return busy();
+    this.#inFlight++;
+    const leave = () => void this.#inFlight--;
+    let isStream = false;
+    try {
+      const answer = await run(leave);
+      isStream = answer.stream !== undefined;
+      return answer;
+    } finally {
+      if (!isStream) leave();
+    }
+  }
+
+  /** An answer of server-sent events, to be sent with `eventHeaders`. `leave` is that of `inPlace`. */
+  eventText(messages: MessageStream, encode: (message: unknown) => string, leave: () => void): EventText {
+    const { streamPingMs: pingMs } = this.#options.limits;
+    return new EventText(messages, { encode, pingMs, clock: this.#clock, onEnd: leave });
   }
 
   async #answer(request: RequestView): Promise<Answer> {
     const { guard } = this;
-    const { limits } = this.#setup;
     const refused = guard.check(request);
     if (refused) return refused;
-    const { path } = request;
+    const { path, method } = request;
     if (path === undefined) return refuseWith(400);
-    const healthy = this.#health.answer(request);
-    if (healthy !== undefined) return healthy;
+    if (path === healthPath && (method === "GET" || method === "HEAD")) return plainText(200, "ok");
     const route = this.#routes.get(path);
-    if (!route) return refuseWith(404);
+    if (!route) return path === healthPath ? refuseWith(405, { allow: "GET, HEAD" }) : refuseWith(404);
     const preflight = guard.preflight(request);
     if (preflight) return preflight;
-    if (request.method !== "POST") return refuseWith(405, { allow: "POST" });
-    const admitted = await this.admit(request, "http", false);
-    if (!("principal" in admitted)) return admitted;
-    if (this.#inFlight >= limits.maxInFlight) return refuseWith(503, { "retry-after": "1" });
-    const encoding = request.header("content-encoding");
-    if (!isJsonType(request.header("content-type"))) return refuseWith(415, { accept: "application/json" });
-    if (encoding !== undefined && encoding.toLowerCase() !== "identity") return refuseWith(415);
-    if ((toContentLength(request.header("content-length")) ?? 0) > limits.maxBodyBytes)
-      return refuseWith(413);
-    this.#inFlight++;
-    let isStream = false;
-    try {
-      const context = new ExchangeContext(request, this.contextOf(request, path, admitted));
-      const answer = await this.#exchange(request, route, context);
-      isStream = answer.stream !== undefined;
-      return answer;
-    } finally {
-      // A stream is in flight until its end.
-      if (!isStream) this.#inFlight--;
-    }
+    if (method !== "POST") return refuseWith(405, { allow: "POST" });
+    const context = await this.admit(request, "http");
+    if ("status" in context) return context;
+    return this.inPlace((leave) => this.#exchange(request, route, context, leave));
   }
 
   async #exchange(
     request: RequestView,
     route: ExchangeRoute<Principal>,
     context: HttpExchangeContext<Principal>,
+    leave: () => void,
   ): Promise<Answer> {
-    const { maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#setup.limits;
-    const body = await request.readBody({ maxBytes, timeoutMs, clock: this.#clock });
-    if ("problem" in body) return this.unread(request, body.problem);
-    let message: unknown;
-    try {
-      message = this.#codec.decode(body.bytes);
-    } catch (error) {
-      if (!HarnessError.isInstance(error) || error.code !== "invalid_message") throw error;
-      const reply: unknown = await route.malformed?.(error as InvalidMessageError, context);
+    const read = await this.readMessage(request, async (error) => {
+      const reply: unknown = await route.malformed?.(error, context);
       return reply === undefined ? refuseWith(400) : this.#reply(reply, route, context, request);
-    }
+    });
+    if ("status" in read) return read;
+    const { message } = read;
     const { handleStream } = route;
     const takesStream = handleStream !== undefined && acceptsEvents(request.header("accept"));
     const answer = await (takesStream ? handleStream(message, context) : route.handle(message, context));
-    if (isMessageStream(answer)) return this.#stream(answer, route, context, request);
-    return this.#reply(answer, route, context, request);
-  }
-
-  #stream(
-    messages: MessageStream,
-    route: ExchangeRoute<Principal>,
-    context: HttpExchangeContext<Principal>,
-    request: RequestView,
-  ): Answer {
+    if (!isMessageStream(answer)) return this.#reply(answer, route, context, request);
     const headers = { ...this.#replyHeaders(route, context, request), ...eventHeaders };
-    const stream = new EventText(messages, {
-      encode: (message) => this.#encode(message, route),
-      pingMs: this.#setup.limits.streamPingMs,
-      clock: this.#clock,
-      onEnd: () => this.#inFlight--,
-    });
+    const stream = this.eventText(answer, (each) => this.#encode(each, route), leave);
     return { status: 200, headers, stream };
   }
 
@@ -240,19 +237,38 @@ export class ExchangeCore<Principal> {
     return { status: 200, headers: { ...own, ...jsonHeaders }, body: this.#encode(reply, route) };
   }
 
-  /** Never throws: the message was handled, and its reply must be sent. */
+  /** The headers that can be sent. Never throws: the message was handled, and its reply must be sent. */
   #replyHeaders(
     route: ExchangeRoute<Principal>,
     context: HttpExchangeContext<Principal>,
     request: RequestView,
   ): Readonly<Record<string, string>> {
-    const tell = (error: unknown) => this.tell(error, request, "http");
+    const kept: Record<string, string> = {};
     try {
-      return sendableHeaders(route.replyHeaders?.(context), tell);
+      const given = route.replyHeaders?.(context);
+      for (const name in given) {
+        const lower = name.toLowerCase();
+        const value: unknown = given[name];
+        if (namePattern.test(lower) && typeof value === "string" && valuePattern.test(value))
+          kept[lower] = value;
+        else
+          this.tell(
+            new HarnessError("invalid_reply_header", "a reply's header must be a token and visible ASCII"),
+            request,
+            "http",
+          );
+      }
     } catch (error) {
-      tell(error);
-      return {};
+      this.tell(error, request, "http");
     }
+    return kept;
+  }
+
+  /** The answer to a request whose body could not be read. */
+  #unread(request: RequestView, problem: BodyProblem): Answer {
+    if (problem !== "read_before") return refuseWith(problemStatus[problem]);
+    this.tell(new InvalidArgumentError(bodyWasRead), request, "http");
+    return plainText(500, bodyWasRead);
   }
 
   #encode(reply: unknown, { unsendable }: ExchangeRoute<Principal>): string {

@@ -4,7 +4,7 @@ import { readStream } from "../read-body.ts";
 import { type Admission, authenticateOf, type TokenPrincipal } from "./authenticate.ts";
 import { ExchangeCore } from "./exchange-core.ts";
 import type { ExchangeRoute, HandlerOptions } from "./handler-options.ts";
-import type { AnswerStream, BodyLimits, ReadBody, RequestView } from "./request-view.ts";
+import type { Answer, AnswerStream, BodyLimits, ReadBody, RequestView } from "./request-view.ts";
 
 export type FetchHandlerOptions<Principal = TokenPrincipal> = HandlerOptions &
   ExchangeRoute<Principal> &
@@ -102,6 +102,14 @@ const toBody = (stream: AnswerStream, signal: AbortSignal): ReadableStream<Uint8
   );
 };
 
+export const toResponse = (
+  { status, headers, body, stream }: Answer,
+  request: FetchRequestView,
+): Response => {
+  if (stream) return new Response(toBody(stream, request.signal), { status, headers });
+  return new Response(request.method === "HEAD" ? null : (body ?? null), { status, headers });
+};
+
 /**
  * Serves an exchange as a web-standard handler, for Hono, Next, Express, Deno, Bun or a worker. One POST of one JSON
  * message is answered 200 with a JSON reply or 204 without; everything else has its status in the README's table.
@@ -112,19 +120,16 @@ export const createFetchHandler = <Principal = TokenPrincipal>(
   options: FetchHandlerOptions<Principal>,
 ): FetchHandler => {
   checkFetchHandlerOptions(options);
-  const { path, allowedHosts, handle } = options;
-  const { handleStream, malformed, unsendable, replyHeaders } = options;
-  const core = new ExchangeCore<Principal>(options, {
-    allowedHosts,
+  const { path, handle, handleStream, malformed, unsendable, replyHeaders } = options;
+  const core = new ExchangeCore<Principal>({
+    ...options,
     allowHostOrigins: true,
     limits: handlerLimits.resolve(options.limits),
     authenticate: authenticateOf(options),
     routes: { [path]: { handle, handleStream, malformed, unsendable, replyHeaders } },
   });
   return async (request, info) => {
-    const answer = await core.answer(new FetchRequestView(request, info));
-    const { status, headers, body, stream } = answer;
-    if (stream) return new Response(toBody(stream, request.signal), { status, headers });
-    return new Response(request.method === "HEAD" ? null : (body ?? null), { status, headers });
+    const view = new FetchRequestView(request, info);
+    return toResponse(await core.answer(view), view);
   };
 };

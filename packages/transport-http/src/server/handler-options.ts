@@ -1,9 +1,6 @@
 import type { Clock, HarnessError, InvalidMessageError } from "@harnesskit/wire";
 import type { HandlerLimits } from "../limits.ts";
-import type { Authenticate } from "./authenticate.ts";
 import type { HttpExchangeContext } from "./context.ts";
-import type { HealthOptions } from "./health.ts";
-import type { SiteRules } from "./site-rules.ts";
 
 /** The handler of the messages that are posted to one path. */
 export interface ExchangeRoute<Principal> {
@@ -37,23 +34,6 @@ export interface ExchangeRoute<Principal> {
     | undefined;
 }
 
-/** A request that was refused before it was handled: 401 for its credentials, 403 for its host, origin or principal. */
-export interface RefusedRequest {
-  readonly status: 401 | 403;
-  readonly transport: "http" | "websocket";
-  readonly path: string | undefined;
-  readonly remoteAddress: string | undefined;
-  /** The headers `Host` and `Origin`: untrusted text. */
-  readonly host: string | undefined;
-  readonly origin: string | undefined;
-}
-
-/** Receives the failures of which a client sees only a 500. */
-export type OnServerError = (
-  error: unknown,
-  request: { readonly path: string; readonly transport: string },
-) => void;
-
 /** What every server of exchanges can set. */
 export interface HandlerOptions {
   /** The origins whose pages may post, as `https://app.example`; without wildcards. @default none; a fetch handler also takes pages of its `allowedHosts` */
@@ -62,22 +42,27 @@ export interface HandlerOptions {
   readonly limits?: Partial<HandlerLimits> | undefined;
   /** Headers that the context shows, beside none that holds a credential. @default ["user-agent"] */
   readonly contextHeaders?: readonly string[] | undefined;
-  /** Paths that tell how the server is; `false` for none. @default `/healthz` and `/readyz` */
-  readonly health?: HealthOptions | false | undefined;
   /**
    * Receives the failures of which a client sees only a 500, and with an empty path that the system gives a server no more connections. What it
    * throws is ignored. @default ignores them
    */
-  readonly onError?: OnServerError | undefined;
-  /** Receives requests that were refused for their host, origin or credentials. What it throws is ignored. @default ignores them */
-  readonly onRefused?: ((request: RefusedRequest) => void) | undefined;
+  readonly onError?:
+    | ((error: unknown, request: { readonly path: string; readonly transport: string }) => void)
+    | undefined;
+  /**
+   * Receives requests that were refused before they were handled: 401 for their credentials, 403 for their host, origin or principal. `host`
+   * and `origin` are the headers: untrusted text. What it throws is ignored. @default ignores them
+   */
+  readonly onRefused?:
+    | ((request: {
+        readonly status: 401 | 403;
+        readonly transport: "http" | "websocket";
+        readonly path: string | undefined;
+        readonly remoteAddress: string | undefined;
+        readonly host: string | undefined;
+        readonly origin: string | undefined;
+      }) => void)
+    | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
-}
-
-/** What a server makes its rules of, beside its options. */
-export interface CoreSetup<Principal> extends Pick<SiteRules, "allowedHosts" | "allowHostOrigins"> {
-  readonly routes: Readonly<Record<string, ExchangeRoute<Principal>>>;
-  readonly authenticate: Authenticate<Principal>;
-  readonly limits: HandlerLimits;
 }

@@ -1,6 +1,6 @@
 import { displayText, InvalidArgumentError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { refuse } from "./answers.ts";
+import { plainText } from "./answers.ts";
 import type { Answer, RequestView } from "./request-view.ts";
 
 export interface SiteRules {
@@ -83,10 +83,10 @@ export const createSiteGuard = (rules: SiteRules): SiteGuard => {
     check(request) {
       const { authority } = request;
       if (!isAllowedHost(authority))
-        return refuse(403, `The host ${shown(authority)} is not in allowedHosts.`);
+        return plainText(403, `The host ${shown(authority)} is not in allowedHosts.`);
       const origin = request.header("origin");
       if (origin === undefined || origins.has(origin) || isOwnOrigin(origin, request)) return undefined;
-      return refuse(403, `The origin ${shown(origin)} is not in allowedOrigins.`);
+      return plainText(403, `The origin ${shown(origin)} is not in allowedOrigins.`);
     },
     corsHeaders,
     preflight(request) {

@@ -1,12 +1,5 @@
-import {
-  type Channel,
-  type Clock,
-  type HarnessError,
-  RequestCancelledError,
-  systemClock,
-  type Transport,
-  TransportError,
-} from "@harnesskit/wire";
+import { type Clock, systemClock, type Transport, TransportError } from "@harnesskit/wire";
+import { settleWithin } from "@harnesskit/wire/time";
 import { toClientUrl } from "../client-url.ts";
 import type { HttpCredentials } from "../credentials.ts";
 import type { WebSocketLimits } from "../limits.ts";
@@ -30,52 +23,23 @@ export interface WebSocketClientOptions {
 }
 
 /** The options with their defaults; `endpoint` is the URL without query and credentials. Throws `invalid_argument`. */
-export const resolveSocketClient = (options: WebSocketClientOptions, limits: WebSocketLimits) => {
-  const { clock = systemClock } = options;
-  return { ...toClientUrl(options.url, ["ws:", "wss:"]), limits, clock };
-};
+export const resolveSocketClient = <Limits extends WebSocketLimits>(
+  { url, clock = systemClock }: WebSocketClientOptions,
+  limits: Limits,
+) => ({ ...toClientUrl(url, ["ws:", "wss:"]), limits, clock });
 
-export interface OpeningSocket {
-  opened(socket: FramePipe): void;
-  failed(error: HarnessError): void;
-}
-
-/** A transport over a platform's way to open a socket: `open` begins, and returns what gives up. */
+/** A transport over a platform's way to open a socket, which gives up when its signal aborts. */
 export const createSocketTransport = (
   { endpoint, limits, clock }: ReturnType<typeof resolveSocketClient>,
-  open: (opening: OpeningSocket) => () => void,
-): Transport<WebSocketClientContext> => {
-  const connect = (signal: AbortSignal | undefined): Promise<Channel<WebSocketClientContext>> =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted) {
-        reject(new RequestCancelledError("connect", { cause: signal.reason }));
-        return;
-      }
-      let isSettled = false;
-      let giveUp = () => {};
-      const settle = () => {
-        isSettled = true;
-        cancelTimer();
-        signal?.removeEventListener("abort", onAbort);
-      };
-      const failed = (error: HarnessError) => {
-        if (isSettled) return;
-        settle();
-        giveUp();
-        reject(error);
-      };
-      const opened = (socket: FramePipe) => {
-        if (isSettled) return;
-        settle();
-        const context = { transport: "websocket", endpoint } as const;
-        resolve(createSocketChannel(socket, context, limits, clock).channel);
-      };
-      const onAbort = () => failed(new RequestCancelledError("connect", { cause: signal?.reason }));
-      const cancelTimer = clock.after(limits.connectTimeoutMs, () =>
-        failed(new TransportError(`${endpoint} did not answer within ${limits.connectTimeoutMs} ms`)),
-      );
-      signal?.addEventListener("abort", onAbort, { once: true });
-      giveUp = open({ opened, failed });
-    });
-  return { connect: ({ signal } = {}) => connect(signal) };
-};
+  open: (abort: AbortSignal) => Promise<FramePipe>,
+): Transport<WebSocketClientContext> => ({
+  async connect({ signal } = {}) {
+    const { connectTimeoutMs: timeoutMs } = limits;
+    const opened = await settleWithin(open, { name: "connect", timeoutMs, signal, clock });
+    if (opened.status === "timed_out")
+      throw new TransportError(`${endpoint} did not answer within ${timeoutMs} ms`);
+    if (opened.status !== "done") throw opened.error;
+    const context = { transport: "websocket", endpoint } as const;
+    return createSocketChannel(opened.value, context, limits, clock).channel;
+  },
+});

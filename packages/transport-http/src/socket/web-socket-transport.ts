@@ -5,11 +5,11 @@ import { type WebSocketLimits, webSocketLimits } from "../limits.ts";
 import { checkWebSocketTransportOptions } from "../option-names.ts";
 import {
   createSocketTransport,
-  type OpeningSocket,
   resolveSocketClient,
   type WebSocketClientContext,
   type WebSocketClientOptions,
 } from "./connect-socket.ts";
+import type { FramePipe } from "./frame-pipe.ts";
 import { PlatformSocket, type PlatformWebSocket } from "./platform-socket.ts";
 
 export interface PlatformTransportOptions extends WebSocketClientOptions {
@@ -47,29 +47,30 @@ export const createWebSocketTransport = (
   if (!Socket) throw new InvalidArgumentError("this platform has no WebSocket: pass one, or use ./node");
   const target = credentials ? withQueryCredentials(url, credentials).href : url.href;
 
-  const open = ({ opened, failed }: OpeningSocket) => {
-    let socket: PlatformWebSocket;
-    try {
-      socket = new Socket(target);
-    } catch {
-      // The platform's message may hold the URL, and that the credentials.
-      failed(new TransportError(`the platform opens no WebSocket to ${endpoint}`));
-      return () => {};
-    }
-    socket.binaryType = "arraybuffer";
-    // Listens from the first moment: what arrives right behind the handshake belongs to the channel.
-    const frames = new PlatformSocket(socket, { ...limits, clock });
-    socket.addEventListener("error", () => {});
-    // A browser reports nothing but the close code.
-    socket.addEventListener("close", ({ code }) =>
-      failed(
-        code === 1006 || code === 1005
-          ? new TransportError(`${endpoint} cannot be reached, or does not take this client`)
-          : new WebSocketCloseError(code, "peer"),
-      ),
-    );
-    socket.addEventListener("open", () => opened(frames));
-    return () => frames.terminate();
-  };
+  const open = (abort: AbortSignal) =>
+    new Promise<FramePipe>((resolve, reject) => {
+      let socket: PlatformWebSocket;
+      try {
+        socket = new Socket(target);
+      } catch {
+        // The platform's message may hold the URL, and that the credentials.
+        reject(new TransportError(`the platform opens no WebSocket to ${endpoint}`));
+        return;
+      }
+      socket.binaryType = "arraybuffer";
+      // Listens from the first moment: what arrives right behind the handshake belongs to the channel.
+      const frames = new PlatformSocket(socket, { ...limits, clock });
+      abort.addEventListener("abort", () => frames.terminate(), { once: true });
+      socket.addEventListener("error", () => {});
+      // A browser reports nothing but the close code.
+      socket.addEventListener("close", ({ code }) =>
+        reject(
+          code === 1006 || code === 1005
+            ? new TransportError(`${endpoint} cannot be reached, or does not take this client`)
+            : new WebSocketCloseError(code, "peer"),
+        ),
+      );
+      socket.addEventListener("open", () => resolve(frames));
+    });
   return createSocketTransport(client, open);
 };
