@@ -9,7 +9,7 @@ import { type CallOptions, checkCallOptions } from "./call-options.ts";
 import { type CallResult, coreResult, misfit } from "./call-result.ts";
 import type { CoreContext } from "./core-context.ts";
 import type { AuthorizationRequest } from "./core-options.ts";
-import { unbacked } from "./directives/directives.ts";
+import { unbacked } from "./directives.ts";
 import { checkValue, type RegisteredTool } from "./judge-tool.ts";
 import type { RuntimeCore } from "./runtime-core.ts";
 import type { Session } from "./session.ts";

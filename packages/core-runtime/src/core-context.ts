@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "@harnesskit/wire/time";
 import { AuditTrail } from "./audit-trail.ts";
 import { type CoreLimits, type CoreTimes, coreLimits, coreTimes, resolveTimes } from "./core-limits.ts";
 import type { Authorize, CoreOptions } from "./core-options.ts";
-import { IssuedDirectives } from "./directives/directives.ts";
+import { IssuedDirectives } from "./directives.ts";
 import { IdempotencyKeys } from "./idempotency-keys.ts";
 import { GrantAuthorizer } from "./permissions/authorize-by-grants.ts";
 

@@ -3,7 +3,7 @@ import type { Admission, Launch, LaunchObserver } from "./admissions.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
-import type { Directives } from "./directives/directives.ts";
+import type { Directives } from "./directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { LaunchedAgent } from "./launch/launched-agent.ts";
 import type { AgentInfo } from "./session.ts";

@@ -6,8 +6,7 @@ export type { StreamChunk } from "./call-stream.ts";
 export type { RunningCore } from "./core.ts";
 export type { CoreLimits } from "./core-limits.ts";
 export type { Authorization, CoreOptions } from "./core-options.ts";
-export type { Directive, DirectiveRequest } from "./directives/directive.ts";
-export type { Directives } from "./directives/directives.ts";
+export type { Directive, DirectiveRequest, Directives } from "./directives.ts";
 export type { ToolInfo } from "./judge-tool.ts";
 export {
   type AgentExit,
@@ -21,6 +20,7 @@ export {
 export type { LaunchedAgent, StartCoreOptions } from "./launch/launched-agent.ts";
 export { type ReadManifest, readManifest } from "./launch/read-manifest.ts";
 export { type CoreGrant, readingPermissions, SIDE_EFFECTS_PERMISSION } from "./permissions/grant.ts";
+export { type FileStoreOptions, RecordFileError, type RecordFileErrorCode } from "./permissions/grant-file.ts";
 export {
   addGrants,
   createFileGrants,
@@ -30,10 +30,5 @@ export {
   removeGrants,
   toGrants,
 } from "./permissions/grants.ts";
-export {
-  type FileStoreOptions,
-  RecordFileError,
-  type RecordFileErrorCode,
-} from "./records/record-file.ts";
-export type { RecordLimits, RecordStore } from "./records/record-store.ts";
+export type { RecordLimits, RecordStore } from "./permissions/record-store.ts";
 export { startCore } from "./start-core.ts";

@@ -1,7 +1,7 @@
 import { defineOptions, type OptionNames } from "@harnesskit/wire";
 import type { CoreOptions } from "./core-options.ts";
 import type { StartCoreOptions } from "./launch/launched-agent.ts";
-import type { FileStoreOptions } from "./records/record-file.ts";
+import type { FileStoreOptions } from "./permissions/grant-file.ts";
 import type { CoreClientOptions } from "./remote/core-client.ts";
 import type { CoreServerOptions } from "./remote/core-server.ts";
 import type { AgentHostOptions } from "./thread-tools/agent-host-options.ts";

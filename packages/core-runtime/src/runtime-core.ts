@@ -23,7 +23,7 @@ import { CallRouter } from "./call-router.ts";
 import { type Accepted, AgentConnection } from "./connection.ts";
 import { type CoreContext, createContext } from "./core-context.ts";
 import type { CoreOptions } from "./core-options.ts";
-import type { Directives } from "./directives/directives.ts";
+import type { Directives } from "./directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import { type AgentInfo, Session } from "./session.ts";
 

@@ -1,6 +1,6 @@
 import { HarnessError } from "@harnesskit/wire";
 import { type ContractCase, checkEqual, checkRejects, checkThat } from "@harnesskit/wire/testing";
-import type { RecordStore } from "../records/record-store.ts";
+import type { RecordStore } from "../permissions/record-store.ts";
 
 /** A store that a case may do anything with. */
 export interface OpenedRecords<Item> {
