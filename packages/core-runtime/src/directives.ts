@@ -77,10 +77,11 @@ interface BackedCall {
   readonly toolId: string;
   readonly input: JsonObject;
   readonly options: { readonly directiveId?: string | undefined };
+  readonly tool: { readonly info: { readonly requires_directive?: boolean | undefined } };
 }
 
 /** The end of a call that no directive backs; `details.reason` says why, the message how to issue one. */
-export const unbacked = (reason: keyof typeof refusals): CallResult =>
+const unbacked = (reason: keyof typeof refusals): CallResult =>
   coreResult(
     RuntimeErrorCode.DirectiveRequired,
     `${refusals[reason]}: issue one with core.directives.issue`,
@@ -141,9 +142,10 @@ export class IssuedDirectives implements Directives {
     return found.directive;
   }
 
-  /** How the call ends that its directive does not back, apart from how often that was used. */
-  refuse({ toolId, input, options }: BackedCall): CallResult | undefined {
-    const found = this.#issued.get(options.directiveId ?? "");
+  /** How the call ends that its directive does not back, apart from how often that was used; or that has none and needs one. */
+  refuse({ tool, toolId, input, options: { directiveId } }: BackedCall): CallResult | undefined {
+    if (directiveId === undefined) return tool.info.requires_directive ? unbacked("missing") : undefined;
+    const found = this.#issued.get(directiveId);
     if (!found) return unbacked("unknown");
     const { tool_id, revoked_at, input_digest } = found.directive;
     if (tool_id !== toolId) return unbacked("wrong_tool");

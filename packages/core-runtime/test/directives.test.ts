@@ -3,7 +3,8 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import type { CallOptions, CoreOptions, DirectiveRequest } from "../src/index.ts";
+import type { DirectiveRequest } from "../src/directives.ts";
+import type { CallOptions, CoreOptions } from "../src/index.ts";
 import { connected, echoTool, openCore } from "./support/scripted-agent.ts";
 
 const tools = [
@@ -54,7 +55,11 @@ describe("a directive", () => {
     const secret = { text: "hush" };
     const directive = issue({ input: secret, causation_id: "apr_1" });
     const { id } = directive;
-    expect(directive).toMatchObject({ uses: 0, max_uses: 1, input_digest: expect.stringMatching(/^sha256:/) });
+    expect(directive).toMatchObject({
+      uses: 0,
+      max_uses: 1,
+      input_digest: expect.stringMatching(/^sha256:/),
+    });
     expect(await endOf(call(id, secret))).toBe("succeeded");
     expect(agent.ofType("core.tool.call")[0]).toMatchObject({ causation_id: id });
     expect(await endOf(call(id, secret))).toBe("spent");

@@ -9,11 +9,11 @@ import {
   type CoreGrant,
   type CoreOptions,
   createMemoryGrants,
-  type GrantRequest,
   readingPermissions,
   removeGrants,
   toGrants,
 } from "../src/index.ts";
+import type { GrantRequest } from "../src/permissions/grants.ts";
 import { RuntimeCore } from "../src/runtime-core.ts";
 import { connected, echoTool } from "./support/scripted-agent.ts";
 

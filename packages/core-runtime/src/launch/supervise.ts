@@ -16,7 +16,7 @@ const exitReason = ({ code, signal }: AgentExit): AgentReason => ({
 
 const beginLaunch = (state: Supervision, context: SupervisionContext, byHand: boolean): SupervisionStep => ({
   state: enterPhase(state, "starting", context, {
-    deadlineMs: context.nowMs + context.settings.connectTimeoutMs,
+    deadlineMs: context.nowMs + context.settings.startTimeoutMs,
     connected: false,
     registered: false,
     readyAtMs: undefined,
@@ -24,7 +24,9 @@ const beginLaunch = (state: Supervision, context: SupervisionContext, byHand: bo
     next: "policy",
     failed: false,
     byHand,
-    ...(byHand ? { failures: 0, restartsMs: [], restarts: 0 } : { restarts: state.restarts + 1 }),
+    failures: byHand ? 0 : state.failures,
+    restartsMs: byHand ? [] : state.restartsMs,
+    restarts: byHand ? 0 : state.restarts + 1,
   }),
   action: "spawn",
 });
@@ -141,20 +143,13 @@ const startFailed = (
   return followPolicy(state, context, reason, true);
 };
 
-const lateReason = ({ connected }: Supervision, context: SupervisionContext): AgentReason => {
-  const { settings, sawOtherFraming = false } = context;
-  if (connected) {
-    const message = `it did not register tools within ${settings.registerTimeoutMs} ms`;
-    return { code: "register_timeout", message };
-  }
-  const hint = sawOtherFraming
-    ? ", and a program connected that sent no frame: a message is its length in 4 bytes, big-endian, then its JSON"
-    : "";
-  return {
-    code: "connect_timeout",
-    message: `it did not connect within ${settings.connectTimeoutMs} ms${hint}`,
-  };
-};
+const lateReason = ({ connected }: Supervision, { settings }: SupervisionContext): AgentReason =>
+  connected
+    ? {
+        code: "register_timeout",
+        message: `it did not register tools within ${settings.startTimeoutMs} ms`,
+      }
+    : { code: "connect_timeout", message: `it did not connect within ${settings.startTimeoutMs} ms` };
 
 const deadline = (state: Supervision, context: SupervisionContext): SupervisionStep => {
   switch (state.phase) {
@@ -257,7 +252,7 @@ export const supervise = (
         : { state };
     case "connected": {
       if (!isWanted(state) || state.phase === "ready") return { state };
-      const deadlineMs = context.nowMs + context.settings.registerTimeoutMs;
+      const deadlineMs = context.nowMs + context.settings.startTimeoutMs;
       const reason = state.phase === "starting" ? undefined : state.reason;
       return { state: { ...state, connected: true, deadlineMs, reason } };
     }

@@ -24,7 +24,7 @@ import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import { checkCoreClientOptions } from "../option-names.ts";
-import type { ListOptions, ToolHost, ToolHostCallOptions } from "../thread-tools/agent-host-options.ts";
+import type { ListOptions, ToolHost, ToolHostCallOptions } from "../thread-tools/tool-host.ts";
 
 const { AgentLost, AgentUnavailable, Canceled, InvalidMessage, Timeout } = RuntimeErrorCode;
 

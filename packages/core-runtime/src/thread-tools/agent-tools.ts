@@ -5,8 +5,8 @@ import { firstCharacters, wellFormed } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type ToolEffects } from "@harnesskit/wire/tool";
 import type { ToolInfo } from "../judge-tool.ts";
 import { checkAgentToolsOptions } from "../option-names.ts";
-import type { ToolHost } from "./agent-host-options.ts";
 import { createHostedTool, type HostedCallOrigin, type ThreadTool } from "./hosted-tool.ts";
+import type { ToolHost } from "./tool-host.ts";
 
 /** Tools that a model is shown. */
 const maxTools = 1024;

@@ -15,7 +15,7 @@ import type { CallResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import { coreLimits } from "../core-limits.ts";
 import { checkThreadToolsOptions } from "../option-names.ts";
-import type { ToolHost } from "./agent-host-options.ts";
+import type { ToolHost } from "./tool-host.ts";
 
 /** Longer than the agent's own limits, which give a better reason. */
 const prepareTimeoutMs = 60_000;
@@ -202,23 +202,23 @@ const failureOf = (
   { error }: Exclude<CallResult, { status: "succeeded" }>,
   { wasRun, output }: { readonly wasRun: boolean; readonly output?: JsonValue | undefined },
 ): ToolError => {
-  const more = output === undefined ? {} : { output };
   const { code, message, where } = error;
-  if (code === "tool.canceled") return new ToolError("tool.cancelled", "The call was cancelled.", more);
+  const made = (as: string, text: string, mayHaveRun?: true) =>
+    new ToolError(as, text, { output, mayHaveRun });
+  if (code === "tool.canceled") return made("tool.cancelled", "The call was cancelled.");
   // An agent's tools may use these codes for what they work on, the core uses them for the tool.
   if (code === "tool.not_found" && where === "core") {
-    return new ToolError("agent.unavailable", "The process of the tools has no such tool now.", more);
+    return made("agent.unavailable", "The process of the tools has no such tool now.");
   }
   if (code === "tool.changed" && where === "core") {
-    return new ToolError(code, "The tool is declared otherwise since it was shown; it was not run.", more);
+    return made(code, "The tool is declared otherwise since it was shown; it was not run.");
   }
   if (wasRun && openEnds.has(code)) {
-    const text = "The process that ran the tool is gone. It may have run, wholly or in part.";
-    return new ToolError(code, text, { ...more, mayHaveRun: true });
+    return made(code, "The process that ran the tool is gone. It may have run, wholly or in part.", true);
   }
   // The tool says so itself.
   const mayHaveRun = wasRun && error.details?.may_have_run === true;
-  return new ToolError(code, message, { ...more, mayHaveRun: mayHaveRun || undefined });
+  return made(code, message, mayHaveRun || undefined);
 };
 
 export interface ThreadToolsOptions extends HostedCallOrigin {
