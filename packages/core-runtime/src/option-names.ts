@@ -41,16 +41,13 @@ export const checkCoreClientOptions = defineOptions<CoreClientOptions>("createCo
   transport: true,
   token: true,
   requestTimeoutMs: false,
-  reconnect: false,
   onError: false,
-  clock: false,
 });
 
 export const checkCoreServerOptions = defineOptions<CoreServerOptions>("createCoreServer", {
   core: true,
   clients: true,
   version: false,
-  limits: false,
   onError: false,
   clock: false,
 });
