@@ -40,7 +40,7 @@ export class CallStream {
     this.#call = call;
     this.#outbox = calls.outbox;
     this.#limits = limits;
-    this.#maxChunkBytes = Math.max(4, Math.min(limits.maxStreamChunkBytes, calls.maxChunkBytes(call)));
+    this.#maxChunkBytes = calls.maxChunkBytes;
   }
 
   /** Messages that were handed over. */
