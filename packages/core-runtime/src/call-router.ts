@@ -33,7 +33,7 @@ export class CallRouter {
     const found = this.#accept(toolId, input, options);
     if ("status" in found) {
       const call = endedCall(found);
-      auditRefusedCall(this.#core.context.audit, toolId, call.callId, options, found);
+      auditRefusedCall(this.#core.context, toolId, call.callId, options, found);
       return call;
     }
     const { session, tool } = found;

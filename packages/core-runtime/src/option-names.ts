@@ -83,8 +83,6 @@ export const checkThreadToolsOptions = defineOptions<ThreadToolsOptions>("create
   agentId: true,
   tools: true,
   host: true,
-  prepareTool: false,
-  isPrepared: false,
   callerId: false,
   actor: false,
 });

@@ -9,6 +9,9 @@ import {
   type SupervisionStep,
 } from "./supervision.ts";
 
+/** What holds without a process. */
+const noProcess = { connected: false, registered: false, ending: undefined } as const;
+
 const exitReason = ({ code, signal }: AgentExit): AgentReason => ({
   code: "exited",
   message: signal === null ? `its process ended with code ${code}` : `its process was ended by ${signal}`,
@@ -16,11 +19,9 @@ const exitReason = ({ code, signal }: AgentExit): AgentReason => ({
 
 const beginLaunch = (state: Supervision, context: SupervisionContext, byHand: boolean): SupervisionStep => ({
   state: enterPhase(state, "starting", context, {
+    ...noProcess,
     deadlineMs: context.nowMs + context.settings.startTimeoutMs,
-    connected: false,
-    registered: false,
     readyAtMs: undefined,
-    ending: undefined,
     next: "policy",
     failed: false,
     byHand,
@@ -67,6 +68,12 @@ const killFailed = (
   action: "kill",
 });
 
+const stopped = (
+  state: Supervision,
+  context: SupervisionContext,
+  reason?: AgentReason | undefined,
+): SupervisionStep => ({ state: enterPhase(state, "stopped", context, { ...noProcess, reason }) });
+
 /** Without a process: what the policy says. */
 const followPolicy = (
   state: Supervision,
@@ -76,15 +83,14 @@ const followPolicy = (
 ): SupervisionStep => {
   const { nowMs, random, settings } = context;
   const { restart } = settings;
-  const rest = { reason, connected: false, registered: false, ending: undefined };
   const wanted = restart.policy === "always" || (restart.policy === "on-failure" && failed);
-  if (!wanted) return { state: enterPhase(state, "stopped", context, rest) };
+  if (!wanted) return stopped(state, context, reason);
   const recent = state.restartsMs.filter((at) => nowMs - at < restart.burst_window_ms);
   if (recent.length >= restart.max_burst) {
     const restarts = `${recent.length} restarts within ${restart.burst_window_ms} ms`;
     const message = `it was given up after ${restarts}: ${reason?.message ?? "it ended"}`;
-    const givenUp = { ...rest, reason: { code: "crash_loop" as const, message } };
-    return { state: enterPhase(state, "crash_loop", context, givenUp) };
+    const givenUp = { code: "crash_loop" as const, message };
+    return { state: enterPhase(state, "crash_loop", context, { ...noProcess, reason: givenUp }) };
   }
   const stable = state.readyAtMs !== undefined && nowMs - state.readyAtMs >= restart.stable_after_ms;
   const failures = stable ? 0 : state.failures;
@@ -93,7 +99,8 @@ const followPolicy = (
   const waitMs = backoffDelayMs(failures + 1, { initialDelayMs, maxDelayMs, random: () => random });
   return {
     state: enterPhase(state, "backoff", context, {
-      ...rest,
+      ...noProcess,
+      reason,
       deadlineMs: nowMs + Math.round(waitMs),
       failures: failures + 1,
       restartsMs: [...recent, nowMs],
@@ -110,8 +117,7 @@ const next = (
 ): SupervisionStep => {
   if (state.next === "start") return beginLaunch(state, context, true);
   if (state.next === "policy") return followPolicy(state, context, reason, failed);
-  const rest = { connected: false, registered: false, ending: undefined };
-  return { state: enterPhase(state, "stopped", context, rest) };
+  return stopped(state, context);
 };
 
 const hasProcess = (phase: AgentPhase): boolean =>
@@ -124,8 +130,7 @@ const gone = (
 ) => {
   const reason = event.reason ?? (state.failed ? state.reason : undefined) ?? exitReason(event.exit);
   if (event.hasRun === false && state.byHand && state.next === "policy") {
-    const rest = { reason, connected: false, registered: false, ending: undefined };
-    return { state: enterPhase(state, "stopped", context, rest) };
+    return stopped(state, context, reason);
   }
   return next(state, context, reason, state.failed || event.reason !== undefined || event.exit.code !== 0);
 };
@@ -137,10 +142,7 @@ const startFailed = (
 ): SupervisionStep => {
   if (state.phase === "stopping") return next(state, context, state.reason ?? reason, true);
   if (state.phase !== "starting") return { state };
-  if (state.byHand) {
-    return { state: enterPhase(state, "stopped", context, { reason }) };
-  }
-  return followPolicy(state, context, reason, true);
+  return state.byHand ? stopped(state, context, reason) : followPolicy(state, context, reason, true);
 };
 
 const lateReason = ({ connected }: Supervision, { settings }: SupervisionContext): AgentReason =>
