@@ -1,5 +1,5 @@
 import { displayText } from "@harnesskit/wire";
-import { passedVariablesName, workspaceCoreLimits } from "./declarations.ts";
+import { passedVariablesName } from "./declarations.ts";
 import { createWorkspaceAgent } from "./workspace-agent.ts";
 
 // The program of the manifest. The core may look it up on another path than the one that commands are to see.
@@ -10,8 +10,7 @@ const passed = Object(JSON.parse(process.env[passedVariablesName] ?? "{}")) as R
 delete process.env[passedVariablesName];
 Object.assign(process.env, passed);
 
-const { maxFrameBytes } = workspaceCoreLimits;
-const run = async () => createWorkspaceAgent({ env: Object.keys(passed) }).run({ maxFrameBytes });
+const run = async () => createWorkspaceAgent({ env: Object.keys(passed) }).run();
 
 run().catch((error: unknown) => {
   const message = error instanceof Error ? error.message : String(error);

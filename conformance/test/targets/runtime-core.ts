@@ -52,7 +52,7 @@ export const startRuntimeCore: StartModule = async ({ endpoint, directory }) => 
         cancelGraceMs: options.cancel_grace_ms,
       }),
       restart: { policy: "never" },
-      connectTimeoutMs: 20_000,
+      startTimeoutMs: 20_000,
     });
     const frames = given({ maxFrameBytes: options.max_frame_bytes });
     const started = endpoint.startsWith("unix:")

@@ -1,4 +1,3 @@
-import { tmpdir } from "node:os";
 import { callSafely, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import type { AgentSettings } from "./agent-options.ts";
@@ -75,8 +74,7 @@ export class AgentCore {
     this.settings = settings;
     this.tools = new ToolTable(settings.id, settings.tools ?? []);
     this.startedMs = settings.clock.elapsedMs();
-    const { outputFiles = true, outputDirectory = tmpdir(), limits } = settings;
-    this.outputFiles = outputFiles ? new OutputFiles(outputDirectory, limits.maxOutputFilesBytes) : undefined;
+    this.outputFiles = (settings.outputFiles ?? true) ? new OutputFiles() : undefined;
   }
 
   get clock() {

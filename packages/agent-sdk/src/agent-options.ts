@@ -35,8 +35,6 @@ export interface AgentOptions {
   readonly onRejected?: ((rejected: readonly RejectedTool[]) => unknown) | undefined;
   /** Puts outputs above `maxToolOutputBytes` into files; otherwise they fail. @default true */
   readonly outputFiles?: boolean | undefined;
-  /** Where the private directory of output files is made. @default the system's directory for temporary files */
-  readonly outputDirectory?: string | undefined;
   /**
    * Asked before each heartbeat; the heartbeat reports the worse of this and what the SDK measures. A core sends no
    * calls to an agent that is `unhealthy`, and may restart it. What it throws goes to `onError`, and counts as `degraded`.

@@ -78,9 +78,7 @@ export const defineAgent = (options: AgentOptions): Agent => {
 
     async connect(channel, { token }) {
       const session = new Session(core, channel, token);
-      const registration = await session.open();
-      const { welcome } = session;
-      if (!welcome) throw new InvalidArgumentError("the session has no welcome");
+      const { welcome, ...registration } = await session.open();
       return {
         ...registration,
         sessionId: welcome.session_id,

@@ -28,8 +28,6 @@ export class CallStream {
   #seq = 0;
   #streamedBytes = 0;
   #queuedBytes = 0;
-  /** The status that waits; a later one replaces it. */
-  #waitingStatus: { content: Content } | undefined;
   /** Dropped since the last mark. */
   #unmarked = 0;
   #state: "open" | "full" | "ended" = "open";
@@ -40,7 +38,7 @@ export class CallStream {
     this.#call = call;
     this.#outbox = calls.outbox;
     this.#limits = limits;
-    this.#maxChunkBytes = Math.max(4, Math.min(limits.maxStreamChunkBytes, calls.maxChunkBytes(call)));
+    this.#maxChunkBytes = calls.maxChunkBytes;
   }
 
   /** Messages that were handed over. */
@@ -98,34 +96,23 @@ export class CallStream {
       this.#push(content, bytes);
       return;
     }
-    if (content.channel === "status" && this.#waitingStatus) {
-      this.#waitingStatus.content = content;
-      return;
-    }
-    if (this.#queuedBytes + bytes + messageBytes > this.#limits.maxStreamQueueBytes) {
-      this.#drop(bytes);
-      return;
-    }
-    const slot = this.#push(content, bytes);
-    if (content.channel === "status") this.#waitingStatus = slot;
+    if (this.#queuedBytes + bytes + messageBytes > this.#limits.maxStreamQueueBytes) this.#drop(bytes);
+    else this.#push(content, bytes);
   }
 
-  #push(content: Content, bytes: number): { content: Content } {
+  #push(content: Content, bytes: number): void {
     const cost = bytes + messageBytes;
-    const slot = { content };
     this.#queuedBytes += cost;
     this.#outbox.push({
       bytes: cost,
       isStream: true,
       take: () => {
         this.#queuedBytes -= cost;
-        if (this.#waitingStatus === slot) this.#waitingStatus = undefined;
         const { payload, origin } = this.#call;
-        const chunk: StreamPayload = { call_id: payload.call_id, seq: ++this.#seq, ...slot.content };
+        const chunk: StreamPayload = { call_id: payload.call_id, seq: ++this.#seq, ...content };
         return toMessage(this.#outbox.clock.now(), "agent.tool.stream", chunk, { origin });
       },
     });
-    return slot;
   }
 
   #drop(bytes: number): void {

@@ -49,14 +49,6 @@ export class ToolsRejectedError extends HarnessError {
   }
 }
 
-/** The agent itself ends: `SIGTERM`, `SIGINT` or `agent.stop()`. */
-export class AgentStoppingError extends HarnessError<"agent_stopping"> {
-  static override readonly brand = "AgentStoppingError";
-  constructor() {
-    super("agent_stopping", "the agent is stopping");
-  }
-}
-
 /** A tool failed; its caller gets only a general message, `cause` has the rest. */
 export class ToolFailedError extends HarnessError {
   static override readonly brand = "ToolFailedError";

@@ -2,7 +2,6 @@ export { ToolError, type ToolInput } from "@harnesskit/wire/tool";
 export { type Agent, defineAgent } from "./agent.ts";
 export type { AgentOptions } from "./agent-options.ts";
 export {
-  AgentStoppingError,
   CoreRefusedError,
   CoreReportedError,
   MissingEnvironmentError,

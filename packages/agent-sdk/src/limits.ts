@@ -9,8 +9,6 @@ export const agentLimits = defineLimits({
   maxToolInputBytes: defaultRuntimeLimits.max_tool_input_bytes,
   /** Bytes of one output as JSON; more goes to a file or fails with `tool.output_too_large`. */
   maxToolOutputBytes: defaultRuntimeLimits.max_tool_output_bytes,
-  /** Bytes of all output files at one time; the oldest are removed for a new one. */
-  maxOutputFilesBytes: 256 * 1024 * 1024,
   /** Bytes of text in one stream message, and of one partial result; longer text is split. */
   maxStreamChunkBytes: 64 * 1024,
   /** Bytes that one call streams, each message counted with 64 more; then one mark, and the rest is dropped. */
@@ -25,8 +23,10 @@ export const agentLimits = defineLimits({
 
 export type AgentLimits = LimitsOf<typeof agentLimits>;
 
-/** The smallest `max_frame_bytes` of a core that an agent can work with. */
-export const minFrameBytes = 1024;
+/** The smallest `max_frame_bytes` of a core that an agent works with: an error takes up to 48 KiB. */
+export const minFrameBytes = 64 * 1024;
+/** What envelope, ids and everything but the content take of a message at the most. */
+export const envelopeBytes = 16 * 1024;
 
 /** How long the core may take to answer `agent.hello` or a registration, in milliseconds. */
 export const answerTimeoutMs = 10_000;

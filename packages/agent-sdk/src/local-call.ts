@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import {
-  type Actor,
+  type AgentToolStream,
   type CallContext,
-  type Caller,
   type CoreToolCall,
   RUNTIME_PROTOCOL_VERSION,
   RuntimeErrorCode,
@@ -13,7 +12,6 @@ import { isObject } from "@harnesskit/wire/json";
 import { isoTime } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
 import type { AgentCore } from "./agent-core.ts";
-import type { StreamPayload } from "./call-stream.ts";
 import { Outbox, type OutgoingMessage } from "./outbox.ts";
 import { misfit, runtimeError } from "./runtime-error.ts";
 import { type ResultPayload, SessionCalls } from "./session-calls.ts";
@@ -24,78 +22,57 @@ export interface LocalCallOptions {
   /** @default none */
   readonly timeoutMs?: number | undefined;
   /** Receives each stream message as a core would. */
-  readonly onStream?: ((payload: StreamPayload) => void) | undefined;
-  /** @default a new one */
-  readonly callId?: string | undefined;
-  /** @default a new one */
-  readonly requestId?: string | undefined;
+  readonly onStream?: ((payload: AgentToolStream["payload"]) => void) | undefined;
   readonly correlationId?: string | undefined;
-  readonly causationId?: string | undefined;
-  readonly idempotencyKey?: string | undefined;
-  readonly caller?: Caller | undefined;
-  readonly actor?: Actor | undefined;
   readonly context?: CallContext | undefined;
 }
 
+const { Canceled, Failed, InvalidInput } = RuntimeErrorCode;
+
 const toolError = (
-  { code, message, details, retryable } = runtimeError(RuntimeErrorCode.Failed, "the tool failed"),
-): ToolError =>
-  new ToolError(code, message, {
-    details,
-    retryable,
-  });
+  { code, message, details, retryable } = runtimeError(Failed, "the tool failed"),
+): ToolError => new ToolError(code, message, { details, retryable });
+
+const copyOf = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
 
 /** Runs one call as a core would have it run: the same messages, on a channel that leads back here. */
 export const callLocally = async (
   core: AgentCore,
   name: string,
   input: unknown,
-  { signal, onStream, timeoutMs, ...options }: LocalCallOptions,
+  { signal, onStream, timeoutMs, correlationId, context }: LocalCallOptions,
 ): Promise<JsonObject | undefined> => {
   if (!isObject(input)) {
-    const problems = [{ path: "", problem: "type", expected: "object" }];
-    throw toolError(misfit(RuntimeErrorCode.InvalidInput, problems));
+    throw toolError(misfit(InvalidInput, [{ path: "", problem: "type", expected: "object" }]));
   }
-  const call_id = options.callId ?? randomUUID();
-  await core.tools.byId(core.tools.idOf(name))?.load();
+  const tool_id = core.tools.idOf(name);
+  await core.tools.byId(tool_id)?.load();
+  const call_id = randomUUID();
   const message: CoreToolCall = {
     v: RUNTIME_PROTOCOL_VERSION,
     type: "core.tool.call",
     id: call_id,
     ts: isoTime(core.clock.now()),
-    request_id: options.requestId ?? randomUUID(),
-    correlation_id: options.correlationId,
-    causation_id: options.causationId,
-    actor: options.actor,
-    payload: {
-      call_id,
-      tool_id: core.tools.idOf(name),
-      input: JSON.parse(JSON.stringify(input)) as JsonObject,
-      timeout_ms: timeoutMs,
-      idempotency_key: options.idempotencyKey,
-      caller: options.caller,
-      context: options.context,
-    },
+    request_id: randomUUID(),
+    correlation_id: correlationId,
+    payload: { call_id, tool_id, input: copyOf(input), timeout_ms: timeoutMs, context },
   };
   const ended = createDeferred<ResultPayload>();
   const send = async (sent: unknown): Promise<void> => {
     const { type, payload } = sent as OutgoingMessage;
-    if (type === "agent.tool.stream") callSafely(() => onStream?.(payload as StreamPayload));
+    if (type === "agent.tool.stream") callSafely(() => onStream?.(payload as AgentToolStream["payload"]));
     else if (type === "agent.tool.result") ended.resolve(payload as ResultPayload);
   };
   const outbox = new Outbox({ send, close: async () => {} }, core.limits, core.clock);
   const calls = new SessionCalls(core, outbox, Number.POSITIVE_INFINITY);
-  const cancel = () => {
-    const payload = { call_id };
-    calls.cancel({ ...message, type: "core.tool.cancel", payload });
-  };
-  if (signal?.aborted) throw toolError(runtimeError(RuntimeErrorCode.Canceled, "the call was canceled"));
+  const cancel = () => calls.cancel({ ...message, type: "core.tool.cancel", payload: { call_id } });
+  if (signal?.aborted) throw toolError(runtimeError(Canceled, "the call was canceled"));
   signal?.addEventListener("abort", cancel);
   calls.begin(message);
   try {
     const { status, output, error } = await ended.promise;
     if (status !== "succeeded") throw toolError(error);
-    return output && (JSON.parse(JSON.stringify(output)) as JsonObject);
+    return output && copyOf(output);
   } finally {
     signal?.removeEventListener("abort", cancel);
   }

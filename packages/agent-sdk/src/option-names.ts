@@ -29,7 +29,6 @@ export const checkAgentOptions = defineOptions<AgentOptions>("defineAgent", {
   onError: false,
   onRejected: false,
   outputFiles: false,
-  outputDirectory: false,
   health: false,
   clock: false,
   cancelGraceMs: false,

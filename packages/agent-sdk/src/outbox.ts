@@ -17,7 +17,7 @@ export interface OutgoingMessage {
   readonly type: AgentMessageType;
   readonly id: string;
   readonly ts: string;
-  payload: object;
+  readonly payload: object;
   in_reply_to?: string | undefined;
   request_id?: string | undefined;
   correlation_id?: string | undefined;
@@ -54,9 +54,6 @@ export const toMessage = (
   if (error) message.error = error;
   return message;
 };
-
-/** Bytes of a message's frame. */
-export const frameBytes = (message: OutgoingMessage): number => Buffer.byteLength(JSON.stringify(message));
 
 /** A message on its way out. */
 export interface Outgoing {

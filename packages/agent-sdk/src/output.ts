@@ -1,41 +1,29 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { isObject, jsonProblem, maxJsonDepth, measureJson } from "@harnesskit/wire/json";
-import type { Problem } from "./schema.ts";
 
-/** What a tool returned, made ready for its result. */
-export type EncodedOutput =
-  | { readonly kind: "output"; readonly output: JsonObject | undefined; readonly bytes: number }
-  | { readonly kind: "large"; readonly text: string; readonly bytes: number; readonly maxBytes: number }
-  | { readonly kind: "invalid"; readonly problem: Problem };
+/** What a tool returned, made ready for its result; a `text` where it is larger than that may be. */
+export type EncodedOutput = { readonly bytes: number } & (
+  | { readonly output: JsonObject | undefined }
+  | { readonly text: string }
+);
 
-const notObject: EncodedOutput = {
-  kind: "invalid",
-  problem: { path: "", problem: "type", expected: "object" },
-};
-
-/** Judges an output: a JSON object, or undefined. `sureBytes` fit in any case, `maxBytes` says exactly what does. */
-export const encodeOutput = (value: unknown, sureBytes: number, maxBytes: () => number): EncodedOutput => {
-  if (value === undefined) return { kind: "output", output: undefined, bytes: 0 };
-  if (!isObject(value)) return notObject;
+/** Judges an output: a JSON object, or undefined. Returns what is wrong with another: `type` or `not_json`. */
+export const encodeOutput = (value: unknown, maxBytes: number): EncodedOutput | "type" | "not_json" => {
+  if (value === undefined) return { output: undefined, bytes: 0 };
+  if (!isObject(value)) return "type";
   try {
-    const { length: bytes } = measureJson(value, { maxBytes: sureBytes });
-    return { kind: "output", output: value as JsonObject, bytes };
+    return { output: value as JsonObject, bytes: measureJson(value, { maxBytes }).length };
   } catch {
     // It is large, or only JSON.stringify makes JSON of it.
   }
-  let written: WrittenJson;
   try {
-    written = writeJson(value);
+    const { text, bytes, copy } = writeJson(value);
+    if (!isObject(copy)) return "type";
+    return bytes <= maxBytes ? { output: copy as JsonObject, bytes } : { text, bytes };
   } catch {
-    return { kind: "invalid", problem: { path: "", problem: "not_json" } };
+    return "not_json";
   }
-  const { text, bytes, copy } = written;
-  if (!isObject(copy)) return notObject;
-  const limit = maxBytes();
-  return bytes <= limit
-    ? { kind: "output", output: copy as JsonObject, bytes }
-    : { kind: "large", text, bytes, maxBytes: limit };
 };
 
 /** A value as JSON has it. */

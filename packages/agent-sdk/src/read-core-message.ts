@@ -11,24 +11,18 @@ import {
 } from "@harnesskit/protocol/runtime";
 import { isObject } from "@harnesskit/wire/json";
 
-/** A message that breaks the protocol. */
-export interface Violation {
-  readonly code: RuntimeErrorCode;
-  readonly problem: string;
-  readonly id?: string | undefined;
-}
-
 /** What arrived, after it was judged. */
-export type CoreReading =
+type CoreReading =
   | { readonly kind: "message"; readonly message: CoreMessage }
   | { readonly kind: "refusal"; readonly message: CoreRefusal }
   | { readonly kind: "unknown"; readonly envelope: RuntimeEnvelope }
-  | { readonly kind: "invalid"; readonly violation: Violation };
-
-const broken = (code: RuntimeErrorCode, problem: string, id?: string): CoreReading => ({
-  kind: "invalid",
-  violation: { code, problem, id },
-});
+  /** It breaks the protocol. */
+  | {
+      readonly kind: "invalid";
+      readonly code: RuntimeErrorCode;
+      readonly problem: string;
+      readonly id?: string | undefined;
+    };
 
 const isCoreType = (type: unknown): type is keyof typeof coreMessages =>
   typeof type === "string" && Object.hasOwn(coreMessages, type);
@@ -41,14 +35,18 @@ export const readCoreMessage = (value: unknown): CoreReading => {
   if (message && !(message.type === "core.welcome" && message.error)) return { kind: "message", message };
   const refusal = type === "core.welcome" ? CoreRefusalSchema.safeParse(value).data : undefined;
   if (refusal) return { kind: "refusal", message: refusal };
+  const { InvalidMessage, UnsupportedVersion } = RuntimeErrorCode;
   const envelope = RuntimeEnvelopeSchema.safeParse(value).data;
-  if (!envelope) return broken(RuntimeErrorCode.InvalidMessage, "the core sent an invalid message");
-  if (envelope.v !== RUNTIME_PROTOCOL_VERSION) {
+  if (!envelope) {
+    return { kind: "invalid", code: InvalidMessage, problem: "the core sent an invalid message" };
+  }
+  const { id, v } = envelope;
+  if (v !== RUNTIME_PROTOCOL_VERSION) {
     const problem = "the core sent a message of another version than was agreed";
-    return broken(RuntimeErrorCode.UnsupportedVersion, problem, envelope.id);
+    return { kind: "invalid", code: UnsupportedVersion, problem, id };
   }
   if (message) return { kind: "message", message };
   if (!isCoreType(type)) return { kind: "unknown", envelope };
   const problem = `the core sent a ${type} that does not match its schema`;
-  return broken(RuntimeErrorCode.InvalidMessage, problem, envelope.id);
+  return { kind: "invalid", code: InvalidMessage, problem, id };
 };

@@ -30,11 +30,9 @@ const takeLaunchParameters = (env: NodeJS.ProcessEnv): LaunchParameters => {
   delete env[agentEnvironment.token];
   const maxFrameBytes = positiveOf(env[agentEnvironment.maxFrameBytes]);
   if (socketPath && token) return { socketPath, token, maxFrameBytes };
-  const missing = [
-    ...(socketPath ? [] : [agentEnvironment.socket]),
-    ...(token ? [] : [agentEnvironment.token]),
-  ];
-  throw new MissingEnvironmentError(missing);
+  const needed = { [agentEnvironment.socket]: socketPath, [agentEnvironment.token]: token };
+  const missing = Object.entries(needed).filter(([, value]) => !value);
+  throw new MissingEnvironmentError(missing.map(([name]) => name));
 };
 
 /** As much as a core reads. */
@@ -54,24 +52,13 @@ const readManifestHash = async (agentId: string): Promise<string | undefined> =>
 
 /** Options of `run`. */
 export interface RunOptions {
-  /** Where socket and token are read from; the token is removed. @default process.env */
-  readonly env?: NodeJS.ProcessEnv | undefined;
-  /**
-   * Ends the process when the agent has ended: sets the exit code, and if something of a tool still keeps the process
-   * alive, leaves after `exitGraceMs`. @default true
-   */
-  readonly exit?: boolean | undefined;
-  /** @default 1000 */
+  /** How long the process may take to leave by itself when the agent has ended; then it exits. @default 1000 */
   readonly exitGraceMs?: number | undefined;
-  /** Ends in good order at SIGTERM and SIGINT; a second one kills. @default true */
-  readonly signals?: boolean | undefined;
   /**
    * How the agent connects again after the core asked it to come back; the wait before the first attempt is the core's
    * `retry_after_ms`, of at most five minutes. `false` ends the agent instead. @default 10 attempts, from 100 ms to 30 s apart
    */
   readonly reconnect?: false | Omit<ReconnectOptions, "waitMs"> | undefined;
-  /** Frames that are larger are refused, in both directions. @default what the core says in the environment, else 4194304 (4 MiB) */
-  readonly maxFrameBytes?: number | undefined;
 }
 
 /** Why an agent that ran has ended. */
@@ -94,7 +81,6 @@ const retryable = new Set(["transport_failed", "connection_closed", "request_tim
 
 class AgentRun {
   readonly #core: AgentCore;
-  readonly #options: RunOptions;
   readonly #reconnect: ReconnectPolicy | undefined;
   readonly #launch: LaunchParameters;
   readonly #interrupt = new AbortController();
@@ -102,10 +88,9 @@ class AgentRun {
   #stopped: Promise<void> | undefined;
   #manifestHash: string | undefined;
 
-  constructor(core: AgentCore, options: RunOptions, launch: LaunchParameters) {
+  constructor(core: AgentCore, reconnect: ReconnectPolicy | undefined, launch: LaunchParameters) {
     this.#core = core;
-    this.#options = options;
-    this.#reconnect = resolveReconnect(options.reconnect);
+    this.#reconnect = reconnect;
     this.#launch = launch;
   }
 
@@ -150,7 +135,7 @@ class AgentRun {
     const stopListening = () => {
       for (const signal of endSignals) process.off(signal, onSignal);
     };
-    if (this.#options.signals ?? true) for (const signal of endSignals) process.on(signal, onSignal);
+    for (const signal of endSignals) process.on(signal, onSignal);
     return () => {
       stopListening();
       giveBack();
@@ -164,12 +149,8 @@ class AgentRun {
 
   async #connect(): Promise<Session> {
     const { signal } = this.#interrupt;
-    const maxFrameBytes = this.#options.maxFrameBytes ?? this.#launch.maxFrameBytes;
-    const transport = createUnixTransport({
-      path: this.#launch.socketPath,
-      maxFrameBytes,
-    });
-    const channel = await transport.connect({ signal });
+    const { socketPath: path, maxFrameBytes } = this.#launch;
+    const channel = await createUnixTransport({ path, maxFrameBytes }).connect({ signal });
     const session = new Session(this.#core, channel, this.#launch.token);
     await session.open(this.#manifestHash);
     return session;
@@ -215,23 +196,19 @@ const toRunEnd = ({ reason, error }: SessionEnd): RunEnd => ({
   error,
 });
 
-/** Leaves the process by itself if nothing holds it, and otherwise after the grace. */
-const leaveProcess = (exitCode: 0 | 1, graceMs: number): void => {
-  process.exitCode = exitCode;
-  setTimeout(() => process.exit(exitCode), graceMs).unref();
-};
-
 /** Serves the core that started this process until it is gone. */
 export const runAgent = async (core: AgentCore, options: RunOptions): Promise<RunEnd> => {
-  const launch = takeLaunchParameters(options.env ?? process.env);
-  const { exit = true, exitGraceMs = 1000 } = options;
+  const { exitGraceMs = 1000, reconnect } = options;
+  const launch = takeLaunchParameters(process.env);
+  let exitCode: RunEnd["exitCode"] = 1;
   try {
-    const end = await new AgentRun(core, options, launch).end();
-    if (exit) leaveProcess(end.exitCode, exitGraceMs);
+    const end = await new AgentRun(core, resolveReconnect(reconnect), launch).end();
+    exitCode = end.exitCode;
     return end;
-  } catch (error) {
-    if (exit) leaveProcess(1, exitGraceMs);
-    throw error;
+  } finally {
+    // By itself if nothing of a tool holds it.
+    process.exitCode = exitCode;
+    setTimeout(() => process.exit(exitCode), exitGraceMs).unref();
   }
 };
 

@@ -5,13 +5,12 @@ import {
   type RuntimeError,
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
-import { BoundedSet, createDeferred, type HarnessError } from "@harnesskit/wire";
+import { BoundedSet, createDeferred, HarnessError } from "@harnesskit/wire";
 import { jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
 import { Deadlines, isoTime } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
-import type { StreamPayload } from "./call-stream.ts";
-import { AgentStoppingError } from "./errors.ts";
-import { frameBytes, type Outbox, type OutgoingMessage, toMessage } from "./outbox.ts";
+import { envelopeBytes } from "./limits.ts";
+import { type Outbox, toMessage } from "./outbox.ts";
 import { runtimeError } from "./runtime-error.ts";
 import type { CompiledTool } from "./tool.ts";
 import { ToolCall } from "./tool-call.ts";
@@ -19,32 +18,34 @@ import type { CallOrigin } from "./tool-context.ts";
 
 export type ResultPayload = AgentToolResult["payload"];
 
+const { AgentLost, AgentUnavailable, Busy, InputTooLarge, InvalidInput, OutOfOrder, OutputTooLarge } =
+  RuntimeErrorCode;
+
 /** Calls whose ids are remembered, so that none is run twice. */
 const maxRecentCalls = 1024;
-/** What envelope, ids and everything but the output take of a result at the most; its error may take 48 KiB. */
-const envelopeBytes = 16 * 1024;
-const sureErrorBytes = 64 * 1024;
 /** A byte of text takes at most six in JSON. */
 const escapedBytes = 6;
 
-/** The calls of one connection, and what they send: stream messages, and results that fit into the core's frames. */
+/** The calls of one connection, and their results. */
 export class SessionCalls {
   readonly outbox: Outbox;
-  /** Bytes of an output that fits into any result. */
-  readonly sureOutputBytes: number;
+  /** Bytes of an output that fits into a result, and of the content of a stream message. */
+  readonly maxOutputBytes: number;
+  readonly maxChunkBytes: number;
   readonly deadlines: Deadlines<ToolCall>;
   readonly #core: AgentCore;
-  readonly #maxFrameBytes: number;
   readonly #active = new Map<string, ToolCall>();
   readonly #recent = new BoundedSet<string>({ maxSize: maxRecentCalls });
   readonly #drained = createDeferred<void>();
   #isStopping = false;
 
   constructor(core: AgentCore, outbox: Outbox, maxFrameBytes: number) {
+    const { maxToolOutputBytes, maxStreamChunkBytes } = core.limits;
+    const roomBytes = maxFrameBytes - envelopeBytes;
     this.outbox = outbox;
-    this.sureOutputBytes = Math.max(0, maxFrameBytes - envelopeBytes);
+    this.maxOutputBytes = Math.min(maxToolOutputBytes, roomBytes);
+    this.maxChunkBytes = Math.max(4, Math.min(maxStreamChunkBytes, Math.floor(roomBytes / escapedBytes)));
     this.#core = core;
-    this.#maxFrameBytes = maxFrameBytes;
     this.deadlines = new Deadlines({
       clock: core.clock,
       entries: () => this.#active.values(),
@@ -63,7 +64,7 @@ export class SessionCalls {
     const { call_id } = payload;
     if (this.#active.has(call_id) || this.#recent.has(call_id)) {
       const problem = "a call of this id was received before";
-      this.outbox.error(RuntimeErrorCode.OutOfOrder, problem, { inReplyTo: message.id, origin: message });
+      this.outbox.error(OutOfOrder, problem, { inReplyTo: message.id, origin: message });
       return;
     }
     this.#recent.add(call_id);
@@ -95,11 +96,9 @@ export class SessionCalls {
   /** The agent ends: every call is aborted, and has a result after the grace. Settles when they have. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
-    const message = "the agent stopped while the call was running";
-    const error = runtimeError(RuntimeErrorCode.AgentLost, message);
-    for (const call of [...this.#active.values()]) {
-      call.abort(new AgentStoppingError(), { status: "failed", error }, graceMs);
-    }
+    const error = runtimeError(AgentLost, "the agent stopped while the call was running");
+    const reason = new HarnessError("agent_stopping", "the agent is stopping");
+    for (const call of [...this.#active.values()]) call.abort(reason, { status: "failed", error }, graceMs);
     if (this.#active.size > 0) await this.#drained.promise;
   }
 
@@ -118,34 +117,12 @@ export class SessionCalls {
     this.#send(result, origin, bytes);
   }
 
-  /** The largest payload of a stream message of this call, in bytes. */
-  maxChunkBytes({ payload: { call_id }, origin }: ToolCall): number {
-    if (this.#maxFrameBytes === Number.POSITIVE_INFINITY) return this.#maxFrameBytes;
-    const data = { json: {} };
-    const empty: StreamPayload = { call_id, seq: 1e9, channel: "partial_result", data, done: true };
-    return Math.floor(this.#bytesBeside("agent.tool.stream", origin, empty) / escapedBytes);
-  }
-
-  /** Bytes that an output may have in the result of this call. */
-  maxOutputBytes({ payload: { call_id }, origin }: ToolCall): number {
-    const at = "2000-01-01T00:00:00.000Z";
-    const metrics = {
-      duration_ms: 1e12,
-      stream_messages: 1e9,
-      stream_dropped_messages: 1e12,
-      stream_dropped_bytes: 1e15,
-    };
-    const empty = { call_id, status: "succeeded", output: {}, started_at: at, finished_at: at, metrics };
-    return this.#bytesBeside("agent.tool.result", origin, empty);
-  }
-
   #refuse(payload: CoreToolCall["payload"], tool: CompiledTool | undefined): RuntimeError | undefined {
     const { limits, isStopping, runningTools } = this.#core;
     const { maxToolInputBytes: maxBytes, maxInFlightCalls } = limits;
-    const { AgentUnavailable, Busy, InputTooLarge, InvalidInput, ToolNotFound } = RuntimeErrorCode;
     const retryable = { retryable: true };
     if (isStopping) return runtimeError(AgentUnavailable, "the agent is stopping", retryable);
-    if (!tool) return runtimeError(ToolNotFound, "the agent has no tool of this id");
+    if (!tool) return runtimeError(RuntimeErrorCode.ToolNotFound, "the agent has no tool of this id");
     if (runningTools >= maxInFlightCalls) {
       return runtimeError(Busy, `${maxInFlightCalls} calls are running`, retryable);
     }
@@ -159,37 +136,12 @@ export class SessionCalls {
   #send(payload: ResultPayload, origin: CallOrigin, bytes: number): void {
     this.outbox.push({
       bytes,
-      take: () =>
-        this.#fit(toMessage(this.#core.clock.now(), "agent.tool.result", payload, { origin }), payload),
+      take: () => toMessage(this.#core.clock.now(), "agent.tool.result", payload, { origin }),
       onRefused: () => {
-        if (payload.output !== undefined) this.#send(tooLarge(payload), origin, 0);
+        const { output, metrics, ...rest } = payload;
+        const error = runtimeError(OutputTooLarge, "the result exceeds max_frame_bytes");
+        if (output !== undefined) this.#send({ ...rest, status: "failed", error }, origin, 0);
       },
     });
   }
-
-  /** Outputs were measured before. Errors and references to files may be too large for very small frames. */
-  #fit(message: OutgoingMessage, payload: ResultPayload): OutgoingMessage {
-    const { call_id, status, error, output } = payload;
-    const isMeasured = error === undefined && output?.output_file === undefined;
-    if (isMeasured || this.#maxFrameBytes >= sureErrorBytes) return message;
-    if (frameBytes(message) <= this.#maxFrameBytes) return message;
-    if (error) {
-      const { code, message: text, retryable } = error;
-      const short = { code, message: text.slice(0, 64), retryable };
-      message.payload = { call_id, status, error: short };
-    } else message.payload = tooLarge(payload);
-    return message;
-  }
-
-  /** What a frame leaves for the content of this message. */
-  #bytesBeside(type: "agent.tool.stream" | "agent.tool.result", origin: CallOrigin, payload: object): number {
-    return this.#maxFrameBytes - frameBytes(toMessage(this.#core.clock.now(), type, payload, { origin }));
-  }
 }
-
-/** The result in place of one that does not fit into a frame. */
-const tooLarge = ({ output, metrics, ...rest }: ResultPayload): ResultPayload => ({
-  ...rest,
-  status: "failed",
-  error: runtimeError(RuntimeErrorCode.OutputTooLarge, "the result exceeds max_frame_bytes"),
-});

@@ -12,7 +12,7 @@ import { CoreRefusedError, CoreReportedError, RuntimeProtocolError, ToolsRejecte
 import { answerTimeoutMs, goodbyeTimeoutMs, minFrameBytes } from "./limits.ts";
 import { OpenedSession, type Registration } from "./opened-session.ts";
 import { Outbox } from "./outbox.ts";
-import { readCoreMessage, type Violation } from "./read-core-message.ts";
+import { readCoreMessage } from "./read-core-message.ts";
 import { compileTool, type Tool } from "./tool.ts";
 
 /** Written by the build, so that a program into which this package is bundled has it too. */
@@ -24,8 +24,7 @@ const sdk = {
   version: typeof AGENT_SDK_VERSION === "string" ? AGENT_SDK_VERSION : "0.0.0",
 };
 
-type Goodbye = CoreGoodbye["payload"];
-type Welcome = CoreWelcome["payload"];
+const { FrameTooLarge, InvalidMessage, OutOfOrder, UnknownType, UnsupportedVersion } = RuntimeErrorCode;
 
 /** How a connection ended. */
 export interface SessionEnd {
@@ -35,19 +34,8 @@ export interface SessionEnd {
    */
   readonly reason: "goodbye" | "core_gone" | "protocol_error" | "closed";
   readonly error?: HarnessError | undefined;
-  readonly goodbye?: Goodbye | undefined;
+  readonly goodbye?: CoreGoodbye["payload"] | undefined;
 }
-
-/** Why a welcome is not acceptable. */
-const welcomeProblem = ({ accepted_version, max_frame_bytes }: Welcome): Violation | undefined => {
-  if (accepted_version !== RUNTIME_PROTOCOL_VERSION) {
-    const problem = "the core accepted a version that was not offered";
-    return { code: RuntimeErrorCode.UnsupportedVersion, problem };
-  }
-  if (max_frame_bytes >= minFrameBytes) return undefined;
-  const problem = `max_frame_bytes is below ${minFrameBytes}, which is too small for a session`;
-  return { code: RuntimeErrorCode.FrameTooLarge, problem };
-};
 
 /** One connection to a core, from `agent.hello` to its end. */
 export class Session {
@@ -60,7 +48,7 @@ export class Session {
   #opened: OpenedSession | undefined;
   /** What the core rejects may have others in its place, before the agent is ready. */
   #isFirst: boolean;
-  #goodbye: Goodbye | undefined;
+  #goodbye: SessionEnd["goodbye"];
   #cancelGoodbyeTimer: (() => void) | undefined;
   /** Why this side gives the connection up. */
   #failure: HarnessError | undefined;
@@ -79,12 +67,8 @@ export class Session {
     return this.#closed.promise;
   }
 
-  get welcome(): Welcome | undefined {
-    return this.#opened?.welcome;
-  }
-
   /** Sends hello, waits for the welcome and registers the tools. A failure closes the channel and rejects. */
-  async open(manifestHash?: string): Promise<Registration> {
+  async open(manifestHash?: string): Promise<Registration & { readonly welcome: CoreWelcome["payload"] }> {
     const { settings, clock, tools, sessions } = this.#core;
     sessions.add(this);
     this.#channel.start({
@@ -92,7 +76,17 @@ export class Session {
       error: (error) => this.#channelError(error),
       close: ({ error }) => this.#finish(error),
     });
-    this.#hello(manifestHash);
+    this.#outbox.send("agent.hello", {
+      session_token: this.#token,
+      agent_id: settings.id,
+      agent_version: settings.version,
+      manifest_hash: manifestHash,
+      protocol: {
+        supported_versions: [RUNTIME_PROTOCOL_VERSION],
+        capabilities: ["tools", "streaming", "cancellation"],
+      },
+      sdk,
+    });
     try {
       const wait = { name: "agent.hello", timeoutMs: answerTimeoutMs, clock };
       const opened = await within(this.#greeted.promise, wait);
@@ -104,7 +98,7 @@ export class Session {
         this.#isFirst = false;
         await opened.register([]);
       }
-      return registration;
+      return { ...registration, welcome: opened.welcome };
     } catch (error) {
       if (HarnessError.isInstance(error) && error.code === "request_timeout") this.#failure ??= error;
       await this.#channel.close(this.#failure);
@@ -141,42 +135,32 @@ export class Session {
     return this.#token === "" ? text : text.replaceAll(this.#token, "[redacted]");
   }
 
-  #hello(manifestHash: string | undefined): void {
-    const { id, version } = this.#core.settings;
-    this.#outbox.send("agent.hello", {
-      session_token: this.#token,
-      agent_id: id,
-      agent_version: version,
-      manifest_hash: manifestHash,
-      protocol: {
-        supported_versions: [RUNTIME_PROTOCOL_VERSION],
-        capabilities: ["tools", "streaming", "cancellation"],
-      },
-      sdk,
-    });
-  }
-
   /** A promise pauses the reading: a core that reads no results gets no more calls run. */
   #received(value: unknown): Promise<void> | undefined {
     if (this.#state !== "open") return undefined;
     const reading = readCoreMessage(value);
-    if (reading.kind === "message") this.#handle(reading.message);
-    else if (reading.kind === "invalid") this.#violated(reading.violation);
-    else if (reading.kind === "unknown") {
-      const { envelope } = reading;
-      if (envelope.request_id !== undefined && envelope.in_reply_to === undefined) {
-        this.#outbox.error(RuntimeErrorCode.UnknownType, "the type is unknown to the agent", {
-          inReplyTo: envelope.id,
-          origin: envelope,
-        });
+    switch (reading.kind) {
+      case "message":
+        this.#handle(reading.message);
+        break;
+      case "invalid":
+        this.#violated(reading.code, reading.problem, reading.id);
+        break;
+      case "refusal":
+        if (this.#opened) this.#secondWelcome(reading.message.id);
+        else this.#giveUp(new CoreRefusedError(reading.message.error));
+        break;
+      case "unknown": {
+        const { envelope: origin } = reading;
+        // A message without a request id expects no answer, and new types are ignored (section 6.2).
+        if (origin.request_id === undefined || origin.in_reply_to !== undefined) break;
+        this.#outbox.error(UnknownType, "the type is unknown to the agent", { inReplyTo: origin.id, origin });
       }
-    } else if (this.#opened) this.#secondWelcome(reading.message.id);
-    else this.#giveUp(new CoreRefusedError(reading.message.error));
+    }
     return this.#outbox.isOverfull ? this.#outbox.room() : undefined;
   }
 
   #handle(message: CoreMessage): void {
-    const opened = this.#opened;
     switch (message.type) {
       case "core.welcome":
         this.#welcomed(message);
@@ -185,36 +169,32 @@ export class Session {
         this.#outbox.send("agent.pong", {}, { origin: message, inReplyTo: message.id });
         return;
       case "core.goodbye":
-        this.#dismissed(message.payload);
+        this.#goodbye = message.payload;
+        this.#cancelGoodbyeTimer?.();
+        this.#cancelGoodbyeTimer = this.#core.clock.after(goodbyeTimeoutMs, () => void this.#channel.close());
         return;
       case "core.error": {
         const reported = new CoreReportedError(message.error);
-        if (!opened?.fail(message.in_reply_to, reported)) this.#core.report(reported);
+        if (!this.#opened?.fail(message.in_reply_to, reported)) this.#core.report(reported);
         return;
       }
       default:
-        if (opened) opened.handle(message);
-        else {
-          const problem = "core.welcome must come first";
-          this.#violated({ code: RuntimeErrorCode.OutOfOrder, problem, id: message.id });
-        }
+        if (this.#opened) this.#opened.handle(message);
+        else this.#violated(OutOfOrder, "core.welcome must come first", message.id);
     }
   }
 
   #welcomed({ id, payload }: CoreWelcome): void {
-    const violation = welcomeProblem(payload);
     if (this.#opened) this.#secondWelcome(id);
-    else if (violation) this.#violated({ ...violation, id });
-    else {
+    else if (payload.accepted_version !== RUNTIME_PROTOCOL_VERSION) {
+      this.#violated(UnsupportedVersion, "the core accepted a version that was not offered", id);
+    } else if (payload.max_frame_bytes < minFrameBytes) {
+      const problem = `max_frame_bytes is below ${minFrameBytes}, which is too small for a session`;
+      this.#violated(FrameTooLarge, problem, id);
+    } else {
       this.#opened = new OpenedSession(this.#core, this.#outbox, payload);
       this.#greeted.resolve(this.#opened);
     }
-  }
-
-  #dismissed(goodbye: Goodbye): void {
-    this.#goodbye = goodbye;
-    this.#cancelGoodbyeTimer?.();
-    this.#cancelGoodbyeTimer = this.#core.clock.after(goodbyeTimeoutMs, () => void this.#channel.close());
   }
 
   async #judge({ registered, rejected }: Registration): Promise<void> {
@@ -236,22 +216,20 @@ export class Session {
 
   #channelError(error: HarnessError): void {
     if (this.#state !== "open") return;
-    const { FrameTooLarge, InvalidMessage } = RuntimeErrorCode;
     if (error.code === "frame_too_large") {
-      this.#violated({ code: FrameTooLarge, problem: "the core sent a frame above the limit" }, error);
+      this.#violated(FrameTooLarge, "the core sent a frame above the limit", undefined, error);
     } else if (error.code === "invalid_message") {
-      this.#violated({ code: InvalidMessage, problem: "the core sent an invalid message" }, error);
+      this.#violated(InvalidMessage, "the core sent an invalid message", undefined, error);
     } else this.#core.report(error);
   }
 
   #secondWelcome(id: string): void {
-    const problem = "the core sent a second core.welcome";
-    this.#violated({ code: RuntimeErrorCode.OutOfOrder, problem, id });
+    this.#violated(OutOfOrder, "the core sent a second core.welcome", id);
   }
 
   /** Answers what was wrong, and closes: a core that broke the protocol once is not trusted afterwards. */
-  #violated({ code, problem, id }: Violation, cause?: HarnessError): void {
-    this.#outbox.error(code, problem, { inReplyTo: id });
+  #violated(code: RuntimeErrorCode, problem: string, inReplyTo?: string, cause?: HarnessError): void {
+    this.#outbox.error(code, problem, { inReplyTo });
     this.#giveUp(new RuntimeProtocolError(code, problem, cause && { cause }));
   }
 
@@ -272,16 +250,9 @@ export class Session {
     this.#opened?.close(lost);
     this.#greeted.reject(this.#failure ?? lost);
     this.#core.sessions.delete(this);
-    this.#closed.resolve({
-      reason: this.#reason(wasClosing),
-      error: cause,
-      goodbye: this.#goodbye,
-    });
-  }
-
-  #reason(wasClosing: boolean): SessionEnd["reason"] {
-    if (this.#failure instanceof RuntimeProtocolError) return "protocol_error";
-    if (this.#goodbye) return "goodbye";
-    return wasClosing ? "closed" : "core_gone";
+    let reason: SessionEnd["reason"] = wasClosing ? "closed" : "core_gone";
+    if (this.#goodbye) reason = "goodbye";
+    if (this.#failure instanceof RuntimeProtocolError) reason = "protocol_error";
+    this.#closed.resolve({ reason, error: cause, goodbye: this.#goodbye });
   }
 }

@@ -186,23 +186,20 @@ export class ToolCall {
   }
 
   #encode(value: unknown): End | Promise<End> {
-    const { limits, outputFiles } = this.#core;
-    const { maxToolOutputBytes, maxOutputFilesBytes } = limits;
-    const sureBytes = Math.min(maxToolOutputBytes, this.#calls.sureOutputBytes);
-    const maxBytes = () => Math.min(maxToolOutputBytes, this.#calls.maxOutputBytes(this));
-    const encoded = encodeOutput(value, sureBytes, maxBytes);
-    if (encoded.kind === "invalid") {
-      return failedEnd(misfit(RuntimeErrorCode.InvalidOutput, [encoded.problem]));
+    const { maxOutputBytes } = this.#calls;
+    const encoded = encodeOutput(value, maxOutputBytes);
+    if (typeof encoded === "string") {
+      const expected = encoded === "type" ? "object" : undefined;
+      const problems = [{ path: "", problem: encoded, expected }];
+      return failedEnd(misfit(RuntimeErrorCode.InvalidOutput, problems));
     }
     const { bytes } = encoded;
-    if (encoded.kind === "output") {
-      const { output } = encoded;
-      return output ? { status: "succeeded", output, outputBytes: bytes } : { status: "succeeded" };
-    }
-    const message = `the output exceeds ${encoded.maxBytes} bytes`;
-    const details = { size_bytes: bytes, max_bytes: encoded.maxBytes };
+    if ("output" in encoded) return { status: "succeeded", output: encoded.output, outputBytes: bytes };
+    const message = `the output exceeds ${maxOutputBytes} bytes`;
+    const details = { size_bytes: bytes, max_bytes: maxOutputBytes };
     const tooLarge = failedEnd(runtimeError(RuntimeErrorCode.OutputTooLarge, message, { details }));
-    if (!outputFiles || bytes > maxOutputFilesBytes) return tooLarge;
+    const { outputFiles } = this.#core;
+    if (!outputFiles || bytes > outputFiles.maxBytes) return tooLarge;
     return outputFiles.store(encoded.text, bytes).then(
       (output) => ({ status: "succeeded", output }),
       (cause: unknown) => {

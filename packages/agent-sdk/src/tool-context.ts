@@ -20,7 +20,7 @@ export interface ToolContext extends SharedToolContext {
   readonly stdout: (text: string) => Promise<void>;
   readonly stderr: (text: string) => Promise<void>;
   readonly log: (text: string) => Promise<void>;
-  /** What the tool is doing now; while the core is slow, only the last one is sent. */
+  /** What the tool is doing now. */
   readonly status: (text: string) => Promise<void>;
   /** Streams a JSON object. Throws `invalid_argument` for anything else. */
   readonly partialResult: (json: object) => Promise<void>;

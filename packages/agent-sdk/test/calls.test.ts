@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { maxJsonDepth } from "@harnesskit/wire/json";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type AgentOptions, defineAgent, type ToolContext, ToolError, tool } from "../src/index.ts";
+import { OutputFiles } from "../src/output-files.ts";
 import { agentId, connected, temporaryDirectory, token } from "./support.ts";
 
 const any = { type: "object" };
@@ -209,98 +210,95 @@ describe("an output", () => {
     expect(JSON.stringify(payload)).not.toContain("s3cret");
   });
 
-  it("above the limit goes whole into a private file, which is gone after the end", async () => {
-    await using directory = await temporaryDirectory();
-    const { path: outputDirectory } = directory;
-    const big = { text: "é\u0000".repeat(1000) };
-    const agent = agentOf([toolOf("big", () => big)], {
-      outputDirectory,
-      limits: { maxToolOutputBytes: 4000 },
-    });
-    const { core } = await connected(agent);
-    const { payload } = await core.result(core.call("big"));
-    expect(payload.status).toBe("succeeded");
-    const { output_file, truncated } = payload.output;
-    expect(truncated).toBe(true);
-    const bytes = await readFile(output_file.path);
-    expect(JSON.parse(bytes.toString())).toEqual(big);
-    expect(output_file.size_bytes).toBe(bytes.length);
-    expect(output_file.sha256).toBe(createHash("sha256").update(bytes).digest("hex"));
-    expect((await stat(output_file.path)).mode & 0o777).toBe(0o600);
-    expect((await stat(dirname(output_file.path))).mode & 0o777).toBe(0o700);
-    expect(output_file.path.startsWith(outputDirectory)).toBe(true);
-    await agent.stop();
-    await expect(stat(dirname(output_file.path))).rejects.toMatchObject({ code: "ENOENT" });
-  });
-
-  it("above the limit fails where files are switched off, or cannot be written", async () => {
-    const give = toolOf("give", ({ bytes }) => ({ t: "x".repeat(bytes - '{"t":""}'.length) }));
-    const limits = { maxToolOutputBytes: 1000 };
-    const errors: unknown[] = [];
-    const options = [
-      { outputFiles: false },
-      { outputDirectory: "/dev/null/nowhere", onError: (error: unknown) => void errors.push(error) },
-      { limits: { ...limits, maxOutputFilesBytes: 1000 } },
-    ];
-    for (const more of options) {
-      const { core } = await connected(agentOf([give], { limits, ...more }));
-      expect((await core.result(core.call("give", { bytes: 1000 }))).payload.status).toBe("succeeded");
-      expect((await core.result(core.call("give", { bytes: 1001 }))).payload).toMatchObject({
-        status: "failed",
-        error: { code: "tool.output_too_large", details: { size_bytes: 1001, max_bytes: 1000 } },
+  describe("above the limit", () => {
+    /** Output files are made in a directory of the test. */
+    const inDirectory = async () => {
+      const directory = await temporaryDirectory();
+      vi.stubEnv("TMPDIR", directory.path);
+      onTestFinished(async () => {
+        vi.unstubAllEnvs();
+        await directory[Symbol.asyncDispose]();
       });
-    }
-    expect(errors).toMatchObject([{ code: "tool_failed", cause: { code: "ENOTDIR" } }]);
-  });
+      return directory.path;
+    };
+    const limits = { maxToolOutputBytes: 1000 };
 
-  it("in a file makes room by removing the oldest", async () => {
-    await using directory = await temporaryDirectory();
-    const give = toolOf("give", () => ({ t: "x".repeat(1000) }));
-    const limits = { maxToolOutputBytes: 100, maxOutputFilesBytes: 2500 };
-    const agent = agentOf([give], { outputDirectory: directory.path, limits });
-    const paths: string[] = [];
-    for (let round = 0; round < 3; round++)
-      paths.push(((await agent.call("give", {})) as any).output_file.path);
-    await expect(stat(paths[0] as string)).rejects.toMatchObject({ code: "ENOENT" });
-    expect((await stat(paths[1] as string)).size).toBe(1008);
-    expect((await stat(paths[2] as string)).size).toBe(1008);
-    await agent.stop();
+    it("goes whole into a private file, which is gone after the end", async () => {
+      const directory = await inDirectory();
+      const big = { text: "é\u0000".repeat(1000) };
+      const agent = agentOf([toolOf("big", () => big)], { limits });
+      const { core } = await connected(agent);
+      const { payload } = await core.result(core.call("big"));
+      expect(payload.status).toBe("succeeded");
+      const { output_file, truncated } = payload.output;
+      expect(truncated).toBe(true);
+      const bytes = await readFile(output_file.path);
+      expect(JSON.parse(bytes.toString())).toEqual(big);
+      expect(output_file.size_bytes).toBe(bytes.length);
+      expect(output_file.sha256).toBe(createHash("sha256").update(bytes).digest("hex"));
+      expect((await stat(output_file.path)).mode & 0o777).toBe(0o600);
+      expect((await stat(dirname(output_file.path))).mode & 0o777).toBe(0o700);
+      expect(output_file.path.startsWith(directory)).toBe(true);
+      await agent.stop();
+      await expect(stat(dirname(output_file.path))).rejects.toMatchObject({ code: "ENOENT" });
+    });
+
+    it("fails where files are switched off, or cannot be written", async () => {
+      await inDirectory();
+      const give = toolOf("give", ({ bytes }) => ({ t: "x".repeat(bytes - '{"t":""}'.length) }));
+      const errors: unknown[] = [];
+      for (const outputFiles of [false, true]) {
+        if (outputFiles) vi.stubEnv("TMPDIR", "/dev/null/nowhere");
+        const onError = (error: unknown) => void errors.push(error);
+        const { core } = await connected(agentOf([give], { limits, outputFiles, onError }));
+        expect((await core.result(core.call("give", { bytes: 1000 }))).payload.status).toBe("succeeded");
+        expect((await core.result(core.call("give", { bytes: 1001 }))).payload).toMatchObject({
+          status: "failed",
+          error: { code: "tool.output_too_large", details: { size_bytes: 1001, max_bytes: 1000 } },
+        });
+      }
+      expect(errors).toMatchObject([{ code: "tool_failed", cause: { code: "ENOTDIR" } }]);
+    });
+
+    it("makes room by removing the oldest file", async () => {
+      await inDirectory();
+      const files = new OutputFiles(2500);
+      const store = async () => (await files.store("x".repeat(1000), 1000)).output_file.path;
+      const paths = [await store(), await store(), await store()];
+      const sizes = paths.map((path) =>
+        stat(path)
+          .then(({ size }) => size)
+          .catch(({ code }) => code),
+      );
+      expect(await Promise.all(sizes)).toEqual(["ENOENT", 1000, 1000]);
+      await files.close();
+    });
   });
 });
 
-describe("small frames", () => {
-  it.each([1024, 2000, 5000, 70_000])(
-    "of %i bytes are never exceeded, whatever a tool returns or throws",
-    async (max_frame_bytes) => {
-      await using directory = await temporaryDirectory();
-      const { path: outputDirectory } = directory;
-      const tools = [
-        toolOf("give", ({ length }) => ({ text: "\u0001".repeat(length) })),
-        toolOf("fail", ({ length }) => {
-          throw new ToolError("x.y", "é".repeat(length), {
-            details: { text: "x".repeat(Math.min(length, 2000)) },
-          });
-        }),
-        toolOf("say", async ({ length }, { stdout, partialResult }) => {
-          await stdout("\u0001".repeat(length));
-          await partialResult({ text: "\u0001".repeat(length) });
-        }),
+it("a frame of the smallest core is never exceeded, whatever a tool returns or throws", async () => {
+  const max_frame_bytes = 65_536;
+  const tools = [
+    toolOf("give", ({ length }) => ({ text: "\u0001".repeat(length) })),
+    toolOf("fail", ({ length }) => {
+      throw new ToolError("x.y", "\u0001".repeat(length), { details: { text: "x".repeat(16_000) } });
+    }),
+    toolOf("say", async ({ length }, { stdout, partialResult }) => {
+      await stdout("\u0001".repeat(length));
+      await partialResult({ text: "\u0001".repeat(length) });
+    }),
+  ];
+  const { core } = await connected(agentOf(tools, { outputFiles: false }), { welcome: { max_frame_bytes } });
+  for (const length of [0, 1000, 8000, 8190, 12_000, 20_000]) {
+    for (const { name } of tools) {
+      const { payload } = await core.result(core.call(name, { length }));
+      const code = { give: length > 8190 ? "tool.output_too_large" : undefined, fail: "x.y", say: undefined }[
+        name
       ];
-      for (const outputFiles of [true, false]) {
-        const agent = agentOf(tools, { outputFiles, outputDirectory });
-        const { core } = await connected(agent, { welcome: { max_frame_bytes } });
-        for (const length of [0, 50, 100, 140, 200, 800, 20_000]) {
-          for (const { name } of tools) {
-            const { payload } = await core.result(core.call(name, { length }));
-            expect(["succeeded", "failed"]).toContain(payload.status);
-            if (name === "fail") expect(payload.error.code).toBe("x.y");
-          }
-        }
-        for (const message of core.seen) {
-          if (message.type === "agent.hello") continue;
-          expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(max_frame_bytes);
-        }
-      }
-    },
-  );
+      expect(payload.error?.code).toBe(code);
+    }
+  }
+  for (const message of core.seen) {
+    expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(max_frame_bytes);
+  }
 });

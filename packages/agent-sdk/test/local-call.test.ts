@@ -17,34 +17,30 @@ const agentOf = (run: (context: ToolContext, input: any) => unknown, options: Pa
 
 describe("a call without a core", () => {
   it("gives the output as a core would see it, and the streams", async () => {
-    const agent = agentOf(async ({ stdout, partialResult, callId, idempotencyKey, caller, projectRoot }) => {
+    const agent = agentOf(async ({ stdout, partialResult, callId, correlationId, projectRoot }) => {
       await stdout("hello");
       await partialResult({ n: 1 });
-      return { callId, idempotencyKey, caller, projectRoot, at: new Date(0) };
+      return { callId, correlationId, projectRoot, at: new Date(0) };
     });
     const streamed: StreamPayload[] = [];
-    const caller = { type: "human", id: "u" } as const;
     const output = await agent.call(
       "t",
       {},
       {
-        callId: "c",
-        idempotencyKey: "k",
-        caller,
+        correlationId: "s",
         context: { project_root: "/p" },
         onStream: (payload) => streamed.push(payload),
       },
     );
     expect(output).toEqual({
-      callId: "c",
-      idempotencyKey: "k",
-      caller,
+      callId: expect.any(String),
+      correlationId: "s",
       projectRoot: "/p",
       at: "1970-01-01T00:00:00.000Z",
     });
     expect(streamed).toEqual([
-      { call_id: "c", seq: 1, channel: "stdout", data: { text: "hello" } },
-      { call_id: "c", seq: 2, channel: "partial_result", data: { json: { n: 1 } } },
+      { call_id: output?.callId, seq: 1, channel: "stdout", data: { text: "hello" } },
+      { call_id: output?.callId, seq: 2, channel: "partial_result", data: { json: { n: 1 } } },
     ]);
   });
 

@@ -16,10 +16,9 @@ afterAll(() => bundle.remove());
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}.mjs`, import.meta.url));
 const { HARNESS_AGENT_SOCKET: _socket, HARNESS_SESSION_TOKEN: _token, ...ownEnv } = process.env;
 
-const startAgent = (path: string, options: object = {}, cwd?: string) =>
+const startAgent = (path: string, options: object = {}, env: object = {}) =>
   startProcess([fixture("agent"), bundle.path, JSON.stringify(options)], {
-    env: { ...ownEnv, HARNESS_AGENT_SOCKET: path, HARNESS_SESSION_TOKEN: token },
-    ...(cwd !== undefined && { cwd }),
+    env: { ...ownEnv, HARNESS_AGENT_SOCKET: path, HARNESS_SESSION_TOKEN: token, ...env },
   });
 
 /** A core that listens, and the connections that came. */
@@ -144,7 +143,7 @@ describe("a tool process", () => {
     await using core = await listening();
     await using outputs = await temporaryDirectory();
     const connecting = core.next();
-    await using agent = startAgent(core.path, { outputDirectory: outputs.path });
+    await using agent = startAgent(core.path, {}, { TMPDIR: outputs.path });
     const side = await connecting;
     await side.type("agent.tools.register");
     const { path, size_bytes } = (await side.result(side.call("big"))).payload.output.output_file;

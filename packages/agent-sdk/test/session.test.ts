@@ -79,7 +79,7 @@ describe("the handshake", () => {
 
   it.each([
     ["another version", welcome({ accepted_version: 2 }), "protocol.unsupported_version"],
-    ["frames too small for anything", welcome({ max_frame_bytes: 1023 }), "protocol.frame_too_large"],
+    ["frames too small for anything", welcome({ max_frame_bytes: 65_535 }), "protocol.frame_too_large"],
     ["no session", { ...welcome(), session_id: undefined }, "protocol.invalid_message"],
   ])("with a welcome of %s closes", async (_what, payload, code) => {
     const { core, connecting, pair } = silent();
@@ -107,8 +107,8 @@ describe("the tools", () => {
     const errors: unknown[] = [];
     const tools = [
       make("small"),
-      make("huge", "x".repeat(5000)),
-      ...["a", "b", "c"].map((name) => make(name, "y".repeat(800))),
+      make("huge", "x".repeat(100_000)),
+      ...["a", "b", "c"].map((name) => make(name, "y".repeat(40_000))),
     ];
     const agent = defineAgent({
       id: agentId,
@@ -116,7 +116,7 @@ describe("the tools", () => {
       tools,
       onError: (error) => errors.push(error),
     });
-    const { core, session } = await connected(agent, { welcome: { max_frame_bytes: 2000 } });
+    const { core, session } = await connected(agent, { welcome: { max_frame_bytes: 65_536 } });
     expect(core.all("agent.tools.register")).toHaveLength(3);
     expect(session.registered).toEqual(["small", "a", "b", "c"].map((name) => `${agentId}/${name}`));
     expect(session.rejected).toMatchObject([

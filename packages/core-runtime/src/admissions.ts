@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { sha256Hex } from "@harnesskit/node-kit";
-import type { AgentManifest } from "@harnesskit/protocol/runtime";
-import { type Clock, InvalidArgumentError } from "@harnesskit/wire";
+import { AgentIdSchema, type AgentManifest, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { InvalidArgumentError } from "@harnesskit/wire";
+import type { CoreContext } from "./core-context.ts";
 
 /** One start of an agent's process, as described by what started it. */
 export interface Launch {
@@ -55,28 +56,45 @@ export interface AdmittedLaunch {
   end: ((reason: DisconnectReason) => void) | undefined;
 }
 
+const launchOver: DisconnectReason = { code: RuntimeErrorCode.AgentLost, message: "the launch is over" };
+
 /** The launches that may connect. A token is 256 random bits, valid once and for a short time, for the agent of its launch. */
 export class Admissions {
-  readonly #clock: Clock;
-  readonly #tokenLifetimeMs: number;
+  readonly #context: CoreContext;
   /** By the hash of the token: how long a look-up of a hash takes says nothing of a token. */
   readonly #launches = new Map<string, AdmittedLaunch>();
 
-  constructor(clock: Clock, tokenLifetimeMs: number) {
-    this.#clock = clock;
-    this.#tokenLifetimeMs = tokenLifetimeMs;
+  constructor(context: CoreContext) {
+    this.#context = context;
   }
 
-  /** Throws `invalid_argument` for a launch that is admitted already. */
-  add(launch: Launch, observer: LaunchObserver): { token: string; admitted: AdmittedLaunch } {
-    if (this.all().some((other) => other.launch.launchId === launch.launchId)) {
-      throw new InvalidArgumentError(`the launch ${launch.launchId} is admitted already`);
+  admit(launch: Launch, observer: LaunchObserver): Admission {
+    if (!AgentIdSchema.safeParse(launch.agentId).success) {
+      throw new InvalidArgumentError("agentId must be an agent id as in a manifest");
     }
+    const { audit, clock, redactor, times } = this.#context;
     const token = randomBytes(32).toString("base64url");
-    const expiresAt = this.#clock.elapsedMs() + this.#tokenLifetimeMs;
+    const hash = sha256Hex(token);
+    const expiresAt = clock.elapsedMs() + times.tokenLifetimeMs;
     const admitted: AdmittedLaunch = { launch, observer, expiresAt, used: false, end: undefined };
-    this.#launches.set(sha256Hex(token), admitted);
-    return { token, admitted };
+    this.#launches.set(hash, admitted);
+    audit.sink?.addSecret(token);
+    redactor.addSecret(token);
+    const record = (action: string, code?: string) => {
+      const details = { launch_id: launch.launchId, code };
+      audit.record({ action, outcome: "ok", agent_id: launch.agentId, details });
+    };
+    record("agent.admitted");
+    return {
+      token,
+      revoke: (reason) => {
+        if (!this.#launches.delete(hash)) return;
+        admitted.end?.(reason ?? launchOver);
+        record("agent.revoked", reason?.code);
+        audit.sink?.removeSecret(token);
+        redactor.removeSecret(token);
+      },
+    };
   }
 
   /** The launch of the token, which is used up. */
@@ -85,23 +103,18 @@ export class Admissions {
     if (!found) return "unknown";
     if (found.launch.agentId !== agentId) return "other_agent";
     if (found.used) return "used";
-    if (this.#clock.elapsedMs() >= found.expiresAt) return "expired";
+    if (this.#context.clock.elapsedMs() >= found.expiresAt) return "expired";
     found.used = true;
     return found;
   }
 
-  /** Returns false when it was taken out before. */
-  remove(admitted: AdmittedLaunch): boolean {
-    for (const [hash, other] of this.#launches) if (other === admitted) return this.#launches.delete(hash);
-    return false;
-  }
-
   /** Whether a launch of this agent is admitted. */
   hasAgent(agentId: string): boolean {
-    return this.all().some(({ launch }) => launch.agentId === agentId);
+    return [...this.#launches.values()].some(({ launch }) => launch.agentId === agentId);
   }
 
-  all(): AdmittedLaunch[] {
-    return [...this.#launches.values()];
+  /** No token is valid any more. */
+  clear(): void {
+    this.#launches.clear();
   }
 }

@@ -1,29 +1,28 @@
 import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
-import type { Clock } from "@harnesskit/wire/time";
+import type { CoreContext } from "./core-context.ts";
 
 const windowMs = 60_000;
 
 /** How many audit entries one agent can still cause in this minute. */
 export class AuditBudget {
-  readonly #clock: Clock;
-  readonly #maxPerMinute: number;
+  readonly #context: Pick<CoreContext, "clock" | "limits">;
   #windowStartedAt = Number.NEGATIVE_INFINITY;
   #used = 0;
   /** Entries left out since the last one that was written. */
   suppressed = 0;
 
-  constructor(clock: Clock, maxPerMinute: number) {
-    this.#clock = clock;
-    this.#maxPerMinute = maxPerMinute;
+  constructor(context: Pick<CoreContext, "clock" | "limits">) {
+    this.#context = context;
   }
 
   take(): boolean {
-    const now = this.#clock.elapsedMs();
+    const { clock, limits } = this.#context;
+    const now = clock.elapsedMs();
     if (now - this.#windowStartedAt >= windowMs) {
       this.#windowStartedAt = now;
       this.#used = 0;
     }
-    if (this.#used >= this.#maxPerMinute) {
+    if (this.#used >= limits.maxAuditEventsPerMinute) {
       this.suppressed++;
       return false;
     }

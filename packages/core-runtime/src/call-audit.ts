@@ -1,6 +1,5 @@
 import type { AuditEntryInput, AuditOutcome } from "@harnesskit/audit";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import type { AuditTrail } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
@@ -33,10 +32,10 @@ const startDelayMs = 20;
 export class CallAudit {
   readonly #context: CoreContext;
   readonly #session: Session;
-  readonly #openCalls: () => Iterable<Call>;
+  readonly #openCalls: ReadonlyMap<string, Call>;
   #cancelTimer: (() => void) | undefined;
 
-  constructor(context: CoreContext, session: Session, openCalls: () => Iterable<Call>) {
+  constructor(context: CoreContext, session: Session, openCalls: ReadonlyMap<string, Call>) {
     this.#context = context;
     this.#session = session;
     this.#openCalls = openCalls;
@@ -49,14 +48,14 @@ export class CallAudit {
     this.#cancelTimer = clock.after(startDelayMs, () => {
       this.#cancelTimer = undefined;
       const latestMs = clock.elapsedMs() - startDelayMs;
-      for (const call of this.#openCalls()) {
+      for (const call of this.#openCalls.values()) {
         if (!call.isSent || call.isStartRecorded) continue;
         if (call.startedMs > latestMs) {
           this.started();
           continue;
         }
         call.isStartRecorded = true;
-        audit.record(this.#entry("tool.call", call));
+        audit.record(callEntry("tool.call", call.toolId, call.callId, call.options, this.#session));
       }
     });
   }
@@ -65,69 +64,56 @@ export class CallAudit {
   ended(call: Call, result: CallResult): void {
     const { audit, clock } = this.#context;
     if (!audit.sink) return;
-    const { isSent } = call;
-    const entry = this.#entry(isSent && !call.isStartRecorded ? "tool.call" : "tool.result", call);
+    const { isSent, toolId, callId, options } = call;
+    const action = isSent && !call.isStartRecorded ? "tool.call" : "tool.result";
     call.isStartRecorded = true;
-    const refusal = isSent ? undefined : refusalOf(result);
-    audit.record(Object.assign(entry, auditedOutcome(result, clock.elapsedMs() - call.startedMs, refusal)));
+    const entry = callEntry(action, toolId, callId, options, this.#session);
+    const duration_ms = clock.elapsedMs() - call.startedMs;
+    audit.record(
+      Object.assign(entry, { outcome: outcomeOf(result), duration_ms, details: detailsOf(result, isSent) }),
+    );
   }
 
   /** All calls have ended. */
   stop(): void {
     this.#cancelTimer?.();
   }
-
-  #entry(action: string, call: Call): AuditEntryInput {
-    return callEntry(action, call.toolId, call.callId, call.options, this.#session);
-  }
 }
 
-/** A call that was refused before it had a session. */
+/** Records a call that was refused before it had a session. */
 export const auditRefusedCall = (
-  audit: AuditTrail,
+  { audit }: CoreContext,
   toolId: string,
   callId: string,
   options: CallOptions,
   result: CallResult,
 ): void => {
-  audit.record({
-    ...callEntry("tool.result", toolId.slice(0, 257), callId, options),
-    ...auditedOutcome(result),
-  });
+  const entry = callEntry("tool.result", toolId.slice(0, 257), callId, options);
+  audit.record({ ...entry, outcome: outcomeOf(result), details: detailsOf(result, false) });
 };
 
-const auditedOutcome = (
-  result: CallResult,
-  durationMs?: number,
-  refusal?: Readonly<Record<string, string>>,
-): Pick<AuditEntryInput, "outcome" | "duration_ms" | "details"> => ({
-  outcome: auditOutcome(result),
-  duration_ms: durationMs,
-  details: result.status === "succeeded" ? undefined : { code: result.error.code, ...refusal },
-});
-
-/** Which permissions a call that was not sent lacked, or what was wrong with its directive. */
-const refusalOf = (result: CallResult): Readonly<Record<string, string>> | undefined => {
+/** Of a call that was not sent also which permissions it lacked, or what was wrong with its directive. */
+const detailsOf = (result: CallResult, isSent: boolean): AuditEntryInput["details"] => {
   if (result.status === "succeeded") return undefined;
-  const { missing, reason } = result.error.details ?? {};
-  if (Array.isArray(missing)) return { missing: missing.join(" ") };
-  return typeof reason === "string" ? { reason } : undefined;
+  const { code, details } = result.error;
+  if (isSent || !details) return { code };
+  const { missing, reason } = details;
+  if (Array.isArray(missing)) return { code, missing: missing.join(" ") };
+  return typeof reason === "string" ? { code, reason } : { code };
 };
 
-const outcomes: Readonly<Record<string, AuditOutcome>> = {
-  [RuntimeErrorCode.Timeout]: "timeout",
-  [RuntimeErrorCode.Forbidden]: "refused",
-  [RuntimeErrorCode.DirectiveRequired]: "refused",
-  [RuntimeErrorCode.InvalidInput]: "refused",
-  [RuntimeErrorCode.IdempotencyConflict]: "refused",
-  [RuntimeErrorCode.Busy]: "limited",
-  [RuntimeErrorCode.InputTooLarge]: "limited",
-  [RuntimeErrorCode.OutputTooLarge]: "limited",
-};
+const outcomes: ReadonlyMap<string, AuditOutcome> = new Map([
+  [RuntimeErrorCode.Timeout, "timeout"],
+  [RuntimeErrorCode.Forbidden, "refused"],
+  [RuntimeErrorCode.DirectiveRequired, "refused"],
+  [RuntimeErrorCode.InvalidInput, "refused"],
+  [RuntimeErrorCode.IdempotencyConflict, "refused"],
+  [RuntimeErrorCode.Busy, "limited"],
+  [RuntimeErrorCode.InputTooLarge, "limited"],
+  [RuntimeErrorCode.OutputTooLarge, "limited"],
+]);
 
-const auditOutcome = (result: CallResult): AuditOutcome => {
+const outcomeOf = (result: CallResult): AuditOutcome => {
   if (result.status === "succeeded") return "ok";
-  if (result.status === "canceled") return "cancelled";
-  const { code } = result.error;
-  return (Object.hasOwn(outcomes, code) ? outcomes[code] : undefined) ?? "failed";
+  return result.status === "canceled" ? "cancelled" : (outcomes.get(result.error.code) ?? "failed");
 };

@@ -10,20 +10,18 @@ import { isObject } from "@harnesskit/wire/json";
 import { startDeadline } from "@harnesskit/wire/time";
 import { toMessage } from "./core-message.ts";
 import type { RuntimeCore } from "./runtime-core.ts";
-import type { Session, SessionOptions } from "./session.ts";
+import type { Session } from "./session.ts";
 
-/** A hello that was accepted. */
-export type Accepted = Pick<SessionOptions, "channel" | "admitted"> & {
-  readonly hello: AgentHello;
-};
+const { FrameTooLarge, InvalidMessage, OutOfOrder, Unauthorized, Unresponsive, UnsupportedVersion } =
+  RuntimeErrorCode;
 
 const refusalMessages: Readonly<Record<string, string>> = {
-  [RuntimeErrorCode.Unauthorized]: "the session token is not valid for this agent",
-  [RuntimeErrorCode.UnsupportedVersion]: "no common version; this core supports 1",
-  [RuntimeErrorCode.OutOfOrder]: "the first message must be agent.hello",
-  [RuntimeErrorCode.Unresponsive]: "agent.hello did not come in time",
-  [RuntimeErrorCode.InvalidMessage]: "not a message of the runtime protocol",
-  [RuntimeErrorCode.FrameTooLarge]: "the frame is too large",
+  [Unauthorized]: "the session token is not valid for this agent",
+  [UnsupportedVersion]: "no common version; this core supports 1",
+  [OutOfOrder]: "the first message must be agent.hello",
+  [Unresponsive]: "agent.hello did not come in time",
+  [InvalidMessage]: "not a message of the runtime protocol",
+  [FrameTooLarge]: "the frame is too large",
 };
 
 /** One connection: waits for the hello, and hands everything after it to the session. */
@@ -41,7 +39,7 @@ export class AgentConnection {
 
   start(): void {
     const { clock, times } = this.#core.context;
-    const onTimeout = () => this.#refuse(RuntimeErrorCode.Unresponsive, "no_hello");
+    const onTimeout = () => this.#refuse(Unresponsive, "no_hello");
     this.#cancelTimer = startDeadline(times.helloTimeoutMs, onTimeout, { clock });
     this.#channel.start({
       message: (message) => {
@@ -50,12 +48,8 @@ export class AgentConnection {
         return undefined;
       },
       error: (error) => {
-        const { FrameTooLarge, InvalidMessage } = RuntimeErrorCode;
         if (this.#session) this.#session.frameError(error);
-        else {
-          this.#core.unframedMs = this.#core.context.clock.elapsedMs();
-          this.#refuse(error.code === "frame_too_large" ? FrameTooLarge : InvalidMessage, "invalid_frame");
-        }
+        else this.#refuse(error.code === "frame_too_large" ? FrameTooLarge : InvalidMessage, "invalid_frame");
       },
       close: ({ error }) => {
         if (this.#session) this.#session.channelClosed(error);
@@ -74,64 +68,53 @@ export class AgentConnection {
   #greet(message: unknown): void {
     if (!isObject(message) || message.type !== "agent.hello") {
       const isTyped = isObject(message) && typeof message.type === "string";
-      const code = isTyped ? RuntimeErrorCode.OutOfOrder : RuntimeErrorCode.InvalidMessage;
-      this.#refuse(code, "no_hello", message);
+      this.#refuse(isTyped ? OutOfOrder : InvalidMessage, "no_hello", message);
       return;
     }
     const hello = AgentHelloSchema.safeParse(message);
     const token = isObject(message.payload) ? message.payload.session_token : undefined;
-    if (message.v !== RUNTIME_PROTOCOL_VERSION) {
-      this.#refuseHello(RuntimeErrorCode.UnsupportedVersion, "version", message);
-    } else if (typeof token !== "string") {
-      this.#refuseHello(RuntimeErrorCode.Unauthorized, "token_missing", message);
-    } else if (hello.success) this.#judge(hello.data);
-    else this.#refuseHello(RuntimeErrorCode.InvalidMessage, "malformed", message);
+    if (message.v !== RUNTIME_PROTOCOL_VERSION) this.#refuse(UnsupportedVersion, "version", message);
+    else if (typeof token !== "string") this.#refuse(Unauthorized, "token_missing", message);
+    else if (hello.success) this.#judge(hello.data);
+    else this.#refuse(InvalidMessage, "malformed", message);
   }
 
   #judge(hello: AgentHello): void {
     const { session_token, agent_id, protocol } = hello.payload;
-    const admitted = this.#core.admissions.redeem(session_token, agent_id);
+    const admitted = this.#core.redeem(session_token, agent_id);
     if (typeof admitted === "string") {
       const isOther = admitted === "other_agent";
-      const text = isOther
-        ? `it says that its id is ${agent_id}, and its manifest has another id: make them the same`
-        : undefined;
-      this.#refuse(RuntimeErrorCode.Unauthorized, `token_${admitted}`, hello, "core.welcome", text);
-      return;
+      const text = `it says that its id is ${agent_id}, and its manifest has another id: make them the same`;
+      this.#refuse(Unauthorized, `token_${admitted}`, hello, isOther ? text : undefined);
+    } else if (!protocol.supported_versions.includes(RUNTIME_PROTOCOL_VERSION)) {
+      this.#refuse(UnsupportedVersion, "version", hello);
+    } else {
+      this.#settle();
+      this.#session = this.#core.welcome({ channel: this.#channel, admitted, hello });
     }
-    if (!protocol.supported_versions.includes(RUNTIME_PROTOCOL_VERSION)) {
-      this.#refuseHello(RuntimeErrorCode.UnsupportedVersion, "version", hello);
-      return;
-    }
-    this.#settle();
-    this.#session = this.#core.welcome({ channel: this.#channel, admitted, hello });
   }
 
-  #refuseHello(code: RuntimeErrorCode, reason: string, hello: object): void {
-    this.#refuse(code, reason, hello, "core.welcome");
-  }
-
-  /** Answers with the code, and closes. The reason is for the audit only. */
+  /** Answers with the code, a hello with the refusal in place of its welcome, and closes. The reason is for the audit only. */
   #refuse(
     code: RuntimeErrorCode,
     reason: string,
     message?: unknown,
-    type: "core.welcome" | "core.error" = "core.error",
-    text = refusalMessages[code] ?? "the connection is refused",
+    text = refusalMessages[code] ?? "",
   ): void {
     if (this.#refused) return;
     this.#refused = true;
     const { context, auditBudget } = this.#core;
-    const { id, payload } = isObject(message) ? message : {};
+    const { id, payload, type } = isObject(message) ? message : {};
     context.audit.recordWithin(auditBudget, {
       action: "agent.refused",
-      outcome: code === RuntimeErrorCode.FrameTooLarge ? "limited" : "refused",
+      outcome: code === FrameTooLarge ? "limited" : "refused",
       agent_id: AgentIdSchema.safeParse(isObject(payload) ? payload.agent_id : undefined).data,
       details: { code, reason },
     });
-    const error = { code, message: text, where: "core" };
-    const replyTo = typeof id === "string" && id !== "" ? { in_reply_to: id.slice(0, 256) } : {};
-    this.#channel.send(toMessage(context.clock, type, {}, { error, ...replyTo })).catch(() => {});
+    const in_reply_to = typeof id === "string" && id !== "" ? id.slice(0, 256) : undefined;
+    const links = { error: { code, message: text, where: "core" }, in_reply_to };
+    const answer = type === "agent.hello" ? "core.welcome" : "core.error";
+    this.#channel.send(toMessage(context.clock, answer, {}, links)).catch(() => {});
     this.#settle();
     void this.#channel.close();
   }

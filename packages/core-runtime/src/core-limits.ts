@@ -69,16 +69,8 @@ export const coreTimes = defineLimits({
   cancelGraceMs: { default: 5000, min: 0 },
   /** How long the result of a call with an idempotency key is remembered. */
   idempotencyTtlMs: 600_000,
-});
-
-export type CoreTimes = LimitsOf<typeof coreTimes>;
-
-/** Times of launched agents, in milliseconds. */
-export const launchTimes = defineLimits({
-  /** From the start of a process to its hello. */
-  connectTimeoutMs: { default: 10_000, min: 0 },
-  /** From the hello to the first registration of tools. */
-  registerTimeoutMs: { default: 10_000, min: 0 },
+  /** From the start of a process to its hello, and from there to its first registration of tools; a manifest may say another. */
+  startTimeoutMs: { default: 10_000, min: 0 },
   /** How long a process whose session ended may take to exit before it is killed. */
   reconnectTimeoutMs: { default: 1000, min: 0 },
   /** How long an agent may be unhealthy before it is killed. */
@@ -89,22 +81,12 @@ export const launchTimes = defineLimits({
   goodbyeGraceMs: { default: 500, min: 0 },
   /** How long an agent may take to exit after SIGTERM before it is killed. */
   stopGraceMs: { default: 5000, min: 0 },
-  /** How long a guard may take before the core kills by itself, and how long a killed process may take to end. */
-  killTimeoutMs: { default: 5000, min: 0 },
-  /** How long to wait for the last output of a process that has ended. */
-  outputTimeoutMs: { default: 500, min: 0 },
 });
 
-export type LaunchTimes = LimitsOf<typeof launchTimes>;
+export type CoreTimes = LimitsOf<typeof coreTimes>;
 
 /** The times among the options, complete. Throws `invalid_argument`. */
-export const resolveTimes = <Times extends Readonly<Record<string, number>>>(
-  times: { readonly defaults: Times; resolve(given: Partial<Times>, path: string): Times },
-  options: Partial<Times>,
-): Times => {
-  const names = Object.keys(times.defaults) as (keyof Times)[];
-  return times.resolve(
-    Object.fromEntries(names.map((name) => [name, options[name]])) as Partial<Times>,
-    "options",
-  );
+export const resolveTimes = (options: Partial<CoreTimes>): CoreTimes => {
+  const names = Object.keys(coreTimes.defaults) as (keyof CoreTimes)[];
+  return coreTimes.resolve(Object.fromEntries(names.map((name) => [name, options[name]])), "options");
 };

@@ -9,7 +9,7 @@ import { type Clock, isoTime } from "@harnesskit/wire/time";
 import type { Call } from "./call.ts";
 
 /** What ties a message to others, and what went wrong. */
-export type Links = {
+type Links = {
   [Field in "in_reply_to" | "request_id" | "correlation_id" | "causation_id" | "actor" | "error"]?:
     | CoreMessage[Field]
     | undefined;
@@ -32,13 +32,7 @@ export const toMessage = <T extends CoreMessageType>(
   links?: Links,
   id: string = randomUUID(),
 ): OutgoingMessage => {
-  const message = {
-    v: RUNTIME_PROTOCOL_VERSION,
-    type,
-    id,
-    ts: isoTime(clock.now()),
-    payload,
-  };
+  const message = { v: RUNTIME_PROTOCOL_VERSION, type, id, ts: isoTime(clock.now()), payload };
   return links ? Object.assign(message, links) : message;
 };
 

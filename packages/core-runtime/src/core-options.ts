@@ -1,6 +1,6 @@
 import type { AuditSink, Redactor } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { Actor, Caller } from "@harnesskit/protocol/runtime";
+import type { Actor, Caller, RestartPolicy } from "@harnesskit/protocol/runtime";
 import type { HarnessError } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
 import type { CoreLimits, CoreTimes } from "./core-limits.ts";
@@ -28,20 +28,40 @@ export type Authorization =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly reason: string; readonly details?: JsonObject };
 
-/**
- * Decides about a call before it is sent. Without a valid decision the call is refused.
- */
-export type Authorize = (request: AuthorizationRequest) => Authorization | PromiseLike<Authorization>;
-
-/** Options of a core. */
+/** Options of `startCore`. */
 export interface CoreOptions extends Partial<CoreTimes> {
+  /** Directories of agents to start, each with its `opensentience.agent.json`. @default [] */
+  readonly agents?: readonly string[] | undefined;
+  /** Where the private directory of the socket is made. @default `XDG_RUNTIME_DIR`, or the directory for temporary files */
+  readonly socketDirectory?: string | undefined;
+  /** Of which agents inherit a few names and those of their manifests. @default process.env */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Overrides the `restart` of the manifests, field by field. @default {} */
+  readonly restart?: RestartPolicy | undefined;
+  /**
+   * Receives each line that an agent writes to its standard output and error, without its end: untrusted, and maybe secret. A
+   * line longer than `maxOutputLineLength` comes in parts. @default ignored
+   */
+  readonly onOutput?:
+    | ((output: {
+        readonly agentId: string;
+        readonly launchId: string;
+        readonly stream: "stdout" | "stderr";
+        readonly line: string;
+      }) => void)
+    | undefined;
   /**
    * What the operator granted, beyond what every agent may do: tools without side effects that need no permission but
    * `fs.read` (section 4.3.1). @default nothing
    */
   readonly grants?: GrantStore | undefined;
-  /** Decides about each call before it is sent, in place of the grants. @default by `grants` */
-  readonly authorize?: Authorize | undefined;
+  /**
+   * Decides about each call before it is sent, in place of the grants. Without a valid decision the call is refused.
+   * @default by `grants`
+   */
+  readonly authorize?:
+    | ((request: AuthorizationRequest) => Authorization | PromiseLike<Authorization>)
+    | undefined;
   /** Where everything that happens is recorded, never content, never a token. @default nowhere */
   readonly audit?: AuditSink | undefined;
   /**
@@ -53,12 +73,12 @@ export interface CoreOptions extends Partial<CoreTimes> {
   readonly limits?: Partial<CoreLimits> | undefined;
   /**
    * Receives what no call says, with the agent: what a tool threw, whose caller learns only that it failed (`tool_failed`; of
-   * agents that `startCore` launches), and what a launch observer or `onOutput` threw (`handler_failed`). @default `process.emitWarning`
+   * agents that the core launched), and what a launch observer or `onOutput` threw (`handler_failed`). @default `process.emitWarning`
    */
   readonly onError?: ((error: HarnessError, context: { readonly agentId: string }) => void) | undefined;
   /**
-   * The operator's command for grants and directives, which refusals name as advice: `harness core` for stores that it
-   * changes. @default refusals name the functions of this package
+   * The operator's command for grants, which refusals name as advice: `harness core` for stores that it changes.
+   * @default refusals name the functions of this package
    */
   readonly operatorCommand?: string | undefined;
   /** The core's version, as announced to agents. @default "0.0.0" */

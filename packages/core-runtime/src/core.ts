@@ -3,7 +3,7 @@ import type { Admission, Launch, LaunchObserver } from "./admissions.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
-import type { Directives } from "./directives/directives.ts";
+import type { Directives } from "./directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import type { LaunchedAgent } from "./launch/launched-agent.ts";
 import type { AgentInfo } from "./session.ts";
@@ -13,8 +13,8 @@ export interface RunningCore extends AsyncDisposable {
   /** Serves one agent that was admitted, on a channel that was not started yet. A core that is closing closes it. */
   connect(channel: Channel): void;
   /**
-   * Lets one launch connect once, with a token that is issued here. Throws `invalid_argument` for a launch that cannot
-   * be used or is admitted already, `connection_closed` when the core is closing.
+   * Lets one launch connect once, with a token that is issued here. Throws `invalid_argument` for an agent id
+   * that cannot be used, `connection_closed` when the core is closing.
    */
   admit(launch: Launch, observer: LaunchObserver): Admission;
   /**
@@ -35,8 +35,7 @@ export interface RunningCore extends AsyncDisposable {
   agents(): readonly AgentInfo[];
   /**
    * Asks an agent whether it is there. Resolves with the milliseconds that the answer took. Rejects with
-   * `connection_closed` when the agent has no session or loses it, `request_timeout` after `timeoutMs`, `buffer_full`
-   * when 16 pings wait for it. @default 5000
+   * `connection_closed` when the agent has no session or loses it, `request_timeout` after `timeoutMs`. @default 5000
    */
   ping(agentId: string, options?: { readonly timeoutMs?: number }): Promise<number>;
   /**

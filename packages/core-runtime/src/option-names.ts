@@ -1,14 +1,18 @@
-import { defineOptions, type OptionNames } from "@harnesskit/wire";
+import { defineOptions } from "@harnesskit/wire";
 import type { CoreOptions } from "./core-options.ts";
-import type { StartCoreOptions } from "./launch/launched-agent.ts";
-import type { FileStoreOptions } from "./records/record-file.ts";
+import type { FileStoreOptions } from "./permissions/grant-file.ts";
 import type { CoreClientOptions } from "./remote/core-client.ts";
 import type { CoreServerOptions } from "./remote/core-server.ts";
-import type { AgentHostOptions } from "./thread-tools/agent-host-options.ts";
 import type { AgentToolsOptions } from "./thread-tools/agent-tools.ts";
 import type { ThreadToolsOptions } from "./thread-tools/hosted-tool.ts";
+import type { AgentHostOptions } from "./thread-tools/tool-host.ts";
 
-const coreOptions = {
+export const checkCoreOptions = defineOptions<CoreOptions>("startCore", {
+  agents: false,
+  socketDirectory: false,
+  environment: false,
+  restart: false,
+  onOutput: false,
   grants: false,
   authorize: false,
   audit: false,
@@ -25,40 +29,25 @@ const coreOptions = {
   timeoutMs: false,
   cancelGraceMs: false,
   idempotencyTtlMs: false,
-} as const satisfies OptionNames<CoreOptions>;
-
-export const checkStartCoreOptions = defineOptions<StartCoreOptions>("startCore", {
-  ...coreOptions,
-  agents: false,
-  socketDirectory: false,
-  environment: false,
-  restart: false,
-  onOutput: false,
-  connectTimeoutMs: false,
-  registerTimeoutMs: false,
+  startTimeoutMs: false,
   reconnectTimeoutMs: false,
   unhealthyTimeoutMs: false,
   drainTimeoutMs: false,
   goodbyeGraceMs: false,
   stopGraceMs: false,
-  killTimeoutMs: false,
-  outputTimeoutMs: false,
 });
 
 export const checkCoreClientOptions = defineOptions<CoreClientOptions>("createCoreClient", {
   transport: true,
   token: true,
   requestTimeoutMs: false,
-  reconnect: false,
   onError: false,
-  clock: false,
 });
 
 export const checkCoreServerOptions = defineOptions<CoreServerOptions>("createCoreServer", {
   core: true,
   clients: true,
   version: false,
-  limits: false,
   onError: false,
   clock: false,
 });
@@ -70,9 +59,7 @@ export const checkAgentHostOptions = defineOptions<AgentHostOptions>("createAgen
   operatorCommand: false,
   environment: true,
   version: true,
-  authorize: false,
   knownTools: false,
-  startTimeoutMs: false,
   openAudit: false,
   onNote: false,
   onOutput: false,
@@ -96,8 +83,6 @@ export const checkThreadToolsOptions = defineOptions<ThreadToolsOptions>("create
   agentId: true,
   tools: true,
   host: true,
-  prepareTool: false,
-  isPrepared: false,
   callerId: false,
   actor: false,
 });

@@ -1,11 +1,5 @@
-import { AgentIdSchema, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import {
-  type Channel,
-  ConnectionClosedError,
-  checkNumber,
-  createDeferred,
-  InvalidArgumentError,
-} from "@harnesskit/wire";
+import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { type Channel, ConnectionClosedError, checkNumber, createDeferred } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import {
   type Admission,
@@ -20,23 +14,21 @@ import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import { CallRouter } from "./call-router.ts";
-import { type Accepted, AgentConnection } from "./connection.ts";
-import { type CoreContext, createContext } from "./core-context.ts";
+import { AgentConnection } from "./connection.ts";
+import { CoreContext } from "./core-context.ts";
 import type { CoreOptions } from "./core-options.ts";
-import type { Directives } from "./directives/directives.ts";
+import type { Directives } from "./directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
-import { type AgentInfo, Session } from "./session.ts";
+import { type AgentInfo, Session, type SessionOptions } from "./session.ts";
 
 /** What a core does beside running processes. */
 export class RuntimeCore {
   readonly context: CoreContext;
-  readonly admissions: Admissions;
   /** It takes no more calls and launches. */
   isClosing = false;
-  /** When a connection last began with what is not a frame, by `elapsedMs` of the clock. */
-  unframedMs = Number.NEGATIVE_INFINITY;
   /** For all connections without a session together. */
   readonly auditBudget: AuditBudget;
+  readonly #admissions: Admissions;
   /** Of each agent the session that it has now. */
   readonly #sessions = new Map<string, Session>();
   readonly #router: CallRouter;
@@ -46,11 +38,10 @@ export class RuntimeCore {
   #closing: Promise<void> | undefined;
 
   constructor(options: CoreOptions) {
-    this.context = createContext(options);
-    const { clock, limits, times } = this.context;
-    this.admissions = new Admissions(clock, times.tokenLifetimeMs);
-    this.auditBudget = new AuditBudget(clock, limits.maxAuditEventsPerMinute);
-    this.#router = new CallRouter(this.context, this);
+    this.context = new CoreContext(options);
+    this.#admissions = new Admissions(this.context);
+    this.auditBudget = new AuditBudget(this.context);
+    this.#router = new CallRouter(this);
   }
 
   connect(channel: Channel): void {
@@ -76,55 +67,50 @@ export class RuntimeCore {
     this.#greeting.delete(connection);
   }
 
+  /** The launch of the token, which is used up; or why it is refused. */
+  redeem(token: string, agentId: string): AdmittedLaunch | string {
+    return this.#admissions.redeem(token, agentId);
+  }
+
   /** Makes the session of an agent whose hello was accepted. */
-  welcome({ channel, admitted, hello }: Accepted): Session {
-    const { agentId, launchId } = admitted.launch;
-    const session = new Session({
-      context: this.context,
-      channel,
-      admitted,
-      hello: hello.payload,
-      onEnd: (ended, reason) => this.#ended(ended, reason),
-    });
+  welcome(accepted: SessionOptions): Session {
+    const session = new Session(this, accepted);
+    const { agentId, admitted } = session;
     const before = this.#sessions.get(agentId);
     before?.goodbye({
       code: RuntimeErrorCode.AgentLost,
       message: "another session of the agent took its place",
     });
-    admitted.end = (reason) => session.goodbye(reason);
     this.context.audit.record({
       action: "agent.connected",
       outcome: "ok",
       agent_id: agentId,
       session_id: session.sessionId,
-      details: { launch_id: launchId, superseded: before !== undefined },
+      details: { launch_id: admitted.launch.launchId, superseded: before !== undefined },
     });
-    session.open(hello.id);
     this.#sessions.set(agentId, session);
-    session.notifyConnected();
+    session.open();
     return session;
+  }
+
+  /** The session is over. */
+  ended(session: Session, { code }: DisconnectReason): void {
+    const { agentId } = session;
+    // Another session of the agent may have taken its place already.
+    if (this.#sessions.get(agentId) === session) this.#sessions.delete(agentId);
+    this.context.audit.record({
+      action: "agent.disconnected",
+      outcome: code === RuntimeErrorCode.CoreClosed || code === "core.goodbye" ? "ok" : "failed",
+      agent_id: agentId,
+      session_id: session.sessionId,
+      duration_ms: this.context.clock.elapsedMs() - session.openedMs,
+      details: { code, suppressed: session.auditBudget.suppressed },
+    });
   }
 
   admit(launch: Launch, observer: LaunchObserver): Admission {
     if (this.isClosing) throw new ConnectionClosedError("the core is closing");
-    if (!AgentIdSchema.safeParse(launch.agentId).success) {
-      throw new InvalidArgumentError("agentId must be an agent id as in a manifest");
-    }
-    if (typeof launch.launchId !== "string" || launch.launchId === "" || launch.launchId.length > 256) {
-      throw new InvalidArgumentError("launchId must be a string of 1 to 256 characters");
-    }
-    const { token, admitted } = this.admissions.add(launch, observer);
-    this.context.audit.sink?.addSecret(token);
-    this.context.redactor.addSecret(token);
-    this.#auditLaunch("agent.admitted", admitted);
-    return {
-      token,
-      revoke: (reason) => {
-        if (!this.#revoke(admitted, reason)) return;
-        this.context.audit.sink?.removeSecret(token);
-        this.context.redactor.removeSecret(token);
-      },
-    };
+    return this.#admissions.admit(launch, observer);
   }
 
   call(toolId: string, input: unknown, options?: CallOptions): ToolCall {
@@ -135,14 +121,9 @@ export class RuntimeCore {
     return this.#router.check(toolId, input, options);
   }
 
-  /** Why an agent gets no calls at the moment. */
-  refusal(_agentId: string): CallResult | undefined {
-    return undefined;
-  }
-
   /** The agent was launched, whether or not it ever connected. */
   expects(agentId: string): boolean {
-    return this.admissions.hasAgent(agentId);
+    return this.#admissions.hasAgent(agentId);
   }
 
   get directives(): Directives {
@@ -178,23 +159,17 @@ export class RuntimeCore {
     const timeoutMs = checkNumber("timeoutMs", options.timeoutMs ?? 30_000, { min: 0 });
     this.isClosing = true;
     if (!this.#closing) {
-      this.context.audit.record({ action: "core.draining", outcome: "ok" });
-      await this.whenIdle(undefined, timeoutMs);
+      const { audit, clock } = this.context;
+      audit.record({ action: "core.draining", outcome: "ok" });
+      const idle = Promise.all(Array.from(this.#sessions.values(), (session) => session.drain()));
+      await settleWithin(idle, { name: "drain", timeoutMs, clock });
     }
     await this.close();
   }
 
-  /** Settles when an agent, or all of them, have no call; at the latest after `timeoutMs`. */
-  async whenIdle(agentId?: string, timeoutMs = Number.POSITIVE_INFINITY): Promise<void> {
-    const sessions = [...this.#sessions.values()].filter((session) =>
-      agentId === undefined ? true : session.agentId === agentId,
-    );
-    const idle = Promise.all(sessions.map(({ calls }) => calls.whenIdle()));
-    await settleWithin(idle, { name: "drain", timeoutMs, clock: this.context.clock });
-  }
-
   close(): Promise<void> {
-    this.#closing ??= this.#close().then(this.#closed.resolve);
+    this.isClosing = true;
+    this.#closing ??= this.end().then(this.#closed.resolve);
     return this.#closing;
   }
 
@@ -206,40 +181,13 @@ export class RuntimeCore {
     return this.close();
   }
 
-  async #close(): Promise<void> {
-    this.isClosing = true;
+  /** Ends what the core has; called once. */
+  protected async end(): Promise<void> {
     const reason = { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" };
     for (const session of [...this.#sessions.values()]) session.goodbye(reason);
     for (const connection of [...this.#greeting]) connection.close();
-    for (const admitted of this.admissions.all()) this.admissions.remove(admitted);
+    this.#admissions.clear();
     await Promise.all(this.#open);
     this.context.audit.record({ action: "core.closed", outcome: "ok" });
-  }
-
-  #ended(session: Session, reason: DisconnectReason): void {
-    const { agentId } = session;
-    // Another session of the agent may have taken its place already.
-    if (this.#sessions.get(agentId) === session) this.#sessions.delete(agentId);
-    this.context.audit.record({
-      action: "agent.disconnected",
-      outcome:
-        reason.code === RuntimeErrorCode.CoreClosed || reason.code === "core.goodbye" ? "ok" : "failed",
-      agent_id: agentId,
-      session_id: session.sessionId,
-      duration_ms: this.context.clock.elapsedMs() - session.openedMs,
-      details: { code: reason.code, suppressed: session.auditBudget.suppressed },
-    });
-  }
-
-  #revoke(admitted: AdmittedLaunch, reason: DisconnectReason | undefined): boolean {
-    if (!this.admissions.remove(admitted)) return false;
-    admitted.end?.(reason ?? { code: RuntimeErrorCode.AgentLost, message: "the launch is over" });
-    this.#auditLaunch("agent.revoked", admitted, reason?.code);
-    return true;
-  }
-
-  #auditLaunch(action: string, { launch }: AdmittedLaunch, code?: string): void {
-    const details = { launch_id: launch.launchId, code };
-    this.context.audit.record({ action, outcome: "ok", agent_id: launch.agentId, details });
   }
 }

@@ -49,7 +49,7 @@ export class SessionCalls {
     this.#session = session;
     const perTool = Object.entries(limits.max_inflight_per_tool ?? {});
     this.#slots = new Map(perTool.map(([name, limit]) => [name, { limit, taken: 0 }]));
-    this.#audit = new CallAudit(context, session, () => this.#open.values());
+    this.#audit = new CallAudit(context, session, this.#open);
     this.#deadlines = new Deadlines({
       clock: context.clock,
       entries: () => this.#open.values(),

@@ -20,6 +20,8 @@ import type { Session } from "./session.ts";
 /** Values in a control message: anything but a result, a chunk or a registration. Usual ones have a few dozen. */
 const maxControlNodes = 20_000;
 
+const { FrameTooLarge, InvalidMessage, OutOfOrder, UnknownType, UnsupportedVersion } = RuntimeErrorCode;
+
 type RawMessage = Record<string, unknown>;
 
 const isRuntimeId = (value: unknown): value is string =>
@@ -35,12 +37,17 @@ const isSmall = (message: RawMessage): boolean => {
   }
 };
 
-/** The entries of `tools` are judged one by one, later. */
-const parseRegistration = (message: RawMessage): AgentToolsRegister | undefined => {
-  const { payload } = message;
-  if (!isObject(payload) || !Array.isArray(payload.tools)) return undefined;
-  const { data } = AgentToolsRegisterSchema.safeParse({ ...message, payload: { ...payload, tools: [] } });
-  return data && { ...data, payload: { ...data.payload, tools: payload.tools } };
+const parse = (message: RawMessage, type: AgentMessageType): AgentMessage | undefined => {
+  if (type === "agent.tools.register") {
+    // The entries of `tools` are judged one by one, later.
+    const { payload } = message;
+    if (!isObject(payload) || !Array.isArray(payload.tools)) return undefined;
+    const { tools } = payload;
+    const { data } = AgentToolsRegisterSchema.safeParse({ ...message, payload: { ...payload, tools: [] } });
+    return data && { ...data, payload: { ...data.payload, tools } };
+  }
+  const isBulk = type === "agent.tool.result" || type === "agent.tool.stream";
+  return isBulk || isSmall(message) ? agentMessages[type].safeParse(message).data : undefined;
 };
 
 /** Reads what an agent sends after its hello: each message is checked against its schema once, here. */
@@ -60,39 +67,25 @@ export class SessionInbox {
     else if (!isObject(message) || !Number.isSafeInteger(message.v) || typeof message.type !== "string") {
       this.#refuse(isObject(message) ? message : {}, "not a message of the runtime protocol");
     } else if (message.v !== RUNTIME_PROTOCOL_VERSION) {
-      this.#violation(RuntimeErrorCode.UnsupportedVersion, "the version that was agreed on is 1", message);
+      this.#violation(UnsupportedVersion, "the version that was agreed on is 1", message);
     } else if (message.type === "agent.hello") {
-      this.#violation(RuntimeErrorCode.OutOfOrder, "agent.hello was sent before", message);
+      this.#violation(OutOfOrder, "agent.hello was sent before", message);
     } else if (isAgentType(message.type)) {
       const loading = message.type === "agent.tools.register" ? loadSchemaCompiler() : undefined;
       if (loading !== undefined) return loading.then(() => this.#session.receive(message));
-      const parsed = this.#parse(message, message.type);
+      const parsed = parse(message, message.type);
       if (parsed) this.#takeParsed(parsed);
       else this.#malformed(message, message.type);
-    } else {
+    } else if (isRuntimeId(message.request_id)) {
       // A message without a request id expects no answer, and new types are ignored (section 6.2).
-      if (isRuntimeId(message.request_id)) {
-        this.#answerError(message, RuntimeErrorCode.UnknownType, "the type is unknown");
-      }
+      this.#answerError(message, UnknownType, "the type is unknown");
     }
   }
 
   takeFrameError(error: HarnessError): void {
-    if (error.code !== "frame_too_large") {
-      this.#refuse({}, "not a message of the runtime protocol");
-      return;
-    }
-    const code = RuntimeErrorCode.FrameTooLarge;
-    const message = `a frame exceeds ${this.#context.limits.maxFrameBytes} bytes`;
-    this.#session.record({ action: "agent.violation", outcome: "limited", details: { code } });
-    this.#session.refuse({ code, message, where: "core" }, undefined);
-  }
-
-  #parse(message: RawMessage, type: AgentMessageType): AgentMessage | undefined {
-    if (type === "agent.tools.register") return parseRegistration(message);
-    const isBulk = type === "agent.tool.result" || type === "agent.tool.stream";
-    if (!isBulk && !isSmall(message)) return undefined;
-    return agentMessages[type].safeParse(message).data;
+    if (error.code === "frame_too_large") {
+      this.#violation(FrameTooLarge, `a frame exceeds ${this.#context.limits.maxFrameBytes} bytes`, {});
+    } else this.#refuse({}, "not a message of the runtime protocol");
   }
 
   #takeParsed(message: AgentMessage): void {
@@ -172,11 +165,13 @@ export class SessionInbox {
   }
 
   #refuse(message: RawMessage, problem: string): void {
-    const code = RuntimeErrorCode.InvalidMessage;
-    this.#session.record({ action: "agent.violation", outcome: "refused", details: { code } });
     if (++this.#invalid > this.#context.limits.maxInvalidMessages) {
-      this.#violation(code, "too many messages are invalid", message);
-    } else this.#answerError(message, code, problem);
+      this.#violation(InvalidMessage, "too many messages are invalid", message);
+      return;
+    }
+    const details = { code: InvalidMessage };
+    this.#session.record({ action: "agent.violation", outcome: "refused", details });
+    this.#answerError(message, InvalidMessage, problem);
   }
 
   /** Never to an answer: errors that answer each other would never end. */
@@ -191,11 +186,10 @@ export class SessionInbox {
     this.#session.send(toMessage(this.#context.clock, "core.error", {}, links));
   }
 
-  #violation(code: RuntimeErrorCode, problem: string, message: RawMessage): void {
-    this.#session.record({ action: "agent.violation", outcome: "refused", details: { code, closes: true } });
-    this.#session.refuse(
-      { code, message: problem, where: "core" },
-      isRuntimeId(message.id) ? message.id : undefined,
-    );
+  /** Ends the session. */
+  #violation(code: RuntimeErrorCode, problem: string, { id }: RawMessage): void {
+    const outcome = code === FrameTooLarge ? "limited" : "refused";
+    this.#session.record({ action: "agent.violation", outcome, details: { code, closes: true } });
+    this.#session.refuse({ code, message: problem, where: "core" }, isRuntimeId(id) ? id : undefined);
   }
 }

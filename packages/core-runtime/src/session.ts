@@ -8,7 +8,6 @@ import {
   RuntimeErrorCode,
 } from "@harnesskit/protocol/runtime";
 import {
-  BufferFullError,
   type Channel,
   ConnectionClosedError,
   createDeferred,
@@ -20,8 +19,8 @@ import type { AdmittedLaunch, DisconnectReason, LaunchObserver } from "./admissi
 import { AuditBudget } from "./audit-trail.ts";
 import type { Call } from "./call.ts";
 import { coreResult } from "./call-result.ts";
-import type { CoreContext } from "./core-context.ts";
 import { type OutgoingMessage, toMessage } from "./core-message.ts";
+import type { RuntimeCore } from "./runtime-core.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { SessionInbox } from "./session-inbox.ts";
 import { ToolRegistry } from "./tool-registry.ts";
@@ -44,16 +43,12 @@ export interface AgentInfo {
   readonly waiting: number;
 }
 
+/** A connection whose hello was accepted. */
 export interface SessionOptions {
-  readonly context: CoreContext;
   readonly channel: Channel;
   readonly admitted: AdmittedLaunch;
-  readonly hello: AgentHello["payload"];
-  /** Receives the session when it is over. */
-  readonly onEnd: (session: Session, reason: DisconnectReason) => void;
+  readonly hello: AgentHello;
 }
-
-const maxPings = 16;
 
 /** One agent's connection after its hello. */
 export class Session {
@@ -62,34 +57,36 @@ export class Session {
   /** By `elapsedMs` of the clock. */
   readonly openedMs: number;
   readonly admitted: AdmittedLaunch;
-  readonly hello: AgentHello["payload"];
   readonly calls: SessionCalls;
   readonly tools: ToolRegistry;
   readonly auditBudget: AuditBudget;
   status: AgentStatus = "ok";
-  lastHeartbeat: AgentInfo["heartbeat"];
-  readonly #context: CoreContext;
+  /** It takes no more calls, and ends with those that it has. */
+  isDraining = false;
+  readonly #core: RuntimeCore;
   readonly #channel: Channel;
-  readonly #onEnd: SessionOptions["onEnd"];
+  readonly #hello: AgentHello;
   readonly #inbox: SessionInbox;
   readonly #pings = new Map<string, Deferred<void>>();
+  #lastHeartbeat: AgentInfo["heartbeat"];
   #lastSent: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
   #missed = false;
   #ended = false;
 
-  constructor({ context, channel, admitted, hello, onEnd }: SessionOptions) {
-    this.#context = context;
+  constructor(core: RuntimeCore, { channel, admitted, hello }: SessionOptions) {
+    const { context } = core;
+    this.#core = core;
     this.#channel = channel;
-    this.#onEnd = onEnd;
+    this.#hello = hello;
     this.admitted = admitted;
-    this.hello = hello;
     this.agentId = admitted.launch.agentId;
     this.openedMs = context.clock.elapsedMs();
-    this.auditBudget = new AuditBudget(context.clock, context.limits.maxAuditEventsPerMinute);
+    this.auditBudget = new AuditBudget(context);
     this.calls = new SessionCalls(context, this, admitted.launch.manifest);
     this.tools = new ToolRegistry(this.agentId, context.limits);
     this.#inbox = new SessionInbox(context, this);
+    admitted.end = (reason) => this.goodbye(reason);
   }
 
   get routable(): boolean {
@@ -99,11 +96,11 @@ export class Session {
   get info(): AgentInfo {
     return {
       agentId: this.agentId,
-      agentVersion: this.hello.agent_version,
+      agentVersion: this.#hello.payload.agent_version,
       sessionId: this.sessionId,
       launchId: this.admitted.launch.launchId,
       status: this.status,
-      heartbeat: this.lastHeartbeat,
+      heartbeat: this.#lastHeartbeat,
       tools: this.tools.size,
       inflight: this.calls.inflight,
       waiting: this.calls.waiting,
@@ -111,17 +108,26 @@ export class Session {
   }
 
   /** Sends the welcome, and expects heartbeats from now on. */
-  open(helloId: string): void {
-    const { times, limits, server, clock } = this.#context;
+  open(): void {
+    const { times, limits, options, instanceId, clock } = this.#core.context;
+    const { sessionId } = this;
     const payload = {
       accepted_version: RUNTIME_PROTOCOL_VERSION,
-      session_id: this.sessionId,
+      session_id: sessionId,
       heartbeat_interval_ms: times.heartbeatIntervalMs,
       max_frame_bytes: limits.maxFrameBytes,
-      server,
+      server: { core_version: options.coreVersion ?? "0.0.0", instance_id: instanceId },
     };
-    this.send(toMessage(clock, "core.welcome", payload, { in_reply_to: helloId }));
+    this.send(toMessage(clock, "core.welcome", payload, { in_reply_to: this.#hello.id }));
     this.#expectHeartbeat();
+    const { agent_version: agentVersion } = this.#hello.payload;
+    this.#notify((observer) => observer.connected({ sessionId, agentVersion }));
+  }
+
+  /** Takes no more calls. Settles when it has none. */
+  drain(): Promise<void> {
+    this.isDraining = true;
+    return this.calls.whenIdle();
   }
 
   /** A promise holds back what follows. */
@@ -160,13 +166,9 @@ export class Session {
     this.#notify((observer) => observer.registered(toolIds));
   }
 
-  /**
-   * Resolves with the milliseconds until the pong came. Rejects with `request_timeout`, `buffer_full`, or
-   * `connection_closed` when the session ends.
-   */
+  /** Resolves with the milliseconds until the pong came. Rejects with `request_timeout`, or `connection_closed` when the session ends. */
   async ping(timeoutMs: number): Promise<number> {
-    if (this.#pings.size >= maxPings) throw new BufferFullError("maxPings", maxPings);
-    const { clock } = this.#context;
+    const { clock } = this.#core.context;
     const sentMs = clock.elapsedMs();
     const ping = toMessage(clock, "core.ping", {}, { request_id: randomUUID() });
     const pong = createDeferred<void>();
@@ -186,33 +188,23 @@ export class Session {
 
   heartbeat({ status, uptime_ms, inflight_calls }: AgentHeartbeat["payload"]): void {
     this.#missed = false;
-    this.lastHeartbeat = { uptime_ms, inflight_calls };
+    this.#lastHeartbeat = { uptime_ms, inflight_calls };
     this.#expectHeartbeat();
     this.#setStatus(status, status === "ok" ? undefined : "reported by the agent");
-  }
-
-  #heartbeatsMissed(): void {
-    this.#missed = true;
-    this.#setStatus("unhealthy", "heartbeats were missed");
-  }
-
-  notifyConnected(): void {
-    const { sessionId, hello } = this;
-    this.#notify((observer) => observer.connected({ sessionId, agentVersion: hello.agent_version }));
   }
 
   /** Sends `core.goodbye`, and ends the session. */
   goodbye(reason: DisconnectReason): void {
     if (this.#ended) return;
     const payload = { reason: reason.message.slice(0, 1024) };
-    this.send(toMessage(this.#context.clock, "core.goodbye", payload));
+    this.send(toMessage(this.#core.context.clock, "core.goodbye", payload));
     this.end(reason);
   }
 
   /** Answers with an error and ends the session. */
   refuse(error: RuntimeError, inReplyTo: string | undefined): void {
     if (this.#ended) return;
-    this.send(toMessage(this.#context.clock, "core.error", {}, { error, in_reply_to: inReplyTo }));
+    this.send(toMessage(this.#core.context.clock, "core.error", {}, { error, in_reply_to: inReplyTo }));
     this.end(error);
   }
 
@@ -232,20 +224,23 @@ export class Session {
     );
     void this.#channel.close();
     this.#notify((observer) => observer.disconnected({ code: reason.code, message: reason.message }));
-    this.#onEnd(this, reason);
+    this.#core.ended(this, reason);
   }
 
   /** Records what the agent caused, within its budget. */
   record(entry: Omit<AuditEntryInput, "agent_id" | "session_id">): void {
     const { agentId: agent_id, sessionId: session_id } = this;
-    this.#context.audit.recordWithin(this.auditBudget, { ...entry, agent_id, session_id });
+    this.#core.context.audit.recordWithin(this.auditBudget, { ...entry, agent_id, session_id });
   }
 
   #expectHeartbeat(): void {
-    const { clock, times } = this.#context;
-    const waitMs = times.heartbeatIntervalMs * times.missedHeartbeats;
+    const { clock, times } = this.#core.context;
+    const missed = () => {
+      this.#missed = true;
+      this.#setStatus("unhealthy", "heartbeats were missed");
+    };
     this.#cancelTimer?.();
-    this.#cancelTimer = startDeadline(waitMs, () => this.#heartbeatsMissed(), { clock });
+    this.#cancelTimer = startDeadline(times.heartbeatIntervalMs * times.missedHeartbeats, missed, { clock });
   }
 
   #setStatus(status: AgentStatus, reason: string | undefined): void {
@@ -262,6 +257,6 @@ export class Session {
 
   /** An observer that throws does not end the agent's session. */
   #notify(call: (observer: LaunchObserver) => unknown): void {
-    this.#context.notify(this.agentId, () => call(this.admitted.observer));
+    this.#core.context.notify(this.agentId, () => call(this.admitted.observer));
   }
 }

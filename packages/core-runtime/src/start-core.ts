@@ -1,10 +1,8 @@
-import type { AuditEntryInput } from "@harnesskit/audit";
-import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { createUnixListener } from "@harnesskit/transport-uds";
-import { createDeferred, displayText, type Listener, Watches, type WatchOptions } from "@harnesskit/wire";
-import { type CallResult, coreResult } from "./call-result.ts";
+import { displayText, type Listener, Watches, type WatchOptions } from "@harnesskit/wire";
 import type { RunningCore } from "./core.ts";
-import { coreLimits, launchTimes, resolveTimes } from "./core-limits.ts";
+import { CoreContext } from "./core-context.ts";
+import type { CoreOptions } from "./core-options.ts";
 import { AgentSupervisor } from "./launch/agent-supervisor.ts";
 import {
   baseDirectories,
@@ -19,48 +17,29 @@ import {
   LaunchError,
   ManifestError,
 } from "./launch/errors.ts";
-import type { LaunchContext, LaunchedAgent, StartCoreOptions } from "./launch/launched-agent.ts";
+import type { LaunchedAgent } from "./launch/launched-agent.ts";
 import { type ReadManifest, readManifest } from "./launch/read-manifest.ts";
-import { checkStartCoreOptions } from "./option-names.ts";
+import { checkCoreOptions } from "./option-names.ts";
 import { RuntimeCore } from "./runtime-core.ts";
-
-/** The entry for the state that an agent came into. */
-const stateEntry = (agent: LaunchedAgent): AuditEntryInput => ({
-  action: `agent.${agent.state}`,
-  outcome: agent.state === "crash_loop" ? "limited" : agent.reasonCode === undefined ? "ok" : "failed",
-  agent_id: agent.agentId,
-  session_id: agent.sessionId,
-  details: {
-    reason: agent.reasonCode,
-    restarts: agent.restarts,
-    launch_id: agent.launchId,
-    manifest_hash: agent.manifestHash,
-    wait_ms: agent.state === "backoff" ? (agent.nextStartMs ?? 0) - agent.sinceMs : undefined,
-    exit_code: agent.lastExit?.code,
-    exit_signal: agent.lastExit?.signal,
-  },
-});
 
 /** Readers of the agents' states at the same time. */
 const maxWatchers = 256;
 
 /** A core with a listener, and with the agents that it launched, by their ids. */
 export class StartedCore extends RuntimeCore implements RunningCore {
-  readonly #launch: LaunchContext;
+  readonly directory: CoreDirectory;
   /** In the order in which they were launched first. */
   readonly #supervisors = new Map<string, AgentSupervisor>();
   readonly #watches = new Watches<LaunchedAgent>(maxWatchers);
   #listener: Listener | undefined;
-  readonly #stopped = createDeferred<void>();
-  #stopping: Promise<void> | undefined;
 
-  constructor(options: StartCoreOptions, directory: CoreDirectory) {
+  constructor(options: CoreOptions, directory: CoreDirectory) {
     super(options);
-    this.#launch = { options, core: this, directory, times: resolveTimes(launchTimes, options) };
+    this.directory = directory;
   }
 
   get socketPath(): string {
-    return this.#launch.directory.socketPath;
+    return this.directory.socketPath;
   }
 
   /** Listens, reads the manifests and starts all of the agents, or none when one cannot be read. */
@@ -129,34 +108,34 @@ export class StartedCore extends RuntimeCore implements RunningCore {
   /** Called after each change of an agent. */
   changed(agent: LaunchedAgent, before: LaunchedAgent): void {
     this.#watches.push(agent.agentId, agent);
-    if (agent.state !== before.state) this.context.audit.record(stateEntry(agent));
-  }
-
-  override refusal(agentId: string): CallResult | undefined {
-    if (this.#supervisors.get(agentId)?.health.state !== "stopping") return undefined;
-    return coreResult(RuntimeErrorCode.AgentUnavailable, "the agent is being stopped", { retryable: true });
+    if (agent.state === before.state) return;
+    this.context.audit.record({
+      action: `agent.${agent.state}`,
+      outcome: agent.state === "crash_loop" ? "limited" : agent.reasonCode === undefined ? "ok" : "failed",
+      agent_id: agent.agentId,
+      session_id: agent.sessionId,
+      details: {
+        reason: agent.reasonCode,
+        restarts: agent.restarts,
+        launch_id: agent.launchId,
+        manifest_hash: agent.manifestHash,
+        wait_ms: agent.state === "backoff" ? (agent.nextStartMs ?? 0) - agent.sinceMs : undefined,
+        exit_code: agent.lastExit?.code,
+        exit_signal: agent.lastExit?.signal,
+      },
+    });
   }
 
   override expects(agentId: string): boolean {
     return this.#supervisors.has(agentId) || super.expects(agentId);
   }
 
-  override close(): Promise<void> {
-    this.#stopping ??= this.#stop().then(this.#stopped.resolve);
-    return this.#stopping;
-  }
-
-  override get closed(): Promise<void> {
-    return this.#stopped.promise;
-  }
-
-  async #stop(): Promise<void> {
-    this.isClosing = true;
+  protected override async end(): Promise<void> {
     await Promise.all(Array.from(this.#supervisors.values(), (agent) => agent.stop({ atOnce: true })));
-    await super.close();
+    await super.end();
     this.#watches.close();
     await this.#listener?.close();
-    await this.#launch.directory.remove();
+    await this.directory.remove();
   }
 
   #start(read: ReadManifest): AgentSupervisor {
@@ -165,7 +144,7 @@ export class StartedCore extends RuntimeCore implements RunningCore {
     const present = this.#supervisors.get(id);
     const state = present?.health.state ?? "stopped";
     if (state !== "stopped" && state !== "crash_loop") throw agentExists(id, read.directory);
-    const agent = present ?? new AgentSupervisor(this.#launch, read);
+    const agent = present ?? new AgentSupervisor(this, read);
     this.#supervisors.set(id, agent);
     agent.restart(read);
     return agent;
@@ -173,11 +152,9 @@ export class StartedCore extends RuntimeCore implements RunningCore {
 
   #get(agentId: string): AgentSupervisor {
     const agent = this.#supervisors.get(agentId);
-    if (!agent) {
-      const message = `no agent ${displayText(agentId, { maxLength: 300 })} was launched by this core`;
-      throw new LaunchError("agent_unknown", message);
-    }
-    return agent;
+    if (agent) return agent;
+    const message = `no agent ${displayText(agentId, { maxLength: 300 })} was launched by this core`;
+    throw new LaunchError("agent_unknown", message);
   }
 
   #assertOpen(): void {
@@ -199,10 +176,9 @@ export class StartedCore extends RuntimeCore implements RunningCore {
  * happen, with `process.exit` or SIGKILL, each agent's guard kills the agent and what it started, and the next core
  * that starts removes the directory that was left.
  */
-export const startCore = async (options: StartCoreOptions = {}): Promise<RunningCore> => {
-  checkStartCoreOptions(options);
-  coreLimits.resolve(options.limits);
-  resolveTimes(launchTimes, options);
+export const startCore = async (options: CoreOptions = {}): Promise<RunningCore> => {
+  // Before a directory is made.
+  new CoreContext(checkCoreOptions(options));
   const bases = baseDirectories(process.env, options.socketDirectory);
   await sweepCores(bases);
   const core = new StartedCore(options, await makeCoreDirectory(bases));

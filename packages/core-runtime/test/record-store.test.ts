@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CoreGrant, createFileGrants, type RecordStore } from "../src/index.ts";
-import { createMemoryRecords } from "../src/records/record-store.ts";
+import { createMemoryRecords } from "../src/permissions/record-store.ts";
 import { recordStoreContract } from "../src/testing/index.ts";
 import type { OpenedRecords } from "../src/testing/record-store-contract.ts";
 

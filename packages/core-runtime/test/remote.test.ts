@@ -6,10 +6,11 @@ import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
 import { ProtocolError } from "@harnesskit/wire";
 import { createPeer } from "@harnesskit/wire/rpc";
+import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { AuthorizationRequest } from "../src/core-options.ts";
 import { type StreamChunk, startCore } from "../src/index.ts";
-import { type CoreServerLimits, createCoreClient, createCoreServer } from "../src/remote/index.ts";
+import { createCoreClient, createCoreServer } from "../src/remote/index.ts";
 
 const hello = fileURLToPath(new URL("../../../apps/examples/hello-agent", import.meta.url));
 const counting = fileURLToPath(new URL("./counting-agent", import.meta.url));
@@ -17,9 +18,10 @@ const token = "a-token-of-more-than-thirty-two-characters";
 const ignore = () => {};
 
 /** A core with agents, which is served on a socket. */
-const serve = async (agents: readonly string[], limits: Partial<CoreServerLimits> = {}) => {
+const serve = async (agents: readonly string[]) => {
   const directory = await mkdtemp(join(tmpdir(), "hk-r-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const clock = createManualClock();
   const asked: AuthorizationRequest[] = [];
   const core = await startCore({
     agents,
@@ -35,7 +37,7 @@ const serve = async (agents: readonly string[], limits: Partial<CoreServerLimits
     clients: [
       { token, caller: { type: "agent", id: "harness.remote" }, actor: { type: "human", id: "ada" } },
     ],
-    limits: { helloTimeoutMs: 500, ...limits },
+    clock,
   });
   const path = join(directory, "s", "core.sock");
   const listener = createUnixListener({ path });
@@ -44,7 +46,7 @@ const serve = async (agents: readonly string[], limits: Partial<CoreServerLimits
     await server[Symbol.asyncDispose]();
     await listener.close();
   });
-  return { core, server, path, asked };
+  return { core, server, path, asked, clock };
 };
 
 const clientOf = (path: string, given = token) => {
@@ -98,24 +100,24 @@ describe("a core that other processes use", () => {
   });
 
   it("refuses calls beyond a client's limit as busy, and still cancels those that run", async () => {
-    const { path } = await serve([counting], { maxCalls: 2 });
+    const { path } = await serve([counting]);
     const client = clientOf(path);
     const id = "com.example.counting/countdown";
     const input = { from: 100, interval_ms: 10_000 };
     const stop = new AbortController();
     let started = 0;
-    const running = [1, 2].map(() =>
+    const running = Array.from({ length: 64 }, () =>
       client.call(id, input, { signal: stop.signal }, () => {
         started++;
       }),
     );
-    await vi.waitFor(() => expect(started).toBe(2));
+    await vi.waitFor(() => expect(started).toBe(64));
     const more = await Promise.all(Array.from({ length: 300 }, () => client.call(id, input, {}, ignore)));
     expect(new Set(more.map((end) => (end.status === "failed" ? end.error.code : end.status)))).toEqual(
       new Set(["tool.busy"]),
     );
     stop.abort();
-    expect(await Promise.all(running)).toMatchObject([{ status: "canceled" }, { status: "canceled" }]);
+    expect(new Set((await Promise.all(running)).map(({ status }) => status))).toEqual(new Set(["canceled"]));
   });
 
   it("ends a call as lost, and does not repeat it, when the connection is lost", async () => {
@@ -141,7 +143,7 @@ describe("a core that other processes use", () => {
   });
 
   it("refuses a client with another token, and one that does not introduce itself", async () => {
-    const { path } = await serve([hello]);
+    const { path, clock } = await serve([hello]);
     const wrong = clientOf(path, `${token.slice(0, -1)}x`);
     const error = await wrong.connect().catch((thrown: unknown) => thrown);
     expect(ProtocolError.isInstance(error) && error.rpcCode).toBe(-32001);
@@ -153,6 +155,7 @@ describe("a core that other processes use", () => {
     const refused = await peer.request("tools.list", {}).catch((thrown: unknown) => thrown);
     expect(ProtocolError.isInstance(refused) && refused.rpcCode).toBe(-32001);
     // It is closed when it has not introduced itself in time.
+    clock.advance(5000);
     await peer.closed;
   });
 

@@ -8,9 +8,7 @@ import {
   type ToolHost,
 } from "@harnesskit/core-runtime/thread-tools";
 import {
-  PreparedSchema,
   passedVariablesName,
-  prepareToolName,
   workspaceAgentId,
   workspaceTools,
 } from "@harnesskit/workspace-agent/declarations";
@@ -46,6 +44,4 @@ export const createWorkspaceTools = (
     agentId: workspaceAgentId,
     tools: workspaceTools,
     host,
-    prepareTool: prepareToolName,
-    isPrepared: (output) => PreparedSchema.safeParse(output).success,
   });

@@ -2,11 +2,16 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { isAlive, OutputLines, systemErrorCode } from "@harnesskit/node-kit";
 import { type Clock, createDeferred } from "@harnesskit/wire";
-import type { CoreLimits, LaunchTimes } from "../core-limits.ts";
+import type { CoreLimits } from "../core-limits.ts";
 import { type AgentExit, SpawnError } from "./errors.ts";
 import { agentScript, ProcessGuard, shell } from "./process-guard.ts";
 
-export type OutputStream = "stdout" | "stderr";
+/** How long a guard may take before the core kills by itself, and how long a killed process may take to end. */
+const killTimeoutMs = 5000;
+/** How long to wait for the last output of a process that has ended. */
+const outputTimeoutMs = 500;
+
+type OutputStream = "stdout" | "stderr";
 
 export interface AgentProcessOptions {
   readonly launchId: string;
@@ -17,7 +22,6 @@ export interface AgentProcessOptions {
   readonly clock: Clock;
   readonly onLine: ((stream: OutputStream, line: string) => void) | undefined;
   readonly limits: Pick<CoreLimits, "maxOutputLineLength" | "maxStderrBytes">;
-  readonly times: Pick<LaunchTimes, "killTimeoutMs" | "outputTimeoutMs">;
 }
 
 /** What is known when nothing of a launch is left. */
@@ -76,7 +80,7 @@ export class AgentProcess {
   /** Kills the agent's group at once; what left the group is killed as soon as the agent's process is gone. */
   kill(): void {
     this.#signal("SIGKILL");
-    this.#cancelKillTimer ??= this.#options.clock.after(this.#options.times.killTimeoutMs, () => {
+    this.#cancelKillTimer ??= this.#options.clock.after(killTimeoutMs, () => {
       this.#survived = true;
       this.#ended({ code: null, signal: "SIGKILL" });
     });
@@ -145,7 +149,7 @@ export class AgentProcess {
   /** A process that could not be found may hold the outputs open for ever. */
   async #untilRead(closed: Promise<void>): Promise<void> {
     const givenUp = createDeferred<void>();
-    const cancel = this.#options.clock.after(this.#options.times.outputTimeoutMs, givenUp.resolve);
+    const cancel = this.#options.clock.after(outputTimeoutMs, givenUp.resolve);
     await Promise.race([closed, givenUp.promise]);
     cancel();
     this.#stdout.destroy();
@@ -177,8 +181,8 @@ const spawnAgent = (options: AgentProcessOptions, guard: ProcessGuard): ChildPro
  * so that the program never outlives the core. Rejects with `start_failed`.
  */
 export const startAgentProcess = async (options: AgentProcessOptions): Promise<AgentProcess> => {
-  const { launchId, clock, times } = options;
-  const guard = new ProcessGuard({ launchId, clock, timeoutMs: times.killTimeoutMs });
+  const { launchId, clock } = options;
+  const guard = new ProcessGuard({ launchId, clock, timeoutMs: killTimeoutMs });
   try {
     const child = spawnAgent(options, guard);
     child.on("error", () => {});

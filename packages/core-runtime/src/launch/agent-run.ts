@@ -3,55 +3,31 @@ import { agentEnvironment, RuntimeErrorCode } from "@harnesskit/protocol/runtime
 import { displayText, HarnessError } from "@harnesskit/wire";
 import type { Admission, LaunchObserver } from "../admissions.ts";
 import { AuditBudget } from "../audit-trail.ts";
+import type { StartedCore } from "../start-core.ts";
 import { type AgentEnd, type AgentProcess, startAgentProcess } from "./agent-process.ts";
 import { type AgentReason, SpawnError } from "./errors.ts";
-import type { LaunchContext } from "./launched-agent.ts";
 import type { ReadManifest } from "./read-manifest.ts";
 
 /** What each agent inherits from the core, beside every name that begins with `LC_`. No name here carries a secret. */
-const inheritedNames: readonly string[] = [
-  "PATH",
-  "HOME",
-  "LANG",
-  "LANGUAGE",
-  "LOGNAME",
-  "SHELL",
-  "TERM",
-  "TMPDIR",
-  "TZ",
-  "USER",
-];
-
-export interface LaunchEnvironmentOptions {
-  /** The core's own environment. */
-  readonly source: Readonly<Record<string, string | undefined>>;
-  /** `env` of the manifest: further names that the agent inherits. */
-  readonly names: readonly string[];
-  readonly socketPath: string;
-  readonly token: string;
-  readonly launchId: string;
-  readonly heartbeatIntervalMs: number;
-  readonly maxFrameBytes: number;
-}
+const inheritedNames = "PATH HOME LANG LANGUAGE LOGNAME SHELL TERM TMPDIR TZ USER".split(" ");
 
 /**
- * An agent's whole environment (section 5.2): a short list of names, those of its manifest, where its core is, and the
- * core's options.
+ * An agent's whole environment (section 5.2): of `source` a short list of names and those of its manifest, and what the core
+ * says of the launch.
  */
-export const launchEnvironment = (options: LaunchEnvironmentOptions): Record<string, string> => {
-  const names = new Set([...inheritedNames, ...options.names]);
-  const inherited = Object.entries(options.source).filter(
+export const launchEnvironment = (
+  source: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+  launch: Readonly<Record<keyof typeof agentEnvironment, string | number>>,
+): Record<string, string> => {
+  const taken = new Set([...inheritedNames, ...names]);
+  const inherited = Object.entries(source).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined && (names.has(entry[0]) || entry[0].startsWith("LC_")),
+      entry[1] !== undefined && (taken.has(entry[0]) || entry[0].startsWith("LC_")),
   );
-  return {
-    ...Object.fromEntries(inherited),
-    [agentEnvironment.socket]: options.socketPath,
-    [agentEnvironment.token]: options.token,
-    [agentEnvironment.launchId]: options.launchId,
-    [agentEnvironment.heartbeatIntervalMs]: String(options.heartbeatIntervalMs),
-    [agentEnvironment.maxFrameBytes]: String(options.maxFrameBytes),
-  };
+  const fields = Object.keys(agentEnvironment) as (keyof typeof agentEnvironment)[];
+  const own = fields.map((field) => [agentEnvironment[field], String(launch[field])] as const);
+  return Object.fromEntries([...inherited, ...own]);
 };
 
 /** A process that was started, with its right to connect. */
@@ -63,67 +39,58 @@ export interface AgentRun {
   readonly gone: Promise<AgentEnd>;
 }
 
-const startProcess = async (
-  { core, options, directory: coreDirectory, times }: LaunchContext,
-  { directory, manifest }: ReadManifest,
-  launchId: string,
-  token: string,
-): Promise<AgentProcess> => {
-  const { clock, limits, redactor, notify, report } = core.context;
-  const environment = launchEnvironment({
-    source: options.environment ?? process.env,
-    names: manifest.env ?? [],
-    socketPath: coreDirectory.socketPath,
-    token,
-    launchId,
-    heartbeatIntervalMs: core.context.times.heartbeatIntervalMs,
-    maxFrameBytes: limits.maxFrameBytes,
-  });
-  await coreDirectory.noteLaunch(launchId);
-  const { onOutput } = options;
-  const { id: agentId } = manifest;
-  // So `agent-sdk` writes what a tool threw, where the agent's author does not take it.
+/** Receives what the agent writes; reports what a tool threw, where the agent's author does not take it: so `agent-sdk` writes it. */
+const outputReader = ({ context }: StartedCore, agentId: string, launchId: string) => {
+  const { onOutput } = context.options;
   const failurePrefix = `agent ${agentId}: tool_failed: `;
-  const failures = new AuditBudget(clock, limits.maxAuditEventsPerMinute);
-  return startAgentProcess({
-    launchId,
-    command: manifest.command,
-    directory,
-    environment,
-    clock,
-    onLine: (stream, line) => {
-      if (stream === "stderr" && line.startsWith(failurePrefix) && failures.take()) {
-        const message = displayText(redactor.text(line.slice(failurePrefix.length)), { maxLength: 1000 });
-        report(new HarnessError("tool_failed", message), agentId);
-      }
-      if (onOutput) notify(agentId, () => onOutput({ agentId, launchId, stream, line }));
-    },
-    limits,
-    times,
-  });
+  const failures = new AuditBudget(context);
+  return (stream: "stdout" | "stderr", line: string): void => {
+    if (stream === "stderr" && line.startsWith(failurePrefix) && failures.take()) {
+      const text = context.redactor.text(line.slice(failurePrefix.length));
+      context.report(new HarnessError("tool_failed", displayText(text, { maxLength: 1000 })), agentId);
+    }
+    if (onOutput) context.notify(agentId, () => onOutput({ agentId, launchId, stream, line }));
+  };
 };
 
 /** Admits a launch and starts its process. Rejects with a `SpawnError`, or as `admit` does; then nothing is left. */
 export const startRun = async (
-  context: LaunchContext,
-  read: ReadManifest,
+  core: StartedCore,
+  { directory, manifest }: ReadManifest,
   launchId: string,
   observer: LaunchObserver,
 ): Promise<AgentRun> => {
-  const { manifest } = read;
-  const { core, directory } = context;
+  const { clock, limits, times, redactor, options } = core.context;
+  const { socketPath: socket } = core;
   const admission = core.admit({ launchId, agentId: manifest.id, manifest }, observer);
+  const { token } = admission;
+  const { heartbeatIntervalMs } = times;
+  const { maxFrameBytes } = limits;
   try {
-    const process = await startProcess(context, read, launchId, admission.token);
+    await core.directory.noteLaunch(launchId);
+    const launch = { socket, token, launchId, heartbeatIntervalMs, maxFrameBytes };
+    const process = await startAgentProcess({
+      launchId,
+      command: manifest.command,
+      directory,
+      environment: launchEnvironment(
+        options.environment ?? globalThis.process.env,
+        manifest.env ?? [],
+        launch,
+      ),
+      clock,
+      onLine: outputReader(core, manifest.id, launchId),
+      limits,
+    });
     const gone = process.gone.then(async (end) => {
-      if (end.complete) await directory.forgetLaunch(launchId);
-      return { ...end, stderrTail: core.context.redactor.text(end.stderrTail) };
+      if (end.complete) await core.directory.forgetLaunch(launchId);
+      return { ...end, stderrTail: redactor.text(end.stderrTail) };
     });
     return { launchId, admission, process, gone };
   } catch (cause) {
     const message = "the agent's process could not be started";
     admission.revoke({ code: RuntimeErrorCode.AgentUnavailable, message });
-    await directory.forgetLaunch(launchId);
+    await core.directory.forgetLaunch(launchId);
     throw cause;
   }
 };

@@ -2,10 +2,11 @@ import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { randomId } from "@harnesskit/wire";
 import { startDeadline } from "@harnesskit/wire/time";
 import type { LaunchObserver } from "../admissions.ts";
+import type { StartedCore } from "../start-core.ts";
 import type { AgentEnd } from "./agent-process.ts";
 import { type AgentRun, endReason, errorLine, spawnReason, startRun } from "./agent-run.ts";
 import { type AgentExit, type AgentReason, AgentStartError } from "./errors.ts";
-import type { LaunchContext, LaunchedAgent } from "./launched-agent.ts";
+import type { LaunchedAgent } from "./launched-agent.ts";
 import type { ReadManifest } from "./read-manifest.ts";
 import { supervise } from "./supervise.ts";
 import {
@@ -21,10 +22,10 @@ type Session = Pick<LaunchedAgent, "sessionId" | "agentVersion" | "status">;
 
 const noSession: Session = { status: "disconnected" };
 
-/** Runs one agent by {@link supervise}: performs its actions, and reports events to it. */
+/** One agent of a core: performs what its supervision decides, and tells it what happened. */
 export class AgentSupervisor {
   readonly agentId: string;
-  readonly #context: LaunchContext;
+  readonly #core: StartedCore;
   #read: ReadManifest;
   #settings: SupervisionSettings;
   #state: Supervision;
@@ -39,12 +40,12 @@ export class AgentSupervisor {
   #health: LaunchedAgent;
   readonly #waiting = new Set<() => void>();
 
-  constructor(context: LaunchContext, read: ReadManifest) {
+  constructor(core: StartedCore, read: ReadManifest) {
     this.agentId = read.manifest.id;
-    this.#context = context;
+    this.#core = core;
     this.#read = read;
     this.#settings = this.#settingsOf(read);
-    this.#state = initialSupervision(context.core.context.clock.elapsedMs());
+    this.#state = initialSupervision(core.context.clock.elapsedMs());
     this.#health = this.#describe();
   }
 
@@ -88,33 +89,18 @@ export class AgentSupervisor {
   }
 
   async #until(isDone: () => boolean): Promise<void> {
-    while (!isDone()) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.add(resolve);
-      });
-    }
+    while (!isDone()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
   #settingsOf({ manifest }: ReadManifest): SupervisionSettings {
-    const { times, options } = this.#context;
-    const startMs = manifest.start_timeout_ms;
-    return {
-      ...times,
-      ...(startMs !== undefined && { connectTimeoutMs: startMs, registerTimeoutMs: startMs }),
-      restart: restartSettings(options.restart, manifest.restart),
-    };
+    const { times, options } = this.#core.context;
+    const startTimeoutMs = manifest.start_timeout_ms ?? times.startTimeoutMs;
+    return { ...times, startTimeoutMs, restart: restartSettings(options.restart, manifest.restart) };
   }
 
   #report(event: SupervisionEvent): void {
-    const { core } = this.#context;
-    const { clock } = core.context;
-    const sawOtherFraming = core.unframedMs >= this.#state.sinceMs;
-    const context = {
-      nowMs: clock.elapsedMs(),
-      random: Math.random(),
-      settings: this.#settings,
-      sawOtherFraming,
-    };
+    const nowMs = this.#core.context.clock.elapsedMs();
+    const context = { nowMs, random: Math.random(), settings: this.#settings };
     const { state, action } = supervise(this.#state, event, context);
     if (state.phase === "starting" && this.#state.phase !== "starting") this.#end = undefined;
     this.#state = state;
@@ -128,7 +114,7 @@ export class AgentSupervisor {
     this.#cancelTimer = undefined;
     const { deadlineMs } = this.#state;
     if (deadlineMs === undefined) return;
-    const { clock } = this.#context.core.context;
+    const { clock } = this.#core.context;
     const waitMs = Math.max(0, deadlineMs - clock.elapsedMs());
     this.#cancelTimer = startDeadline(waitMs, () => this.#report({ type: "deadline" }), { clock });
   }
@@ -138,9 +124,11 @@ export class AgentSupervisor {
       case "spawn":
         void this.#spawn();
         return;
-      case "drain":
-        void this.#context.core.whenIdle(this.agentId).then(() => this.#report({ type: "drained" }));
+      case "drain": {
+        const drained = this.#core.session(this.agentId)?.drain() ?? Promise.resolve();
+        void drained.then(() => this.#report({ type: "drained" }));
         return;
+      }
       case "goodbye":
         this.#revoke();
         return;
@@ -159,7 +147,7 @@ export class AgentSupervisor {
 
   #revoke(): void {
     this.#run?.admission.revoke(
-      this.#context.core.isClosing
+      this.#core.isClosing
         ? { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" }
         : { code: "agent.stopped", message: "the agent is being stopped" },
     );
@@ -169,9 +157,7 @@ export class AgentSupervisor {
     const launchId = randomId("lch");
     this.#launchId = launchId;
     try {
-      const run = await startRun(this.#context, this.#read, launchId, this.#observe(launchId));
-      this.#run = run;
-      this.#follow(run);
+      this.#follow(await startRun(this.#core, this.#read, launchId, this.#observe(launchId)));
     } catch (cause) {
       this.#launchId = undefined;
       this.#report({ type: "start_failed", reason: spawnReason(cause) });
@@ -179,6 +165,7 @@ export class AgentSupervisor {
   }
 
   #follow(run: AgentRun): void {
+    this.#run = run;
     // It was asked to end before there was a process.
     if (this.#state.phase !== "starting") run.process.kill();
     void run.process.exited.then((exit) => {
@@ -204,39 +191,33 @@ export class AgentSupervisor {
 
   /** Events of a launch that is no longer the current one are ignored. */
   #observe(launchId: string): LaunchObserver {
-    const ifCurrent = (act: () => void) => {
-      if (this.#launchId === launchId) act();
+    const take = (event: SupervisionEvent, change: () => void) => {
+      if (this.#launchId !== launchId) return;
+      change();
+      this.#report(event);
     };
     return {
-      connected: ({ sessionId, agentVersion }) =>
-        ifCurrent(() => {
-          this.#session = { sessionId, agentVersion, status: "ok" };
-          this.#report({ type: "connected" });
+      connected: (session) =>
+        take({ type: "connected" }, () => {
+          this.#session = { ...session, status: "ok" };
         }),
       registered: (toolIds) =>
-        ifCurrent(() => {
+        take({ type: "registered" }, () => {
           this.#toolIds = [...toolIds];
-          this.#report({ type: "registered" });
         }),
       health: (status, message) =>
-        ifCurrent(() => {
+        take({ type: "health", status, message }, () => {
           this.#session = { ...this.#session, status };
-          this.#report({ type: "health", status, message });
         }),
-      disconnected: ({ message }) =>
-        ifCurrent(() => {
-          this.#endSession();
-          this.#report({ type: "disconnected", message });
-        }),
+      disconnected: ({ message }) => take({ type: "disconnected", message }, () => this.#endSession()),
     };
   }
 
   #describe(): LaunchedAgent {
     const { phase, sinceMs, reason, restarts, deadlineMs } = this.#state;
-    const running = this.#run;
-    const { clock } = this.#context.core.context;
+    const { clock } = this.#core.context;
     const toEpochMs = (elapsedMs: number) => clock.now() - clock.elapsedMs() + elapsedMs;
-    const line = reason === undefined || reason.code === "stopped" ? undefined : errorLine(this.#end);
+    const hasFailed = reason !== undefined && reason.code !== "stopped";
     return {
       agentId: this.agentId,
       directory: this.#read.directory,
@@ -246,20 +227,20 @@ export class AgentSupervisor {
       toolIds: this.#toolIds,
       manifestHash: this.#read.hash,
       ...this.#session,
-      reason: reason ? reason.message : undefined,
-      reasonCode: reason ? reason.code : undefined,
+      reason: reason?.message,
+      reasonCode: reason?.code,
       nextStartMs: phase === "backoff" && deadlineMs !== undefined ? toEpochMs(deadlineMs) : undefined,
       lastExit: this.#lastExit,
-      errorLine: line,
-      pid: running ? running.process.pid : undefined,
-      launchId: running ? running.launchId : undefined,
+      errorLine: hasFailed ? errorLine(this.#end) : undefined,
+      pid: this.#run?.process.pid,
+      launchId: this.#run?.launchId,
     };
   }
 
   #update(): void {
     const before = this.#health;
     this.#health = this.#describe();
-    this.#context.core.changed(this.#health, before);
+    this.#core.changed(this.#health, before);
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
   }

@@ -9,6 +9,9 @@ import {
   type SupervisionStep,
 } from "./supervision.ts";
 
+/** What holds without a process. */
+const noProcess = { connected: false, registered: false, ending: undefined } as const;
+
 const exitReason = ({ code, signal }: AgentExit): AgentReason => ({
   code: "exited",
   message: signal === null ? `its process ended with code ${code}` : `its process was ended by ${signal}`,
@@ -16,15 +19,15 @@ const exitReason = ({ code, signal }: AgentExit): AgentReason => ({
 
 const beginLaunch = (state: Supervision, context: SupervisionContext, byHand: boolean): SupervisionStep => ({
   state: enterPhase(state, "starting", context, {
-    deadlineMs: context.nowMs + context.settings.connectTimeoutMs,
-    connected: false,
-    registered: false,
+    ...noProcess,
+    deadlineMs: context.nowMs + context.settings.startTimeoutMs,
     readyAtMs: undefined,
-    ending: undefined,
     next: "policy",
     failed: false,
     byHand,
-    ...(byHand ? { failures: 0, restartsMs: [], restarts: 0 } : { restarts: state.restarts + 1 }),
+    failures: byHand ? 0 : state.failures,
+    restartsMs: byHand ? [] : state.restartsMs,
+    restarts: byHand ? 0 : state.restarts + 1,
   }),
   action: "spawn",
 });
@@ -65,6 +68,12 @@ const killFailed = (
   action: "kill",
 });
 
+const stopped = (
+  state: Supervision,
+  context: SupervisionContext,
+  reason?: AgentReason | undefined,
+): SupervisionStep => ({ state: enterPhase(state, "stopped", context, { ...noProcess, reason }) });
+
 /** Without a process: what the policy says. */
 const followPolicy = (
   state: Supervision,
@@ -74,15 +83,14 @@ const followPolicy = (
 ): SupervisionStep => {
   const { nowMs, random, settings } = context;
   const { restart } = settings;
-  const rest = { reason, connected: false, registered: false, ending: undefined };
   const wanted = restart.policy === "always" || (restart.policy === "on-failure" && failed);
-  if (!wanted) return { state: enterPhase(state, "stopped", context, rest) };
+  if (!wanted) return stopped(state, context, reason);
   const recent = state.restartsMs.filter((at) => nowMs - at < restart.burst_window_ms);
   if (recent.length >= restart.max_burst) {
     const restarts = `${recent.length} restarts within ${restart.burst_window_ms} ms`;
     const message = `it was given up after ${restarts}: ${reason?.message ?? "it ended"}`;
-    const givenUp = { ...rest, reason: { code: "crash_loop" as const, message } };
-    return { state: enterPhase(state, "crash_loop", context, givenUp) };
+    const givenUp = { code: "crash_loop" as const, message };
+    return { state: enterPhase(state, "crash_loop", context, { ...noProcess, reason: givenUp }) };
   }
   const stable = state.readyAtMs !== undefined && nowMs - state.readyAtMs >= restart.stable_after_ms;
   const failures = stable ? 0 : state.failures;
@@ -91,7 +99,8 @@ const followPolicy = (
   const waitMs = backoffDelayMs(failures + 1, { initialDelayMs, maxDelayMs, random: () => random });
   return {
     state: enterPhase(state, "backoff", context, {
-      ...rest,
+      ...noProcess,
+      reason,
       deadlineMs: nowMs + Math.round(waitMs),
       failures: failures + 1,
       restartsMs: [...recent, nowMs],
@@ -108,8 +117,7 @@ const next = (
 ): SupervisionStep => {
   if (state.next === "start") return beginLaunch(state, context, true);
   if (state.next === "policy") return followPolicy(state, context, reason, failed);
-  const rest = { connected: false, registered: false, ending: undefined };
-  return { state: enterPhase(state, "stopped", context, rest) };
+  return stopped(state, context);
 };
 
 const hasProcess = (phase: AgentPhase): boolean =>
@@ -122,8 +130,7 @@ const gone = (
 ) => {
   const reason = event.reason ?? (state.failed ? state.reason : undefined) ?? exitReason(event.exit);
   if (event.hasRun === false && state.byHand && state.next === "policy") {
-    const rest = { reason, connected: false, registered: false, ending: undefined };
-    return { state: enterPhase(state, "stopped", context, rest) };
+    return stopped(state, context, reason);
   }
   return next(state, context, reason, state.failed || event.reason !== undefined || event.exit.code !== 0);
 };
@@ -135,26 +142,16 @@ const startFailed = (
 ): SupervisionStep => {
   if (state.phase === "stopping") return next(state, context, state.reason ?? reason, true);
   if (state.phase !== "starting") return { state };
-  if (state.byHand) {
-    return { state: enterPhase(state, "stopped", context, { reason }) };
-  }
-  return followPolicy(state, context, reason, true);
+  return state.byHand ? stopped(state, context, reason) : followPolicy(state, context, reason, true);
 };
 
-const lateReason = ({ connected }: Supervision, context: SupervisionContext): AgentReason => {
-  const { settings, sawOtherFraming = false } = context;
-  if (connected) {
-    const message = `it did not register tools within ${settings.registerTimeoutMs} ms`;
-    return { code: "register_timeout", message };
-  }
-  const hint = sawOtherFraming
-    ? ", and a program connected that sent no frame: a message is its length in 4 bytes, big-endian, then its JSON"
-    : "";
-  return {
-    code: "connect_timeout",
-    message: `it did not connect within ${settings.connectTimeoutMs} ms${hint}`,
-  };
-};
+const lateReason = ({ connected }: Supervision, { settings }: SupervisionContext): AgentReason =>
+  connected
+    ? {
+        code: "register_timeout",
+        message: `it did not register tools within ${settings.startTimeoutMs} ms`,
+      }
+    : { code: "connect_timeout", message: `it did not connect within ${settings.startTimeoutMs} ms` };
 
 const deadline = (state: Supervision, context: SupervisionContext): SupervisionStep => {
   switch (state.phase) {
@@ -257,7 +254,7 @@ export const supervise = (
         : { state };
     case "connected": {
       if (!isWanted(state) || state.phase === "ready") return { state };
-      const deadlineMs = context.nowMs + context.settings.registerTimeoutMs;
+      const deadlineMs = context.nowMs + context.settings.startTimeoutMs;
       const reason = state.phase === "starting" ? undefined : state.reason;
       return { state: { ...state, connected: true, deadlineMs, reason } };
     }

@@ -1,10 +1,10 @@
 import { defaultRestartPolicy, type RestartPolicy } from "@harnesskit/protocol/runtime";
 import { defined } from "@harnesskit/wire/json";
-import type { LaunchTimes } from "../core-limits.ts";
+import type { CoreTimes } from "../core-limits.ts";
 import type { AgentExit, AgentReason } from "./errors.ts";
 
 /** How an agent is started again, every field with its value. */
-export type RestartSettings = Required<{
+type RestartSettings = Required<{
   readonly [Field in keyof RestartPolicy]: NonNullable<RestartPolicy[Field]>;
 }>;
 
@@ -98,17 +98,21 @@ export type SupervisionEvent =
  */
 export type SupervisionAction = "spawn" | "drain" | "goodbye" | "terminate" | "kill";
 
-export type SupervisionSettings = Omit<LaunchTimes, "killTimeoutMs" | "outputTimeoutMs"> & {
-  readonly restart: RestartSettings;
-};
+export type SupervisionSettings = Pick<
+  CoreTimes,
+  | "startTimeoutMs"
+  | "reconnectTimeoutMs"
+  | "unhealthyTimeoutMs"
+  | "drainTimeoutMs"
+  | "goodbyeGraceMs"
+  | "stopGraceMs"
+> & { readonly restart: RestartSettings };
 
 export interface SupervisionContext {
   readonly nowMs: number;
   /** From 0 to 1. */
   readonly random: number;
   readonly settings: SupervisionSettings;
-  /** Since this phase began, a connection began with what is not a frame. */
-  readonly sawOtherFraming?: boolean | undefined;
 }
 
 export interface SupervisionStep {

@@ -1,16 +1,16 @@
 import type { Actor, Caller } from "@harnesskit/protocol/runtime";
 import { displayText, isThenable } from "@harnesskit/wire";
-import { type Clock, isoTime } from "@harnesskit/wire/time";
+import type { Clock } from "@harnesskit/wire/time";
 import type { Authorization } from "../core-options.ts";
 import type { ToolInfo } from "../judge-tool.ts";
-import { isInPeriod, type Period, toPeriod } from "../records/record-fields.ts";
-import { recordFault } from "../records/record-file.ts";
 import {
   type CoreGrant,
+  isInForce,
   PermissionNameSchema,
   readingPermissions,
   SIDE_EFFECTS_PERMISSION,
 } from "./grant.ts";
+import { recordFault } from "./grant-file.ts";
 import type { GrantStore } from "./grants.ts";
 
 const none: readonly string[] = Object.freeze([]);
@@ -23,10 +23,10 @@ const isReading = (permission: string): boolean => readingPermissions.includes(p
  */
 const neededPermissions = (tool: ToolInfo, ofManifest: readonly string[]): readonly string[] => {
   const declared = tool.permissions ?? ofManifest;
-  if (tool.side_effects === false) {
-    return declared.every(isReading) ? none : [...new Set(declared.filter((name) => !isReading(name)))];
-  }
-  return [...new Set([SIDE_EFFECTS_PERMISSION, ...declared.filter((name) => !isReading(name))])];
+  const isHarmless = tool.side_effects === false;
+  if (isHarmless && declared.every(isReading)) return none;
+  const beyond = declared.filter((name) => !isReading(name));
+  return [...new Set(isHarmless ? beyond : [SIDE_EFFECTS_PERMISSION, ...beyond])];
 };
 
 const allowed: Authorization = Object.freeze({ allowed: true });
@@ -51,8 +51,6 @@ const isFor = (tool: ToolInfo, permission: string, { caller, actor }: Parties, g
   isParty(grant.caller, caller) &&
   isParty(grant.actor, actor);
 
-const periodOf = ({ granted_at, until }: CoreGrant): Period => toPeriod(granted_at, until);
-
 /**
  * Decides by the operator's grants: a tool that needs more than reading may be called only where each permission is granted
  * for this tool, caller, actor and time. Where the grants cannot be read, nothing is granted.
@@ -75,9 +73,8 @@ export class GrantAuthorizer {
   ): Authorization | PromiseLike<Authorization> {
     const permissions = neededPermissions(tool, ofManifest);
     if (permissions.length === 0) return allowed;
-    if (!this.#grants) return this.#refusal(tool, permissions, false);
     try {
-      const list = this.#grants.list();
+      const list = this.#grants?.list() ?? [];
       if (!isThenable(list)) return this.#judge(tool, permissions, parties, list);
       return list.then((items) => this.#judge(tool, permissions, parties, items), grantsUnreadable);
     } catch (error) {
@@ -92,31 +89,20 @@ export class GrantAuthorizer {
     list: readonly CoreGrant[],
   ): Authorization {
     const now = this.#clock.now();
-    const grantsOf = (permission: string) => list.filter((grant) => isFor(tool, permission, parties, grant));
     const missing = permissions.filter(
-      (permission) => !grantsOf(permission).some((grant) => isInPeriod(periodOf(grant), now)),
+      (permission) => !list.some((grant) => isFor(tool, permission, parties, grant) && isInForce(grant, now)),
     );
     if (missing.length === 0) return allowed;
-    const early = missing.map((permission) =>
-      grantsOf(permission).find((grant) => now < periodOf(grant).from),
-    );
-    if (early[0] && early.every((each) => each !== undefined)) return tooEarly(tool, missing, early[0], now);
+    const named = missing.slice(0, maxNamed);
+    const names = named.map((name) => displayText(name, { maxLength: 100 })).join(", ");
     const isGrantedElse = list.some(
       ({ agent_id: agentId, permission }) => agentId === tool.agent_id && missing.includes(permission),
     );
-    return this.#refusal(tool, missing, isGrantedElse);
-  }
-
-  #refusal(tool: ToolInfo, missing: readonly string[], isGrantedElse: boolean): Authorization {
-    const named = missing.slice(0, maxNamed);
     const elsewhere = isGrantedElse ? " for this tool, caller, actor and time" : "";
+    const lacks = `lacks the permission${missing.length === 1 ? "" : "s"} ${names}${elsewhere}`;
     const isGrantable = named.every((name) => PermissionNameSchema.safeParse(name).success);
     const how = isGrantable ? this.#howToGrant(tool, named) : "such a name cannot be granted";
-    return {
-      allowed: false,
-      reason: `${tool.agent_id} lacks ${permissionsOf(named, missing.length)}${elsewhere}: ${how}`,
-      details: { missing: named },
-    };
+    return { allowed: false, reason: `${tool.agent_id} ${lacks}: ${how}`, details: { missing: named } };
   }
 
   #howToGrant({ agent_id, name }: ToolInfo, permissions: readonly string[]): string {
@@ -129,23 +115,6 @@ export class GrantAuthorizer {
       : "this core has no option grants, so it grants reading only";
   }
 }
-
-const permissionsOf = (named: readonly string[], count: number): string => {
-  const names = named.map((name) => displayText(name, { maxLength: 100 })).join(", ");
-  return `${count === 1 ? "the permission" : "the permissions"} ${names}`;
-};
-
-/** It was granted all that it needs, at a time that this machine's clock has not reached. */
-const tooEarly = (
-  tool: ToolInfo,
-  missing: readonly string[],
-  grant: CoreGrant,
-  now: number,
-): Authorization => {
-  const what = permissionsOf(missing.slice(0, maxNamed), missing.length);
-  const clock = `was given at ${grant.granted_at}, and this machine's clock says ${isoTime(now)}`;
-  return { allowed: false, reason: `the grant of ${what} to ${tool.agent_id} ${clock}: set the clock` };
-};
 
 /** The only character of a permission's name that a shell may read. */
 const shellWord = (name: string): string => (name.includes("*") ? `'${name}'` : name);

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, randomId } from "@harnesskit/wire";
 import { type Clock, isoTime, systemClock } from "@harnesskit/wire/time";
 import { checkFileGrantsOptions } from "../option-names.ts";
-import { type FileStoreOptions, RecordFile } from "../records/record-file.ts";
-import { createMemoryRecords, type RecordStore } from "../records/record-store.ts";
 import { type CoreGrant, CoreGrantSchema } from "./grant.ts";
+import { type FileStoreOptions, GrantFile } from "./grant-file.ts";
+import { createMemoryRecords, type RecordStore } from "./record-store.ts";
 
 /** Where the operator's grants are. */
 export type GrantStore = RecordStore<CoreGrant>;
@@ -79,15 +79,5 @@ export const createMemoryGrants = (first: readonly CoreGrant[] = []): GrantStore
  * Grants in a file (JSON, 0600, sorted by agent and permission) that commands change and running cores see at once. A file
  * that cannot be used grants nothing: see {@link RecordFileError}. Throws `invalid_argument` for invalid options.
  */
-export const createFileGrants = (options: FileStoreOptions): GrantStore => {
-  const { path, limits } = checkFileGrantsOptions(options);
-  return new RecordFile<CoreGrant>(
-    path,
-    {
-      name: "grants",
-      schema: CoreGrantSchema,
-      key: ({ agent_id, permission, granted_at, id }) => `${agent_id} ${permission} ${granted_at} ${id}`,
-    },
-    limits,
-  );
-};
+export const createFileGrants = (options: FileStoreOptions): GrantStore =>
+  new GrantFile(checkFileGrantsOptions(options));

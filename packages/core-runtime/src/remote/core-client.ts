@@ -8,15 +8,8 @@ import {
   randomId,
   type Transport,
 } from "@harnesskit/wire";
-import { defined } from "@harnesskit/wire/json";
-import {
-  ClientSession,
-  createPeer,
-  type Peer,
-  type ReconnectOptions,
-  resolveReconnect,
-} from "@harnesskit/wire/rpc";
-import { type Clock, systemClock } from "@harnesskit/wire/time";
+import { ClientSession, createPeer, type Peer, resolveReconnect } from "@harnesskit/wire/rpc";
+import { systemClock } from "@harnesskit/wire/time";
 import { activeTrace } from "@harnesskit/wire/trace";
 import type * as z from "zod";
 import type { CallOptions } from "../call-options.ts";
@@ -24,9 +17,11 @@ import { type CallResult, coreResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import { checkCoreClientOptions } from "../option-names.ts";
-import type { ListOptions, ToolHost, ToolHostCallOptions } from "../thread-tools/agent-host-options.ts";
+import type { ListOptions, ToolHost, ToolHostCallOptions } from "../thread-tools/tool-host.ts";
+import { toWireOptions } from "./wire-options.ts";
 
-const { AgentLost, AgentUnavailable, Canceled, InvalidMessage, Timeout } = RuntimeErrorCode;
+const { AgentLost, AgentUnavailable, Canceled, InputTooLarge, InvalidInput, InvalidMessage, Timeout } =
+  RuntimeErrorCode;
 
 /** How long a call may take that does not say. */
 const defaultTimeoutMs = 120_000;
@@ -42,15 +37,11 @@ export interface CoreClientOptions {
   readonly token: () => string | Promise<string>;
   /** How long one attempt to connect may take, and an answer that is not a call's. Calls have a `timeoutMs` of their own, 120000 by default. @default 5000 */
   readonly requestTimeoutMs?: number | undefined;
-  /** How a lost connection is replaced. @default as for all clients */
-  readonly reconnect?: false | ReconnectOptions | undefined;
   /** Receives what no caller sees. @default ignored */
   readonly onError?: ((error: HarnessError) => void) | undefined;
-  /** @default the real time */
-  readonly clock?: Clock | undefined;
 }
 
-/** A core in another process, for conversations here. */
+/** A core in another process, for conversations here. A connection that is lost is opened again. */
 export interface CoreClient extends ToolHost, AsyncDisposable {
   /**
    * Connects and introduces the client. Rejects with a `ProtocolError` -32001 for a token that is not valid, or as the
@@ -85,12 +76,15 @@ class RemoteCore implements CoreClient {
     this.#timeoutMs = options.requestTimeoutMs ?? 5_000;
     this.#session = new ClientSession<Peer, unknown>({
       open: async (signal, onOver) => this.#open(signal, onOver),
-      introduce: (peer, wait) => this.#introduce(peer, wait),
-      reconnect: resolveReconnect(options.reconnect),
+      introduce: async (peer, wait) => {
+        const params = { token: await options.token(), client: { name: "core-client" } };
+        return parseResult("core.hello", await peer.request("core.hello", params, wait));
+      },
+      reconnect: resolveReconnect(undefined),
       timeoutMs: () => this.#timeoutMs,
       isFinal: (error) => ProtocolError.isInstance(error),
       onAttemptFailed: (error) => this.#report(error),
-      clock: options.clock ?? systemClock,
+      clock: systemClock,
     });
   }
 
@@ -113,7 +107,7 @@ class RemoteCore implements CoreClient {
   }
 
   async check(toolId: string, input: unknown, options: CallOptions): Promise<CallResult | undefined> {
-    const params = { tool_id: toolId, input, options: toWire(options) };
+    const params = { tool_id: toolId, input, options: wireOptionsOf(options) };
     try {
       return (await this.#ask("tools.check", params, options.signal)).refused as CallResult | undefined;
     } catch (error) {
@@ -151,7 +145,7 @@ class RemoteCore implements CoreClient {
     const { signal, timeoutMs = defaultTimeoutMs } = options;
     let peer: Peer;
     try {
-      if (signal?.aborted) return coreResult(Canceled, "The call was cancelled before it began.");
+      signal?.throwIfAborted();
       peer = await this.#peer(signal);
     } catch (error) {
       return notSent(error, signal);
@@ -161,16 +155,16 @@ class RemoteCore implements CoreClient {
     let stopGrace: (() => void) | undefined;
     const cancel = () => {
       peer.notify("tools.cancel", { call }).catch(() => {});
-      stopGrace = (this.#options.clock ?? systemClock).after(graceMs, () => gaveUp.abort());
+      stopGrace = systemClock.after(graceMs, () => gaveUp.abort());
     };
     this.#streams.set(call, onChunk);
     signal?.addEventListener("abort", cancel, { once: true });
     try {
-      const params = { call, tool_id: toolId, input, options: toWire({ ...options, timeoutMs }) };
+      const params = { call, tool_id: toolId, input, options: wireOptionsOf({ ...options, timeoutMs }) };
       const wait = { timeoutMs: timeoutMs + graceMs, signal: gaveUp.signal };
       return parseResult("tools.call", await peer.request("tools.call", params, wait)) as CallResult;
     } catch (error) {
-      return this.#lost(error);
+      return endOf(error);
     } finally {
       stopGrace?.();
       signal?.removeEventListener("abort", cancel);
@@ -178,23 +172,8 @@ class RemoteCore implements CoreClient {
     }
   }
 
-  /** How a call ended that was sent, as far as it is known. */
-  #lost(error: unknown): CallResult {
-    const code = HarnessError.isInstance(error) ? error.code : "";
-    if (ProtocolError.isInstance(error))
-      return coreResult(InvalidMessage, `The core refused the call: ${error.message}`);
-    // Of these nothing was sent.
-    if (code === "frame_too_large")
-      return coreResult(RuntimeErrorCode.InputTooLarge, "The input is too large to be sent.");
-    if (code === "invalid_argument")
-      return coreResult(RuntimeErrorCode.InvalidInput, "The input is not JSON.");
-    if (code === "request_timeout") return coreResult(Timeout, "The core did not answer in time.");
-    return coreResult(AgentLost, "The connection to the core was lost while the call was in progress.");
-  }
-
   async #peer(signal?: AbortSignal): Promise<Peer> {
-    const wait = { timeoutMs: this.#timeoutMs, signal };
-    return (await this.#session.connect(wait)).connection;
+    return (await this.#session.connect({ timeoutMs: this.#timeoutMs, signal })).connection;
   }
 
   async #ask<Name extends keyof Methods>(
@@ -203,25 +182,16 @@ class RemoteCore implements CoreClient {
     signal?: AbortSignal,
   ): Promise<ResultOf<Name>> {
     const peer = await this.#peer(signal);
-    const wait = { timeoutMs: this.#timeoutMs, signal };
-    return parseResult(method, await peer.request(method, params, wait));
+    return parseResult(method, await peer.request(method, params, { timeoutMs: this.#timeoutMs, signal }));
   }
 
   async #open(signal: AbortSignal, onOver: (error?: HarnessError) => void): Promise<Peer> {
     const channel = await this.#options.transport.connect({ signal });
     return createPeer(channel, {
-      notifications: {
-        "tools.stream": { handle: (params) => this.#stream(params) },
-      },
+      notifications: { "tools.stream": { handle: (params) => this.#stream(params) } },
       close: ({ error }) => onOver(error),
       onError: (error) => this.#report(error),
     });
-  }
-
-  async #introduce(peer: Peer, wait: { timeoutMs: number; signal: AbortSignal }): Promise<unknown> {
-    const token = await this.#options.token();
-    const answer = await peer.request("core.hello", { token, client: { name: "core-client" } }, wait);
-    return parseResult("core.hello", answer);
   }
 
   #stream(params: unknown): void {
@@ -240,18 +210,9 @@ const parseResult = <Name extends keyof Methods>(method: Name, result: unknown):
   return data as ResultOf<Name>;
 };
 
-const toWire = (options: CallOptions): Record<string, unknown> => {
+const wireOptionsOf = (options: CallOptions): Record<string, unknown> => {
   const trace = activeTrace();
-  return defined({
-    timeout_ms: options.timeoutMs,
-    idempotency_key: options.idempotencyKey,
-    context: trace ? { ...trace, ...options.context } : options.context,
-    request_id: options.requestId,
-    correlation_id: options.correlationId,
-    causation_id: options.causationId,
-    directive_id: options.directiveId,
-    declaration_digest: options.declarationDigest,
-  });
+  return toWireOptions(trace ? { ...options, context: { ...trace, ...options.context } } : options);
 };
 
 /** A call that did not reach the core. */
@@ -259,4 +220,20 @@ const notSent = (error: unknown, signal: AbortSignal | undefined): CallResult =>
   if (signal?.aborted) return coreResult(Canceled, "The call was cancelled before it began.");
   const code = HarnessError.isInstance(error) ? ` (${error.code})` : "";
   return coreResult(AgentUnavailable, `The core cannot be reached${code}.`);
+};
+
+/** How a call ended that got no answer, as far as it is known. With the first two nothing was sent. */
+const endOf = (error: unknown): CallResult => {
+  if (ProtocolError.isInstance(error))
+    return coreResult(InvalidMessage, `The core refused the call: ${error.message}`);
+  switch (HarnessError.isInstance(error) ? error.code : "") {
+    case "frame_too_large":
+      return coreResult(InputTooLarge, "The input is too large to be sent.");
+    case "invalid_argument":
+      return coreResult(InvalidInput, "The input is not JSON.");
+    case "request_timeout":
+      return coreResult(Timeout, "The core did not answer in time.");
+    default:
+      return coreResult(AgentLost, "The connection to the core was lost while the call was in progress.");
+  }
 };

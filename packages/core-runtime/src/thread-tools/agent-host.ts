@@ -10,18 +10,19 @@ import { type CoreLimits, coreLimits } from "../core-limits.ts";
 import type { ToolInfo } from "../judge-tool.ts";
 import type { LaunchedAgent } from "../launch/launched-agent.ts";
 import { checkAgentHostOptions } from "../option-names.ts";
-import {
-  type AgentHost,
-  type AgentHostOptions,
-  coreOptionsOf,
-  type HostedAgent,
-  type ListOptions,
-  type ToolHostCallOptions,
-} from "./agent-host-options.ts";
-import { awaitTools, changedToolsNote, noteOfAgent } from "./agent-notes.ts";
-import { issueFor, needsDirective } from "./approved-call.ts";
+import { noteOfAgent, noteOfMissingTools } from "./agent-notes.ts";
+import { directiveFor } from "./approved-call.ts";
 import { KnownTools } from "./known-tools.ts";
+import type {
+  AgentHost,
+  AgentHostOptions,
+  HostedAgent,
+  ListOptions,
+  ToolHostCallOptions,
+} from "./tool-host.ts";
 
+/** How long a turn waits for an agent that names no other time; after as much, a longer wait is noted. */
+const defaultStartMs = 5_000;
 /** How long a call waits until its agent is ready, the first start included. */
 const maxAgentWaitMs = 60_000;
 /** Attempts of a call that certainly had no effect. */
@@ -30,6 +31,10 @@ const maxAttempts = 3;
 const retryDelayMs = 750;
 /** Between the starts of two agents that no caller waits for: the turn has the processor meanwhile. */
 const startPauseMs = 500;
+const heartbeatIntervalMs = 2_000;
+const unhealthyTimeoutMs = 4_000;
+
+const { AgentUnavailable, Canceled, CoreClosed, ToolNotFound } = RuntimeErrorCode;
 
 interface Running {
   readonly core: RunningCore;
@@ -51,6 +56,7 @@ class CoreAgentHost implements AgentHost {
   #core: RunningCore | undefined;
   /** Agents that were not ready in time: `tools` does not wait for them again until they are. */
   readonly #late = new Set<string>();
+  /** Failures that were reported: several may wait for what failed. */
   readonly #reported = new WeakSet<object>();
   readonly #closing = new AbortController();
 
@@ -77,7 +83,7 @@ class CoreAgentHost implements AgentHost {
         if (this.#launched(agent.agentId)?.state !== "ready") {
           const known = await this.#known.of(agent);
           if (known) return known;
-          await this.#awaitReady(agent, signal);
+          await this.#awaitTools(agent, signal);
         }
         // Why an agent does not start is reported where it ends.
         return this.#running().then(
@@ -89,17 +95,19 @@ class CoreAgentHost implements AgentHost {
     return all.flat();
   }
 
-  async #awaitReady(agent: HostedAgent, signal: AbortSignal | undefined): Promise<void> {
-    const { agentId, startTimeoutMs: timeoutMs = this.#options.startTimeoutMs } = agent;
+  /** Waits for the tools of an agent, and notes why a turn goes on without them. */
+  async #awaitTools({ agentId, startTimeoutMs }: HostedAgent, signal?: AbortSignal): Promise<void> {
     if (this.#late.has(agentId)) return;
-    const isLate = await awaitTools(agentId, {
-      ready: async () => this.#ready((await this.#running()).core, agentId),
-      hasTools: () => (this.#launched(agentId)?.toolIds.length ?? 0) > 0,
-      timeoutMs,
-      signal,
-      note: (line) => this.#isClosing || this.#options.onNote?.(line),
-    });
-    if (isLate) this.#late.add(agentId);
+    const timeoutMs = startTimeoutMs ?? defaultStartMs;
+    const slow = `the agent ${agentId} is still starting, and may take up to ${timeoutMs / 1000} s`;
+    const slowTimer =
+      timeoutMs > defaultStartMs ? setTimeout(() => this.#note(slow), defaultStartMs) : undefined;
+    const ready = this.#running().then(({ core }) => this.#ready(core, agentId));
+    const { status } = await settleWithin(ready, { name: "agent.ready", timeoutMs, signal });
+    clearTimeout(slowTimer);
+    if (status === "cancelled" || (this.#launched(agentId)?.toolIds.length ?? 0) > 0) return;
+    this.#note(noteOfMissingTools(agentId, status, timeoutMs));
+    this.#late.add(agentId);
   }
 
   async check(toolId: string, input: unknown, options: CallOptions): Promise<CallResult | undefined> {
@@ -113,15 +121,15 @@ class CoreAgentHost implements AgentHost {
     { isRepeatable = false, approval, ...given }: ToolHostCallOptions,
     onChunk: (chunk: StreamChunk) => void,
   ): Promise<CallResult> {
-    const { maxTimeoutMs } = this.#limits;
     let options = given;
+    const { maxTimeoutMs } = this.#limits;
     if (given.timeoutMs) options = { ...given, timeoutMs: Math.min(given.timeoutMs, maxTimeoutMs) };
     for (let attempt = 1; ; attempt++) {
       const core = await this.#readyCore(toolId, options.signal);
       if ("status" in core) return core;
-      if (approval && options.directiveId === undefined && needsDirective(core, toolId)) {
-        const directiveId = issueFor(core, approval, toolId, input);
-        if (typeof directiveId !== "string") return directiveId;
+      if (approval && options.directiveId === undefined) {
+        const directiveId = directiveFor(core, approval, toolId, input);
+        if (typeof directiveId === "object") return directiveId;
         options = { ...options, directiveId };
       }
       const call = core.call(toolId, input, options);
@@ -156,9 +164,21 @@ class CoreAgentHost implements AgentHost {
   async #start(): Promise<Running> {
     const { startCore } = await import("../start-core.ts");
     if (this.#isClosing) throw new HarnessError("core_stopped", "the host of the agents is closing");
+    const { environment, version, limits, grants, operatorCommand, onOutput, onError } = this.#options;
     const audit = await this.#options.openAudit?.();
     try {
-      const core = await startCore(coreOptionsOf(this.#options, audit));
+      const core = await startCore({
+        environment,
+        coreVersion: version,
+        operatorCommand,
+        heartbeatIntervalMs,
+        unhealthyTimeoutMs,
+        limits,
+        grants,
+        audit,
+        onError: (error) => onError?.(error),
+        onOutput: onOutput && (({ line, agentId }) => onOutput(line, agentId)),
+      });
       this.#core = core;
       void this.#watch(core);
       void this.#startAgents(core);
@@ -197,37 +217,27 @@ class CoreAgentHost implements AgentHost {
 
   /** The core once the tool's agent is ready, or how the call ends. */
   async #readyCore(toolId: string, signal: AbortSignal | undefined): Promise<RunningCore | CallResult> {
-    if (this.#isClosing) return coreResult(RuntimeErrorCode.CoreClosed, "The server is closing.");
+    if (this.#isClosing) return coreResult(CoreClosed, "The server is closing.");
     const agentId = toolId.slice(0, Math.max(0, toolId.indexOf("/")));
-    if (!this.#agents.has(agentId)) {
-      return coreResult(RuntimeErrorCode.ToolNotFound, "No agent has this tool.");
-    }
-    const ready = await settleWithin(this.#whenReady(agentId), {
-      name: "agent.ready",
-      timeoutMs: maxAgentWaitMs,
-      signal,
-      holdsProcess: true,
-    });
-    if (ready.status === "done") return ready.value;
-    if (ready.status === "cancelled") {
-      return coreResult(RuntimeErrorCode.Canceled, "The call was cancelled before it began.");
-    }
-    const message = `The agent is not ready within ${maxAgentWaitMs} ms.`;
-    return coreResult(RuntimeErrorCode.AgentUnavailable, message);
-  }
-
-  async #whenReady(agentId: string): Promise<RunningCore | CallResult> {
-    try {
-      const { core } = await this.#running();
+    if (!this.#agents.has(agentId)) return coreResult(ToolNotFound, "No agent has this tool.");
+    const ready = this.#running().then(async ({ core }) => {
       await this.#ready(core, agentId);
       return core;
-    } catch (error) {
-      this.#report(error);
-      const code = HarnessError.isInstance(error) ? ` (${error.code})` : "";
-      return coreResult(
-        RuntimeErrorCode.AgentUnavailable,
-        `The process of the tools could not be started${code}.`,
-      );
+    });
+    // Also of one that fails later.
+    ready.catch((error: unknown) => this.#report(error));
+    const settled = await settleWithin(ready, { name: "agent.ready", timeoutMs: maxAgentWaitMs, signal });
+    switch (settled.status) {
+      case "done":
+        return settled.value;
+      case "cancelled":
+        return coreResult(Canceled, "The call was cancelled before it began.");
+      case "timed_out":
+        return coreResult(AgentUnavailable, `The agent is not ready within ${maxAgentWaitMs} ms.`);
+      case "failed": {
+        const code = HarnessError.isInstance(settled.error) ? ` (${settled.error.code})` : "";
+        return coreResult(AgentUnavailable, `The process of the tools could not be started${code}.`);
+      }
     }
   }
 
@@ -252,7 +262,7 @@ class CoreAgentHost implements AgentHost {
     return starting;
   }
 
-  /** Reports an error once, also if several waited for what failed. */
+  /** Reports an error once. */
   #report(error: unknown): void {
     if (this.#isClosing) return;
     if (typeof error === "object" && error !== null) {
@@ -262,28 +272,25 @@ class CoreAgentHost implements AgentHost {
     callSafely(() => this.#options.onError?.(error));
   }
 
+  #note(line: string | undefined): void {
+    if (line !== undefined && !this.#isClosing) this.#options.onNote?.(line);
+  }
+
   async #watch(core: RunningCore): Promise<void> {
     const before = new Map<string, LaunchedAgent["state"]>();
     const wereReady = new Set<string>();
     for await (const agent of core.health()) {
       const { agentId, state } = agent;
-      const line = state === before.get(agentId) ? undefined : noteOfAgent(agent, wereReady.has(agentId));
-      if (line !== undefined && !this.#isClosing) this.#options.onNote?.(line);
+      if (state !== before.get(agentId)) this.#note(noteOfAgent(agent, wereReady.has(agentId)));
       before.set(agentId, state);
       if (state !== "ready") continue;
       wereReady.add(agentId);
       this.#late.delete(agentId);
-      await this.#learn(core, agentId);
+      const hosted = this.#agents.get(agentId) as HostedAgent;
+      if (!(await this.#known.update(hosted, toolsOf(core, agentId)))) continue;
+      const line = `the agent ${agentId} has other tools than when it last ran`;
+      this.#note(`${line}: the next turn has them; a call of a changed one is refused`);
     }
-  }
-
-  /** What an agent declares may be other than what a turn was shown. */
-  async #learn(core: RunningCore, agentId: string): Promise<void> {
-    const isChanged = await this.#known.update(
-      this.#agents.get(agentId) as HostedAgent,
-      toolsOf(core, agentId),
-    );
-    if (isChanged && !this.#isClosing) this.#options.onNote?.(changedToolsNote(agentId));
   }
 }
 

@@ -5,8 +5,8 @@ import { firstCharacters, wellFormed } from "@harnesskit/wire/replay";
 import { inputSchemaOf, type ToolEffects } from "@harnesskit/wire/tool";
 import type { ToolInfo } from "../judge-tool.ts";
 import { checkAgentToolsOptions } from "../option-names.ts";
-import type { ToolHost } from "./agent-host-options.ts";
-import { createHostedTool, type HostedCallOrigin, type ThreadTool } from "./hosted-tool.ts";
+import { createHostedTool, type HostedCallOrigin, prepareName, type ThreadTool } from "./hosted-tool.ts";
+import type { ToolHost } from "./tool-host.ts";
 
 /** Tools that a model is shown. */
 const maxTools = 1024;
@@ -29,7 +29,6 @@ export type AgentTools = (options?: {
   readonly signal?: AbortSignal | undefined;
 }) => Promise<readonly ThreadTool[]>;
 
-const prepareName = "prepare";
 const maxNotes = 100;
 
 /** Only what says that it changes nothing reads. What an agent does not say counts as the most dangerous. */
@@ -82,9 +81,7 @@ export const createAgentTools = (options: AgentToolsOptions): AgentTools => {
       effects: effectsOf(info),
       declarationDigest: declaration_digest,
       about: aboutOf(info),
-      prepare: preparing.has(agentId)
-        ? { id: `${agentId}/${prepareName}`, isPrepared: () => true }
-        : undefined,
+      prepareId: preparing.has(agentId) ? `${agentId}/${prepareName}` : undefined,
     });
   };
   return async (listing) => {

@@ -8,16 +8,18 @@ import type { RunningCore } from "../core.ts";
 /** How long a directive for an approved call is in force: longer than its agent may take to be ready. */
 const directiveLifetimeMs = 5 * 60_000;
 
-export const needsDirective = (core: RunningCore, toolId: string): boolean =>
-  core.tools().some((tool) => tool.tool_id === toolId && tool.requires_directive === true);
-
-/** The id of a directive for the call that was approved, issued by who approved it; or how the call ends. */
-export const issueFor = (
+/**
+ * The id of a directive for the call that was approved, issued by who approved it, where its tool requires one; or how the
+ * call ends.
+ */
+export const directiveFor = (
   core: RunningCore,
   { id, by }: NonNullable<ToolContext["approval"]>,
   toolId: string,
   input: unknown,
-): string | CallResult => {
+): string | CallResult | undefined => {
+  const isRequired = core.tools().some((tool) => tool.tool_id === toolId && tool.requires_directive);
+  if (!isRequired) return undefined;
   try {
     const issued = core.directives.issue({
       tool_id: toolId,

@@ -15,7 +15,7 @@ import type { CallResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
 import { coreLimits } from "../core-limits.ts";
 import { checkThreadToolsOptions } from "../option-names.ts";
-import type { ToolHost } from "./agent-host-options.ts";
+import type { ToolHost } from "./tool-host.ts";
 
 /** Longer than the agent's own limits, which give a better reason. */
 const prepareTimeoutMs = 60_000;
@@ -29,7 +29,7 @@ interface Prepared {
   readonly expected?: JsonValue | undefined;
 }
 
-const hasParts = (value: JsonValue): value is JsonValue & Prepared =>
+const isPrepared = (value: JsonValue): value is JsonValue & Prepared =>
   isPlainObject(value) &&
   isPlainObject(value.input) &&
   (value.preview === undefined || typeof value.preview === "string");
@@ -47,14 +47,14 @@ export interface HostedCallOrigin {
   readonly actor?: Actor | undefined;
 }
 
-export interface HostedToolOptions
+interface HostedToolOptions
   extends HostedCallOrigin,
     Pick<Tool, "name" | "description" | "input" | "effects"> {
   readonly host: Pick<ToolHost, "call" | "check">;
   /** `AGENT/NAME` */
   readonly id: string;
   /** The agent's tool that prepares the calls of this one. @default the input is checked by its schema alone */
-  readonly prepare?: { readonly id: string; isPrepared(output: JsonValue): boolean } | undefined;
+  readonly prepareId?: string | undefined;
   /** The declaration that a call is meant for. @default any */
   readonly declarationDigest?: string | undefined;
   /** Begins the preview. @default no line */
@@ -110,18 +110,18 @@ const prepareInput = async (
   given: unknown,
   origin: CallOptions,
 ): Promise<Prepared> =>
-  options.prepare
-    ? prepareByAgent(options, options.prepare, given, origin)
+  options.prepareId !== undefined
+    ? prepareByAgent(options, options.prepareId, given, origin)
     : { input: withDefaults(structuredClone(given ?? {}) as JsonObject, options.input) };
 
 /** What would be refused is not shown to a human. Throws how it would be. */
 const checkPrepared = async (
-  { host, id, prepare, declarationDigest }: HostedToolOptions,
+  { host, id, prepareId, declarationDigest }: HostedToolOptions,
   prepared: Prepared,
   origin: CallOptions,
 ): Promise<void> => {
   // Tools that are declared here are checked when they are called.
-  if (prepare && declarationDigest === undefined) return;
+  if (prepareId !== undefined && declarationDigest === undefined) return;
   const refused = await host.check(id, callInputOf(prepared), origin);
   if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
 };
@@ -142,21 +142,16 @@ const withDefaults = <Value extends JsonValue>(value: Value, schema: unknown): V
 
 const prepareByAgent = async (
   { host, id }: HostedToolOptions,
-  prepare: NonNullable<HostedToolOptions["prepare"]>,
+  prepareId: string,
   given: unknown,
   origin: CallOptions,
 ): Promise<Prepared> => {
   const tool = id.slice(id.indexOf("/") + 1);
   const { declarationDigest: _, ...preparing } = origin;
   const options = { ...preparing, timeoutMs: prepareTimeoutMs, isRepeatable: true };
-  const result = await host.call(
-    prepare.id,
-    { tool, input: (given ?? null) as JsonValue },
-    options,
-    () => {},
-  );
+  const result = await host.call(prepareId, { tool, input: (given ?? null) as JsonValue }, options, () => {});
   if (result.status !== "succeeded") throw failureOf(result, { wasRun: false });
-  if (hasParts(result.output) && prepare.isPrepared(result.output)) return result.output;
+  if (isPrepared(result.output)) return result.output;
   throw new ToolError("tool.failed", "The process of the tools did not prepare the call.");
 };
 
@@ -202,23 +197,23 @@ const failureOf = (
   { error }: Exclude<CallResult, { status: "succeeded" }>,
   { wasRun, output }: { readonly wasRun: boolean; readonly output?: JsonValue | undefined },
 ): ToolError => {
-  const more = output === undefined ? {} : { output };
   const { code, message, where } = error;
-  if (code === "tool.canceled") return new ToolError("tool.cancelled", "The call was cancelled.", more);
+  const made = (as: string, text: string, mayHaveRun?: true) =>
+    new ToolError(as, text, { output, mayHaveRun });
+  if (code === "tool.canceled") return made("tool.cancelled", "The call was cancelled.");
   // An agent's tools may use these codes for what they work on, the core uses them for the tool.
   if (code === "tool.not_found" && where === "core") {
-    return new ToolError("agent.unavailable", "The process of the tools has no such tool now.", more);
+    return made("agent.unavailable", "The process of the tools has no such tool now.");
   }
   if (code === "tool.changed" && where === "core") {
-    return new ToolError(code, "The tool is declared otherwise since it was shown; it was not run.", more);
+    return made(code, "The tool is declared otherwise since it was shown; it was not run.");
   }
   if (wasRun && openEnds.has(code)) {
-    const text = "The process that ran the tool is gone. It may have run, wholly or in part.";
-    return new ToolError(code, text, { ...more, mayHaveRun: true });
+    return made(code, "The process that ran the tool is gone. It may have run, wholly or in part.", true);
   }
   // The tool says so itself.
   const mayHaveRun = wasRun && error.details?.may_have_run === true;
-  return new ToolError(code, message, { ...more, mayHaveRun: mayHaveRun || undefined });
+  return made(code, message, mayHaveRun || undefined);
 };
 
 export interface ThreadToolsOptions extends HostedCallOrigin {
@@ -229,29 +224,25 @@ export interface ThreadToolsOptions extends HostedCallOrigin {
     readonly inputSchema: JsonSchema;
   })[];
   readonly host: Pick<ToolHost, "call" | "check">;
-  /**
-   * The agent's tool that prepares the calls of the others: it takes `{ tool, input }` and returns
-   * `{ input, preview, expected }` without any effect. @default "prepare"
-   */
-  readonly prepareTool?: string | undefined;
-  /** Whether an output of `prepareTool` is one of this agent. @default it has an `input`, and a `preview` that is a string */
-  readonly isPrepared?: ((output: JsonValue) => boolean) | undefined;
 }
 
+/** The name of the tool with which an agent prepares calls of its others. */
+export const prepareName = "prepare";
+
 /**
- * Tools of an agent whose declarations are known before it runs, as tools of a thread server. The agent prepares each
- * call, and what runs is what was shown, or nothing. Throws `invalid_argument` for invalid options.
+ * Tools of an agent whose declarations are known before it runs, as tools of a thread server. The agent's tool `prepare`, which
+ * takes `{ tool, input }` and returns `{ input, preview, expected }` without any effect, prepares each call, and what runs is what was shown, or nothing. Throws `invalid_argument` for invalid options.
  */
 export const createThreadTools = (options: ThreadToolsOptions): readonly ThreadTool[] => {
   checkThreadToolsOptions(options);
-  const { agentId, tools, prepareTool = "prepare", isPrepared = () => true, ...origin } = options;
+  const { agentId, tools, ...origin } = options;
   return tools.map(({ inputSchema, ...tool }) =>
     createHostedTool({
       ...tool,
       ...origin,
       id: `${agentId}/${tool.name}`,
       input: inputSchema,
-      prepare: { id: `${agentId}/${prepareTool}`, isPrepared },
+      prepareId: `${agentId}/${prepareName}`,
     }),
   );
 };

@@ -1,11 +1,4 @@
 export { createAgentHost } from "./agent-host.ts";
-export type {
-  AgentHost,
-  AgentHostOptions,
-  HostedAgent,
-  ToolHost,
-  ToolHostCallOptions,
-} from "./agent-host-options.ts";
 export { type AgentTools, type AgentToolsOptions, createAgentTools } from "./agent-tools.ts";
 export {
   createThreadTools,
@@ -14,3 +7,10 @@ export {
   type ThreadToolsOptions,
 } from "./hosted-tool.ts";
 export type { KnownToolsStore } from "./known-tools.ts";
+export type {
+  AgentHost,
+  AgentHostOptions,
+  HostedAgent,
+  ToolHost,
+  ToolHostCallOptions,
+} from "./tool-host.ts";

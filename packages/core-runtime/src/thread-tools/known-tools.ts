@@ -2,7 +2,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { isPlainObject } from "@harnesskit/wire/json";
 import type { CoreLimits } from "../core-limits.ts";
 import type { ToolInfo } from "../judge-tool.ts";
-import type { HostedAgent } from "./agent-host-options.ts";
+import type { HostedAgent } from "./tool-host.ts";
 
 /** Keeps what agents declared when they last ran, so that a conversation need not wait until they run again. */
 export interface KnownToolsStore {

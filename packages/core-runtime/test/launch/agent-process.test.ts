@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomId, systemClock } from "@harnesskit/wire";
+import { createManualClock } from "@harnesskit/wire/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../../../scripts/lib/test-kit.ts";
 import {
@@ -38,7 +39,6 @@ const start = async (command: readonly string[], options: Partial<AgentProcessOp
     clock: systemClock,
     onLine: (stream, line) => lines.push(`${stream}: ${line}`),
     limits: { maxOutputLineLength: 8192, maxStderrBytes: 8192 },
-    times: { killTimeoutMs: 5000, outputTimeoutMs: 500 },
     ...options,
   });
   started.push(agent);
@@ -162,9 +162,7 @@ describe("an agent's process", () => {
       const child = spawn("/bin/sleep", ["1000"], { detached: true, env: {}, stdio: ["ignore", "inherit", "inherit"] });
       console.log("child " + child.pid);
       process.exit(0);`;
-    const { agent } = await start(node(script), {
-      times: { killTimeoutMs: 5000, outputTimeoutMs: 50 },
-    });
+    const { agent } = await start(node(script));
     expect(await agent.gone).toMatchObject({ exit: { code: 0, signal: null } });
     await untilLine(lines[0] ?? "");
     process.kill(Number(lines[0]?.replace("stdout: child ", "")), "SIGKILL");
@@ -209,12 +207,13 @@ describe("an agent's process", () => {
   });
 
   it("needs no guard that comes to an end", async () => {
-    const { agent, launchId } = await start(node(`${escapee} setInterval(() => {}, 1000);`), {
-      times: { killTimeoutMs: 1000, outputTimeoutMs: 500 },
-    });
+    const clock = createManualClock();
+    const { agent, launchId } = await start(node(`${escapee} setInterval(() => {}, 1000);`), { clock });
     await until(() => lines.length > 0, "the child");
     process.kill(agent.guardPid, "SIGSTOP");
     agent.kill();
+    await agent.exited;
+    clock.advance(5000);
     expect(await agent.gone).toMatchObject({ complete: true });
     await untilNothingOf(launchId);
   });

@@ -3,7 +3,7 @@ import { launchEnvironment } from "../../src/launch/agent-run.ts";
 
 describe("an agent's environment", () => {
   const given = {
-    socketPath: "/run/x/core",
+    socket: "/run/x/core",
     token: "secret",
     launchId: "lch_1",
     heartbeatIntervalMs: 250,
@@ -39,12 +39,12 @@ describe("an agent's environment", () => {
       LD_PRELOAD: "x",
       LC: "x",
     };
-    expect(launchEnvironment({ source, names: [], ...given })).toEqual({ ...common, ...harness });
+    expect(launchEnvironment(source, [], given)).toEqual({ ...common, ...harness });
   });
 
   it("has the names of the manifest that the core has, and never those of another launch", () => {
     const source = { API_KEY: "k", EMPTY: "", HARNESS_SESSION_TOKEN: "old", HARNESS_LAUNCH_ID: "old" };
     const names = ["API_KEY", "EMPTY", "MISSING", "HARNESS_SESSION_TOKEN"];
-    expect(launchEnvironment({ source, names, ...given })).toEqual({ API_KEY: "k", EMPTY: "", ...harness });
+    expect(launchEnvironment(source, names, given)).toEqual({ API_KEY: "k", EMPTY: "", ...harness });
   });
 });

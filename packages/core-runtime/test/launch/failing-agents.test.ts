@@ -26,22 +26,13 @@ describe("an agent that does not come to serve", () => {
     {
       what: "says no hello",
       modes: ["--no-hello"],
-      options: { connectTimeoutMs: 500 },
+      options: { startTimeoutMs: 500 },
       reason: { code: "connect_timeout" },
-    },
-    {
-      what: "sends lines in place of frames",
-      modes: ["--lines"],
-      options: { connectTimeoutMs: 500 },
-      reason: {
-        code: "connect_timeout",
-        message: expect.stringContaining("a message is its length in 4 bytes, big-endian, then its JSON"),
-      },
     },
     {
       what: "registers no tools",
       modes: ["--no-tools"],
-      options: { registerTimeoutMs: 300 },
+      options: { startTimeoutMs: 2000 },
       reason: { code: "register_timeout" },
     },
   ])("because it $what is named with its reason", async ({ modes, options, what: _, ...expected }) => {
@@ -66,7 +57,7 @@ describe("an agent that does not come to serve", () => {
   it("because it has a wrong token gets no tool in", async () => {
     const agent = await cores.agents.make(["--wrong-token", "--stay"], { restart: { policy: "never" } });
     const audit = new KeptAudit();
-    const core = await cores.start({ agents: [agent.directory], audit, connectTimeoutMs: 5000 });
+    const core = await cores.start({ agents: [agent.directory], audit, startTimeoutMs: 5000 });
     const refusal = () => audit.entries.find(({ action }) => action === "agent.refused");
     await until(() => refusal() !== undefined, "the refusal");
     expect(refusal()).toMatchObject({ outcome: "refused", agent_id: agent.id });

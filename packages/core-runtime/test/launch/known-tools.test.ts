@@ -156,7 +156,7 @@ describe("an agent whose tools are not known", () => {
   it("has the time to start that its manifest names, in place of the core's", async () => {
     const directory = await makeAgent(greet, { start_timeout_ms: 20_000 });
     await go(directory);
-    const core = await startCore({ connectTimeoutMs: 1, registerTimeoutMs: 1 });
+    const core = await startCore({ startTimeoutMs: 1 });
     onTestFinished(() => core.close());
     expect(await core.launch(directory)).toMatchObject({ state: "ready", restarts: 0 });
   });

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { until } from "../../../../scripts/lib/test-kit.ts";
 import type { RunningCore } from "../../src/index.ts";
-import type { AgentOutput } from "../../src/launch/launched-agent.ts";
 import { writeManifest } from "./support/agent-directory.ts";
 import { processesWith } from "./support/processes.ts";
 import { healthOf, KeptAudit, RunningCores } from "./support/running-cores.ts";
@@ -86,7 +85,7 @@ describe("a core with agents", () => {
 
   it("gives each launch a token of its own, in the environment and nowhere else", async () => {
     const audit = new KeptAudit();
-    const output: AgentOutput[] = [];
+    const output: object[] = [];
     const agent = await cores.agents.make(["--say"], { env: ["WANTED"] });
     const core = await cores.start({
       agents: [agent.directory],

@@ -4,7 +4,6 @@ import { runs } from "../../../../scripts/lib/nightly.ts";
 import { supervise } from "../../src/launch/supervise.ts";
 import {
   initialSupervision,
-  type RestartSettings,
   restartSettings,
   type Supervision,
   type SupervisionAction,
@@ -15,10 +14,9 @@ import {
 const exit = (code: number | null, signal: NodeJS.Signals | null = null) => ({ code, signal });
 const failure = { code: "start_failed", message: "no" } as const;
 
-const settingsWith = (restart: Partial<RestartSettings> = {}): SupervisionSettings => ({
+const settingsWith = (restart: Partial<SupervisionSettings["restart"]> = {}): SupervisionSettings => ({
   restart: { ...restartSettings(undefined, undefined), ...restart },
-  connectTimeoutMs: 1000,
-  registerTimeoutMs: 500,
+  startTimeoutMs: 1000,
   reconnectTimeoutMs: 300,
   unhealthyTimeoutMs: 400,
   drainTimeoutMs: 600,
@@ -33,7 +31,7 @@ class Subject {
   actions: SupervisionAction[] = [];
   readonly settings: SupervisionSettings;
 
-  constructor(restart: Partial<RestartSettings> = {}) {
+  constructor(restart: Partial<SupervisionSettings["restart"]> = {}) {
     this.settings = settingsWith(restart);
   }
 
@@ -114,7 +112,7 @@ describe("the supervision of an agent", () => {
       .tell({ type: "restart" })
       .after(900)
       .tell({ type: "connected" })
-      .after(499);
+      .after(999);
     expect(toolless.state.phase).toBe("starting");
     toolless.after(1);
     expect(toolless.state).toMatchObject({ phase: "stopping", reason: { code: "register_timeout" } });

@@ -1,11 +1,6 @@
 import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import { expect } from "vitest";
-import {
-  type LaunchedAgent,
-  type RunningCore,
-  type StartCoreOptions,
-  startCore,
-} from "../../../src/index.ts";
+import { type CoreOptions, type LaunchedAgent, type RunningCore, startCore } from "../../../src/index.ts";
 import { AgentDirectories } from "./agent-directory.ts";
 
 /** Waits short enough for tests, long enough for a machine with other work. */
@@ -14,7 +9,7 @@ const times = {
   goodbyeGraceMs: 2000,
   stopGraceMs: 300,
   reconnectTimeoutMs: 300,
-} satisfies Partial<StartCoreOptions>;
+} satisfies Partial<CoreOptions>;
 
 /** An audit that keeps what it is told. */
 export class KeptAudit implements AuditSink {
@@ -50,7 +45,7 @@ export class RunningCores {
   readonly agents = new AgentDirectories();
   readonly #cores: RunningCore[] = [];
 
-  async start(options: StartCoreOptions = {}): Promise<RunningCore> {
+  async start(options: CoreOptions = {}): Promise<RunningCore> {
     const socketDirectory = options.socketDirectory ?? (await this.agents.empty());
     // The tests of launches are about anything but permissions.
     const authorize = options.grants ? undefined : () => ({ allowed: true as const });

@@ -1,14 +1,10 @@
 import type { AuditSink } from "@harnesskit/audit";
-import { callSafely } from "@harnesskit/wire";
 import type { ToolContext } from "@harnesskit/wire/tool";
 import type { CallOptions } from "../call-options.ts";
 import type { CallResult } from "../call-result.ts";
 import type { StreamChunk } from "../call-stream.ts";
-import type { CoreLimits } from "../core-limits.ts";
-import type { Authorize } from "../core-options.ts";
+import type { CoreOptions } from "../core-options.ts";
 import type { ToolInfo } from "../judge-tool.ts";
-import type { StartCoreOptions } from "../launch/launched-agent.ts";
-import type { GrantStore } from "../permissions/grants.ts";
 import type { KnownToolsStore } from "./known-tools.ts";
 
 export interface ToolHostCallOptions extends CallOptions {
@@ -47,31 +43,22 @@ export interface HostedAgent {
   readonly agentId: string;
   /** The directory of the agent's manifest. */
   readonly directory: string;
-  /** For this agent in place of the host's `startTimeoutMs`: what its manifest has as `start_timeout_ms`. */
+  /** How long `tools` waits for it if its tools are not known: what its manifest has as `start_timeout_ms`. @default 5000 */
   readonly startTimeoutMs?: number | undefined;
 }
 
-export interface AgentHostOptions {
+export interface AgentHostOptions extends Pick<CoreOptions, "limits" | "grants" | "operatorCommand"> {
   /** Whose ids are different. */
   readonly agents: readonly HostedAgent[];
-  readonly limits?: Partial<CoreLimits> | undefined;
-  /** What the agents may do beyond reading. @default nothing */
-  readonly grants?: GrantStore | undefined;
-  /** The operator's command for grants, which refusals name as advice. @default they name a function of this package */
-  readonly operatorCommand?: string | undefined;
   /** What the agents and, in part, their commands inherit. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The version that the core reports to the agents. */
   readonly version: string;
-  /** Decides about each call before it is sent, in place of `grants`. @default by `grants` */
-  readonly authorize?: Authorize | undefined;
   /**
    * What the agents declared when they last ran. `tools` shows it without waiting; such agents start one after the other, or
    * when they are called first. A call is bound to what was shown. @default none: `tools` waits for each agent
    */
   readonly knownTools?: KnownToolsStore | undefined;
-  /** How long `tools` waits for an agent whose tools are not known, in milliseconds. @default 5000 */
-  readonly startTimeoutMs?: number | undefined;
   /** Opens the audit log of the core, which the host closes. @default no log */
   readonly openAudit?: (() => Promise<AuditSink | undefined>) | undefined;
   /** Called with one safe line when an agent's state changes. @default ignored */
@@ -81,27 +68,6 @@ export interface AgentHostOptions {
   /** Reports what fails behind the callers. What it throws is ignored. @default no report */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
-
-const heartbeatIntervalMs = 2_000;
-const unhealthyTimeoutMs = 4_000;
-
-/** How a host starts its core. */
-export const coreOptionsOf = (
-  { limits, grants, authorize, environment, version, operatorCommand, onOutput, onError }: AgentHostOptions,
-  audit: AuditSink | undefined,
-): StartCoreOptions => ({
-  environment,
-  coreVersion: version,
-  operatorCommand,
-  heartbeatIntervalMs,
-  unhealthyTimeoutMs,
-  limits,
-  grants,
-  authorize,
-  audit,
-  onError: onError ? (error) => callSafely(() => onError(error)) : undefined,
-  onOutput: onOutput ? ({ line, agentId }) => onOutput(line, agentId) : undefined,
-});
 
 /** Runs agents, and calls their tools. */
 export interface AgentHost extends ToolHost, AsyncDisposable {
