@@ -22,7 +22,6 @@ const withoutOptions = new Set([
 /** Where the options stand, when they are not the first argument. */
 const positions: Readonly<Record<string, number>> = {
   createApprovalStore: 1,
-  createRunReporter: 1,
   createSupervisor: 1,
   startNodeTelemetry: 1,
   createHookHandler: 2,

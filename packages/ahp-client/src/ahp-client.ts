@@ -1,7 +1,6 @@
 import {
   AHP_VERSION,
   type AhpEvent,
-  type AhpEventType,
   type BlockingEventType,
   type Decision,
   type DecisionFor,
@@ -9,35 +8,25 @@ import {
   type HandshakeResult,
   type NotificationEventType,
   type QueryResult,
+  QueryResultSchema,
 } from "@harnesskit/protocol/ahp";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import {
   type CloseReason,
   callSafely,
+  checkNumber,
+  defineLimits,
   type HarnessError,
-  InvalidArgumentError,
   randomId,
   systemClock,
 } from "@harnesskit/wire";
 import type { SessionCallOptions, SessionState } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
-import { toDecisions, toQueryResult } from "./answers.ts";
+import { decided, decisionSpan, type Span, traced } from "@harnesskit/wire/trace";
+import type { AhpCallOptions, AhpClient, AhpClientOptions, AhpErrorContext } from "./client-options.ts";
+import { type CallName, checkTimeout, Deadlines, limitOf } from "./deadlines.ts";
+import { AhpFailure, AhpUsageError, firstIssue, toFailure, withStderr } from "./errors.ts";
 import {
-  type AhpCallOptions,
-  type AhpClient,
-  type AhpClientOptions,
-  type AhpClientStats,
-  type AhpConnectOptions,
-  type AhpErrorContext,
-  ahpClientLimits,
-  type NotificationReceipt,
-  type QueryPayload,
-} from "./client-options.ts";
-import { callClassOf, checkedTimeout, Deadlines } from "./deadlines.ts";
-import { AhpUsageError } from "./errors.ts";
-import { tracedQuestion, withTrace, withTraces } from "./event-trace.ts";
-import {
-  assertEventType,
-  assertKind,
   type BatchEvent,
   createBatch,
   createEvent,
@@ -45,74 +34,55 @@ import {
   type EventFields,
   type Sender,
 } from "./events.ts";
-import { assertBatch, assertDepth, type HarnessLimits, toHarnessLimits } from "./harness-limits.ts";
 import { HarnessSession } from "./harness-session.ts";
-import { type HeartbeatState, startHeartbeat } from "./heartbeat.ts";
-import { Judge, type Verdict } from "./judge.ts";
 import { NotificationQueue } from "./notification-queue.ts";
 import { checkAhpClientOptions } from "./option-names.ts";
+import { toVerdict, type Verdict } from "./verdict.ts";
 
-/** What can be called: the blocking events, and the two methods beside. */
-type CallName = BlockingEventType | "query" | "batch";
+const clientLimits = defineLimits({ maxInFlight: 256, maxBufferedNotifications: 1000 });
 
 class HarnessClient implements AhpClient {
   readonly sessionId: string;
   readonly agentId: string;
   readonly #options: AhpClientOptions;
   readonly #sender: Sender;
-  readonly #startedAt: number;
   readonly #deadlines: Deadlines;
-  readonly #judge: Judge;
   readonly #session: HarnessSession;
   readonly #notifications: NotificationQueue;
-  readonly #closing = new AbortController();
   readonly #resent: ReadonlySet<CallName>;
   readonly #maxAttempts: number;
-  #events = 0;
-  #dropped = 0;
 
   constructor(options: AhpClientOptions) {
-    const { clock = systemClock, createId = randomId, framework, version } = options;
-    const limits = ahpClientLimits.resolve(options.limits);
+    const { clock = systemClock, framework, version, capabilities = [] } = options;
+    const { maxInFlight, maxBufferedNotifications } = clientLimits.resolve(options.limits);
     const { calls = [], maxAttempts = 2 } = options.resend ?? {};
-    if (!(maxAttempts >= 1)) throw new InvalidArgumentError("resend.maxAttempts must be at least 1");
     this.#options = options;
     this.#resent = new Set(calls);
-    this.#maxAttempts = maxAttempts;
-    this.#startedAt = clock.elapsedMs();
-    this.sessionId = options.sessionId ?? createId("ses");
-    this.agentId = options.agentId ?? createId("agent");
+    this.#maxAttempts = checkNumber("resend.maxAttempts", maxAttempts);
+    this.sessionId = options.sessionId ?? randomId("ses");
+    this.agentId = options.agentId ?? randomId("agent");
     this.#sender = { sessionId: this.sessionId, agentId: this.agentId, clock };
-    this.#deadlines = new Deadlines(options, limits.maxTimeoutMs);
-    this.#judge = new Judge(options);
+    this.#deadlines = new Deadlines(options);
     this.#session = new HarnessSession({
       client: options,
       clock,
       params: {
         protocol_version: AHP_VERSION,
-        agent_info: { framework, version, capabilities: [...(options.capabilities ?? [])] },
+        agent_info: { framework, version, capabilities: [...capabilities] },
         session_id: this.sessionId,
         agent_id: this.agentId,
       },
-      maxInFlight: limits.maxInFlight,
+      maxInFlight,
       handshakeTimeoutMs: () => this.#deadlines.of("handshake", undefined),
       notifyTimeoutMs: () => this.#deadlines.of("notification", this.harness?.config),
-      onDropped: (error) => {
-        this.#dropped++;
-        this.#report(error, "message");
-      },
-      onAttemptFailed: (error) => this.#report(error, "connection"),
-      onListenerFailed: (error) => this.#report(error, "listener"),
+      onDropped: (error) => this.#report(error, { kind: "message" }),
+      onAttemptFailed: (error) => this.#report(error, { kind: "connection" }),
+      onListenerFailed: (error) => this.#report(error, { kind: "listener" }),
       onState: (state) => this.#notifications.changed(state),
     });
-    this.#notifications = new NotificationQueue({
-      ...limits,
-      session: this.#session,
-      clock,
-      makeReport:
-        options.reportLosses === false ? undefined : (payload) => createEvent(this.#sender, "error", payload),
-      onLoss: (report) => callSafely(() => this.#options.onLoss?.(report)),
-    });
+    this.#notifications = new NotificationQueue(this.#session, maxBufferedNotifications, (event, failure) =>
+      this.#report(failure, { kind: "notification", event }),
+    );
   }
 
   get state(): SessionState {
@@ -127,23 +97,19 @@ class HarnessClient implements AhpClient {
     return this.#session.harness;
   }
 
-  get #limits(): HarnessLimits {
-    return toHarnessLimits(this.harness?.config);
-  }
-
-  stats(): AhpClientStats {
-    return {
-      events: this.#events,
-      ...this.#session.stats(),
-      ...this.#notifications.counts,
-      droppedMessages: this.#dropped,
-    };
-  }
-
-  async connect({ timeoutMs, signal, retry }: AhpConnectOptions = {}): Promise<HandshakeResult> {
-    const waitMs =
-      retry && timeoutMs === undefined ? undefined : this.#deadlines.of("handshake", undefined, timeoutMs);
-    return this.#session.shakeHands({ timeoutMs: waitMs, signal, retry });
+  async connect({
+    timeoutMs,
+    signal,
+    retry,
+  }: AhpCallOptions & { readonly retry?: boolean | undefined } = {}): Promise<HandshakeResult> {
+    const isEndless = retry && timeoutMs === undefined;
+    const waitMs = isEndless ? undefined : this.#deadlines.of("handshake", undefined, timeoutMs);
+    try {
+      const { introduction } = await this.#session.connect({ timeoutMs: waitMs, signal, retry });
+      return this.harness ?? introduction;
+    } catch (error) {
+      throw withStderr(this.#session.toFailure(error));
+    }
   }
 
   decide<T extends BlockingEventType>(
@@ -151,10 +117,20 @@ class HarnessClient implements AhpClient {
     payload: EventPayloadInput<T>,
     options: EventFields & AhpCallOptions = {},
   ): Promise<Verdict<DecisionFor<T>>> {
-    const { session_id: sessionId = this.sessionId, agent_id: agentId = this.agentId } = options;
-    return tracedQuestion({ eventType, sessionId, agentId, input: payload }, () =>
-      this.#decide(eventType, payload, options),
-    );
+    const start = () => {
+      const { session_id: sessionId = this.sessionId, agent_id: agentId = this.agentId } = options;
+      return decisionSpan("client", {
+        eventType,
+        sessionId,
+        agentId,
+        tool: namedTool(payload),
+        input: payload,
+      });
+    };
+    return traced(start, (span) => {
+      const deciding = this.#decide(eventType, payload, options);
+      return span === undefined ? deciding : recordVerdict(span, deciding);
+    });
   }
 
   #decide<T extends BlockingEventType>(
@@ -162,11 +138,11 @@ class HarnessClient implements AhpClient {
     payload: EventPayloadInput<T>,
     options: EventFields & AhpCallOptions,
   ): Promise<Verdict<DecisionFor<T>>> {
-    const judge = (outcome: unknown) => this.#judge.verdict<DecisionFor<T>>(eventType, outcome);
+    const judge = (outcome: unknown) => toVerdict<DecisionFor<T>>(eventType, outcome);
     try {
-      const event = this.#createEvent(eventType, payload, options, true);
-      const call = this.#callOptions(eventType, options, () => assertDepth(event, this.#limits));
-      this.#events++;
+      this.#assertIntroduced();
+      const event = createEvent(this.#sender, eventType, payload, options, true);
+      const call = this.#callOptions(eventType, options, () => this.#assertDepth(event));
       return this.#session.request("ahp/event", event, call).then(judge, judge);
     } catch (error) {
       return Promise.reject(error);
@@ -176,57 +152,58 @@ class HarnessClient implements AhpClient {
   notify<T extends NotificationEventType>(
     eventType: T,
     payload: EventPayloadInput<T>,
-    options?: EventFields,
-  ): NotificationReceipt {
-    const event = this.#createEvent(eventType, payload, options, false);
-    this.#events++;
-    const isTooDeep = event.depth > this.#limits.maxDepth;
-    if (isTooDeep) this.#notifications.lose(eventType, 0, "depth_exceeded");
-    return { decision: { decision: "allow" }, accepted: !isTooDeep && this.#notifications.add(event) };
+    options: EventFields = {},
+  ): boolean {
+    this.#assertIntroduced();
+    const event = createEvent(this.#sender, eventType, payload, options, false);
+    try {
+      this.#assertDepth(event);
+    } catch (error) {
+      this.#report(toFailure(error), { kind: "notification", event });
+      return false;
+    }
+    return this.#notifications.add(event);
   }
 
   async batch(events: readonly BatchEvent[], options: AhpCallOptions = {}): Promise<Verdict<Decision>[]> {
     this.#assertIntroduced();
-    const complete = createBatch(this.#sender, withTraces(events));
+    const complete = createBatch(this.#sender, events);
     const { length } = complete;
     if (length === 0) return [];
-    const call = this.#callOptions("batch", options, () => assertBatch(complete, this.#limits));
-    this.#events += length;
+    const call = this.#callOptions("batch", options, () => {
+      const most = limitOf(this.harness?.config, "batch_size");
+      if (length > most) {
+        throw new AhpFailure("batch_too_large", `the batch has ${length} events, the harness takes ${most}`);
+      }
+      for (const event of complete) this.#assertDepth(event);
+    });
     const outcomes = await this.#session
       .request("ahp/batch", { events: complete }, call)
-      .then((result) => toDecisions(result, length))
+      .then((result) => decisionsOf(result, length))
       .catch((error: unknown) => complete.map(() => error));
-    return complete.map(({ event_type }, index) => this.#judge.verdict(event_type, outcomes[index]));
+    return complete.map(({ event_type }, index) => toVerdict(event_type, outcomes[index]));
   }
 
-  async query(queryType: string, payload: QueryPayload, options: AhpCallOptions = {}): Promise<QueryResult> {
+  async query(
+    queryType: string,
+    payload: string | JsonObject,
+    options: AhpCallOptions = {},
+  ): Promise<QueryResult> {
     this.#assertIntroduced();
     const params = createQuery(this.#sender, queryType, payload);
-    return toQueryResult(
-      await this.#session.request("ahp/query", params, this.#callOptions("query", options)),
-    );
-  }
-
-  startHeartbeat(intervalMs: number, state: string | (() => HeartbeatState)): () => void {
-    this.#assertIntroduced();
-    return startHeartbeat({
-      intervalMs,
-      state,
-      clock: this.#sender.clock,
-      startedAt: this.#startedAt,
-      events: () => this.#events,
-      isConnected: () => this.#session.state === "ready",
-      signal: this.#closing.signal,
-      send: (payload) => this.notify("heartbeat", payload),
-      onError: (error) => {
-        this.#report(error, "heartbeat");
-        this.#notifications.lose("heartbeat", 0, error.code);
-      },
-    });
+    const result = await this.#session.request("ahp/query", params, this.#callOptions("query", options));
+    const { data, error: cause } = QueryResultSchema.safeParse(result);
+    if (data) return data;
+    const message = `the answer to the query is not valid: ${firstIssue(cause)}`;
+    throw new AhpFailure("invalid_answer", message, { cause });
   }
 
   async flush({ timeoutMs = 5000 }: { readonly timeoutMs?: number } = {}): Promise<boolean> {
-    const wait = { clock: this.#sender.clock, name: "flush", timeoutMs: checkedTimeout(timeoutMs) };
+    const wait = {
+      clock: this.#sender.clock,
+      name: "flush",
+      timeoutMs: checkTimeout("timeoutMs", timeoutMs),
+    };
     return within(this.#notifications.whenEmpty(), wait).then(
       () => true,
       () => false,
@@ -237,13 +214,12 @@ class HarnessClient implements AhpClient {
     return this.#session.closed;
   }
 
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await this.#session.close();
+  close(): Promise<void> {
+    return this.#session.close();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   /** A call that was sent and lost its connection is sent again only where `resend` names it. Throws `invalid_argument`. */
@@ -252,9 +228,8 @@ class HarnessClient implements AhpClient {
     { timeoutMs, signal }: AhpCallOptions,
     beforeSend?: () => void,
   ): SessionCallOptions {
-    const callClass = name === "query" || name === "batch" ? name : callClassOf[name];
     return {
-      timeoutMs: this.#deadlines.of(callClass, this.harness?.config, timeoutMs),
+      timeoutMs: this.#deadlines.of(name, this.harness?.config, timeoutMs),
       signal,
       maxAttempts: this.#resent.has(name) ? this.#maxAttempts : 1,
       beforeSend,
@@ -267,22 +242,38 @@ class HarnessClient implements AhpClient {
     throw new AhpUsageError("handshake_required", "connect() must succeed before anything else is sent");
   }
 
-  #createEvent(
-    eventType: AhpEventType,
-    payload: unknown,
-    fields: EventFields | undefined,
-    blocking: boolean,
-  ): AhpEvent {
-    this.#assertIntroduced();
-    assertEventType(eventType);
-    assertKind(eventType, blocking);
-    return createEvent(this.#sender, eventType, payload, withTrace(fields));
+  /** Throws `depth_exceeded` for an event that the harness does not take. */
+  #assertDepth({ depth, event_type }: AhpEvent): void {
+    const most = limitOf(this.harness?.config, "max_depth");
+    if (depth <= most) return;
+    throw new AhpFailure("depth_exceeded", `${event_type} is ${depth} deep, the harness takes ${most}`);
   }
 
-  #report(error: HarnessError, kind: AhpErrorContext["kind"]): void {
-    callSafely(() => this.#options.onError?.(error, { kind }));
+  #report(error: HarnessError, context: AhpErrorContext): void {
+    callSafely(() => this.#options.onError?.(error, context));
   }
 }
+
+/** The unchecked decisions in the answer to a batch. Throws `invalid_answer` and `decision_count`. */
+const decisionsOf = (result: unknown, count: number): readonly unknown[] => {
+  const { decisions } = (result ?? {}) as { readonly decisions?: unknown };
+  if (!Array.isArray(decisions)) throw new AhpFailure("invalid_answer", "the answer holds no decisions");
+  if (decisions.length === count) return decisions;
+  throw new AhpFailure("decision_count", `${count} events were answered with ${decisions.length} decisions`);
+};
+
+/** The tool that a payload names, as most do. */
+const namedTool = (payload: unknown): string | undefined => {
+  const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
+  return typeof tool === "string" ? tool : undefined;
+};
+
+const recordVerdict = async <D>(span: Span, deciding: Promise<Verdict<D>>): Promise<Verdict<D>> => {
+  const verdict = await deciding;
+  span.set(decided((verdict.decision as { readonly decision: string }).decision));
+  if (verdict.origin === "client") span.fail(verdict.code);
+  return verdict;
+};
 
 /**
  * Makes the agent's side of AHP 2.4. Nothing is opened before `connect`. Throws `invalid_argument` for options under

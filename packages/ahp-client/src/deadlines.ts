@@ -1,56 +1,46 @@
 import { type BlockingEventType, defaultAhpLimits, type HarnessConfig } from "@harnesskit/protocol/ahp";
-import { InvalidArgumentError } from "@harnesskit/wire";
-import { usable } from "./harness-limits.ts";
+import { checkNumber } from "@harnesskit/wire";
 
-/** What may wait for how long: the calls, and the blocking events by what they hold up. */
-export type CallClass =
-  | "handshake"
-  /** pre_action, pre_prompt */
-  | "gate"
-  /** intent_detection, context_perception, memory_recall, planning, reasoning */
-  | "context"
-  /** idle, rate_limit */
-  | "pacing"
-  /** confirmation, which may wait for a person */
-  | "confirmation"
-  | "query"
-  | "batch"
-  /** A notification over an exchange, until the harness has taken it */
-  | "notification";
+/** What waits for an answer: the blocking events, and the two methods beside. */
+export type CallName = BlockingEventType | "query" | "batch";
 
-export const callClassOf: Readonly<Record<BlockingEventType, CallClass>> = {
-  pre_action: "gate",
-  pre_prompt: "gate",
-  intent_detection: "context",
-  context_perception: "context",
-  memory_recall: "context",
-  planning: "context",
-  reasoning: "context",
-  idle: "pacing",
-  rate_limit: "pacing",
-  confirmation: "confirmation",
-};
+/** A notification waits only over an exchange, until the harness has taken it. */
+type Waiting = CallName | "handshake" | "notification";
 
 export interface DeadlineOptions {
   /** How long any call waits, in milliseconds. @default the harness's `timeout_ms`, else 10000 */
   readonly requestTimeoutMs?: number | undefined;
-  /** How long calls of a class wait, in milliseconds. @default `requestTimeoutMs` */
-  readonly deadlines?: Readonly<Partial<Record<CallClass, number>>> | undefined;
+  /** How long some calls wait, in milliseconds. @default `requestTimeoutMs` */
+  readonly deadlines?: { readonly [Name in Waiting]?: number | undefined } | undefined;
 }
+
+/** The longest deadline that a harness's `timeout_ms` can cause. */
+const longestMs = 600_000;
+
+/** What the harness allows: what it advertised, else what the protocol says. A negative limit says nothing that could be kept to. */
+export const limitOf = (config: HarnessConfig | undefined, name: keyof typeof defaultAhpLimits): number =>
+  advertised(config, name) ?? defaultAhpLimits[name];
+
+const advertised = (config: HarnessConfig | undefined, name: keyof typeof defaultAhpLimits) => {
+  const limit = config?.[name];
+  return limit === undefined || limit < 0 ? undefined : limit;
+};
+
+export const checkTimeout = (name: string, timeoutMs: number): number =>
+  checkNumber(name, timeoutMs, { min: 0, allowFraction: true });
 
 /** How long each call waits for its answer, connecting included. */
 export class Deadlines {
-  readonly #given = new Map<string, number>();
+  readonly #given: { readonly [Name in Waiting]?: number | undefined };
   readonly #ofAll: number | undefined;
-  readonly #maxTimeoutMs: number;
 
   /** Throws `invalid_argument` for an invalid time. */
-  constructor({ requestTimeoutMs, deadlines = {} }: DeadlineOptions, maxTimeoutMs: number) {
-    this.#maxTimeoutMs = maxTimeoutMs;
-    this.#ofAll = requestTimeoutMs === undefined ? undefined : checkedTimeout(requestTimeoutMs);
-    for (const [name, timeoutMs] of Object.entries(deadlines)) {
-      if (timeoutMs !== undefined) this.#given.set(name, checkedTimeout(timeoutMs));
+  constructor({ requestTimeoutMs, deadlines = {} }: DeadlineOptions) {
+    for (const [name, timeoutMs] of Object.entries({ requestTimeoutMs, ...deadlines })) {
+      if (timeoutMs !== undefined) checkTimeout(name, timeoutMs);
     }
+    this.#given = { ...deadlines };
+    this.#ofAll = requestTimeoutMs;
   }
 
   /**
@@ -58,19 +48,10 @@ export class Deadlines {
    * without configuration what the harness takes. `ownMs` is what one call asks for. Throws `invalid_argument` for one
    * that is not a valid time.
    */
-  of(name: CallClass, config: HarnessConfig | undefined, ownMs?: number): number {
-    const given = ownMs === undefined ? (this.#given.get(name) ?? this.#ofAll) : checkedTimeout(ownMs);
-    const advertised = usable(config?.timeout_ms);
-    if (given === undefined) {
-      return Math.min(Math.max(1, advertised ?? defaultAhpLimits.timeout_ms), this.#maxTimeoutMs);
-    }
-    return advertised === undefined ? given : Math.min(given, Math.max(1, advertised));
+  of(name: Waiting, config: HarnessConfig | undefined, ownMs?: number): number {
+    const given = ownMs === undefined ? (this.#given[name] ?? this.#ofAll) : checkTimeout("timeoutMs", ownMs);
+    const takenMs = advertised(config, "timeout_ms");
+    if (given !== undefined) return takenMs === undefined ? given : Math.min(given, Math.max(1, takenMs));
+    return Math.min(Math.max(1, takenMs ?? defaultAhpLimits.timeout_ms), longestMs);
   }
 }
-
-/** Throws `invalid_argument` for an invalid time. */
-export const checkedTimeout = (timeoutMs: number): number => {
-  if (Number.isFinite(timeoutMs) && timeoutMs > 0) return timeoutMs;
-  const found = typeof timeoutMs === "number" ? String(timeoutMs) : `a ${typeof timeoutMs}`;
-  throw new InvalidArgumentError(`a deadline must be a number of milliseconds above 0, got ${found}`);
-};

@@ -14,7 +14,7 @@ export type FailureCode =
   | "unauthorized"
   /** The harness answered with an error; `rpcCode` and `rpcMessage` say which, where it was one of JSON-RPC. */
   | "harness_error"
-  /** What came, in time or while the call waited, does not answer it in JSON-RPC 2.0, or has an invalid result. */
+  /** What came does not answer the call in JSON-RPC 2.0, or has an invalid result. */
   | "invalid_answer"
   /** The result is not a decision of the event's type. */
   | "invalid_decision"
@@ -28,7 +28,7 @@ export type FailureCode =
   | "depth_exceeded"
   /** The batch is larger than the harness takes. Nothing was sent. */
   | "batch_too_large"
-  /** `maxInFlight` calls wait for their answers, and nothing was sent; or the harness said that it has too many. */
+  /** `maxInFlight` or `maxBufferedNotifications` is reached, and nothing was sent; or the harness said that it has too many. */
   | "overloaded"
   /** The message is too large or too deep for the transport, or no JSON, and nothing was sent; or the harness closed on it. */
   | "unsendable"
@@ -37,24 +37,27 @@ export type FailureCode =
   /** This client was closed. */
   | "closed";
 
-export interface AhpFailureOptions {
-  readonly cause?: unknown;
-  readonly rpcCode?: number | undefined;
-  readonly rpcMessage?: string | undefined;
-}
-
 /** A call that the harness did not answer, or not usably. `code` says why, {@link FailureCode}. */
 export class AhpFailure extends HarnessError<FailureCode> {
   static override readonly brand = "AhpFailure";
   /** With `harness_error` and `not_handled`: the code of the harness's error. */
-  readonly rpcCode?: number;
+  readonly rpcCode: number | undefined;
   /** With `harness_error` and `not_handled`: its message, as it came. It is untrusted text; `message` shows it safely. */
-  readonly rpcMessage?: string;
+  readonly rpcMessage: string | undefined;
 
-  constructor(code: FailureCode, message: string, { cause, rpcCode, rpcMessage }: AhpFailureOptions = {}) {
+  constructor(
+    code: FailureCode,
+    message: string,
+    options: {
+      readonly cause?: unknown;
+      readonly rpcCode?: number | undefined;
+      readonly rpcMessage?: string | undefined;
+    } = {},
+  ) {
+    const { cause, rpcCode, rpcMessage } = options;
     super(code, message, cause === undefined ? undefined : { cause });
-    if (rpcCode !== undefined) this.rpcCode = rpcCode;
-    if (rpcMessage !== undefined) this.rpcMessage = rpcMessage;
+    this.rpcCode = rpcCode;
+    this.rpcMessage = rpcMessage;
   }
 }
 
@@ -116,17 +119,6 @@ export const toFailure = (thrown: unknown): AhpFailure => {
   return new AhpFailure(code, safeText(describeThrown(thrown)), { cause: thrown });
 };
 
-/**
- * As {@link toFailure}, for an attempt to connect that found this out of the harness: one that sends what is not an answer is
- * not absent.
- */
-export const toConnectFailure = (thrown: unknown, lastFault: HarnessError | undefined): AhpFailure => {
-  const failure = toFailure(thrown);
-  if (!lastFault || !(failure.code === "timeout" || isLoss(failure))) return failure;
-  const text = `what the harness sent is not an answer (${safeText(lastFault.message)}): ${failure.message}`;
-  return new AhpFailure("invalid_answer", text, { cause: failure });
-};
-
 /** As {@link toFailure}, for what opening a connection rejected with: nothing was sent then. */
 export const toOpenFailure = (thrown: unknown): AhpFailure => {
   const failure = toFailure(thrown);
@@ -150,9 +142,6 @@ export const withStderr = (failure: AhpFailure): AhpFailure => {
   if (words === undefined) return failure;
   return new AhpFailure(failure.code, `${failure.message}: ${safeText(words)}`, { cause: failure.cause });
 };
-
-/** True when the connection below the call is gone, or was never there. */
-export const isLoss = ({ code }: AhpFailure): boolean => code === "connection_lost" || code === "unreachable";
 
 /** True when the harness refused a call because it knows no handshake of this agent (any more): it was not handled. */
 export const wantsHandshake = (error: unknown): boolean => {

@@ -14,6 +14,7 @@ import {
 import { type JsonObject, type JsonValue, JsonValueSchema } from "@harnesskit/protocol/envelope";
 import type { Clock } from "@harnesskit/wire";
 import { isoTime } from "@harnesskit/wire/time";
+import { activeTrace } from "@harnesskit/wire/trace";
 import * as z from "zod";
 import { AhpUsageError, firstIssue } from "./errors.ts";
 
@@ -23,7 +24,7 @@ export interface EventFields {
   readonly depth?: number | undefined;
   /** What the agent knows. @default none */
   readonly context?: EventContext | undefined;
-  /** @default none */
+  /** The trace context of the active span is added, if there is one. @default none */
   readonly metadata?: JsonObject | undefined;
   /** @default the client's */
   readonly session_id?: string | undefined;
@@ -56,29 +57,30 @@ const checkInput = <T>(schema: z.ZodType<T>, value: unknown, what: string): T =>
   }
 };
 
-/** Throws `invalid_event` for a type that cannot be sent as an event. */
-export const assertEventType: (value: unknown) => asserts value is AhpEventType = (value) => {
+const assertEventType: (value: unknown) => asserts value is AhpEventType = (value) => {
   if (typeof value === "string" && Object.hasOwn(ahpEvents, value)) return;
   throw new AhpUsageError("invalid_event", `${JSON.stringify(value)} is not a type of event`);
 };
 
-/** Throws `wrong_event_kind` unless events of this type wait for a decision, or do not. */
-export const assertKind = (eventType: AhpEventType, blocking: boolean): void => {
-  if (ahpEvents[eventType].blocking === blocking) return;
-  const kind = blocking ? "a notification and gets no decision" : "blocking and waits for a decision";
-  throw new AhpUsageError("wrong_event_kind", `${eventType} is ${kind}`);
-};
-
 /**
- * An event of this agent, with what its caller leaves out. Only what the caller gave is checked. Throws `invalid_event`.
+ * An event of this agent, with what its caller leaves out. Only what the caller gave is checked. Throws `invalid_event`, and
+ * `wrong_event_kind` unless events of this type wait for a decision, or do not, as `blocking` says.
  */
 export const createEvent = (
   sender: Sender,
   eventType: AhpEventType,
   payload: unknown,
-  fields: EventFields = {},
+  fields: EventFields,
+  blocking?: boolean,
 ): AhpEvent => {
-  const { depth, context, metadata, session_id, agent_id, timestamp } = fields;
+  assertEventType(eventType);
+  if (blocking !== undefined && ahpEvents[eventType].blocking !== blocking) {
+    const kind = blocking ? "a notification and gets no decision" : "blocking and waits for a decision";
+    throw new AhpUsageError("wrong_event_kind", `${eventType} is ${kind}`);
+  }
+  const { depth, context, session_id, agent_id, timestamp } = fields;
+  const trace = activeTrace();
+  const metadata = trace === undefined ? fields.metadata : { ...fields.metadata, ...trace };
   const { payload: schema } = ahpEvents[eventType];
   // Null is absent, as for the fields of the context and of a payload.
   const sent = schema === JsonValueSchema ? payload : withoutNulls(schema, payload);

@@ -1,26 +1,23 @@
-import type { AhpEvent, HandshakeParams, HandshakeResult } from "@harnesskit/protocol/ahp";
-import type { Clock, HarnessError } from "@harnesskit/wire";
+import {
+  AHP_VERSION,
+  AhpErrorCode,
+  type AhpEvent,
+  type HandshakeParams,
+  type HandshakeResult,
+  HandshakeResultSchema,
+} from "@harnesskit/protocol/ahp";
+import { type Clock, displayText, type HarnessError } from "@harnesskit/wire";
 import {
   ClientSession,
-  type ConnectOptions,
+  type RpcConnection,
   resolveReconnect,
   type SessionState,
   type SessionWait,
 } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
 import type { AhpClientOptions } from "./client-options.ts";
-import { connectorOf, type HarnessConnection } from "./connections.ts";
-import {
-  AhpFailure,
-  type FailureCode,
-  isLoss,
-  toConnectFailure,
-  toFailure,
-  toOpenFailure,
-  wantsHandshake,
-  withStderr,
-} from "./errors.ts";
-import { shakeHands } from "./handshake.ts";
+import { connectorOf } from "./connections.ts";
+import { AhpFailure, firstIssue, toFailure, toOpenFailure, wantsHandshake } from "./errors.ts";
 
 export interface HarnessSessionOptions {
   readonly client: AhpClientOptions;
@@ -37,19 +34,39 @@ export interface HarnessSessionOptions {
   readonly onAttemptFailed: (error: HarnessError) => void;
 }
 
-/** A harness that refused the handshake, or whose answer to it was not valid, is there. */
-const answers: ReadonlySet<FailureCode> = new Set([
-  "unauthorized",
-  "harness_error",
-  "invalid_answer",
-  "version_mismatch",
-]);
-
 /** Errors that another attempt cannot mend. */
 const isPermanent = ({ code }: AhpFailure): boolean => code === "version_mismatch" || code === "unauthorized";
 
+const majorOf = (version: string): string | undefined => /^(\d{1,9})(?:\.|$)/.exec(version)?.[1];
+
+/** Says who the agent is, and checks that the harness speaks the same major version. Rejects with an {@link AhpFailure}. */
+const shakeHands = async (
+  connection: RpcConnection,
+  params: HandshakeParams,
+  wait: SessionWait,
+): Promise<HandshakeResult> => {
+  let answer: unknown;
+  try {
+    answer = await connection.request("ahp/handshake", params, wait);
+  } catch (cause) {
+    const failure = toFailure(cause);
+    if (failure.rpcCode !== AhpErrorCode.UnsupportedVersion) throw failure;
+    const { message, rpcCode, rpcMessage } = failure;
+    throw new AhpFailure("version_mismatch", message, { cause, rpcCode, rpcMessage });
+  }
+  const { data, error: cause } = HandshakeResultSchema.safeParse(answer);
+  if (!data) {
+    const text = `the answer to the handshake is not valid: ${firstIssue(cause)}`;
+    throw new AhpFailure("invalid_answer", text, { cause });
+  }
+  if (majorOf(data.protocol_version) === majorOf(AHP_VERSION)) return data;
+  const theirs = displayText(data.protocol_version, { maxLength: 50 });
+  const text = `the harness speaks version ${theirs} of the protocol, this client ${AHP_VERSION}`;
+  throw new AhpFailure("version_mismatch", text);
+};
+
 /** The client session with a harness: its errors are {@link AhpFailure}s, and it repeats forgotten handshakes. */
-export class HarnessSession extends ClientSession<HarnessConnection, HandshakeResult> {
+export class HarnessSession extends ClientSession<RpcConnection, HandshakeResult> {
   /** Notifications that may be unsettled at one time without losing their order. */
   readonly maxUnsettled: number;
   /** The result of the last handshake that succeeded. */
@@ -67,7 +84,7 @@ export class HarnessSession extends ClientSession<HarnessConnection, HandshakeRe
     const connector = connectorOf(client, { ...options, signal: closing.signal });
     super({
       ...options,
-      reconnect: connector.reopens ? reconnect : undefined,
+      reconnect,
       timeoutMs: options.handshakeTimeoutMs,
       open: (signal, onOver) =>
         connector.open(signal, onOver).catch((error: unknown) => {
@@ -77,27 +94,16 @@ export class HarnessSession extends ClientSession<HarnessConnection, HandshakeRe
         this.harness = await shakeHands(connection, params, wait);
         return this.harness;
       },
-      recover: (error, connection, sent, wait) => this.recover(error, connection, eventsOf(sent), wait),
+      recover: (error, connection, sent, wait) => this.recover(error, connection, sent, wait),
       // Endless attempts go on until the client is closed.
       isFinal: (error) => Number.isFinite(reconnect?.maxAttempts) && isPermanent(toFailure(error)),
-      toError: (error, connection) => toConnectFailure(error, connection?.lastFault),
+      toError: toFailure,
       toWaitError: (error) => this.#toWaitFailure(error),
-      toCallError: (error, { signal }) => (signal?.aborted ? toFailure(error) : this.#toFailure(error)),
+      toCallError: (error, { signal }) => (signal?.aborted ? toFailure(error) : this.toFailure(error)),
     });
     this.#options = options;
     this.#closing = closing;
     this.maxUnsettled = connector.maxUnsettled;
-  }
-
-  /** Opens a connection unless one is open, and shakes hands over it. Rejects with an {@link AhpFailure}. */
-  async shakeHands(options: ConnectOptions): Promise<HandshakeResult> {
-    try {
-      const connection = this.ready?.connection;
-      if (connection) return await this.#shakeAgain(connection, this.#options.params, options);
-      return (await this.connect(options)).introduction;
-    } catch (error) {
-      throw withStderr(this.#toFailure(error));
-    }
   }
 
   /**
@@ -106,19 +112,18 @@ export class HarnessSession extends ClientSession<HarnessConnection, HandshakeRe
    */
   async recover(
     error: unknown,
-    connection: HarnessConnection,
-    refused: readonly Pick<AhpEvent, "session_id" | "agent_id">[],
-    wait: SessionWait,
+    connection: RpcConnection,
+    refused: unknown,
+    { timeoutMs = this.#options.handshakeTimeoutMs(), signal }: SessionWait,
   ): Promise<boolean> {
     if (!wantsHandshake(error)) return false;
-    const { params } = this.#options;
-    const senders = new Map(
-      refused.map(({ session_id, agent_id }) => [session_id, { session_id, agent_id }]),
-    );
+    const { clock, params } = this.#options;
+    const senders = new Map(sendersOf(refused).map((sender) => [sender.session_id, sender]));
     if (senders.size === 0 || senders.has(params.session_id)) senders.set(params.session_id, params);
-    await Promise.all(
-      [...senders.values()].map((sender) => this.#shakeAgain(connection, { ...params, ...sender }, wait)),
+    const shaking = Array.from(senders.values(), ({ session_id, agent_id }) =>
+      this.#shakeAgain(connection, { ...params, session_id, agent_id }),
     );
+    await within(Promise.all(shaking), { clock, name: "ahp/handshake", timeoutMs, signal });
     return true;
   }
 
@@ -130,58 +135,40 @@ export class HarnessSession extends ClientSession<HarnessConnection, HandshakeRe
   }
 
   /** One handshake for all that want it at the same time. The former one stays in force where this one is refused. */
-  async #shakeAgain(
-    connection: HarnessConnection,
-    params: HandshakeParams,
-    { timeoutMs, signal }: SessionWait,
-  ): Promise<HandshakeResult> {
-    const { clock, handshakeTimeoutMs } = this.#options;
+  #shakeAgain(connection: RpcConnection, params: HandshakeParams): Promise<HandshakeResult> {
     const { session_id: id } = params;
-    const shaking = this.#handshakes.get(id) ?? this.#begin(connection, params);
-    this.#handshakes.set(id, shaking);
-    const name = "ahp/handshake";
-    return within(shaking, { clock, name, timeoutMs: timeoutMs ?? handshakeTimeoutMs(), signal });
+    const known = this.#handshakes.get(id);
+    if (known) return known;
+    const { handshakeTimeoutMs, params: own } = this.#options;
+    const shaking = shakeHands(connection, params, { timeoutMs: handshakeTimeoutMs() });
+    const done = shaking
+      .then((harness) => {
+        if (id === own.session_id) this.harness = harness;
+        return harness;
+      })
+      .finally(() => this.#handshakes.delete(id));
+    this.#handshakes.set(id, done);
+    return done;
   }
 
-  async #begin(connection: HarnessConnection, params: HandshakeParams): Promise<HandshakeResult> {
-    const isOwn = params.session_id === this.#options.params.session_id;
-    try {
-      const harness = await shakeHands(connection, params, { timeoutMs: this.#options.handshakeTimeoutMs() });
-      if (isOwn) this.harness = harness;
-      return harness;
-    } catch (error) {
-      const failure = toFailure(error);
-      if (isOwn && (isLoss(failure) || failure.code === "version_mismatch")) {
-        this.drop(connection, failure);
-      }
-      throw failure;
-    } finally {
-      this.#handshakes.delete(params.session_id);
-    }
-  }
-
-  #toFailure(error: unknown): AhpFailure {
+  toFailure(error: unknown): AhpFailure {
     if (this.state !== "closed") return toFailure(error);
     return new AhpFailure("closed", "the client is closed", { cause: error });
   }
 
-  /** What ended a wait for a connection: the last attempt says why, where it reached the harness. */
+  /** What ended a wait for a connection; the last attempt says why there is none. */
   #toWaitFailure(error: unknown): AhpFailure {
-    const failure = this.#toFailure(error);
+    const failure = this.toFailure(error);
     if (failure.code !== "timeout" && failure.code !== "connection_lost") return failure;
     const reason = this.error && toFailure(this.error);
-    const found =
-      failure.code === "timeout" ? "no connection to the harness in time" : "no connection to the harness";
-    return new AhpFailure(
-      reason && answers.has(reason.code) ? reason.code : "unreachable",
-      reason ? `${found}: ${reason.message}` : found,
-      { cause: reason ?? failure },
-    );
+    const found = `no connection to the harness${failure.code === "timeout" ? " in time" : ""}`;
+    const code = reason && isPermanent(reason) ? reason.code : "unreachable";
+    return new AhpFailure(code, reason ? `${found}: ${reason.message}` : found, { cause: reason ?? failure });
   }
 }
 
-/** The events that a call sends; none for a query. */
-const eventsOf = (params: unknown): readonly AhpEvent[] => {
+/** The senders of the events that a message has; none for a query. */
+const sendersOf = (params: unknown): readonly Pick<AhpEvent, "session_id" | "agent_id">[] => {
   const { events, event_type: type } = params as { events?: readonly AhpEvent[]; event_type?: string };
   return events ?? (type === undefined ? [] : [params as AhpEvent]);
 };

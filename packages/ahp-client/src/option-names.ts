@@ -1,12 +1,10 @@
 import { defineOptions } from "@harnesskit/wire";
 import type { AhpClientOptions } from "./client-options.ts";
-import type { RunReporterOptions } from "./reporters/run-reporter.ts";
 import type { SupervisionOptions } from "./supervise/supervision-options.ts";
 import type { ThreadGatesOptions } from "./thread-gates/thread-gates.ts";
 
 export const checkAhpClientOptions = defineOptions<AhpClientOptions>("createAhpClient", {
   transport: false,
-  channel: false,
   exchange: false,
   requestTimeoutMs: false,
   deadlines: false,
@@ -18,21 +16,7 @@ export const checkAhpClientOptions = defineOptions<AhpClientOptions>("createAhpC
   limits: false,
   reconnect: false,
   resend: false,
-  failOpen: false,
-  onFailOpen: false,
-  onLoss: false,
-  reportLosses: false,
   onError: false,
-  clock: false,
-  createId: false,
-});
-
-export const checkRunReporterOptions = defineOptions<RunReporterOptions>("createRunReporter", {
-  runId: false,
-  prompt: false,
-  metadata: false,
-  maxTasks: false,
-  taskDelayMs: false,
   clock: false,
 });
 

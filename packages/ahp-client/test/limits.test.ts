@@ -1,162 +1,87 @@
 import { createManualClock } from "@harnesskit/wire/testing";
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { CallClass } from "../src/deadlines.ts";
-import { Deadlines } from "../src/deadlines.ts";
-import { clientOf, connected, decideFull, failureOf, poll } from "./support/client.ts";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { clientOf, connected, failureOf, poll } from "./support/client.ts";
 import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
-import {
-  blockingTypes,
-  fullEvent,
-  handshakeResult,
-  payloads,
-  refusals,
-  specialisedTypes,
-} from "./support/samples.ts";
 
 const events = (count: number) =>
   Array.from({ length: count }, (_, payload) => ({ event_type: "pre_action", payload }) as const);
 
-/** How long each kind of call waits: the time at which its refusal comes. */
-const waitsOf = async (config: object | undefined, options: object = {}) => {
-  const clock = createManualClock();
-  const silent = afterHandshake(() => {}, config === undefined ? {} : { config });
-  const { client } = await connected(silent, { clock, ...options });
-  const startedAt = clock.now();
-  const waits: Record<string, number> = {};
-  const settled = (name: string) => () => {
-    waits[name] = clock.now() - startedAt;
-  };
-  const calls = [
-    ...blockingTypes.map((type) => client.decide(type, payloads[type] as never).then(settled(type))),
-    client.batch(events(1)).then(settled("batch")),
-    client.query("t", "q").catch(settled("query")),
-  ];
-  while (client.stats().inFlight > 0) {
-    clock.advance(1);
-    // The failures of this moment are told before the next.
-    for (let turn = 0; turn < 12; turn++) await Promise.resolve();
-  }
-  await Promise.all(calls);
-  return waits;
-};
-
-const all = (ms: number) =>
-  Object.fromEntries([...blockingTypes, "batch", "query"].map((name) => [name, ms]));
-
 describe("the request timeout", () => {
-  it("is 10,000 ms, or what the harness advertises, or what is set and no longer than that", async () => {
-    expect(await waitsOf(undefined)).toEqual(all(10_000));
-    expect(await waitsOf({})).toEqual(all(10_000));
-    expect(await waitsOf({ timeout_ms: 70 })).toEqual(all(70));
-    expect(await waitsOf({ timeout_ms: 20_000 })).toEqual(all(20_000));
-    expect(await waitsOf({ timeout_ms: 0 })).toEqual(all(1));
-    expect(await waitsOf({ timeout_ms: 3_000_000 }, { limits: { maxTimeoutMs: 90 } })).toEqual(all(90));
-    expect(await waitsOf({ timeout_ms: 70 }, { requestTimeoutMs: 50 })).toEqual(all(50));
-    expect(await waitsOf({ timeout_ms: 70 }, { requestTimeoutMs: 500 })).toEqual(all(70));
+  const own = { pre_action: 20, query: 30, batch: 40 };
+
+  it.each<[string, object, object, number | undefined, readonly [number, number, number]]>([
+    ["the protocol's", {}, {}, undefined, [10_000, 10_000, 10_000]],
+    ["the harness's", { timeout_ms: 70 }, {}, undefined, [70, 70, 70]],
+    ["1 ms at least", { timeout_ms: 0 }, {}, undefined, [1, 1, 1]],
+    [
+      "the protocol's where the harness's is negative",
+      { timeout_ms: -1 },
+      {},
+      undefined,
+      [10_000, 10_000, 10_000],
+    ],
+    ["ten minutes at most", { timeout_ms: 3_000_000 }, {}, undefined, [600_000, 600_000, 600_000]],
+    ["the client's", { timeout_ms: 70 }, { requestTimeoutMs: 50 }, undefined, [50, 50, 50]],
+    ["no longer than the harness's", { timeout_ms: 70 }, { requestTimeoutMs: 500 }, undefined, [70, 70, 70]],
+    ["that of the call's name", {}, { requestTimeoutMs: 5, deadlines: own }, undefined, [20, 40, 30]],
+    ["the call's own", { timeout_ms: 70 }, { requestTimeoutMs: 5 }, 60, [60, 60, 60]],
+    ["the call's own, no longer than the harness's", { timeout_ms: 70 }, {}, 80, [70, 70, 70]],
+  ])("is %s", async (_what, config, options, timeoutMs, expected) => {
+    const clock = createManualClock();
+    const silent = afterHandshake(() => {}, { config });
+    const { client, harness } = await connected(silent, { clock, ...options });
+    const settled: number[] = [];
+    const note = (place: number) => (outcome: unknown) => {
+      settled[place] = clock.elapsedMs();
+      return outcome;
+    };
+    const calls = [
+      client.decide("pre_action", {}, { timeoutMs }).then(note(0)),
+      client.batch(events(1), { timeoutMs }).then(([verdict]) => note(1)(verdict)),
+      failureOf(client.query("t", "q", { timeoutMs })).then(note(2)),
+    ];
+    await harness.until("ahp/query", 1);
+    for (const at of [...new Set(expected)].sort((one, other) => one - other)) {
+      clock.advance(at - 1 - clock.elapsedMs());
+      await nextTurn();
+      clock.advance(1);
+      await nextTurn();
+    }
+    for (const outcome of await Promise.all(calls)) expect(outcome).toMatchObject({ code: "timeout" });
+    expect(settled).toEqual(expected);
   });
 
-  it("can be set for each class of calls", async () => {
-    const deadlines = { gate: 10, context: 20, pacing: 30, confirmation: 40, query: 50, batch: 60 };
-    expect(await waitsOf({}, { requestTimeoutMs: 5, deadlines })).toEqual({
-      pre_action: 10,
-      pre_prompt: 10,
-      intent_detection: 20,
-      context_perception: 20,
-      memory_recall: 20,
-      planning: 20,
-      reasoning: 20,
-      idle: 30,
-      rate_limit: 30,
-      confirmation: 40,
-      query: 50,
-      batch: 60,
-    });
-  });
-
-  it("holds for the handshake too, whatever was advertised before", async () => {
+  it("holds for the handshake too", async () => {
     const clock = createManualClock();
     const harness = new FakeHarness(() => {}, clock);
     const client = clientOf(harness, { clock, deadlines: { handshake: 300 } });
     const shaking = failureOf(client.connect());
     await harness.until("ahp/handshake", 1);
     clock.advance(299);
+    await nextTurn();
     expect(client.state).toBe("new");
     clock.advance(1);
     expect(await shaking).toMatchObject({ name: "AhpFailure", code: "timeout" });
   });
-
-  it("of one call is what it asks for, and no longer than the harness takes", async () => {
-    const time = fc.integer({ min: 1, max: 1e7 });
-    const some = fc.option(time, { nil: undefined });
-    await fc.assert(
-      fc.property(some, some, some, time, (own, configured, advertised, maxTimeoutMs) => {
-        const options = configured === undefined ? {} : { requestTimeoutMs: configured };
-        const config = advertised === undefined ? {} : { timeout_ms: advertised };
-        const chosen = new Deadlines(options, maxTimeoutMs).of("gate" as CallClass, config, own);
-        const asked = own ?? configured;
-        expect(chosen).toBe(
-          asked === undefined
-            ? Math.min(advertised ?? 10_000, maxTimeoutMs)
-            : Math.min(asked, advertised ?? asked),
-        );
-      }),
-    );
-  });
 });
 
-describe("the depth limit", () => {
-  it("of the last handshake holds, also for what waited for it", async () => {
-    const { harness, client } = await connected(undefined, { reconnect: { initialDelayMs: 0 } });
-    harness.answer = afterHandshake(agree, { config: { max_depth: 1, batch_size: 1 } });
-    harness.last.wire.kill();
-    await poll(() => client.state).toBe("reconnecting");
-    const waiting = [
-      client.decide("pre_action", {}, { depth: 2 }),
-      client.decide("pre_action", {}, { depth: 1 }),
-    ];
-    const batch = client.batch(events(2));
-    const [deep, shallow] = await Promise.all(waiting);
-    expect(deep).toMatchObject({ code: "depth_exceeded" });
-    expect(shallow).toMatchObject({ origin: "harness" });
-    expect((await batch)[0]).toMatchObject({ code: "batch_too_large" });
-    expect(harness.events).toHaveLength(1);
-  });
-});
-
-describe("the capabilities of the harness", () => {
-  const harnessInfo = (capabilities: string[]) => ({
-    harness_info: { ...handshakeResult().harness_info, capabilities },
-  });
-
-  it.each(specialisedTypes)("do not say %s: it is sent all the same", async (type) => {
-    const { harness, client } = await connected(afterHandshake(agree, harnessInfo([])));
-    expect((await client.decide(type, payloads[type] as never)).origin).toBe("harness");
-    expect((await decideFull(client, fullEvent(type))).origin).toBe("harness");
-    expect(harness.events).toHaveLength(2);
-  });
-
-  it.each([
-    [-32601, "Method not found", "not_handled"],
-    [-32603, "Handler error: Capability not supported: idle", "not_handled"],
-    [-32603, "Capability not supported", "not_handled"],
-    [-32602, "Invalid params: unknown event type", "harness_error"],
-    [-32603, "Handler error: the database is gone", "harness_error"],
-  ])("that lack it answer %d %s: the safe decision with that reason", async (code, text, failure) => {
-    const { client } = await connected(
-      afterHandshake((message, { fail }) => fail(message, code, text), harnessInfo([])),
-    );
-    for (const type of specialisedTypes) {
-      expect(await client.decide(type, payloads[type] as never)).toMatchObject({
-        origin: "client",
-        code: failure,
-        decision: { decision: refusals[type] },
-        failedOpen: false,
-        reason: expect.stringContaining(text),
-        error: { rpcCode: code, rpcMessage: text },
-      });
-    }
-  });
+it("the harness's limits are those of its last handshake, also for what waited for it", async () => {
+  const { harness, client } = await connected(undefined, { reconnect: { initialDelayMs: 0 } });
+  harness.answer = afterHandshake(agree, { config: { max_depth: 1, batch_size: 1 } });
+  harness.last.wire.kill();
+  await poll(() => client.state).toBe("reconnecting");
+  const [deep, shallow, [tooLarge], [tooDeep]] = await Promise.all([
+    client.decide("pre_action", {}, { depth: 2 }),
+    client.decide("pre_action", {}, { depth: 1 }),
+    client.batch(events(2)),
+    client.batch([{ event_type: "pre_action", payload: 1, depth: 2 }]),
+  ]);
+  expect(deep).toMatchObject({ code: "depth_exceeded" });
+  expect(shallow).toMatchObject({ origin: "harness" });
+  expect(tooLarge).toMatchObject({ code: "batch_too_large" });
+  expect(tooDeep).toMatchObject({ code: "depth_exceeded" });
+  expect(harness.events).toHaveLength(1);
 });
 
 describe("calls", () => {
@@ -179,7 +104,7 @@ describe("calls", () => {
   });
 
   it("that their callers give up are refused, and the late answer settles nothing", async () => {
-    const { harness, client } = await connected(afterHandshake(() => {}));
+    const { harness, client, dropped } = await connected(afterHandshake(() => {}));
     const abort = new AbortController();
     const { signal } = abort;
     const verdict = client.decide("pre_action", {}, { signal });
@@ -192,19 +117,33 @@ describe("calls", () => {
     expect(await query).toMatchObject({ name: "AhpFailure", code: "cancelled" });
     expect(await client.decide("pre_action", {}, { signal })).toMatchObject({ code: "cancelled" });
     for (const message of harness.received.slice(1)) harness.last.reply(message, { decision: "allow" });
-    await poll(() => client.stats().droppedMessages).toBe(3);
-    expect(client.stats()).toMatchObject({
-      inFlight: 0,
-    });
+    await poll(dropped).toBe(3);
   });
 
-  it("too large for the transport are refused, and the connection stays", async () => {
+  const nested = (levels: number): any => (levels === 0 ? 1 : { a: nested(levels - 1) });
+
+  it.each([
+    ["large", { text: "x".repeat(5 * 1024 * 1024) }],
+    ["deep", nested(80)],
+  ])("too %s for the transport are refused, and the connection stays", async (_what, payload) => {
     const { harness, client } = await connected();
-    const verdict = await client.decide("pre_action", { text: "x".repeat(5 * 1024 * 1024) });
+    const verdict = await client.decide("pre_action", payload);
     expect(verdict).toMatchObject({ code: "unsendable", decision: { decision: "block" } });
-    expect(client.notify("post_action", { text: "x".repeat(5 * 1024 * 1024) }).accepted).toBe(true);
-    await poll(() => client.stats().notificationsLost).toBe(1);
     expect((await client.decide("pre_action", {})).origin).toBe("harness");
     expect(harness.connections).toHaveLength(1);
+  });
+
+  it("with a timeout that is not valid are refused as an argument", async () => {
+    const { client, harness } = await connected();
+    for (const timeoutMs of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      const calls = [
+        client.connect({ timeoutMs }),
+        client.decide("pre_action", {}, { timeoutMs }),
+        client.batch(events(1), { timeoutMs }),
+        client.query("t", "q", { timeoutMs }),
+      ];
+      for (const call of calls) expect(await failureOf(call)).toMatchObject({ code: "invalid_argument" });
+    }
+    expect(harness.events).toEqual([]);
   });
 });

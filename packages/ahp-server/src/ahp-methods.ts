@@ -11,7 +11,7 @@ import { invalidParams, unknownMethod, unsupportedVersion } from "./refusal.ts";
 
 /** One that is refused changes nothing: the handshake before it still holds. */
 const createHandshake = <Context>(parts: MethodParts<Context>): Method<HandshakeParams, Context> => {
-  const { limits, audit, toHandshakeResult, onHandshake, onError } = parts;
+  const { limits, audit, handshakeResult, onHandshake, onError } = parts;
   return {
     read(params) {
       const handshake = readHandshake(params, limits);
@@ -19,9 +19,8 @@ const createHandshake = <Context>(parts: MethodParts<Context>): Method<Handshake
       return handshake;
     },
     handle(handshake, { context: origin }) {
-      const result = toHandshakeResult(handshake, origin.context);
       origin.accept(handshake);
-      return result;
+      return handshakeResult;
     },
     settled(outcome, handshake, { id, context: origin }) {
       if ("error" in outcome) return;

@@ -113,7 +113,7 @@ class Server<Context> implements AhpServer<Context> {
           this.#decisions[name] = (this.#decisions[name] ?? 0) + 1;
         },
         lanes: new KeyedLanes(),
-        toHandshakeResult: toHandshakeResult(options, limits),
+        handshakeResult: toHandshakeResult(options, limits),
         onHandshake: options.onHandshake,
         onError,
       }),

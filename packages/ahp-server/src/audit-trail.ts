@@ -2,6 +2,7 @@ import type { AuditOutcome, AuditSink } from "@harnesskit/audit";
 import { type AhpEvent, ahpEvents, ahpMethods } from "@harnesskit/protocol/ahp";
 import type { RequestId } from "@harnesskit/protocol/envelope";
 import { ProtocolError } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import type { CheckedEvent } from "./check-event.ts";
 import type { AnyDecision } from "./decider.ts";
 import { auditOutcomeOf, refusalReasonOf } from "./refusal.ts";
@@ -99,12 +100,9 @@ export class AuditTrail {
     place: Place,
   ): void {
     const { query_type } = names;
-    if (ProtocolError.isInstance(outcome)) {
-      this.#record("ahp.query", auditOutcomeOf(outcome), names, place, {
-        query_type,
-        reason: refusalReasonOf(outcome),
-      });
-    } else this.#record("ahp.query", "ok", names, place, { query_type });
+    const refusal = ProtocolError.isInstance(outcome) ? outcome : undefined;
+    const details = { query_type, reason: refusal && refusalReasonOf(refusal) };
+    this.#record("ahp.query", refusal ? auditOutcomeOf(refusal) : "ok", names, place, details);
   }
 
   /** A message that no handler saw. */
@@ -115,13 +113,17 @@ export class AuditTrail {
     refusal: ProtocolError,
   ): void {
     if (!this.#sink) return;
-    const { session_id, agent_id, ...types } = namesOf(params);
     this.#record(
       method !== undefined && Object.hasOwn(ahpMethods, method) ? method.replace("/", ".") : "ahp.message",
       auditOutcomeOf(refusal),
-      { session_id, agent_id },
+      { session_id: nameIn(params, "session_id"), agent_id: nameIn(params, "agent_id") },
       { requestId: id },
-      { ...types, rpc_code: refusal.rpcCode, reason: refusalReasonOf(refusal) },
+      {
+        event_type: nameIn(params, "event_type"),
+        query_type: nameIn(params, "query_type"),
+        rpc_code: refusal.rpcCode,
+        reason: refusalReasonOf(refusal),
+      },
     );
   }
 
@@ -148,21 +150,8 @@ export class AuditTrail {
   }
 }
 
-/** What can be said of a message that was refused before it was understood. For a log: nothing of it was checked. */
-const namesOf = (
-  params: unknown,
-): {
-  session_id?: string | undefined;
-  agent_id?: string | undefined;
-  event_type?: string | undefined;
-  query_type?: string | undefined;
-} => {
-  if (typeof params !== "object" || params === null) return {};
-  const { session_id, agent_id, event_type, query_type } = params as Record<string, unknown>;
-  return {
-    session_id: typeof session_id === "string" ? session_id : undefined,
-    agent_id: typeof agent_id === "string" ? agent_id : undefined,
-    event_type: typeof event_type === "string" ? event_type : undefined,
-    query_type: typeof query_type === "string" ? query_type : undefined,
-  };
+/** A name in a message that was refused before it was understood. For a log: nothing of it was checked. */
+const nameIn = (params: unknown, name: string): string | undefined => {
+  const value = isObject(params) ? params[name] : undefined;
+  return typeof value === "string" ? value : undefined;
 };

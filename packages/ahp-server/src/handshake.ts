@@ -3,7 +3,6 @@ import {
   type AhpEventType,
   ahpEvents,
   defaultHarnessCapabilities,
-  type HandshakeParams,
   type HandshakeResult,
 } from "@harnesskit/protocol/ahp";
 import type { AhpServerLimits } from "./limits.ts";
@@ -29,17 +28,15 @@ const toCapabilities = (handles: (name: AhpEventType | "query" | "fallback") => 
   return [...capabilities];
 };
 
-/** Answers handshakes; all alike except for the token. */
+/** The answer to every handshake. */
 export const toHandshakeResult = <Context>(
-  { name, version, handlers, capabilities, createSessionToken }: AhpServerOptions<Context>,
+  { name, version, handlers, capabilities }: AhpServerOptions<Context>,
   limits: AhpServerLimits,
-): ((handshake: HandshakeParams, context: Context) => HandshakeResult) => {
+): HandshakeResult => {
   const offered = capabilities ?? toCapabilities((handler) => handlers[handler] !== undefined);
-  const result: HandshakeResult = {
+  return {
     protocol_version: AHP_VERSION,
     harness_info: { name, version, capabilities: [...offered] },
     config: { timeout_ms: limits.timeoutMs, batch_size: limits.batchSize, max_depth: limits.maxDepth },
   };
-  return (handshake, context) =>
-    createSessionToken ? { ...result, session_token: createSessionToken(handshake, context) } : result;
 };

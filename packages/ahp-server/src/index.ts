@@ -4,7 +4,6 @@ export type { AhpHandlers, EventOf, Nothing } from "./handlers.ts";
 export type { AhpServerLimits } from "./limits.ts";
 export { HandlerError, type HandlerErrorCode } from "./refusal.ts";
 export type { AhpServerOptions } from "./server-options.ts";
-export { type ReplayOptions, replayRuns } from "./state/replay-runs.ts";
 export type { Run } from "./state/run.ts";
 export { parseStateRecord, type StateRecord } from "./state/state-record.ts";
 export { type StateStore, StateStoreError, type StateStoreErrorCode } from "./state/state-store.ts";

@@ -22,7 +22,7 @@ export interface MethodParts<Context> {
   /** The notifications of one session are handled one after the other. */
   readonly lanes: KeyedLanes;
   /** The answer to a handshake. */
-  readonly toHandshakeResult: (handshake: HandshakeParams, context: Context) => HandshakeResult;
+  readonly handshakeResult: HandshakeResult;
   readonly onHandshake: ((handshake: HandshakeParams, context: Context) => void) | undefined;
   /** Must not throw. */
   readonly onError: (error: unknown) => void;

@@ -12,7 +12,6 @@ export const checkAhpServerOptions = defineOptions<AhpServerOptions<unknown>>("c
   stateStore: false,
   audit: false,
   principalOf: false,
-  createSessionToken: false,
   onHandshake: false,
   onError: false,
   clock: false,

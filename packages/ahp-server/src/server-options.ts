@@ -39,8 +39,6 @@ export interface AhpServerOptions<Context = unknown> {
    * @default the property `principal` of the context
    */
   readonly principalOf?: ((context: Context) => unknown) | undefined;
-  /** Makes the `session_token` of a handshake's answer. @default none */
-  readonly createSessionToken?: ((handshake: HandshakeParams, context: Context) => string) | undefined;
   /** Receives each handshake that succeeded. What it throws goes to `onError`. @default none */
   readonly onHandshake?: ((handshake: HandshakeParams, context: Context) => void) | undefined;
   /** Reports what agents do not see: what handlers threw, what could not be read or sent. What it throws is ignored. @default nothing is reported */

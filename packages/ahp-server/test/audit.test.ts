@@ -82,13 +82,4 @@ describe("the audit log", () => {
     expect(await post(notification("ahp/event", event("post_action")))).toBeUndefined();
     expect(errors).toHaveLength(3);
   });
-
-  it("has everything when the server and the sink are closed", async () => {
-    const { server, entries } = startServer({ pre_action: () => new Promise(() => {}) });
-    const agent = await RawAgent.ready(server);
-    void agent.call("ahp/event", event("pre_action"));
-    await agent.settled();
-    await server.close();
-    expect(entries().at(-1)).toMatchObject({ request_id: "r2", details: { reason: "cancelled" } });
-  });
 });

@@ -55,69 +55,6 @@ describe("contract events", () => {
     });
   });
 
-  it("reach their handler as they were sent, and the state", async () => {
-    const seen: unknown[] = [];
-    const note = ({ payload }: { payload: unknown }): void => {
-      seen.push(payload);
-    };
-    const { server } = startServer({ run_lifecycle: note, task_list: note, verification: note });
-    const agent = await RawAgent.ready(server);
-    const lifecycle = {
-      run_id: "run-123",
-      session_id: "sess-abc",
-      status: "executing",
-      prompt: "fix the failing tests",
-      started_at: "2026-05-01T00:00:00Z",
-      updated_at: "2026-05-01T00:00:01Z",
-    };
-    const artifact = { id: "a1", kind: "log", uri: "file:///l", sha256: "00", size_bytes: 5 };
-    const tasks = {
-      run_id: "run-123",
-      session_id: "sess-abc",
-      updated_at: "2026-05-01T00:00:02Z",
-      tasks: [
-        {
-          id: "step-1",
-          title: "Inspect failing test",
-          status: "completed",
-          evidence: [{ kind: "log", summary: "cargo test reproduced the failure", artifact }],
-        },
-      ],
-    };
-    const verification = {
-      run_id: "run-123",
-      session_id: "sess-abc",
-      status: "passed",
-      updated_at: "2026-05-01T00:00:03Z",
-      checks: [
-        {
-          id: "cargo-test",
-          subject: "Rust workspace tests",
-          status: "passed",
-          command: "cargo test --all-features",
-        },
-      ],
-      residual_risks: [],
-    };
-    const sent = [{ ...lifecycle, unknown_field: [1] }, tasks, verification];
-    for (const [index, type] of (["run_lifecycle", "task_list", "verification"] as const).entries()) {
-      await agent.tell(event(type, { payload: sent[index] }));
-    }
-    await agent.settled();
-    expect(seen).toEqual(sent);
-    expect(server.state.run("run-123")).toEqual({
-      run_id: "run-123",
-      session_id: "sess-abc",
-      agent_id: "agent-xyz",
-      principal: undefined,
-      status: "executing",
-      lifecycle,
-      task_list: tasks,
-      verifications: [verification],
-    });
-    expect(agent.received).toHaveLength(2);
-  });
-
   it("need no other before them, and decide nothing", async () => {
     const { tell, server, ask } = await start();
     await tell("task_list", tasks([]));
@@ -131,13 +68,7 @@ describe("contract events", () => {
   it.each([
     ["run_lifecycle", run("sleeping", 1)],
     ["run_lifecycle", run("executing", 1, { updated_at: "now" })],
-    ["run_lifecycle", run("executing", 1, { error: 1 })],
-    ["run_lifecycle", run("executing", 1, { run_id: 7 })],
     ["task_list", run("", 1, { tasks: [{ id: "1", title: "t", status: "done" }] })],
-    ["task_list", run("", 1, { tasks: [{ id: "1", title: "t", status: "failed", evidence: [{}] }] })],
-    ["task_list", run("", 1, { tasks: {} })],
-    ["verification", run("ok", 1)],
-    ["verification", run("passed", 1, { checks: [{ id: "1", subject: "s", status: "fine" }] })],
     ["verification", run("passed", 1, { checks: [{ id: "1", status: "passed" }] })],
   ] as const)("that are wrong are counted, recorded and not applied: %s %j", async (type, payload) => {
     let seen = 0;
@@ -154,24 +85,6 @@ describe("contract events", () => {
     expect(server.state.runs()).toEqual([]);
     expect(server.stats()).toMatchObject({ refusedNotifications: 2, runs: 0 });
     expect(entries().filter(({ details }) => details?.reason === "invalid_payload")).toHaveLength(2);
-  });
-
-  it("may have every status that there is", async () => {
-    const { tell, server } = await start();
-    for (const status of ["created", "planning", "executing", "verifying", "completed"]) {
-      expect(await tell("run_lifecycle", run(status, 1))).toBeUndefined();
-      expect(server.state.run("run-1")?.status).toBe(status);
-    }
-    for (const status of ["failed", "cancelled"]) {
-      expect(await tell("run_lifecycle", run(status, 1, { run_id: status }))).toBeUndefined();
-    }
-    const states = ["pending", "in_progress", "completed", "failed", "skipped", "cancelled"];
-    const tasks = states.map((status, id) => ({ id: String(id), title: "t", status }));
-    expect(await tell("task_list", run("", 1, { tasks }))).toBeUndefined();
-    expect(server.state.run("run-1")?.task_list?.tasks).toEqual(tasks);
-    for (const status of ["pending", "running", "passed", "failed", "skipped", "needs_review"]) {
-      expect(await tell("verification", run(status, 1))).toBeUndefined();
-    }
   });
 });
 
@@ -221,13 +134,6 @@ describe("the state", () => {
     });
     const reasons = entries().flatMap(({ details }) => details?.reason ?? []);
     expect(reasons).toEqual(["run_finished", "run_finished"]);
-  });
-
-  it("believes a run that begins anew", async () => {
-    const { tell, server } = await start();
-    await tell("run_lifecycle", run("verifying", 1));
-    await tell("run_lifecycle", run("created", 3));
-    expect(server.state.run("run-1")).toMatchObject({ status: "created" });
   });
 
   it("keeps a verification for each attempt, within a limit", async () => {

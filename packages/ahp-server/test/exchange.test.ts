@@ -74,13 +74,6 @@ describe("exchanges", () => {
     expect(errors).toHaveLength(2);
   });
 
-  it("keep the former handshake when one is refused", async () => {
-    const { ask, shake } = startServer(allowing);
-    await shake();
-    expect((await shake({ protocol_version: "3" })).error?.code).toBe(-32000);
-    expect((await ask("ahp/event", gate)).result).toEqual({ decision: "allow" });
-  });
-
   it("are remembered up to a limit, and no client pushes those of another credential out", async () => {
     const seen: string[] = [];
     const { ask, shake } = startServer(

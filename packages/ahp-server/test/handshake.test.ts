@@ -2,31 +2,10 @@ import { type AhpEventType, ahpEvents, defaultHarnessCapabilities } from "@harne
 import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { createAhpServer } from "../src/index.ts";
-import { RawAgent } from "./support/agent.ts";
-import { event, handshake } from "./support/messages.ts";
+import { event } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 
-const allowing = { pre_action: () => ({ decision: "allow" }) as const };
-
 describe("the answer", () => {
-  it("is an error, and no handshake was done, where the token cannot be made", async () => {
-    const { server, errors } = startServer(allowing, {
-      createSessionToken: () => {
-        throw new Error("secret");
-      },
-    });
-    const agent = RawAgent.connect(server);
-    expect((await agent.call("ahp/handshake", handshake())).error).toEqual({
-      code: -32603,
-      message: "Handler error: the harness failed",
-      data: { reason: "internal" },
-    });
-    expect((await agent.call("ahp/event", event("pre_action"))).error?.data.reason).toBe(
-      "handshake_required",
-    );
-    expect(errors).toEqual([expect.objectContaining({ message: "secret" })]);
-  });
-
   it("derives capabilities from the handlers", async () => {
     const { shake } = startServer({
       confirmation: () => ({ decision: "approve" }),
@@ -56,22 +35,6 @@ describe("the answer", () => {
     expect(all).toEqual(expect.arrayContaining(batchable));
     expect(all).not.toContain("planning");
     expect(all).not.toContain("query");
-  });
-});
-
-describe("on a connection", () => {
-  it("holds for every session on it", async () => {
-    const { server } = startServer(allowing);
-    const agent = await RawAgent.ready(server);
-    const other = event("pre_action", { session_id: "another", agent_id: "child" });
-    expect((await agent.call("ahp/event", other)).result).toEqual({ decision: "allow" });
-  });
-
-  it("is known by its own connection only", async () => {
-    const { server } = startServer(allowing);
-    await RawAgent.ready(server);
-    const { error } = await RawAgent.connect(server).call("ahp/event", event("pre_action"));
-    expect(error?.data.reason).toBe("handshake_required");
   });
 });
 

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { type AhpHandlers, createAhpServer } from "../src/index.ts";
-import { RawAgent } from "./support/agent.ts";
 import { event, handshake, notification, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 
@@ -142,48 +141,7 @@ describe("whatever comes", () => {
       { numRuns: runs(200) },
     );
   });
-
-  it("is answered on a connection, which goes on", async () => {
-    const { server } = startServer(handlers);
-    await fc.assert(
-      fc.asyncProperty(fc.array(hostile, { minLength: 1, maxLength: 30 }), async (messages) => {
-        const agent = RawAgent.connect(server);
-        for (const message of messages) await agent.channel.send(message);
-        await agent.channel.send(request("the last", "ahp/handshake", handshake()));
-        await agent.channel.send(request("and on", "ahp/event", event("pre_action")));
-        expect((await agent.answer("and on")).result).toEqual({ decision: "allow" });
-        const expected = messages.filter((message) => !isNotification(message)).length;
-        await agent.until(() => agent.received.length >= expected + 2);
-        expect(agent.received).toHaveLength(expected + 2);
-        await agent.channel.close();
-      }),
-      { numRuns: runs(40) },
-    );
-    await server.close();
-  });
-
-  it("as bytes is answered or dropped, and the connection goes on", async () => {
-    const { server } = startServer(handlers);
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 20 }), async (chunks) => {
-        const agent = RawAgent.connect(server);
-        for (const chunk of chunks) agent.wire.writeRaw(chunk);
-        agent.wire.writeRaw("\n");
-        await agent.channel.send(request("the last", "ahp/handshake", handshake()));
-        expect((await agent.answer("the last")).result.protocol_version).toBe("2.4");
-        await agent.channel.close();
-      }),
-      { numRuns: runs(40) },
-    );
-    await server.close();
-  });
 });
-
-const isNotification = (message: unknown): boolean => {
-  if (typeof message !== "object" || message === null || Array.isArray(message)) return false;
-  const { jsonrpc, id, method } = message as { jsonrpc?: unknown; id?: unknown; method?: unknown };
-  return jsonrpc === "2.0" && typeof method === "string" && id === undefined;
-};
 
 describe("deep and wide values", () => {
   const nested = (depth: number): unknown => JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`);

@@ -94,23 +94,6 @@ describe("a handler that takes too long", () => {
     const timeout = entries().find(({ outcome }) => outcome === "timeout");
     expect(timeout).toMatchObject({ action: "ahp.event", duration_ms: 9000, details: { reason: "timeout" } });
   });
-
-  it("and fails afterwards is told to nobody but onError", async () => {
-    let fail: ((cause: Error) => void) | undefined;
-    const { server, clock, errors } = startServer({
-      pre_action: () => new Promise((_resolve, reject) => (fail = reject)),
-    });
-    const agent = await RawAgent.ready(server);
-    const answer = agent.call("ahp/event", gate(1));
-    await agent.settled();
-    clock.advance(10_000);
-    expect((await answer).error?.data.reason).toBe("timeout");
-    const late = new Error("late");
-    fail?.(late);
-    await agent.settled();
-    expect(errors).toEqual([late]);
-    expect(agent.received.filter(({ id }) => id === "r2")).toHaveLength(1);
-  });
 });
 
 describe("notifications", () => {
@@ -160,29 +143,6 @@ describe("notifications", () => {
     expect(seen).toEqual([1, 2, 3, 4]);
     expect(errors).toHaveLength(2);
     expect(server.stats()).toMatchObject({ timeouts: 1, lateResults: 1 });
-  });
-
-  it("may be many behind a slow one: the connection is read no further, and none is lost", async () => {
-    const seen: unknown[] = [];
-    let release: (() => void) | undefined;
-    const { server } = startServer(
-      {
-        post_action: ({ payload }) => {
-          seen.push(payload);
-          return payload === 0 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
-        },
-      },
-      { limits: { maxPendingPerConnection: 16 } },
-    );
-    const agent = await RawAgent.ready(server);
-    const all = Array.from({ length: 5000 }, (_, payload) => payload);
-    for (const payload of all) void agent.tell(event("post_action", { payload }));
-    while (seen.length === 0) await nextTurn();
-    await nextTurn();
-    expect(server.stats().notifications).toBe(16);
-    release?.();
-    await agent.settled();
-    expect(seen).toEqual(all);
   });
 });
 
@@ -272,40 +232,5 @@ describe("an answer that cannot be sent", () => {
       data: { reason: "result_too_large" },
     });
     expect((await agent.call("ahp/event", event("pre_prompt"))).result).toEqual({ decision: "allow" });
-  });
-
-  it("because nobody reads slows the reading, and costs nothing else", async () => {
-    const { server } = startServer(
-      { pre_action: () => ({ decision: "allow" }) },
-      { limits: { maxPendingPerConnection: 8 } },
-    );
-    const pair = createMemoryPair({ capacityBytes: 256 });
-    server.connect(pair.server);
-    const patient = await RawAgent.ready(server);
-    // The client's channel is not started yet: what is sent to it stays in the pipe.
-    for (let index = 0; index < 2000; index++) {
-      pair.client.send(request(index, "ahp/unknown")).catch(() => {});
-    }
-    for (let turn = 0; turn < 50; turn++) await patient.call("ahp/event", gate(turn));
-    expect(server.stats().refusedRequests).toBeLessThan(1000);
-    const greedy = new RawAgent(pair.client, pair.clientWire);
-    await greedy.answer(1999);
-    expect(greedy.received).toHaveLength(2000);
-  });
-});
-
-describe("an agent that sends rubbish and reads nothing", () => {
-  it("loses its connection when its answers are too many, and nobody else does", async () => {
-    const { server, errors } = startServer({ pre_action: () => ({ decision: "allow" }) });
-    const pair = createMemoryPair({ capacityBytes: 64, maxBufferedBytes: 4096 });
-    server.connect(pair.server);
-    const other = await RawAgent.ready(server);
-    for (let line = 0; line < 500; line++) pair.clientWire.writeRaw("rubbish\n");
-    expect(await pair.server.closed).toMatchObject({ error: { code: "buffer_full" } });
-    expect(errors).toContainEqual(
-      expect.objectContaining({ code: "buffer_full", limitName: "maxBufferedBytes" }),
-    );
-    expect((await other.call("ahp/event", gate(1))).result).toEqual({ decision: "allow" });
-    expect(server.stats()).toMatchObject({ connections: 1, pending: 0 });
   });
 });

@@ -1,4 +1,3 @@
-import { createRunReporter } from "@harnesskit/ahp-client";
 import { createMemoryTimelineStore, type NewRow } from "@harnesskit/timeline";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
@@ -58,9 +57,10 @@ describe("activity", () => {
   it("keeps the tokens of a run's last snapshot, and has a subagent under its parent", async () => {
     await using hub = await openHub();
     const [agent, client] = [await hub.agent("codex"), await hub.client()];
-    const run = createRunReporter(agent, { runId: "r1" });
-    run.set("executing");
-    run.set("completed", { metadata: { usage } });
+    const run = { run_id: "r1", session_id: "s1" };
+    agent.notify("run_lifecycle", { ...run, status: "executing", updated_at: "2026-05-01T00:00:00Z" });
+    const ended = { ...run, status: "completed", updated_at: "2026-05-01T00:00:01Z" } as const;
+    agent.notify("run_lifecycle", { ...ended, metadata: { usage } });
     await agent.decide("pre_action", call("ls", "c1", "read"), { metadata: { subagent: "explorer 1" } });
     await answered(client, 1);
     const { groups } = await client.call("activity.list", { by: ["agent", "subagent"] });

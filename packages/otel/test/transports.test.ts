@@ -98,7 +98,8 @@ describe("the context of a question to a harness", () => {
     });
     const pair = createMemoryPair();
     server.connect(pair.server);
-    const client = createAhpClient({ channel: pair.client, framework: "test", version: "1.0.0" });
+    const transport = { connect: async () => pair.client };
+    const client = createAhpClient({ transport, framework: "test", version: "1.0.0" });
     await client.connect();
     const event = { event_type: "pre_action", payload: {}, metadata: { mine: 1 } } as const;
     await client.batch([event]);

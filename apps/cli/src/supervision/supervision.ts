@@ -62,12 +62,16 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     agentId: "harness",
     capabilities: threadGateCapabilities,
     clock,
-    deadlines: { gate: timeoutMs, handshake: Math.min(timeoutMs, maxHandshakeMs) },
+    deadlines: {
+      pre_action: timeoutMs,
+      pre_prompt: timeoutMs,
+      handshake: Math.min(timeoutMs, maxHandshakeMs),
+    },
     // The hub gives an answer once, whoever asks again.
     resend: waits ? { calls: ["pre_action", "pre_prompt"], maxAttempts: hubAttempts } : undefined,
     reconnect: { initialDelayMs: 100, maxDelayMs: 5_000, maxAttempts: Number.POSITIVE_INFINITY, waitMs },
-    onError: (error) => {
-      if (wasReady || hasFailed || isClosing) return;
+    onError: (error, { kind }) => {
+      if (kind !== "connection" || wasReady || hasFailed || isClosing) return;
       hasFailed = true;
       note(`${describeFailure("the policy harness cannot be reached", error)}; ${refusing}`);
     },

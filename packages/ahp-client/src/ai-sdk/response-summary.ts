@@ -1,23 +1,17 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
+import { callSafely } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { clip } from "../supervise/clip.ts";
 import type { GenerateResult, StreamPart } from "./model-types.ts";
 
 const maxToolCalls = 100;
 
-type Content = GenerateResult["content"][number];
-type Part = StreamPart | Content;
+type Part = StreamPart | GenerateResult["content"][number];
 
-/** A provider that says something odd spoils its report, and not the answer. */
-const tolerant = (look: () => void): void => {
-  try {
-    look();
-  } catch {
-    // The report lacks it.
-  }
-};
-
-/** What is reported of a response: the beginning of its text, its tool calls by name, how it finished, its usage. */
+/**
+ * What is reported of a response: the beginning of its text, its tool calls by name, how it finished, its usage. A provider that says
+ * something odd spoils its report, and not the answer.
+ */
 export class ResponseSummary {
   readonly #maxTextBytes: number;
   readonly #toolCalls: JsonObject[] = [];
@@ -33,22 +27,23 @@ export class ResponseSummary {
   }
 
   addResult(result: GenerateResult): void {
-    tolerant(() => {
+    callSafely(() => {
       for (const part of result.content) this.#add(part);
-      this.#finish(result.finishReason, result.usage);
+      this.#finish(result);
     });
   }
 
   add(part: Part): void {
-    tolerant(() => this.#add(part));
+    callSafely(() => this.#add(part));
   }
 
   toJson(): JsonObject {
+    const hasCalls = this.#toolCallCount > 0;
     return defined({
       text: clip(this.#text, this.#maxTextBytes),
       text_length: this.#textLength,
-      tool_calls: this.#toolCallCount > 0 ? this.#toolCalls : undefined,
-      tool_call_count: this.#toolCallCount > 0 ? this.#toolCallCount : undefined,
+      tool_calls: hasCalls ? this.#toolCalls : undefined,
+      tool_call_count: hasCalls ? this.#toolCallCount : undefined,
       ...this.#end,
     });
   }
@@ -56,9 +51,13 @@ export class ResponseSummary {
   #add(part: Part): void {
     if (part.type === "text") this.#addText(part.text);
     else if (part.type === "text-delta") this.#addText(part.delta);
-    else if (part.type === "tool-call") this.#addToolCall(part);
-    else if (part.type === "finish") this.#finish(part.finishReason, part.usage);
+    else if (part.type === "finish") this.#finish(part);
     else if (part.type === "error") this.error = part.error ?? "the model's stream reported an error";
+    else if (part.type === "tool-call" && ++this.#toolCallCount <= maxToolCalls) {
+      const { toolCallId, toolName, providerExecuted } = part;
+      const call = { tool_call_id: clip(toolCallId, 512), tool_name: clip(toolName, 512) };
+      this.#toolCalls.push(providerExecuted ? { ...call, provider_executed: true } : call);
+    }
   }
 
   #addText(text: string): void {
@@ -68,27 +67,14 @@ export class ResponseSummary {
     if (room > 0) this.#text += text.slice(0, room);
   }
 
-  #addToolCall({ toolCallId, toolName, providerExecuted }: Extract<Part, { type: "tool-call" }>): void {
-    if (++this.#toolCallCount > maxToolCalls) return;
-    this.#toolCalls.push(
-      defined({
-        tool_call_id: clip(toolCallId, 512),
-        tool_name: clip(toolName, 512),
-        provider_executed: providerExecuted ? true : undefined,
-      }),
-    );
-  }
-
-  #finish(
-    reason: GenerateResult["finishReason"],
-    { inputTokens, outputTokens }: GenerateResult["usage"],
-  ): void {
-    const usage = defined({
+  #finish({ finishReason, usage }: Pick<GenerateResult, "finishReason" | "usage">): void {
+    const { inputTokens, outputTokens } = usage;
+    const counts = defined({
       input_tokens: inputTokens.total,
       output_tokens: outputTokens.total,
       cache_read_tokens: inputTokens.cacheRead,
       cache_write_tokens: inputTokens.cacheWrite,
     });
-    this.#end = { finish_reason: reason.unified, usage };
+    this.#end = { finish_reason: finishReason.unified, usage: counts };
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { utf8Length } from "@harnesskit/wire/json";
+import { defined, utf8Length } from "@harnesskit/wire/json";
 import { SupervisionError } from "../supervise/supervision-error.ts";
 import type { FilePart, Message, Prompt } from "./model-types.ts";
 
@@ -18,8 +18,7 @@ const describeData = (data: unknown): JsonObject => {
 /** What stands for a file: its reference, and all of it but its bytes and its provider's options. */
 export const showFile = (part: FilePart, fileRef: number): JsonObject => {
   const { mediaType, filename } = part;
-  const shown = { type: "file", file_ref: fileRef, mediaType, ...describeData(part.data) };
-  return filename === undefined ? shown : { ...shown, filename };
+  return defined({ type: "file", file_ref: fileRef, mediaType, ...describeData(part.data), filename });
 };
 
 /** The messages as the harness sees them: each file is added to `files`, and its reference is in its place. Throws `unjudgeable`. */

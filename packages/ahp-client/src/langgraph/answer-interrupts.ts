@@ -1,15 +1,15 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import { displayText, InvalidArgumentError } from "@harnesskit/wire";
 import { Command } from "@langchain/langgraph";
+import { jsonLines, toToolQuestion } from "../supervise/run-tool.ts";
 import type {
   EscalationAnswer,
   SupervisingClient,
   SupervisionOptions,
 } from "../supervise/supervision-options.ts";
-import { createSupervisor, type Question, type Supervisor } from "../supervise/supervisor.ts";
+import { createSupervisor } from "../supervise/supervisor.ts";
 
 /** A question of a node: what it gave to `interrupt`. */
-export interface GraphInterrupt {
+interface GraphInterrupt {
   readonly id?: string;
   readonly value?: unknown;
 }
@@ -27,15 +27,6 @@ export interface GraphConfig {
   readonly signal?: AbortSignal;
 }
 
-export interface AnswerOptions extends SupervisionOptions {
-  /** What a person is asked. @default the interrupt's value as JSON, whole */
-  readonly toQuestion?: ((value: unknown) => Omit<Question, "signal">) | undefined;
-  /** What `interrupt` returns in the node. @default `{ approved, reason }` */
-  readonly toResume?: ((answer: EscalationAnswer, value: unknown) => unknown) | undefined;
-  /** How often one call may be interrupted. @default 100 */
-  readonly maxInterrupts?: number | undefined;
-}
-
 /** The request of LangChain's `humanInTheLoopMiddleware`. */
 interface ReviewRequest {
   readonly actionRequests: readonly { readonly name: string; readonly args: JsonObject }[];
@@ -43,36 +34,6 @@ interface ReviewRequest {
 
 const isReview = (value: unknown): value is ReviewRequest =>
   Array.isArray((value as Partial<ReviewRequest> | null | undefined)?.actionRequests);
-
-/** JSON as lines that hide nothing. */
-const jsonLines = (value: unknown): string =>
-  displayText(JSON.stringify(value, null, 2) ?? "nothing", {
-    multiline: true,
-    maxLength: Number.POSITIVE_INFINITY,
-  });
-
-const reviewQuestion = (name: string, args: unknown): Omit<Question, "signal"> => ({
-  message: `Run the tool ${displayText(JSON.stringify(name))} with these arguments?\n${jsonLines(args)}`,
-  reason: "the tool needs approval",
-  toolName: name,
-});
-
-/** Asks about each action of a review, one after the other, in the form that its middleware takes. */
-const answerReview = async (
-  { actionRequests }: ReviewRequest,
-  supervisor: Supervisor,
-  signal: AbortSignal | undefined,
-): Promise<unknown> => {
-  const decisions: unknown[] = [];
-  for (const { name, args } of actionRequests) {
-    const { approved, reason } = await supervisor.ask({
-      ...reviewQuestion(name, args),
-      signal,
-    });
-    decisions.push(approved ? { type: "approve" } : { type: "reject", message: reason ?? "It was refused." });
-  }
-  return { decisions };
-};
 
 /** The questions that an interrupted graph returns. Those of its state may be answered already, where a node ended without a result. */
 const returnedInterrupts = (output: unknown): readonly GraphInterrupt[] | undefined => {
@@ -87,23 +48,36 @@ const returnedInterrupts = (output: unknown): readonly GraphInterrupt[] | undefi
  *
  * Returns what the graph returns once nothing is interrupted any more. Rejects with a `SupervisionError` where there is no answer: then the interrupt
  * still waits in the checkpointer, and the graph has gone on with the answers that were given to other interrupts before (unless `signal`
- * aborted). The actions of one review are one interrupt: all of them are asked again. Throws `invalid_argument` for more than `maxInterrupts`,
- * and for options that cannot be used.
+ * aborted). The actions of one review are one interrupt: all of them are asked again. Throws `invalid_argument` for options that cannot be used.
+ *
+ * @param options.toResume what `interrupt` returns in the node; by default `{ approved, reason }`
  */
 export const answerInterrupts = async <Input, Output>(
   graph: InterruptedGraph<Input, Output>,
   input: Input | null,
   config: GraphConfig,
   client: SupervisingClient,
-  options: AnswerOptions = {},
+  options: SupervisionOptions & {
+    readonly toResume?: ((answer: EscalationAnswer, value: unknown) => unknown) | undefined;
+  } = {},
 ): Promise<Output> => {
-  const { toQuestion, toResume = (answer) => answer, maxInterrupts = 100, ...supervision } = options;
+  const { toResume = (answer) => answer, ...supervision } = options;
   const supervisor = createSupervisor(client, supervision);
   const { signal } = config;
   const answerOf = async (value: unknown): Promise<unknown> => {
-    if (toQuestion === undefined && isReview(value)) return answerReview(value, supervisor, signal);
-    const question = toQuestion?.(value) ?? { message: jsonLines(value), reason: "the graph asks" };
-    return toResume(await supervisor.ask({ ...question, signal }), value);
+    if (!isReview(value)) {
+      const question = { message: jsonLines(value), reason: "the graph asks", signal };
+      return toResume(await supervisor.ask(question), value);
+    }
+    // Each action of a review, one after the other, in the form that its middleware takes.
+    const decisions: unknown[] = [];
+    for (const { name, args } of value.actionRequests) {
+      const message = toToolQuestion(name, args);
+      const question = { message, reason: "the tool needs approval", toolName: name, signal };
+      const { approved, reason = "It was refused." } = await supervisor.ask(question);
+      decisions.push(approved ? { type: "approve" } : { type: "reject", message: reason });
+    }
+    return { decisions };
   };
   // A node that has ended still lists what it asked, until all nodes of its step have ended.
   const waiting = async () =>
@@ -135,10 +109,6 @@ export const answerInterrupts = async <Input, Output>(
   const before = input === null ? await waiting() : [];
   let state: { output?: Output; asked: readonly GraphInterrupt[] } =
     before.length > 0 ? { asked: before } : await step(input);
-  for (let count = 0; state.asked.length > 0; ) {
-    count += state.asked.length;
-    if (count > maxInterrupts) throw new InvalidArgumentError(`maxInterrupts of ${maxInterrupts} is reached`);
-    state = await step(new Command({ resume: await answersTo(state.asked) }));
-  }
+  while (state.asked.length > 0) state = await step(new Command({ resume: await answersTo(state.asked) }));
   return state.output as Output;
 };

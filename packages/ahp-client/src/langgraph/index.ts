@@ -1,8 +1,3 @@
-export {
-  type AnswerOptions,
-  answerInterrupts,
-  type GraphConfig,
-  type InterruptedGraph,
-} from "./answer-interrupts.ts";
+export { answerInterrupts, type GraphConfig, type InterruptedGraph } from "./answer-interrupts.ts";
 export { superviseModel } from "./supervise-model.ts";
 export { type LangChainTool, superviseTools } from "./supervise-tools.ts";

@@ -100,10 +100,10 @@ const modelCalls = (supervision: Supervision, inner: Callable): Partial<Callable
       const { messages, report } = await allowed(given, call);
       try {
         const result = await inner._generate(messages, call, runManager);
-        report({ outcome: "success", fields: textFields(textOfChunk(result.generations[0])) });
+        report("success", textFields(textOfChunk(result.generations[0])));
         return result;
       } catch (error) {
-        report({ outcome: outcomeOf(call.signal), error });
+        report(outcomeOf(call.signal), {}, error);
         throw error;
       }
     },
@@ -123,13 +123,13 @@ const modelCalls = (supervision: Supervision, inner: Callable): Partial<Callable
           if (text.length <= maxReportTextBytes) text += added;
           yield chunk;
         }
-        report({ outcome: "success", fields: textFields(text, length) });
+        report("success", textFields(text, length));
       } catch (error) {
-        report({ outcome: outcomeOf(call.signal), error });
+        report(outcomeOf(call.signal), {}, error);
         throw error;
       } finally {
         // A reader of the stream may stop before its end.
-        report({ outcome: "cancelled" });
+        report("cancelled");
       }
     };
   }

@@ -1,7 +1,7 @@
 import { displayText } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import type { Supervision } from "./supervision.ts";
-import { SupervisionError, type SupervisionErrorCode, undecided } from "./supervision-error.ts";
+import { SupervisionError, undecided } from "./supervision-error.ts";
 import type { EscalationAnswer, EscalationRequest } from "./supervision-options.ts";
 
 /** What must be confirmed, and its wording. */
@@ -22,8 +22,7 @@ const askHarness = async (
   { confirmationType, message, reason, toolName, eventType }: ConfirmRequest,
   signal: AbortSignal | undefined,
 ): Promise<void> => {
-  const tool = toolName ? { toolName } : {};
-  const details = { eventType: "confirmation", ...tool } as const;
+  const details = { eventType: "confirmation", toolName } as const;
   const payload = {
     session_id: supervision.client.sessionId,
     confirmation_type: confirmationType,
@@ -35,17 +34,11 @@ const askHarness = async (
   if (decision.decision === "approve") return;
   if (verdict.origin === "client" && verdict.code === "not_handled") {
     const unanswered = `${reason} (the harness takes no confirmations, and onEscalate is not set)`;
-    throw new SupervisionError("unavailable", unanswered, { eventType, ...tool });
+    throw new SupervisionError("unavailable", unanswered, { eventType, toolName });
   }
   if (verdict.origin === "client") throw undecided(verdict, details);
   if (decision.decision === "reject") throw new SupervisionError("refused", decision.reason, details);
   throw new SupervisionError("unavailable", `${reason} (it was escalated again, not answered)`, details);
-};
-
-const failureCodes: Readonly<Record<"failed" | "timed_out" | "cancelled", SupervisionErrorCode>> = {
-  failed: "unavailable",
-  timed_out: "timed_out",
-  cancelled: "cancelled",
 };
 
 const askPerson = async (
@@ -54,17 +47,17 @@ const askPerson = async (
   signal: AbortSignal | undefined,
 ): Promise<void> => {
   const { eventType, toolName } = request;
-  const details = { eventType, toolName: toolName || undefined };
+  const details = { eventType, toolName };
   const asked = await settleWithin<unknown>((stop) => options.onEscalate?.({ ...request, signal: stop }), {
-    clock,
-    name: "the confirmation",
-    timeoutMs: options.escalationTimeoutMs,
-    signal,
+    ...{ clock, signal, name: "the confirmation", timeoutMs: options.escalationTimeoutMs },
   });
+  if (asked.status === "failed") {
+    const { error: cause } = asked;
+    throw new SupervisionError("unavailable", "asking for a confirmation failed", { ...details, cause });
+  }
   if (asked.status !== "done") {
     const { status, error: cause } = asked;
-    const message = status === "failed" ? "asking for a confirmation failed" : cause.message;
-    throw new SupervisionError(failureCodes[status], message, { ...details, cause });
+    throw new SupervisionError(status, cause.message, { ...details, cause });
   }
   const { approved, reason } = (asked.value ?? {}) as Partial<EscalationAnswer>;
   if (approved === true) return;

@@ -10,7 +10,7 @@ export interface Judged<T> {
   readonly eventType: "pre_action" | "pre_prompt";
   readonly toolName?: string;
   readonly toolCallId?: string;
-  /** The event's payload for a value. Throws a {@link SupervisionError} `unjudgeable`. */
+  /** The event's payload for a value. */
   readonly toPayload: (value: T) => JsonObject;
   /**
    * The value that the harness wants instead, after its validation; the same one where nothing changes. Rejects with
@@ -43,65 +43,47 @@ export const judge = async <T>(
   const { maxModifications, maxDeferrals, maxDeferMs } = supervision.limits;
   const { eventType, toolName, toolCallId } = judged;
   const details = { eventType, toolName };
-  const supervisionError = (code: SupervisionErrorCode, reason: string, retryAfterMs?: number) =>
-    new SupervisionError(code, reason, {
-      ...details,
-      retryAfterMs,
-    });
-  const assertWanted = (): void => {
-    if (signal?.aborted) throw supervisionError("cancelled", "its caller cancelled it");
-  };
-
+  const refusal = (code: SupervisionErrorCode, reason: string, retryAfterMs?: number) =>
+    new SupervisionError(code, reason, { ...details, retryAfterMs });
   let value = first;
   let modifications = 0;
   let deferrals = 0;
   let deferredMs = 0;
+  const allowed = (wasConfirmed: boolean): Judgement<T> => {
+    if (signal?.aborted) throw refusal("cancelled", "its caller cancelled it");
+    return { value, wasModified: modifications > 0, wasConfirmed };
+  };
   for (;;) {
     const payload = judged.toPayload(value);
-    assertWanted();
     const verdict = await supervision.ask(eventType, payload, signal, details);
+    if (verdict.origin === "client") throw undecided(verdict, details);
     const { decision } = verdict;
     switch (decision.decision) {
       case "block":
-        throw verdict.origin === "client"
-          ? undecided(verdict, details)
-          : supervisionError(humanAnswerOf(decision) ? "refused" : "blocked", decision.reason);
+        throw refusal(humanAnswerOf(decision) ? "refused" : "blocked", decision.reason);
       case "defer": {
         const { retry_after_ms: retryAfterMs, reason = "" } = decision;
         deferredMs += Math.max(0, retryAfterMs);
         if (++deferrals > maxDeferrals || deferredMs > maxDeferMs) {
-          throw supervisionError("deferred", reason, retryAfterMs);
+          throw refusal("deferred", reason, retryAfterMs);
         }
         await wait(retryAfterMs, supervision.clock, signal);
         break;
       }
       case "escalate": {
         const { reason, escalation_target: target } = decision;
-        const request = {
-          ...details,
-          reason,
-          payload,
-          message: judged.toMessage(value),
-          confirmationType: "safety_confirm" as const,
-          target,
-          toolCallId,
-        };
+        const message = judged.toMessage(value);
+        const confirmationType = "safety_confirm" as const;
+        const request = { ...details, reason, payload, message, confirmationType, target, toolCallId };
         await confirm(supervision, request, signal);
-        assertWanted();
-        return { value, wasModified: modifications > 0, wasConfirmed: true };
+        return allowed(true);
       }
       default: {
         const { modified_payload: modified } = decision;
         const next = modified === undefined ? value : await judged.modify(value, modified);
-        if (next === value) {
-          assertWanted();
-          return { value, wasModified: modifications > 0, wasConfirmed: false };
-        }
+        if (next === value) return allowed(false);
         if (++modifications > maxModifications) {
-          throw supervisionError(
-            "too_many_modifications",
-            `maxModifications of ${maxModifications} is reached`,
-          );
+          throw refusal("too_many_modifications", `maxModifications of ${maxModifications} is reached`);
         }
         value = next;
       }

@@ -42,19 +42,6 @@ const dropOldest = (messages: readonly JsonValue[], maxBytes: number): JsonValue
   return messages.filter((_, index) => !dropped.has(index));
 };
 
-const minTextBytes = 256;
-
-/** A part of the messages that is small enough: all of them with their texts cut, or the newest of these. */
-const shorten = (messages: readonly JsonValue[], maxBytes: number): JsonValue[] => {
-  let textBytes = Math.max(minTextBytes, Math.floor(maxBytes / 4));
-  for (;;) {
-    const short = messages.map((message) => cutTexts(message, textBytes));
-    if (utf8Length(JSON.stringify(short)) <= maxBytes) return short;
-    if (textBytes === minTextBytes) return dropOldest(short, maxBytes);
-    textBytes = Math.max(minTextBytes, Math.floor(textBytes / 4));
-  }
-};
-
 /**
  * What the harness is shown of messages, which are given as JSON: all of them, or a part that is marked as one. Throws `unjudgeable` where
  * it may see only all of it, and that is too much.
@@ -71,7 +58,10 @@ export const showMessages = (
     const reason = `the prompt has ${bytes} bytes, more than the ${maxBytes} that an event may hold`;
     throw new SupervisionError("unjudgeable", reason, { eventType: "pre_prompt" });
   }
-  const shown = shorten(messages, maxBytes);
+  const shown = dropOldest(
+    messages.map((message) => cutTexts(message, Math.floor(maxBytes / 8))),
+    maxBytes,
+  );
   const cut = { truncated: true, prompt_bytes: bytes, omitted_messages: messages.length - shown.length };
   return { isWhole: false, payload: { ...subject, prompt: shown, ...cut } };
 };

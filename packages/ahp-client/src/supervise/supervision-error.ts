@@ -1,6 +1,6 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
 import type { FailureCode } from "../errors.ts";
-import type { ClientVerdict } from "../judge.ts";
+import type { ClientVerdict } from "../verdict.ts";
 
 /** Why a supervised model was not called, or a supervised tool not run. */
 export type SupervisionErrorCode =
@@ -20,19 +20,17 @@ export type SupervisionErrorCode =
   | "too_many_modifications"
   /** It cannot be shown to the harness whole: larger than `maxEventTextBytes`, or no JSON. */
   | "unjudgeable"
-  /** The provider limits the rate, and there is no further attempt. */
-  | "rate_limited"
   /** The caller's signal aborted. */
   | "cancelled";
 
 export interface SupervisionErrorDetails {
   /** The event that was to be decided. */
-  readonly eventType: "pre_action" | "pre_prompt" | "confirmation" | "rate_limit";
+  readonly eventType: "pre_action" | "pre_prompt" | "confirmation";
   /** The tool, for `pre_action` and its confirmation. */
   readonly toolName?: string | undefined;
   /** Why the harness gave no decision, where it gave none. */
-  readonly failure?: FailureCode;
-  /** When to ask again, with `deferred` and `rate_limited`, where the harness or the provider said. */
+  readonly failure?: FailureCode | undefined;
+  /** When to ask again, with `deferred`. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
@@ -46,7 +44,6 @@ const headline: Readonly<Record<SupervisionErrorCode, string>> = {
   invalid_modification: "Not run, the policy's modification does not fit",
   too_many_modifications: "Not run, the policy modified it too often",
   unjudgeable: "Not run, it cannot be shown to the harness",
-  rate_limited: "Rate limited",
   cancelled: "Cancelled",
 };
 
@@ -59,9 +56,9 @@ export class SupervisionError extends HarnessError<SupervisionErrorCode> {
   /** The reason as it was given: by the harness, by a person, or by this client. Untrusted text. */
   readonly reason: string;
   readonly eventType: SupervisionErrorDetails["eventType"];
-  readonly toolName?: string;
-  readonly failure?: FailureCode;
-  readonly retryAfterMs?: number;
+  readonly toolName: string | undefined;
+  readonly failure: FailureCode | undefined;
+  readonly retryAfterMs: number | undefined;
 
   constructor(code: SupervisionErrorCode, reason: string, details: SupervisionErrorDetails) {
     const { eventType, toolName, failure, retryAfterMs, cause } = details;
@@ -72,23 +69,16 @@ export class SupervisionError extends HarnessError<SupervisionErrorCode> {
     super(code, `${headline[code]}${text}`, cause === undefined ? undefined : { cause });
     this.reason = reason;
     this.eventType = eventType;
-    if (toolName !== undefined) this.toolName = toolName;
-    if (failure !== undefined) this.failure = failure;
-    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    this.toolName = toolName;
+    this.failure = failure;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
-const supervisionCodeOf = (failure: FailureCode): SupervisionErrorCode => {
-  switch (failure) {
-    case "timeout":
-      return "timed_out";
-    case "cancelled":
-      return "cancelled";
-    case "unsendable":
-      return "unjudgeable";
-    default:
-      return "unavailable";
-  }
+const supervisionCodes: { readonly [Code in FailureCode]?: SupervisionErrorCode } = {
+  timeout: "timed_out",
+  cancelled: "cancelled",
+  unsendable: "unjudgeable",
 };
 
 /** The error for a decision that this client had to make. */
@@ -96,4 +86,8 @@ export const undecided = (
   { code, reason, error }: ClientVerdict<unknown>,
   details: SupervisionErrorDetails,
 ): SupervisionError =>
-  new SupervisionError(supervisionCodeOf(code), reason, { ...details, failure: code, cause: error });
+  new SupervisionError(supervisionCodes[code] ?? "unavailable", reason, {
+    ...details,
+    failure: code,
+    cause: error,
+  });

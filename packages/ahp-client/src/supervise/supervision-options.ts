@@ -1,12 +1,4 @@
-import type { Resolved } from "@harnesskit/wire";
-import {
-  type Clock,
-  checkNumber,
-  defineLimits,
-  type HarnessError,
-  type LimitsOf,
-  systemClock,
-} from "@harnesskit/wire";
+import { type Clock, checkNumber, defineLimits, type HarnessError, systemClock } from "@harnesskit/wire";
 import type { AhpClient } from "../client-options.ts";
 import type { EventFields } from "../events.ts";
 import { checkSupervisionOptions } from "../option-names.ts";
@@ -34,32 +26,16 @@ export interface EscalationRequest {
 
 export interface EscalationAnswer {
   readonly approved: boolean;
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
-/** What one supervision may use at most. */
-export const supervisionLimits = defineLimits({
-  /**
-   * The largest prompt or arguments in an event, in bytes of JSON. Larger arguments are refused; of a larger prompt the
-   * harness sees a part, marked `truncated`.
-   */
+const supervisionLimits = defineLimits({
   maxEventTextBytes: { default: 1024 * 1024, min: 1000 },
-  /** The longest string in `post_action` and `post_response`, in bytes; more is cut. */
   maxReportTextBytes: { default: 16 * 1024, min: 0 },
-  /** How often one prompt or call may be modified before it is refused. */
   maxModifications: { default: 3, min: 0 },
-  /** How often one prompt or call may be deferred before it is refused. */
   maxDeferrals: { default: 3, min: 0 },
-  /** How long one prompt or call may be deferred in all. */
   maxDeferMs: { default: 30_000, min: 0 },
-  /** Calls of the model for one request, the first included, where its provider limits the rate. */
-  maxRateLimitAttempts: 3,
-  /** The longest wait before another attempt; where the provider demands more, no attempt follows. */
-  maxRateLimitWaitMs: { default: 60_000, min: 0 },
-  /** Requests of one supervised model that the harness may have queued; one more fails. */
-  maxQueued: { default: 100, min: 0 },
 });
-export type SupervisionLimits = LimitsOf<typeof supervisionLimits>;
 
 export interface SupervisionOptions {
   /**
@@ -71,8 +47,23 @@ export interface SupervisionOptions {
     | undefined;
   /** How long `onEscalate` may take, in milliseconds. @default 600000 (10 min) */
   readonly escalationTimeoutMs?: number | undefined;
-  /** @default see each limit of `supervisionLimits` */
-  readonly limits?: Partial<SupervisionLimits> | undefined;
+  readonly limits?:
+    | {
+        /**
+         * The largest prompt or arguments in an event, in bytes of JSON. Larger arguments are refused; of a larger prompt the
+         * harness sees a part, marked `truncated`. @default 1048576
+         */
+        readonly maxEventTextBytes?: number | undefined;
+        /** The longest string in `post_action` and `post_response`, in bytes; more is cut. @default 16384 */
+        readonly maxReportTextBytes?: number | undefined;
+        /** How often one prompt or call may be modified before it is refused. @default 3 */
+        readonly maxModifications?: number | undefined;
+        /** How often one prompt or call may be deferred before it is refused. @default 3 */
+        readonly maxDeferrals?: number | undefined;
+        /** How long one prompt or call may be deferred in all. @default 30000 */
+        readonly maxDeferMs?: number | undefined;
+      }
+    | undefined;
   /** How a prompt above `maxEventTextBytes` is handled. @default "truncate" */
   readonly oversizePrompt?: "truncate" | "refuse" | undefined;
   /**
@@ -91,24 +82,15 @@ export interface SupervisionOptions {
   readonly clock?: Clock | undefined;
 }
 
-export interface ResolvedSupervision
-  extends Pick<SupervisionOptions, "onEscalate" | "onError">,
-    Resolved<Pick<SupervisionOptions, "escalationTimeoutMs" | "oversizePrompt" | "approvals" | "clock">> {
-  readonly limits: SupervisionLimits;
-  readonly fields: () => EventFields;
-}
-
 /** Fills in the defaults. Throws `invalid_argument` for invalid options. */
-export const resolveSupervision = (options: SupervisionOptions): ResolvedSupervision => {
+export const resolveSupervision = (options: SupervisionOptions) => {
   checkSupervisionOptions(options);
-  const { fields = {}, oversizePrompt = "truncate", approvals = "harness" } = options;
+  const { fields = {}, oversizePrompt = "truncate", approvals = "harness", clock = systemClock } = options;
   return {
     ...options,
-    clock: options.clock ?? systemClock,
     limits: supervisionLimits.resolve(options.limits),
     escalationTimeoutMs: checkNumber("escalationTimeoutMs", options.escalationTimeoutMs ?? 600_000),
     fields: typeof fields === "function" ? fields : () => fields,
-    oversizePrompt,
-    approvals,
+    ...{ clock, oversizePrompt, approvals },
   };
 };

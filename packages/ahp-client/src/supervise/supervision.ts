@@ -1,25 +1,23 @@
 import type { BlockingEventType, DecisionFor, EventPayloadInput } from "@harnesskit/protocol/ahp";
-import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { callSafely, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { AhpUsageError } from "../errors.ts";
-import type { Verdict } from "../judge.ts";
+import type { Verdict } from "../verdict.ts";
 import { clip } from "./clip.ts";
 import { SupervisionError, type SupervisionErrorDetails } from "./supervision-error.ts";
 import {
-  type ResolvedSupervision,
   resolveSupervision,
   type SupervisingClient,
   type SupervisionOptions,
 } from "./supervision-options.ts";
 
-/** How an action ended. `cancelled`: its caller gave it up. */
-export type Outcome =
-  | { readonly outcome: "success"; readonly fields: JsonObject }
-  | { readonly outcome: "error" | "cancelled"; readonly fields?: JsonObject; readonly error?: unknown };
-
-/** Reports an outcome; of several the first. */
-export type ReportOutcome = (outcome: Outcome) => void;
+/** Reports how an action ended, of several times the first. `cancelled`: its caller gave it up. */
+export type ReportOutcome = (
+  outcome: "success" | "error" | "cancelled",
+  fields?: JsonObject,
+  error?: unknown,
+) => void;
 
 /** An error as it is reported: its name, its code where it has one, its message up to a length. No stack. */
 const describeError = (error: unknown, maxBytes: number): JsonObject => {
@@ -37,7 +35,7 @@ const describeError = (error: unknown, maxBytes: number): JsonObject => {
 /** A client with the options of one supervision. */
 export class Supervision {
   readonly client: SupervisingClient;
-  readonly options: ResolvedSupervision;
+  readonly options: ReturnType<typeof resolveSupervision>;
 
   /** Throws `invalid_argument`. */
   constructor(client: SupervisingClient, options: SupervisionOptions) {
@@ -69,8 +67,7 @@ export class Supervision {
     details: SupervisionErrorDetails,
   ): Promise<Verdict<DecisionFor<T>>> {
     try {
-      const fields = this.options.fields();
-      return await this.client.decide(eventType, payload, { ...fields, signal });
+      return await this.client.decide(eventType, payload, { ...this.options.fields(), signal });
     } catch (cause) {
       const isInvalid = AhpUsageError.isInstance(cause) && cause.code === "invalid_event";
       const message = cause instanceof Error ? cause.message : "it failed without an error";
@@ -78,33 +75,28 @@ export class Supervision {
     }
   }
 
-  /** Reports to the harness. A report that cannot be sent changes nothing for the caller. */
-  report(eventType: "post_action" | "post_response", payload: JsonObject): void {
-    try {
-      this.client.notify(eventType, payload as JsonValue, this.options.fields());
-    } catch (cause) {
-      const error = HarnessError.isInstance(cause)
-        ? cause
-        : new HarnessError("report_failed", `${eventType} could not be sent`, { cause });
-      callSafely(() => this.options.onError?.(error, { eventType }));
-    }
-  }
-
-  /** Begins to measure the duration of an action whose outcome will be reported. */
+  /** Begins to measure the duration of an action whose outcome will be reported. A report that cannot be sent changes nothing for the caller. */
   startReport(eventType: "post_action" | "post_response", subject: JsonObject): ReportOutcome {
     const startedAt = this.clock.elapsedMs();
     let isReported = false;
-    return (end) => {
+    return (outcome, fields, error) => {
       if (isReported) return;
       isReported = true;
-      const error = "error" in end ? end.error : undefined;
-      this.report(eventType, {
+      const payload = defined({
         ...subject,
-        outcome: end.outcome,
+        outcome,
         duration_ms: Math.max(0, Math.round(this.clock.elapsedMs() - startedAt)),
-        ...end.fields,
-        ...(error !== undefined && { error: describeError(error, this.limits.maxReportTextBytes) }),
+        ...fields,
+        error: error === undefined ? undefined : describeError(error, this.limits.maxReportTextBytes),
       });
+      try {
+        this.client.notify(eventType, payload, this.options.fields());
+      } catch (cause) {
+        const failure = HarnessError.isInstance(cause)
+          ? cause
+          : new HarnessError("report_failed", `${eventType} could not be sent`, { cause });
+        callSafely(() => this.options.onError?.(failure, { eventType }));
+      }
     };
   }
 }

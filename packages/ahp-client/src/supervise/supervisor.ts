@@ -1,36 +1,17 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { randomId } from "@harnesskit/wire";
-import { allowCall } from "./allow-call.ts";
-import { type ConfirmRequest, confirm } from "./confirm.ts";
+import { confirm } from "./confirm.ts";
 import { allowModelCall, type ModelRequest } from "./model-request.ts";
-import { isIterator, reportedIterator } from "./reported-iterator.ts";
+import { runTool, type ToolRun } from "./run-tool.ts";
 import { Supervision } from "./supervision.ts";
 import { SupervisionError } from "./supervision-error.ts";
 import type { EscalationAnswer, SupervisingClient, SupervisionOptions } from "./supervision-options.ts";
-import { validateWith } from "./validation.ts";
-
-/** One call of a tool. */
-export interface ToolRun<T> {
-  readonly name: string;
-  /** The call's id, where the framework has one. @default random */
-  readonly callId?: string;
-  /** JSON, except for Dates. */
-  readonly input: unknown;
-  /** A Standard Schema (zod, Valibot …) or a JSON Schema: arguments that the harness changes are read with it. @default they are taken as they are */
-  readonly schema?: object | undefined;
-  /** Whether a person must approve these arguments. @default no */
-  readonly needsApproval?: boolean | ((input: unknown) => boolean | PromiseLike<boolean>);
-  readonly signal?: AbortSignal | undefined;
-  /** Runs the tool with what was judged. */
-  readonly run: (input: unknown) => T | PromiseLike<T>;
-}
 
 /** One request of a model. */
 export interface ModelRun<T> extends ModelRequest {
   /** Sends what was judged: `messages`, or what the harness wants in their place. */
   readonly call: (messages: readonly JsonValue[]) => T | PromiseLike<T>;
   /** What is reported of the answer. @default nothing but its outcome and duration */
-  readonly summarise?: (answer: T) => JsonObject;
+  readonly summarise?: ((answer: T) => JsonObject) | undefined;
 }
 
 /** A question to a person. */
@@ -39,7 +20,7 @@ export interface Question {
   readonly message: string;
   /** Why it is asked. */
   readonly reason: string;
-  readonly toolName?: string;
+  readonly toolName?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,8 +28,8 @@ export interface Question {
 export interface Supervisor {
   /**
    * Runs a tool only if the harness allows it, with the arguments that were judged (AHP 2.4, `pre_action`), and reports how it went
-   * (`post_action`). Rejects with a `SupervisionError` where it does not run, and with what the tool rejects with. A generator that the tool
-   * returns is one output; it runs as it is read, so it is reported when it ends.
+   * (`post_action`). Rejects with a `SupervisionError` where it does not run, and with what the tool rejects with. An async generator that
+   * the tool returns is one output; it runs as it is read, so it is reported when it ends.
    */
   runTool<T>(call: ToolRun<T>): Promise<T>;
   /**
@@ -70,51 +51,26 @@ export interface Supervisor {
 export const createSupervisor = (client: SupervisingClient, options: SupervisionOptions = {}): Supervisor => {
   const supervision = new Supervision(client, options);
   return {
-    async runTool<T>(call: ToolRun<T>): Promise<T> {
-      const { name, callId = randomId("call"), input, schema, needsApproval: needs, signal, run } = call;
-      const allowed = await allowCall(supervision, {
-        ...{ toolName: name, toolCallId: callId, input, signal },
-        validate: schema === undefined ? async (value) => ({ value }) : validateWith(schema),
-        needsApproval: typeof needs === "function" ? needs : needs === true ? () => true : undefined,
-      });
-      let output: T;
-      try {
-        output = await run(allowed.input);
-      } catch (error) {
-        allowed.failed(error);
-        throw error;
-      }
-      if (isIterator(output)) return reportedIterator(output, allowed);
-      allowed.succeeded(output);
-      return output;
-    },
-    async callModel<T>(given: ModelRun<T>): Promise<T> {
+    runTool: (call) => runTool(supervision, call),
+    async callModel(given) {
       const { messages, report } = await allowModelCall(supervision, given);
       try {
         const answer = await given.call(messages);
-        report({ outcome: "success", fields: given.summarise?.(answer) ?? {} });
+        report("success", given.summarise?.(answer));
         return answer;
       } catch (error) {
-        report({ outcome: given.signal?.aborted ? "cancelled" : "error", error });
+        report(given.signal?.aborted ? "cancelled" : "error", {}, error);
         throw error;
       }
     },
-    async ask({ message, reason, toolName, signal }) {
-      const request: ConfirmRequest = {
-        eventType: "pre_action",
-        confirmationType: "user_confirm",
-        reason,
-        message,
-        payload: {},
-        toolName,
-      };
+    async ask({ signal, ...question }) {
+      const kind = { eventType: "pre_action", confirmationType: "user_confirm" } as const;
       try {
-        await confirm(supervision, request, signal);
+        await confirm(supervision, { ...kind, ...question, payload: {} }, signal);
         return { approved: true };
       } catch (error) {
-        if (SupervisionError.isInstance(error) && error.code === "refused")
-          return { approved: false, reason: error.reason };
-        throw error;
+        if (!SupervisionError.isInstance(error) || error.code !== "refused") throw error;
+        return { approved: false, reason: error.reason };
       }
     },
   };

@@ -2,9 +2,6 @@ import * as z from "zod";
 
 export type Validation = { readonly value: unknown } | { readonly problem: string };
 
-/** Reads a value as a schema does: what it returns may differ from what it took. */
-export type Validate = (value: unknown) => Promise<Validation>;
-
 /** Why a schema did not take a value. */
 export const mismatchOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : "it does not match the schema";
@@ -16,28 +13,25 @@ export const checkJsonSchema = (jsonSchema: object, value: unknown): Validation 
 };
 
 export interface StandardSchema {
-  readonly "~standard": {
-    validate(value: unknown): unknown;
-  };
+  readonly "~standard": { validate(value: unknown): unknown };
 }
 
 const isStandard = (schema: object): schema is StandardSchema => "~standard" in schema;
 
-/** Checks with a Standard Schema (zod, Valibot, ArkType) or a JSON Schema. A schema that cannot be checked accepts nothing. */
-export const validateWith =
-  (schema: object): Validate =>
-  async (value) => {
-    try {
-      if (!isStandard(schema)) return checkJsonSchema(schema, value);
-      const result = (await schema["~standard"].validate(value)) as {
-        readonly issues?: readonly { readonly message: string }[];
-        readonly value?: unknown;
-      };
-      const [issue] = result.issues ?? [];
-      return result.issues === undefined
-        ? { value: result.value }
-        : { problem: issue?.message ?? mismatchOf(undefined) };
-    } catch (thrown) {
-      return { problem: mismatchOf(thrown) };
-    }
-  };
+/**
+ * Reads a value with a Standard Schema (zod, Valibot, ArkType) or a JSON Schema: what it returns may differ from what it took. A schema that
+ * cannot be checked accepts nothing.
+ */
+export const validateWith = async (schema: object, value: unknown): Promise<Validation> => {
+  try {
+    if (!isStandard(schema)) return checkJsonSchema(schema, value);
+    const result = (await schema["~standard"].validate(value)) as {
+      readonly issues?: readonly { readonly message: string }[];
+      readonly value?: unknown;
+    };
+    if (result.issues === undefined) return { value: result.value };
+    return { problem: result.issues[0]?.message ?? mismatchOf(undefined) };
+  } catch (thrown) {
+    return { problem: mismatchOf(thrown) };
+  }
+};

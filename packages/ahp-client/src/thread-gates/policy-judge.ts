@@ -5,7 +5,7 @@ import { defined, isObject } from "@harnesskit/wire/json";
 import type { AhpClient } from "../client-options.ts";
 import type { FailureCode } from "../errors.ts";
 import { hasExpired, humanAnswerOf } from "../human-answer.ts";
-import { describeLeftover, readModification } from "../modification.ts";
+import { type ChangeableField, describeLeftover, readModification } from "../modification.ts";
 import type {
   ThreadCall,
   ThreadJudgement,
@@ -32,15 +32,13 @@ interface Question {
   readonly subject: "call" | "prompt";
   readonly payload: JsonObject;
   /** The part of the payload that a decision may change. */
-  readonly changeable: "arguments" | "prompt";
+  readonly changeable: ChangeableField;
   readonly sessionId: string;
   readonly metadata: JsonObject;
   readonly signal: AbortSignal;
 }
 
-type Answer =
-  | { readonly decision: Exclude<Decision, { decision: "defer" }> }
-  | { readonly code: string; readonly reason: string };
+type Refusal = { readonly code: string; readonly reason: string };
 
 /** How often one action may be deferred, and for how long in all. */
 const maxDeferrals = 3;
@@ -75,16 +73,15 @@ export class PolicyJudge {
 
   judgeCall(call: ThreadCall, signal: AbortSignal): Promise<ThreadVerdict<{ readonly input: JsonObject }>> {
     const question: Question = {
-      eventType: "pre_action",
-      subject: "call",
-      payload: { ...toolCallPayload(call), arguments: call.input },
-      changeable: "arguments",
-      sessionId: call.threadId,
-      metadata: {
-        ...this.#options.metadataOf(call),
-        ...(call.preview !== undefined && { preview: call.preview }),
+      ...{
+        eventType: "pre_action",
+        subject: "call",
+        changeable: "arguments",
+        sessionId: call.threadId,
+        signal,
       },
-      signal,
+      payload: { ...toolCallPayload(call), arguments: call.input },
+      metadata: defined({ ...this.#options.metadataOf(call), preview: call.preview }),
     };
     return this.#judge(question, (wanted) => {
       if (!isObject(wanted)) return "arguments is not an object";
@@ -102,16 +99,13 @@ export class PolicyJudge {
     const { threadId, turnId, directory, agent, model, content, text } = prompt;
     const files = content.flatMap((part) => (part.type === "file" ? [part.path ?? part.uri ?? ""] : []));
     const question: Question = {
-      eventType: "pre_prompt",
-      subject: "prompt",
+      ...{ eventType: "pre_prompt", subject: "prompt", changeable: "prompt", sessionId: threadId, signal },
       payload: defined({
         prompt: text,
         files: files.length > 0 ? files : undefined,
         model: model ? `${model.providerID}:${model.modelID}` : undefined,
         ...further,
       }),
-      changeable: "prompt",
-      sessionId: threadId,
       metadata: {
         workspace: directory,
         thread_id: threadId,
@@ -119,7 +113,6 @@ export class PolicyJudge {
         prompt_id: promptIdOf(prompt),
         agent,
       },
-      signal,
     };
     return this.#judge(question, (wanted) => {
       if (typeof wanted !== "string") return "prompt is not a string";
@@ -132,55 +125,49 @@ export class PolicyJudge {
     question: Question,
     toChange: (wanted: JsonValue | undefined) => Change | string | undefined,
   ): Promise<ThreadVerdict<Change>> {
-    const answer = await this.#ask(question);
-    if ("code" in answer) {
-      const { code, reason } = answer;
-      return { verdict: "block", code, reason, judgement: { by: this.#by, reason } };
+    const { payload, changeable, subject } = question;
+    const decision = await this.#ask(question);
+    if ("code" in decision) {
+      return { verdict: "block", ...decision, judgement: { by: this.#by, reason: decision.reason } };
     }
-    const { decision } = answer;
     const judgement = this.#explain(decision);
+    const block = (code: string, reason: string) => ({ verdict: "block", code, reason, judgement }) as const;
     if (decision.decision === "escalate") {
       return { verdict: "ask", reason: safeReason(decision.reason), judgement };
     }
     const human = humanAnswerOf(decision);
     if (human?.status === "rejected") {
-      const { subject, changeable } = question;
       const note = human.note === undefined ? "." : `: ${safeReason(human.note)}`;
       const reason = `This ${subject} was rejected by ${displayText(human.by, { maxLength: 200 })}${note}`;
       const code = changeable === "arguments" ? "tool.rejected" : "prompt.rejected";
-      return { verdict: "block", isRejection: true, reason, code, judgement, human };
+      return { ...block(code, reason), isRejection: true, human };
     }
     if (hasExpired(decision)) {
-      const reason = `This ${question.subject} was not approved in time.`;
-      return { verdict: "block", isRejection: true, reason, code: "approval.expired", judgement };
+      return { ...block("approval.expired", `This ${subject} was not approved in time.`), isRejection: true };
     }
-    if (decision.decision === "block") {
-      return { verdict: "block", reason: safeReason(decision.reason), code: "policy.blocked", judgement };
-    }
-    const answered = human === undefined ? {} : { human };
-    if (decision.modified_payload === undefined) return { verdict: "allow", judgement, ...answered };
-    const { payload, changeable, subject } = question;
-    const read = readModification(payload, decision.modified_payload, changeable);
-    const change = "leftover" in read ? describeLeftover(read.leftover, changeable) : toChange(read.wanted);
-    if (change === undefined) return { verdict: "allow", judgement, ...answered };
+    if (decision.decision === "block") return block("policy.blocked", safeReason(decision.reason));
+    const { modified_payload: modified } = decision;
+    const read = modified === undefined ? undefined : readModification(payload, modified, changeable);
+    const change =
+      read && ("leftover" in read ? describeLeftover(read.leftover, changeable) : toChange(read.wanted));
+    if (change === undefined) return { verdict: "allow", judgement, human };
     if (typeof change === "object") return { verdict: "modify", ...change, judgement };
     // A change that cannot be applied whole is not applied at all.
-    const reason = safeReason(`The policy's change of this ${subject} cannot be applied whole: ${change}.`);
-    return { verdict: "block", reason, code: "policy.invalid_change", judgement };
+    const reason = `The policy's change of this ${subject} cannot be applied whole: ${change}.`;
+    return block("policy.invalid_change", safeReason(reason));
   }
 
   /** Asks until the harness has decided, and waits as long as it says, within limits. Never rejects. */
-  async #ask(question: Question): Promise<Answer> {
+  async #ask(question: Question): Promise<Exclude<Decision, { decision: "defer" }> | Refusal> {
     const { eventType, payload, sessionId, signal } = question;
     const { client, clock, contextOf, waitMs: patienceMs } = this.#options;
-    const metadata = { ...question.metadata, ...(patienceMs !== undefined && { wait_ms: patienceMs }) };
+    const metadata = defined({ ...question.metadata, wait_ms: patienceMs });
     const subject = `this ${question.subject}`;
     let deferredMs = 0;
     for (let deferrals = 0; ; deferrals++) {
       let verdict: Awaited<ReturnType<AhpClient["decide"]>>;
       try {
-        const context = contextOf(sessionId);
-        const fields = { session_id: sessionId, metadata, signal, context };
+        const fields = { session_id: sessionId, metadata, signal, context: contextOf(sessionId) };
         verdict = await client.decide(eventType, payload, fields);
       } catch (error) {
         return undecided("unsendable", describeError(error), subject);
@@ -190,7 +177,7 @@ export class PolicyJudge {
         return undecided(verdict.code, why, subject);
       }
       const decision = verdict.decision as Decision;
-      if (decision.decision !== "defer") return { decision };
+      if (decision.decision !== "defer") return decision;
       const { retry_after_ms: waitMs, reason } = decision;
       deferredMs += Math.max(0, waitMs);
       const isTooLong = deferrals === maxDeferrals || deferredMs > maxDeferMs;
@@ -213,16 +200,12 @@ export class PolicyJudge {
     this.#name = displayOrUndefined(policy.name, 100) ?? this.#name;
     const reason = displayOrUndefined("reason" in decision ? decision.reason : policy.why, 500);
     const rule = displayOrUndefined(policy.rule, 100) ?? (reason && namedRule.exec(reason)?.[1]);
-    return {
-      by: this.#by,
-      rule,
-      reason,
-    };
+    return { by: this.#by, rule, reason };
   }
 }
 
 /** Why the harness did not decide, in the codes of a thread server. */
-const undecided = (failure: FailureCode, why: string, subject: string) => {
+const undecided = (failure: FailureCode, why: string, subject: string): Refusal => {
   const outcome = `so it did not happen: ${why}`;
   switch (failure) {
     case "timeout":

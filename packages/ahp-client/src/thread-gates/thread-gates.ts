@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type Clock, callSafely, systemClock } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import type { AhpClient } from "../client-options.ts";
 import { checkThreadGatesOptions } from "../option-names.ts";
 import { cancelledCode, PolicyJudge, promptIdOf, toolCallPayload } from "./policy-judge.ts";
@@ -83,11 +84,11 @@ const outcomes: Readonly<Record<ThreadCallOutcome["status"], string>> = {
   unknown: "unknown",
 };
 
-const clip = (text: string): string =>
-  text.length <= maxReportLength ? text : `${text.slice(0, maxReportLength)}…`;
-
-const stringifyResult = (value: JsonValue): string =>
-  typeof value === "string" ? value : JSON.stringify(value);
+const clip = (value: JsonValue | undefined): string | undefined => {
+  if (value === undefined) return undefined;
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text.length <= maxReportLength ? text : `${text.slice(0, maxReportLength)}…`;
+};
 
 /**
  * Lets a harness of the Agent Harness Protocol supervise a thread server: it judges prompts (`pre_prompt`) and calls
@@ -111,20 +112,20 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
       onError?.(error);
     }
   };
-  const name = () => policyName?.() ?? "of an unknown harness";
   const onIdle = (sessionId: string, durationMs: number): void => {
     const payload = { idle_duration_ms: durationMs, idle_reason: "no turn runs" };
     // There is no work for the background: the answer changes nothing.
     client.decide("idle", payload, { session_id: sessionId }).catch((error: unknown) => onError?.(error));
   };
   const reports = new TurnReports({ send, onIdle, clock });
-  const contextOf = (threadId: string) => reports.contextOf(threadId);
-  const judge = new PolicyJudge({ client, name, metadataOf, contextOf, waitMs, clock });
+  const judge = new PolicyJudge({
+    ...{ client, metadataOf, waitMs, clock },
+    name: () => policyName?.() ?? "of an unknown harness",
+    contextOf: (threadId) => reports.contextOf(threadId),
+  });
   /** A prompt that was given up before it was decided is reported, so that a question to a human about it is withdrawn. */
-  const settled = <Verdict extends ThreadVerdict<object>>(
-    prompt: ThreadPrompt,
-    verdict: Verdict,
-  ): Verdict => {
+  const judgePrompt = async (prompt: ThreadPrompt, signal: AbortSignal, further?: JsonObject) => {
+    const verdict = await judge.judgePrompt(prompt, signal, further);
     if (verdict.verdict !== "block" || verdict.code !== cancelledCode) return verdict;
     const { threadId, turnId, directory } = prompt;
     send("post_action", {
@@ -149,24 +150,15 @@ export const createThreadGates = (options: ThreadGatesOptions): ThreadGates => {
       after(call, outcome) {
         reports.callEnded(call, outcome);
         const { status, output, error, code } = outcome;
-        const payload: JsonObject = {
-          ...toolCallPayload(call),
-          outcome: outcomes[status],
-          status,
-          ...(output !== undefined && { result: clip(stringifyResult(output)) }),
-          ...(error !== undefined && { error: clip(error) }),
-          ...(code !== undefined && { code }),
-        };
+        const said = { outcome: outcomes[status], status, result: clip(output), error: clip(error), code };
+        const payload: JsonObject = defined({ ...toolCallPayload(call), ...said });
         send("post_action", { session: call.threadId, payload, metadata: metadataOf(call) });
       },
     },
     promptGate: {
-      before: async (prompt, { signal }) => settled(prompt, await judge.judgePrompt(prompt, signal)),
-      async request(request, { signal }) {
-        const { step, added } = request;
-        const said = added === undefined ? {} : { added: clip(stringifyResult(added)) };
-        return settled(request, await judge.judgePrompt(request, signal, { step, ...said }));
-      },
+      before: (prompt, { signal }) => judgePrompt(prompt, signal),
+      request: (request, { signal }) =>
+        judgePrompt(request, signal, defined({ step: request.step, added: clip(request.added) })),
     },
     observer: reports,
     end: () => reports.end(),

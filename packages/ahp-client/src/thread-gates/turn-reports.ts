@@ -1,19 +1,18 @@
-import type { EventContext, NotificationEventType, VerificationStatus } from "@harnesskit/protocol/ahp";
+import type {
+  EventContext,
+  NotificationEventType,
+  TaskStatus,
+  VerificationStatus,
+} from "@harnesskit/protocol/ahp";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
-import type { Usage } from "@harnesskit/protocol/threads";
-import { BoundedMap, type Clock } from "@harnesskit/wire";
+import { BoundedMap, type Clock, displayText } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import { createRunReporter, type RunReporter } from "../reporters/run-reporter.ts";
-import type { VerificationReporter } from "../reporters/verification-reporter.ts";
-import { CallTasks } from "./call-tasks.ts";
+import { RunReport } from "./run-report.ts";
 import type { ThreadCall, ThreadCallOutcome, ThreadTurn, ThreadTurnEnd } from "./thread-types.ts";
 
 /** The start of a command that only runs a project's own tests or checks. It decides only how the command is reported. */
 const testCommand =
   /^(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:test|check|lint|typecheck)\b|^(?:npx\s+)?(?:vitest|jest|mocha|tsc)\b|^node\s+--test\b|^(?:python3?\s+-m\s+)?(?:pytest|unittest)\b|^cargo\s+(?:test|clippy|check)\b|^go\s+(?:test|vet)\b|^make\s+(?:test|check)\b|^(?:mvn|gradle|\.\/gradlew)\s+(?:test|check|verify)\b|^dotnet\s+test\b|^(?:bundle\s+exec\s+)?rspec\b|^mix\s+test\b/;
-
-const isTestCommand = (command: unknown): command is string =>
-  typeof command === "string" && testCommand.test(command.trimStart());
 
 /** Sends a report about a thread to the harness; never throws. */
 export type SendReport = (
@@ -30,24 +29,20 @@ export interface TurnReportsOptions {
 
 /** Threads that are open sessions of the harness; of more, the one used longest ago ends. */
 const maxSessions = 256;
-/** Tasks of a run's list: each report sends all of it. */
-const maxTasks = 100;
-/** A state of a task that lasts less may be left out. */
-const taskDelayMs = 250;
 /** Characters of a message that a report has. */
 const maxTextLength = 16_384;
-
-interface Verifying {
-  readonly callId: string;
-  readonly checkId: string;
-  readonly verification: VerificationReporter;
-}
+/** Characters of a task's error. */
+const maxErrorLength = 500;
+const maxTitleLength = 120;
+/** How long no turn has run before the harness is asked whether there is work in the background. */
+const idleAfterMs = 60_000;
 
 interface Run {
-  readonly reporter: RunReporter;
-  readonly tasks: CallTasks;
-  readonly metadata: JsonObject;
-  verifying?: Verifying | undefined;
+  readonly report: RunReport;
+  /** The call that runs the project's tests. */
+  verifying?: { readonly callId: string; readonly command: string } | undefined;
+  /** Calls that have not ended. */
+  readonly open: Set<string>;
 }
 
 /** What is counted of a thread while it is an open session. */
@@ -59,46 +54,34 @@ interface Session {
   tokens: number;
 }
 
-/** How long no turn has run before the harness is asked whether there is work in the background. */
-const idleAfterMs = 60_000;
-
 const endings = { completed: "completed", cancelled: "cancelled", error: "failed" } as const;
 
-/** As `post_response` of a model has it. */
-const toReported = (usage: Usage): JsonObject =>
-  defined({
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cache_read_tokens: usage.cacheReadTokens,
-    cache_write_tokens: usage.cacheWriteTokens,
-    model: usage.modelId,
-  });
-
-const toVerification = ({ status }: ThreadCallOutcome): VerificationStatus => {
-  switch (status) {
-    case "succeeded":
-      return "passed";
-    case "failed":
-      return "failed";
-    case "unknown":
-      return "needs_review";
-    default:
-      return "skipped";
-  }
+/** What an outcome is as the end of a task, and of a verification. */
+const outcomes: Readonly<Record<ThreadCallOutcome["status"], readonly [TaskStatus, VerificationStatus]>> = {
+  succeeded: ["completed", "passed"],
+  failed: ["failed", "failed"],
+  rejected: ["skipped", "skipped"],
+  blocked: ["skipped", "skipped"],
+  cancelled: ["cancelled", "skipped"],
+  // It is unknown whether it ran, so it is not done.
+  unknown: ["failed", "needs_review"],
 };
 
+/** The tool and its file. A command is only in the gate's event: harnesses keep titles on disk. */
+const taskTitle = ({ tool, input: { path } }: ThreadCall): string =>
+  displayText(typeof path === "string" ? `${tool.name} ${path}` : tool.name, { maxLength: maxTitleLength });
+
 /**
- * Reports where turns stand: each thread is a session, each turn a run, each tool call a task, each run of the tests a
- * verification.
+ * Reports threads as sessions, turns as runs, and their calls as tasks: pending when the agent has proposed one, in progress when it runs,
+ * then as it ended. A command that runs the project's tests is a verification.
  */
 export class TurnReports {
   readonly #options: TurnReportsOptions;
-  /** In the order of their last use. */
+  readonly #runs = new Map<string, Run>();
   readonly #sessions = new BoundedMap<string, Session>({
     maxSize: maxSessions,
     onDrop: (threadId, { directory }) => this.#endSession(threadId, directory),
   });
-  readonly #runs = new Map<string, Run>();
   #cancelIdle = () => {};
 
   constructor(options: TurnReportsOptions) {
@@ -109,41 +92,30 @@ export class TurnReports {
   contextOf(threadId: string): EventContext | undefined {
     const session = this.#sessions.get(threadId);
     if (session === undefined) return undefined;
-    const { actions, tokens, errors, startedMs } = session;
-    const duration = Math.max(0, Math.round(this.#options.clock.now() - startedMs));
-    return {
-      session_stats: {
-        total_actions: actions,
-        total_tokens: tokens,
-        duration_ms: duration,
-        error_count: errors,
-      },
-    };
+    const { actions: total_actions, tokens: total_tokens, errors: error_count, startedMs } = session;
+    const duration_ms = Math.max(0, Math.round(this.#options.clock.now() - startedMs));
+    return { session_stats: { total_actions, total_tokens, duration_ms, error_count } };
   }
 
   turnStarted({ threadId, turnId, directory, agent, isResumed }: ThreadTurn): void {
     this.#cancelIdle();
     this.#use(threadId, directory);
-    const client = {
-      sessionId: threadId,
-      notify: (type: NotificationEventType, payload: unknown) => {
-        this.#options.send(type, { session: threadId, payload: payload as JsonObject });
-        return { decision: { decision: "allow" }, accepted: true } as const;
-      },
-    };
-    const { clock } = this.#options;
+    const { clock, send } = this.#options;
     const metadata = defined({
       thread_id: threadId,
       agent,
       workspace: directory,
       resumed: isResumed || undefined,
     });
-    const reporter = createRunReporter(client, { runId: turnId, clock, metadata, maxTasks, taskDelayMs });
-    this.#runs.set(turnId, { reporter, metadata, tasks: new CallTasks(reporter.tasks) });
+    const report = new RunReport({
+      ...{ runId: turnId, sessionId: threadId, metadata, clock },
+      send: (type, payload) => send(type, { session: threadId, payload }),
+    });
+    this.#runs.set(turnId, { report, open: new Set() });
   }
 
   agentStarted({ turnId }: ThreadTurn): void {
-    this.#runs.get(turnId)?.reporter.set("executing");
+    this.#runs.get(turnId)?.report.set("executing");
   }
 
   responded(
@@ -158,46 +130,54 @@ export class TurnReports {
     });
   }
 
-  /** The agent wants to make a call, which is judged now. */
+  /** The agent wants to make a call, which is judged now, perhaps again. */
   callProposed(call: ThreadCall): void {
-    this.#runs.get(call.turnId)?.tasks.proposed(call);
+    const run = this.#runs.get(call.turnId);
+    if (!run || run.open.has(call.itemId)) return;
+    run.open.add(call.itemId);
+    run.report.setTask(call.itemId, "pending", {
+      title: taskTitle(call),
+      metadata: { tool: call.tool.name },
+    });
   }
 
-  callStarted(call: ThreadCall): void {
-    const { turnId, itemId, tool, input } = call;
+  callStarted({ turnId, itemId, tool, input: { command } }: ThreadCall): void {
     const run = this.#runs.get(turnId);
-    run?.tasks.started(call);
-    const { command } = input;
-    if (tool.name !== "bash" || !run || run.verifying || !isTestCommand(command)) return;
+    if (!run) return;
+    const { report } = run;
+    if (run.open.has(itemId) && report.statusOfTask(itemId) === "pending")
+      report.setTask(itemId, "in_progress");
+    const isTest =
+      tool.name === "bash" && typeof command === "string" && testCommand.test(command.trimStart());
+    if (!isTest || run.verifying) return;
     // A call of an earlier server runs before its agent goes on.
-    if (run.reporter.status === "created") run.reporter.set("executing");
-    run.reporter.set("verifying");
-    const verification = run.reporter.verification();
-    const checkId = verification.addCheck({ subject: "the project's own checks", command });
-    verification.set("running");
-    verification.setCheck(checkId, "running");
-    run.verifying = { callId: itemId, checkId, verification };
+    if (report.status === "created") report.set("executing");
+    report.set("verifying");
+    report.setVerification("running", command);
+    run.verifying = { callId: itemId, command };
   }
 
-  /** A call has ended. */
-  callEnded(call: ThreadCall, outcome: ThreadCallOutcome): void {
-    const { threadId, turnId, itemId } = call;
+  callEnded({ threadId, turnId, itemId }: ThreadCall, { status, error }: ThreadCallOutcome): void {
     const session = this.#sessions.get(threadId);
     if (session) {
       session.actions++;
-      if (outcome.status === "failed") session.errors++;
+      if (status === "failed") session.errors++;
     }
     const run = this.#runs.get(turnId);
-    run?.tasks.ended(call, outcome);
-    if (run?.verifying?.callId !== itemId) return;
-    this.#verified(run, toVerification(outcome), outcome.error);
-    run.reporter.set("executing");
+    if (!run) return;
+    const [task, verification] = outcomes[status];
+    if (run.open.delete(itemId)) {
+      run.report.setTask(itemId, task, { error: error?.slice(0, maxErrorLength) });
+    }
+    if (run.verifying?.callId !== itemId) return;
+    this.#verified(run, verification, error);
+    run.report.set("executing");
   }
 
   turnEnded({ threadId, turnId }: ThreadTurn, { status, error, code, usage }: ThreadTurnEnd): void {
     const run = this.#runs.get(turnId);
-    this.#runs.delete(turnId);
     if (!run) return;
+    this.#runs.delete(turnId);
     const session = this.#sessions.get(threadId);
     if (session) {
       session.tokens += usage?.totalTokens ?? 0;
@@ -207,47 +187,54 @@ export class TurnReports {
     if (this.#runs.size === 0)
       this.#cancelIdle = clock.after(idleAfterMs, () => onIdle(threadId, idleAfterMs));
     this.#verified(run, "skipped", error);
-    run.tasks.end();
-    const { reporter } = run;
+    for (const itemId of run.open) run.report.setTask(itemId, "cancelled");
     const ending = endings[status];
-    if (ending === "completed" && reporter.status === "created") reporter.set("executing");
-    const said = defined({ code, usage: usage && toReported(usage) });
-    reporter.set(ending, { error, metadata: { ...run.metadata, ...said } });
+    if (ending === "completed" && run.report.status === "created") run.report.set("executing");
+    // As `post_response` of a model has it.
+    const tokens = usage && {
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      cache_read_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+      model: usage.modelId,
+    };
+    run.report.set(ending, error, defined({ code, usage: tokens && defined(tokens) }));
   }
 
   /** Ends all sessions. */
   end(): void {
     this.#cancelIdle();
-    for (const { reporter } of this.#runs.values()) reporter.tasks.flush();
+    for (const { report } of this.#runs.values()) report.flush();
     for (const [threadId, { directory }] of this.#sessions) this.#endSession(threadId, directory);
     this.#sessions.clear();
   }
 
   #verified(run: Run, status: VerificationStatus, message: string | undefined): void {
-    if (!run.verifying) return;
-    const { verification, checkId } = run.verifying;
+    if (run.verifying) run.report.setVerification(status, run.verifying.command, message);
     run.verifying = undefined;
-    verification.setCheck(checkId, status, message === undefined ? {} : { message });
-    verification.set(status);
   }
 
   #use(threadId: string, directory: string): void {
     const known = this.#sessions.touch(threadId);
-    if (known === undefined) {
-      this.#options.send("session_start", {
-        session: threadId,
-        payload: { workspace: directory },
-        metadata: { workspace: directory, thread_id: threadId },
-      });
-    }
+    if (known !== undefined) return;
+    this.#sendOfSession("session_start", threadId, directory, { workspace: directory });
     const startedMs = this.#options.clock.now();
-    this.#sessions.set(threadId, known ?? { directory, startedMs, actions: 0, errors: 0, tokens: 0 });
+    this.#sessions.set(threadId, { directory, startedMs, actions: 0, errors: 0, tokens: 0 });
   }
 
   #endSession(threadId: string, directory: string): void {
-    this.#options.send("session_end", {
+    this.#sendOfSession("session_end", threadId, directory, { reason: "the server has no more use for it" });
+  }
+
+  #sendOfSession(
+    type: NotificationEventType,
+    threadId: string,
+    directory: string,
+    payload: JsonObject,
+  ): void {
+    this.#options.send(type, {
       session: threadId,
-      payload: { reason: "the server has no more use for it" },
+      payload,
       metadata: { workspace: directory, thread_id: threadId },
     });
   }

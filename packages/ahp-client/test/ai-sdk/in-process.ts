@@ -60,7 +60,8 @@ export const startHarness = async (
     sessionId: "sess-abc",
     agentId: "agent-xyz",
     ...options.client,
-    channel: pair.client,
+    transport: { connect: async () => pair.client },
+    reconnect: false,
   } as AhpClientOptions);
   await client.connect();
   onTestFinished(async () => {

@@ -1,10 +1,9 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { type dynamicTool, generateText, tool } from "ai";
-import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
 import { superviseModel, superviseTools } from "../../src/ai-sdk/index.ts";
-import { leftoverOf, SupervisionError } from "../../src/index.ts";
+import { SupervisionError } from "../../src/index.ts";
 import { startHarness } from "./in-process.ts";
 import { rejection, scripted } from "./models.ts";
 
@@ -38,44 +37,8 @@ const callWith = async (modified: JsonValue, inputSchema: z.ZodType = lenient) =
   }
   await client.close();
   await server.close();
-  return { runs, error, first };
+  return { runs, error };
 };
-
-/** A change of a tool call of any kind: of what can be changed, of what cannot, of what is not there, at any depth. */
-const anyChange = fc.oneof(
-  fc.jsonValue({ maxDepth: 2 }),
-  fc.record(
-    {
-      arguments: fc.oneof(
-        fc.record(
-          {
-            command: fc.oneof(fc.constant("ls"), fc.string(), fc.integer()),
-            times: fc.oneof(fc.constantFrom(1, 2, "2"), fc.boolean()),
-            env: fc.oneof(
-              fc.record({ PATH: fc.constantFrom("/bin", " /bin") }),
-              fc.record({ HOME: fc.string() }),
-              fc.constant(null),
-            ),
-            cwd: fc.string(),
-          },
-          { requiredKeys: ["command"] },
-        ),
-        fc.jsonValue({ maxDepth: 1 }),
-      ),
-      tool_name: fc.constantFrom("bash", "rm", null),
-      action_type: fc.constantFrom("tool_call", "other"),
-      tool_call_id: fc.constantFrom("c1", "c2"),
-      command: fc.string(),
-      session_id: fc.constantFrom("sess-abc", null),
-    },
-    { requiredKeys: [] },
-  ),
-) as fc.Arbitrary<JsonValue>;
-
-const argumentsIn = (modified: JsonValue): JsonValue | undefined =>
-  typeof modified === "object" && modified !== null && !Array.isArray(modified)
-    ? modified.arguments
-    : undefined;
 
 describe("a change of a tool call is applied whole or not at all", () => {
   it.each<[string, JsonObject, string]>([
@@ -86,13 +49,11 @@ describe("a change of a tool call is applied whole or not at all", () => {
     ],
     ["another tool", { tool_name: "rm", arguments: { command: "ls", times: 1 } }, "tool_name"],
     ["another call", { tool_call_id: "c2", arguments: { command: "pwd", times: 1 } }, "tool_call_id"],
-    ["another session", { session_id: "s", arguments: { command: "pwd", times: 1 } }, "session_id"],
     [
       "a key that the schema drops",
       { arguments: { command: "pwd", times: 1, cwd: "/tmp" } },
       "arguments.cwd",
     ],
-    ["a nested one", { arguments: { command: "pwd", times: 1, env: { HOME: "/" } } }, "arguments.env.HOME"],
     ["a key that the schema adds", { arguments: { command: "pwd" } }, "arguments.times"],
     ["a value that the schema converts", { arguments: { command: "pwd", times: "2" } }, "arguments.times"],
     ["a nested one", { arguments: { command: "pwd", times: 1, env: { PATH: " /b" } } }, "arguments.env.PATH"],
@@ -113,30 +74,6 @@ describe("a change of a tool call is applied whole or not at all", () => {
       arguments: { command: "pwd", times: 2, env: { PATH: "/bin" } },
     };
     expect((await callWith(whole)).runs).toEqual([whole.arguments]);
-  });
-
-  it("whatever it is", async () => {
-    await fc.assert(
-      fc.asyncProperty(anyChange, async (modified) => {
-        const { runs, error, first } = await callWith(modified);
-        if (runs.length > 0) {
-          expect(error).toBeUndefined();
-          expect(runs).toEqual([argumentsIn(modified)]);
-          return;
-        }
-        expect((error as SupervisionError).code).toBe("invalid_modification");
-        const sent = { action_type: "tool_call", tool_name: "bash", tool_call_id: "c1", arguments: first };
-        const wanted = argumentsIn(modified);
-        const parsed = lenient.safeParse(wanted);
-        const misplaced = leftoverOf(modified, wanted === undefined ? sent : { ...sent, arguments: wanted });
-        // What the schema refuses is refused in its words.
-        if (!misplaced && wanted !== undefined && !parsed.success) return;
-        const applied = parsed.success ? { ...sent, arguments: parsed.data as JsonValue } : sent;
-        const leftover = misplaced ?? leftoverOf(modified, applied);
-        expect((error as SupervisionError).reason).toContain(leftover?.path ?? "arguments");
-      }),
-      { numRuns: 60 },
-    );
   });
 });
 

@@ -179,49 +179,6 @@ describe("a tool of a call of no framework", () => {
       expect(outcomes(of("post_action"))).toEqual([expected]);
     },
   );
-
-  it("may return a generator without promises, which stays one", async () => {
-    const { supervisor, settled, of } = await start();
-    const run = function* () {
-      yield 1;
-      yield 2;
-    };
-    const output = await supervisor.runTool({ name: "numbers", input: {}, run });
-    expect([...output]).toEqual([1, 2]);
-    const failing = await supervisor.runTool({
-      ...{ name: "numbers", input: {} },
-      // biome-ignore lint/correctness/useYield: it fails before it gives anything.
-      *run(): Generator<number> {
-        throw new RangeError("no disk");
-      },
-    });
-    expect(() => failing.next()).toThrow(RangeError);
-    await settled();
-    expect(outcomes(of("post_action"))).toEqual([
-      ["success", "2"],
-      ["error", "no disk"],
-    ]);
-  });
-
-  it("is approved by a person where it needs that", async () => {
-    const { supervisor } = await start({
-      confirmation: () => ({ decision: "reject", reason: "not now" }),
-    });
-    const run = () => "ran";
-    await expect(
-      supervisor.runTool({ name: "deploy", input: {}, needsApproval: true, run }),
-    ).rejects.toMatchObject({ code: "refused", reason: "not now" });
-    expect(await supervisor.runTool({ name: "deploy", input: {}, needsApproval: () => false, run })).toBe(
-      "ran",
-    );
-  });
-
-  it("does not run once its caller gave it up", async () => {
-    const { supervisor } = await start();
-    await expect(
-      supervisor.runTool({ name: "x", input: {}, signal: AbortSignal.abort(), run: () => "ran" }),
-    ).rejects.toMatchObject({ code: "cancelled" });
-  });
 });
 
 describe("a tool of the OpenAI Agents SDK", () => {

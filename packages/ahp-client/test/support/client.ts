@@ -1,7 +1,7 @@
 import type { BlockingEventType, NotificationEventType } from "@harnesskit/protocol/ahp";
 import type { Clock } from "@harnesskit/wire";
 import { onTestFinished } from "vitest";
-import type { AhpCallOptions } from "../../src/client-options.ts";
+import type { AhpCallOptions, AhpErrorContext } from "../../src/client-options.ts";
 import {
   type AhpClient,
   type AhpClientOptions,
@@ -15,11 +15,22 @@ export { poll } from "./poll.ts";
 
 export const base = { framework: "test", version: "1.0.0" };
 
-type Settings = Partial<Omit<AhpClientOptions, "transport" | "channel" | "exchange">>;
+type Settings = Partial<Omit<AhpClientOptions, "transport" | "exchange">>;
+
+/** What `onError` reported: the errors by kind, and the notifications that were lost, each with the code of its failure. */
+export const watcher = () => {
+  const errors: { kind: AhpErrorContext["kind"]; code: string }[] = [];
+  const lost: { index: unknown; code: string }[] = [];
+  const onError: AhpClientOptions["onError"] = ({ code }, context) => {
+    errors.push({ kind: context.kind, code });
+    if (context.kind === "notification") lost.push({ index: (context.event.payload as any)?.index, code });
+  };
+  return { errors, lost, onError, dropped: () => errors.filter(({ kind }) => kind === "message").length };
+};
 
 /** A client of a fake harness, before its handshake; closed with the test. */
 export const clientOf = (harness: FakeHarness, options: Settings = {}): AhpClient => {
-  const client = createAhpClient({ ...base, transport: harness, ...options } as AhpClientOptions);
+  const client = createAhpClient({ ...base, transport: harness, ...options });
   onTestFinished(() => client.close());
   return client;
 };
@@ -30,9 +41,10 @@ export const connected = async (
   options: Settings & { clock?: Clock } = {},
 ) => {
   const harness = new FakeHarness(answer, options.clock);
-  const client = clientOf(harness, options);
+  const watched = watcher();
+  const client = clientOf(harness, { onError: watched.onError, ...options });
   await client.connect();
-  return { harness, client };
+  return { harness, client, ...watched };
 };
 
 /** What a promise was rejected with; "it was not" where it was not. */

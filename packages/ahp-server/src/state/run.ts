@@ -5,7 +5,6 @@ import type {
   Verification,
   VerificationStatus,
 } from "@harnesskit/protocol/ahp";
-import { toInstant } from "./instant.ts";
 import type { ContractRecord, RunRecord } from "./state-record.ts";
 
 /** What is known of a run: the newest snapshots of its durable contracts. Never changed; a change makes another one. */
@@ -32,6 +31,9 @@ export interface Reduced {
 
 const finished: ReadonlySet<unknown> = new Set<RunStatus>(["completed", "failed", "cancelled"]);
 const underWay: ReadonlySet<VerificationStatus> = new Set(["pending", "running"]);
+
+/** A time of RFC 3339 that its schema accepted. NaN for a leap second, which is older than nothing. */
+const toInstant = (time: string): number => Date.parse(time.toUpperCase());
 
 export const isFinished = ({ status }: Run): boolean => finished.has(status);
 

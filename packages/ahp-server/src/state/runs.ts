@@ -2,7 +2,7 @@ import { joinKey } from "@harnesskit/wire";
 import { jsonLength } from "@harnesskit/wire/json";
 import type { AhpServerLimits } from "../limits.ts";
 import { fromRunRecord, isFinished, type Reduced, type Run, reduceRun, toRunRecord } from "./run.ts";
-import type { ContractRecord, StateRecord } from "./state-record.ts";
+import type { ContractRecord } from "./state-record.ts";
 import type { StateStore } from "./state-store.ts";
 
 /** The durable contracts of all agents, reduced to their runs. */
@@ -57,7 +57,10 @@ export class Runs implements AhpState {
   /** Begins with what the store has kept. Throws what its `load` throws. */
   constructor(options: RunsOptions) {
     this.#options = options;
-    for (const record of options.store?.load() ?? []) this.restore(record);
+    for (const record of options.store?.load() ?? []) {
+      if (record.kind === "run") this.#place(record.owner, fromRunRecord(record));
+      else this.#reduce(record);
+    }
     this.#compactAbove = 2 * (this.#length + compactionSlack);
   }
 
@@ -91,16 +94,8 @@ export class Runs implements AhpState {
     return this.#options.store?.kept?.();
   }
 
-  /** Applies what was kept earlier, without keeping it. Gives the run that it is about. */
-  restore(record: StateRecord): Run {
-    if (record.kind !== "run") return this.#reduce(record).run;
-    const run = fromRunRecord(record);
-    this.#place(record.owner, run);
-    return run;
-  }
-
   /** Appends to the store. One that takes no more is compacted first, unless it has grown little since that was done. */
-  #keep(store: StateStore, record: StateRecord): void {
+  #keep(store: StateStore, record: ContractRecord): void {
     try {
       store.append(record);
     } catch (error) {

@@ -10,16 +10,6 @@ import {
 import type { RunRecord, StateRecord } from "../state/state-record.ts";
 import { type StateStore, StateStoreError } from "../state/state-store.ts";
 
-/** A store that a case may do anything with. `reopen` is called without closing the first store, as after the end of a process. */
-export type OpenedStateStore = OpenedStore<StateStore>;
-
-export interface StateStoreContractOptions {
-  /** The store's name; it begins each case's name. */
-  readonly name: string;
-  /** Opens an empty store for each case. */
-  readonly open: () => OpenedStateStore | Promise<OpenedStateStore>;
-}
-
 type Context = StoreContext<StateStore>;
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString();
@@ -150,7 +140,7 @@ const cases: readonly { readonly name: string; run(context: Context): void | Pro
 ];
 
 /** The next process finds what the ones before have taken and kept. */
-const kept = ({ store, reopen, dispose }: OpenedStateStore): OpenedStateStore => {
+const kept = ({ store, reopen, dispose }: OpenedStore<StateStore>): OpenedStore<StateStore> => {
   if (reopen === undefined) return { store, dispose };
   const all = [store];
   return {
@@ -164,8 +154,17 @@ const kept = ({ store, reopen, dispose }: OpenedStateStore): OpenedStateStore =>
   };
 };
 
-/** The cases that every {@link StateStore} passes. */
-export const stateStoreContract = ({ name, open }: StateStoreContractOptions): ContractCase[] =>
+/**
+ * The cases that every {@link StateStore} passes. `open` opens an empty store for each; its `reopen` is called without closing the first
+ * store, as after the end of a process. Each case's name begins with `name`.
+ */
+export const stateStoreContract = ({
+  name,
+  open,
+}: {
+  readonly name: string;
+  readonly open: () => OpenedStore<StateStore> | Promise<OpenedStore<StateStore>>;
+}): ContractCase[] =>
   cases.map((entry) => ({
     name: `${name}: ${entry.name}`,
     run: async () => runWithStore(kept(await open()), entry.run),

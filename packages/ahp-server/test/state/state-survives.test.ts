@@ -10,7 +10,7 @@ import { createDeferred } from "@harnesskit/wire";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
-import { replayRuns, type StateStore, StateStoreError } from "../../src/index.ts";
+import { type StateStore, StateStoreError } from "../../src/index.ts";
 import { openStateFile } from "../../src/node/file-state-store.ts";
 import { openFileStateStore } from "../../src/node/index.ts";
 import { createMemoryStateStore } from "../support/memory-state-store.ts";
@@ -68,7 +68,7 @@ describe("the state of a harness that is started again", () => {
     await again.server.close();
   });
 
-  it("is what it was, whatever was told, and each step of it can be replayed", async () => {
+  it("is what it was, whatever was reported", async () => {
     const told = fc.record({
       type: fc.constantFrom("run_lifecycle", "task_list", "verification" as const),
       status: fc.nat(),
@@ -90,15 +90,13 @@ describe("the state of a harness that is started again", () => {
         const store: StateStore = Object.defineProperty({ ...memory }, "size", size);
         const limits = { maxRuns: 4, maxVerificationsPerRun: 2 };
         const live = await start(store, { limits });
-        const seen: unknown[] = [];
         for (const { type, status, second, runId, session } of steps) {
           const word = statuses[type][status % statuses[type].length] ?? "";
           const payload = { ...run(word, second), run_id: runId, session_id: session, tasks: [] };
           expect(await live.tell(type, payload)).toBeUndefined();
-          seen.push(live.server.state.run(runId, session));
         }
-        if (!isCompacted) expect([...replayRuns(store.load(), { limits })]).toEqual(seen);
-        else expect([...store.load()].filter(({ kind }) => kind !== "run").length).toBeLessThan(2);
+        if (isCompacted)
+          expect([...store.load()].filter(({ kind }) => kind !== "run").length).toBeLessThan(2);
         const again = await start(store, { limits });
         expect(again.server.state.runs()).toEqual(live.server.state.runs());
       }),

@@ -78,6 +78,12 @@ export const messageKind = (message: unknown): MessageKind => {
   return isRequestId(id) ? "request" : "invalid_call";
 };
 
+/** Whether a message is a valid request or notification. */
+export const isCall = (message: unknown): boolean => {
+  const kind = messageKind(message);
+  return kind === "request" || kind === "notification";
+};
+
 const isErrorObject = (error: unknown): boolean => {
   if (typeof error !== "object" || error === null) return false;
   const { code, message } = error as { code?: unknown; message?: unknown };

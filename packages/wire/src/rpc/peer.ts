@@ -4,7 +4,7 @@ import type { Channel, CloseReason } from "../channel.ts";
 import { ConnectionClosedError, HarnessError, InvalidMessageError } from "../errors.ts";
 import { ChannelServer } from "./channel-server.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
-import { isAnswer, type RpcReply } from "./message.ts";
+import { isAnswer, isCall, type RpcReply } from "./message.ts";
 import { checkPeerOptions } from "./option-names.ts";
 import {
   type PeerHandlers,
@@ -119,11 +119,14 @@ export class Peer<Context = unknown> implements RpcConnection {
 
   /** Takes an answer, or a batch of answers alone; everything where the other side only answers. */
   readonly #take = (message: unknown): boolean => {
-    if (!isAnswer(message)) {
-      if (this.#options.answersOnly)
+    if (this.#options.answersOnly) {
+      if (isCall(message)) {
         this.#fault(notJsonRpc("the other side only answers, and does not call"));
-      else if (!Array.isArray(message) || message.length === 0 || !message.every(isAnswer)) return false;
-      else message.forEach(this.#take);
+        return true;
+      }
+    } else if (!isAnswer(message)) {
+      if (!Array.isArray(message) || message.length === 0 || !message.every(isAnswer)) return false;
+      message.forEach(this.#take);
       return true;
     }
     const problem = this.#pending.settle(message);

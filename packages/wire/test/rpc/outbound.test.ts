@@ -51,6 +51,21 @@ describe("request", () => {
     expect(sent).toEqual([request(1, "a")]);
   });
 
+  it.each([
+    ["neither a result nor an error", {}],
+    ["null for an error alone", { error: null }],
+    ["both", { result: 1, error: { code: 1, message: "x" } }],
+  ])("of a side that only answers is refused at once by an answer with %s", async (_what, fields) => {
+    const { peer, give } = openRaw({}, { answersOnly: true });
+    const answer = outcomeOf(peer.request("a"));
+    await nextTurn();
+    const sent = await give({ jsonrpc: "2.0", id: "req-0000001", ...fields });
+    await expect(answer).resolves.toMatchObject({
+      error: { code: "invalid_message", reason: "not_json_rpc" },
+    });
+    expect(sent).toHaveLength(1);
+  });
+
   it("settles once: a second answer, a late one and one to nobody are reported and harmless", async () => {
     const { peer, give, unexpected, clock } = openRaw();
     const answer = outcomeOf(peer.request("a"));
