@@ -129,7 +129,6 @@ describe("directives", () => {
     ["invalid_directive", [{ ...say("a"), payload: { message: "a", run: () => 1 } }]],
     ["invalid_reply", 5],
     ["invalid_reply", { directives: "none" }],
-    ["invalid_reply", { continueWith: { expiresInMs: 0 } }],
     ["unknown_step", { continueWith: { step: "next" } }],
     ["too_many_directives", Array.from({ length: 257 }, () => say("a"))],
     ["response_too_large", [say("x".repeat(1_048_577))]],

@@ -1,7 +1,7 @@
 import { createFetchHandler } from "@harnesskit/transport-http";
 import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
 import { describe, expect, it } from "vitest";
-import { createShellEngine, shellHeaders, withShellHeaders } from "../src/index.ts";
+import { createShellEngine, shellHeaders } from "../src/index.ts";
 import { keptLog, messagesOf, request, say } from "./support.ts";
 
 const token = "a-token-of-the-test";
@@ -23,15 +23,13 @@ const engineWithLog = () => {
 
 const fetchHandler = () => {
   const { engine, lines } = engineWithLog();
-  const handler = withShellHeaders(
-    createFetchHandler({
-      ...engine,
-      path: "/openharness",
-      token,
-      allowedHosts: ["shop.example"],
-      contextHeaders: shellHeaders,
-    }),
-  );
+  const handler = createFetchHandler({
+    ...engine,
+    path: "/openharness",
+    token,
+    allowedHosts: ["shop.example"],
+    contextHeaders: shellHeaders,
+  });
   const post = (body: string, more: Record<string, string> = {}) =>
     handler(
       new Request("http://shop.example/openharness", {
