@@ -136,24 +136,6 @@ describe("over HTTP", () => {
     }
   });
 
-  it("answers in the place of what cannot be sent as a fetch handler, too", async () => {
-    const errors: unknown[] = [];
-    const allowedHosts = ["shop.example"];
-    const handler = createFetchHandler({ ...tooLarge(errors), path: "/openharness", token, allowedHosts });
-    const response = await handler(
-      new Request("http://shop.example/openharness", {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-        body: JSON.stringify(request({}, { request_id: "r1", correlation_id: "c1" })),
-      }),
-    );
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      expect.objectContaining({ ...inPlace, response: expect.objectContaining({ status: "error" }) }),
-    ]);
-    expect(errors).toEqual([expect.objectContaining({ code: "frame_too_large" })]);
-  });
-
   it("answers in the place of a response that is too large to be sent", async () => {
     const errors: unknown[] = [];
     const engine = tooLarge(errors);
@@ -168,37 +150,6 @@ describe("over HTTP", () => {
     } finally {
       exchange.close();
       await server.close();
-    }
-  });
-
-  it("is a route of the server, and answers many shells at once", async () => {
-    const { engine, lines } = engineWithLog();
-    const server = createHttpServer({
-      routes: { "/openharness": engine },
-      token,
-      contextHeaders: shellHeaders,
-    });
-    await server.listen();
-    const exchange = createHttpExchange({
-      url: `${server.url}/openharness`,
-      credentials: { bearer: token },
-      headers,
-    });
-    try {
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) =>
-          exchange.handle(request({ user_intent: `hi ${index}` }, { request_id: `r${index}` })),
-        ),
-      );
-      for (const [index, answer] of answers.entries()) {
-        expect(answer).toMatchObject({ request_id: `r${index}`, correlation_id: "corr-1" });
-        expect(messagesOf(answer as never)).toEqual([`hi ${index} ${traceparent} {"kind":"token"}`]);
-      }
-      expect(lines.length).toBe(20);
-    } finally {
-      exchange.close();
-      await server.close();
-      await engine.close();
     }
   });
 });
