@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { shellHeaders, withShellHeaders } from "@harnesskit/shell-engine";
+import { shellHeaders } from "@harnesskit/shell-engine";
 import { createFetchHandler } from "@harnesskit/transport-http";
 import { toNodeHandler } from "@harnesskit/transport-http/node";
 
@@ -17,16 +17,14 @@ export const startWebServer = async ({ engine, page, token, port = 0 }) => {
   await once(server, "listening");
   const host = `127.0.0.1:${server.address().port}`;
   const origin = `http://${host}`;
-  const handler = withShellHeaders(
-    createFetchHandler({
-      ...engine,
-      path: enginePath,
-      token,
-      allowedHosts: [host],
-      allowedOrigins: [origin],
-      contextHeaders: shellHeaders,
-    }),
-  );
+  const handler = createFetchHandler({
+    ...engine,
+    path: enginePath,
+    token,
+    allowedHosts: [host],
+    allowedOrigins: [origin],
+    contextHeaders: shellHeaders,
+  });
   const route = (request) => {
     const { pathname, host: asked } = new URL(request.url);
     // A name that was made to resolve to this machine is not one of its names.

@@ -6,15 +6,21 @@ import {
   inlineAttachment,
   OPENHARNESS_VERSION,
   type ShellApprovalAnswer,
-  type ShellRequest,
   ShellRequestSchema,
 } from "@harnesskit/protocol/openharness";
+import type { TraceContext } from "@harnesskit/wire/trace";
 import type { ClientParts } from "./client-parts.ts";
 import type { SendableRequest } from "./engine.ts";
 import { copyMessage } from "./read-response.ts";
 import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
 import type { ShellAsk } from "./shell-request.ts";
-import type { Trace } from "./trace.ts";
+
+/** Where all requests of one call belong. */
+export interface Trace {
+  readonly correlationId: string;
+  /** The span of the call. */
+  readonly context: TraceContext | undefined;
+}
 
 /** What a request says, beside what all requests of a client say. */
 export interface RequestParts {
@@ -27,25 +33,16 @@ export interface RequestParts {
 }
 
 const invalidRequest = (message: string, reason: ShellClientErrorReason, path?: string, cause?: unknown) =>
-  new ShellClientError("invalid_request", message, {
-    reason,
-    cause,
-    path,
-  });
+  new ShellClientError("invalid_request", message, { reason, cause, path });
 
 /** Attachments are references (section 9.1). */
-const assertAttachments = (attachments: readonly AttachmentRef[], maxAttachments: number): void => {
+const assertAttachments = (attachments: readonly AttachmentRef[]): void => {
   const path = "request.context.attachments";
-  if (attachments.length > maxAttachments) {
-    throw invalidRequest(`a request has ${maxAttachments} attachments at most`, "too_many_attachments", path);
-  }
   const inline = inlineAttachment(attachments);
   if (inline !== undefined) {
-    throw invalidRequest(
-      "an attachment must say where its data are, and hold none: upload them, and send the reference",
-      "inline_attachment",
-      `${path}.${inline}`,
-    );
+    const message =
+      "an attachment must say where its data are, and hold none: upload them, and send the reference";
+    throw invalidRequest(message, "inline_attachment", `${path}.${inline}`);
   }
   const nowhere = attachments.findIndex(({ ref_id, uri, asset_id }) => !(ref_id || uri || asset_id));
   if (nowhere < 0) return;
@@ -56,31 +53,11 @@ const assertAttachments = (attachments: readonly AttachmentRef[], maxAttachments
   );
 };
 
-const assertIds = ({ request_id, correlation_id, request }: ShellRequest, maxIdLength: number): void => {
-  const { session_id, conversation_id, task_hint } = request.context ?? {};
-  const ids = {
-    request_id,
-    correlation_id,
-    "request.context.session_id": session_id,
-    "request.context.conversation_id": conversation_id,
-    "request.context.task_hint.sop_id": task_hint?.sop_id,
-    "request.context.task_hint.plugin_id": task_hint?.plugin_id,
-    "request.context.task_hint.business_key": task_hint?.business_key,
-  };
-  for (const [path, id] of Object.entries(ids)) {
-    if (id === undefined || id.length <= maxIdLength) continue;
-    throw invalidRequest(`an id has ${maxIdLength} characters at most`, "id_too_long", path);
-  }
-};
-
 /** With the trace, for which a channel has no header. */
 const extensionsOf = ({ ask: { extensions }, approval, trace: { context } }: RequestParts) => {
   if (extensions !== undefined && Object.hasOwn(extensions, HARNESSKIT_EXTENSION)) {
-    throw invalidRequest(
-      `${HARNESSKIT_EXTENSION} is the client's own`,
-      "schema",
-      "request.context.extensions",
-    );
+    const message = `${HARNESSKIT_EXTENSION} is the client's own`;
+    throw invalidRequest(message, "schema", "request.context.extensions");
   }
   if (approval === undefined && context === undefined) return extensions;
   return { ...extensions, [HARNESSKIT_EXTENSION]: { approval, ...context } };
@@ -115,8 +92,8 @@ export const buildRequest = (client: ClientParts, parts: RequestParts): Sendable
       },
     },
   };
-  const { maxRequestBytes: maxBytes, maxDepth } = limits;
-  const copy = copyMessage(given, { maxBytes, maxDepth }, (problem, cause) =>
+  const bounds = { maxBytes: limits.maxRequestBytes, maxDepth: limits.maxDepth };
+  const copy = copyMessage(given, bounds, (problem, cause) =>
     invalidRequest("the request is not JSON, too large, or too deep", problem, undefined, cause),
   );
   const parsed = ShellRequestSchema.safeParse(copy);
@@ -124,7 +101,17 @@ export const buildRequest = (client: ClientParts, parts: RequestParts): Sendable
     const path = parsed.error.issues[0]?.path.map(String).join(".");
     throw invalidRequest("not a valid OpenHarness request", "schema", path);
   }
-  assertIds(parsed.data, limits.maxIdLength);
-  assertAttachments(parsed.data.request.context?.attachments ?? [], limits.maxAttachments);
+  assertAttachments(parsed.data.request.context?.attachments ?? []);
   return { ...parsed.data, request_id: requestId };
+};
+
+/** What may stand in a header of ours; any other id travels in the body alone. */
+const idPattern = /^[\x21-\x7e]{1,512}$/;
+
+/** The headers of a request; the same for each of its attempts. */
+export const headersOf = (requestId: string, { correlationId, context }: Trace): Record<string, string> => {
+  const headers: Record<string, string> = { ...context };
+  if (idPattern.test(requestId)) headers["x-request-id"] = requestId;
+  if (idPattern.test(correlationId)) headers["x-correlation-id"] = correlationId;
+  return headers;
 };

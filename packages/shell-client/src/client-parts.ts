@@ -27,7 +27,6 @@ export interface ClientParts {
   readonly approve: ShellClientOptions["approve"];
   /** Whether the engine's questions are asked at once. */
   readonly answersApprovals: boolean;
-  readonly stopsAfterRefusal: boolean;
   readonly backoff: Backoff;
   readonly timeoutMs: number;
   readonly limits: ShellClientLimits;

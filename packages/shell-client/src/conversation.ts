@@ -1,5 +1,4 @@
 import {
-  type ActionDirective,
   type CapabilityDenial,
   type Continuation,
   type ShellError,
@@ -8,17 +7,14 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { Lane } from "@harnesskit/wire/rpc";
 import { type Answer, intentOf } from "./ask-user.ts";
-import { buildRequest } from "./build-request.ts";
+import { buildRequest, headersOf, type Trace } from "./build-request.ts";
 import type { ClientParts } from "./client-parts.ts";
-import { DirectiveWork, type Worked } from "./directive-work.ts";
 import type { SendableRequest } from "./engine.ts";
-import { planOf } from "./plan.ts";
 import { type Posted, postRequest } from "./post-request.ts";
-import { continuationOf, isContinuationKept } from "./session-state.ts";
-import { isParallelWith } from "./shell-capabilities.ts";
+import { ResponseWork } from "./response-work.ts";
+import { isContinuationKept } from "./session-state.ts";
 import { givenUp, type ShellClientError, toClientError } from "./shell-client-error.ts";
 import type { DirectiveResult, PendingApproval, ShellOutcome } from "./shell-outcome.ts";
-import type { Trace } from "./trace.ts";
 
 /** An answer that is to be sent, and what it answers; undefined where the engine gave nothing to answer its question with. */
 interface Answered {
@@ -35,16 +31,9 @@ export interface Opening {
   readonly answers?: PendingApproval | undefined;
 }
 
-const toShellError = ({ code, message, retryable }: ShellClientError): ShellError => ({
-  code,
-  message,
-  retryable,
-});
-
 /** One call: a request, what comes of it, and the answers to the questions in it. */
 export class Conversation {
   readonly #parts: ClientParts;
-  readonly #work: DirectiveWork;
   readonly #trace: Trace;
   readonly #signal: AbortSignal;
   readonly #questions = new Lane(1);
@@ -58,7 +47,6 @@ export class Conversation {
 
   constructor(parts: ClientParts, trace: Trace, signal: AbortSignal) {
     this.#parts = parts;
-    this.#work = new DirectiveWork(parts);
     this.#trace = trace;
     this.#signal = signal;
   }
@@ -68,9 +56,9 @@ export class Conversation {
     await this.#exchange(opening);
     const { limits, diagnose } = this.#parts;
     const signal = this.#signal;
-    for (let sent = 0; this.#answers.length > 0; sent++) {
-      const next = this.#answers.shift() as Answered;
-      if (sent >= limits.maxFollowUps || signal.aborted) {
+    let sent = 0;
+    for (let next = this.#answers.shift(); next; next = this.#answers.shift()) {
+      if (sent++ >= limits.maxFollowUps || signal.aborted) {
         this.#keep(next.pending);
         if (!signal.aborted) {
           diagnose({ code: "follow_ups_exhausted", message: "an answer was not sent by itself any more" });
@@ -86,7 +74,15 @@ export class Conversation {
       }
     }
     if (signal.aborted && this.#error === undefined) this.#fail(givenUp(signal));
-    return this.#outcome();
+    return {
+      status: this.#error ? "error" : "success",
+      error: this.#error,
+      failure: this.#failure,
+      response: this.#response,
+      denials: this.#denials,
+      results: this.#results,
+      pendingApprovals: this.#pending,
+    };
   }
 
   /** An answer as a request; in words where the engine gave nothing to answer its question with. */
@@ -98,128 +94,60 @@ export class Conversation {
   }
 
   async #exchange({ request, taken, answers }: Opening): Promise<void> {
-    const { session } = this.#parts;
-    let posted: Posted;
+    const requestId = request.request_id;
+    const headers = headersOf(requestId, this.#trace);
+    let posted: Posted | undefined;
     try {
-      posted = await postRequest(request, this.#trace, this.#signal, this.#parts);
+      posted = await postRequest(request, headers, this.#signal, this.#parts);
     } catch (error) {
-      this.#response = undefined;
-      this.#settle(undefined, taken, answers);
       this.#fail(toClientError(error, request));
-      return;
     }
-    const { response } = posted;
+    const response = posted?.response;
     this.#response = response;
-    this.#settle(response, taken, answers);
-    this.#deny(response);
-    if (response.response.status === "error") this.#failed(request.request_id, response);
-    else {
-      session.follow(response);
-      await this.#deliver(request.request_id, posted);
-    }
+    // What the request showed is good again where it was not used.
+    const isKept = isContinuationKept(response);
+    const isMismatch = response?.response.error?.code === ShellErrorCode.ApprovalMismatch;
+    if (isKept || isMismatch) this.#keep(answers);
+    if (taken && isKept) this.#parts.session.putBack(taken);
+    if (!posted || !response) return;
+    const { capability_denials: denials = [] } = response;
+    this.#denials.push(...denials);
+    if (denials.length > 0) this.#parts.onDenials(denials);
+    if (response.response.status === "error") this.#failed(requestId, response);
+    else await this.#deliver(requestId, posted);
   }
 
   #keep(pending: PendingApproval | undefined): void {
     if (pending) this.#pending.push(pending);
   }
 
-  /** What the request showed is good again where it was not used. */
-  #settle(
-    response: ShellResponse | undefined,
-    taken: Continuation | undefined,
-    answers: PendingApproval | undefined,
-  ): void {
-    const code = response?.response.error?.code;
-    if (answers && (isContinuationKept(response) || code === ShellErrorCode.ApprovalMismatch)) {
-      this.#pending.push(answers);
-    }
-    if (taken && isContinuationKept(response)) this.#parts.session.putBack(taken);
-  }
-
-  #deny({ capability_denials: denials = [] }: ShellResponse): void {
-    if (denials.length === 0) return;
-    this.#denials.push(...denials);
-    this.#parts.onDenials(denials);
-  }
-
-  /** Carries the directives out, group by group. Never rejects: each has its result, whatever became of the others. */
-  async #deliver(requestId: string, { response, receivedMs, invalid }: Posted): Promise<void> {
-    const { capabilities, limits, stopsAfterRefusal, onResult } = this.#parts;
-    const directives = response.response.action_directives ?? [];
-    const continuation = continuationOf(response);
-    const worked: Worked[] = [];
-    let isStopped = false;
-    const carryOut = async (index: number): Promise<void> => {
-      const directive = directives[index] as ActionDirective;
-      const { deadline_ms } = directive;
-      const done = await this.#work.do({
-        directive,
-        index,
-        requestId,
-        invalidAt: invalid.get(index),
-        // Deadlines count from the response (section 10).
-        dueMs: deadline_ms === undefined ? undefined : receivedMs + deadline_ms,
-        signal: this.#signal,
-        questions: this.#questions,
-        isStopped: () => isStopped,
-        onRefusal: () => {
-          isStopped = stopsAfterRefusal;
-        },
-        continuation,
-      });
-      worked[index] = done;
-      onResult(done.result);
-    };
-    for (const group of planOf(directives, isParallelWith(capabilities, response))) {
-      const lane = new Lane(limits.maxParallel);
-      await Promise.all(group.map((index) => lane.run(() => carryOut(index))));
-    }
-    for (const { result, question } of worked) {
+  async #deliver(requestId: string, posted: Posted): Promise<void> {
+    this.#parts.session.follow(posted.response);
+    const work = new ResponseWork(this.#parts, requestId, posted, this.#signal, this.#questions);
+    for (const { result, pending, answer } of await work.run()) {
       this.#results.push(result);
-      if (question?.answer) this.#answers.push({ pending: question.pending, answer: question.answer });
-      else this.#keep(question?.pending);
+      if (answer) this.#answers.push({ pending, answer });
+      else this.#keep(pending);
     }
   }
 
   /** Nothing is carried out of a response that says that the request failed. */
   #failed(requestId: string, { response }: ShellResponse): void {
-    const error = response.error ?? { code: ShellErrorCode.InternalError, retryable: false };
-    this.#error ??= error;
+    this.#error ??= response.error ?? { code: ShellErrorCode.InternalError, retryable: false };
     const directives = response.action_directives ?? [];
     if (directives.length === 0) return;
-    const message = "it came with an error";
-    this.#parts.diagnose({ code: "directives_with_error", message, requestId });
+    const error = { code: "engine_error" as const, message: "it came with an error" };
+    this.#parts.diagnose({ code: "directives_with_error", message: error.message, requestId });
     for (const [index, directive] of directives.entries()) {
-      const result: DirectiveResult = {
-        directive,
-        index,
-        requestId,
-        outcome: "not_reached",
-        error: { code: "engine_error", message },
-      };
+      const result: DirectiveResult = { directive, index, requestId, outcome: "not_reached", error };
       this.#results.push(result);
       this.#parts.onResult(result);
     }
   }
 
   #fail(failure: ShellClientError): void {
+    const { code, message, retryable } = failure;
     this.#failure ??= failure;
-    this.#error ??= toShellError(failure);
-  }
-
-  #outcome(): ShellOutcome {
-    const { continuation } = this.#parts.session.now;
-    const [pendingApproval] = this.#pending;
-    return {
-      status: this.#error ? "error" : "success",
-      error: this.#error,
-      failure: this.#failure,
-      response: this.#response,
-      denials: this.#denials,
-      results: this.#results,
-      continuation,
-      pendingApproval,
-      pendingApprovals: this.#pending,
-    };
+    this.#error ??= { code, message, retryable };
   }
 }

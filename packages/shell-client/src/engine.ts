@@ -50,17 +50,21 @@ const cancelTimeoutMs = 2_000;
 /** An exchange stays its owner's to close. */
 class ExchangeEngine implements Engine {
   readonly #exchange: Exchange<EngineCall>;
-  readonly canStream: boolean;
+  readonly #streams: StreamExchange<EngineCall> | undefined;
   readonly #cancelling = new Set<Promise<unknown>>();
 
-  constructor(exchange: Exchange<EngineCall>) {
+  constructor(exchange: Exchange<EngineCall> | StreamExchange<EngineCall>) {
     this.#exchange = exchange;
-    this.canStream = "handleStream" in exchange;
+    this.#streams = "handleStream" in exchange ? exchange : undefined;
+  }
+
+  get canStream(): boolean {
+    return this.#streams !== undefined;
   }
 
   async post(request: SendableRequest, call: EngineCall, onFact?: (fact: StreamFact) => void) {
-    if (!onFact) return this.#exchange.handle(request, call);
-    const answer = await (this.#exchange as StreamExchange<EngineCall>).handleStream(request, call);
+    if (!onFact || !this.#streams) return this.#exchange.handle(request, call);
+    const answer = await this.#streams.handleStream(request, call);
     if (!isMessageStream(answer)) return answer;
     const reader = new FrameReader(request, onFact);
     const onAbort = () => this.#cancel(reader, call);
@@ -81,10 +85,9 @@ class ExchangeEngine implements Engine {
   }
 
   #cancel({ cancelMessage }: FrameReader, { headers, signal }: EngineCall): void {
-    if (cancelMessage === undefined || !isCallersChoice(signal.reason)) return;
+    if (!cancelMessage || !this.#streams || !isCallersChoice(signal.reason)) return;
     const call = { headers, signal: AbortSignal.timeout(cancelTimeoutMs), timeoutMs: cancelTimeoutMs };
-    const exchange = this.#exchange as StreamExchange<EngineCall>;
-    const sent = exchange
+    const sent = this.#streams
       .handleStream(cancelMessage, call)
       .catch(() => {})
       .finally(() => this.#cancelling.delete(sent));

@@ -12,10 +12,8 @@ export type EnvironmentRule = "raw" | "hash" | "omit";
 export interface EnvironmentPolicy {
   /** How sensitive each key's value is. @default restricted, for a key that `keys` names */
   readonly tiers?: Readonly<Record<string, PrivacyTier>>;
-  /** The rule of a key, over that of its tier. @default none */
+  /** The rule of a key, over that of its tier. @default public raw, restricted hash, secret omit */
   readonly keys?: Readonly<Record<string, EnvironmentRule>>;
-  /** The rule of each tier. @default public raw, restricted hash, secret omit */
-  readonly rules?: Readonly<Partial<Record<PrivacyTier, EnvironmentRule>>>;
   /**
    * The key of the hashes: with another one the same value has another hash. Not empty, and not known to the engine, which could try
    * values with it. @default a random one of each client, and so of each session
@@ -40,7 +38,7 @@ const levelOf = (tier: PrivacyTier): number => own(levels, tier) ?? levels.secre
 const higher = (one: PrivacyTier, other: PrivacyTier): PrivacyTier =>
   levelOf(one) >= levelOf(other) ? one : other;
 
-const defaultRules: Readonly<Record<string, EnvironmentRule>> = {
+const rules: Readonly<Record<string, EnvironmentRule>> = {
   public: "raw",
   restricted: "hash",
   secret: "omit",
@@ -53,12 +51,12 @@ const stricter = (one: EnvironmentRule, other: EnvironmentRule): EnvironmentRule
 const showsScreen = (key: string): boolean => /window|title|screen/i.test(key);
 
 /** The rule of a key, and how sensitive its value is. */
-const ruleFor = (key: string, { tiers, keys, rules }: EnvironmentPolicy, floor: PrivacyTier) => {
+const ruleFor = (key: string, { tiers, keys }: EnvironmentPolicy, floor: PrivacyTier) => {
   const named = own(tiers, key);
   const given = own(keys, key);
   const tier = higher(named ?? "restricted", floor);
   if ((named === undefined && given === undefined) || key === "__proto__") return { tier, rule: "omit" };
-  const ofTier = own(rules, tier) ?? own(defaultRules, tier) ?? "omit";
+  const ofTier = own(rules, tier) ?? "omit";
   // The rule of a key was made for the tier that the policy gives it.
   const isRaised = levelOf(tier) > levelOf(named ?? "restricted");
   if (given !== undefined) return { tier, rule: isRaised ? stricter(given, ofTier) : given };

@@ -11,7 +11,6 @@ export const checkShellClientOptions = defineOptions<ShellClientOptions>("create
   capabilities: false,
   approve: false,
   approvalPolicy: false,
-  afterRefusal: { continue: true, stop: true },
   answerApprovals: false,
   environment: false,
   limits: false,

@@ -10,7 +10,7 @@ import {
   ShellResponseSchema,
   withMessageText,
 } from "@harnesskit/protocol/openharness";
-import { copyJson, defined, JsonError } from "@harnesskit/wire/json";
+import { copyJson, isObject, JsonError } from "@harnesskit/wire/json";
 import { directiveDigest } from "./ask-user.ts";
 import type { ShellClientLimits } from "./limits.ts";
 import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
@@ -44,9 +44,6 @@ const frozen = (directive: ActionDirective): ActionDirective => {
 
 const ownMajor = majorOf(OPENHARNESS_VERSION);
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** A response, and what is wrong with those of its directives that are not valid, by their places. */
 export interface ReadResponse {
   readonly response: ShellResponse;
@@ -57,7 +54,7 @@ export interface ReadResponse {
 const remainsOf = (given: unknown): JsonObject => {
   const { action_type: type, payload } = isObject(given) ? given : {};
   const name = typeof type === "string" && type !== "" ? type : "invalid";
-  return defined({ action_type: name, payload: isObject(payload) ? payload : undefined });
+  return { action_type: name, ...(isObject(payload) && { payload: payload as JsonObject }) };
 };
 
 /** A message with the remains of its directives that are not valid in their places. */
@@ -107,9 +104,6 @@ export const readResponse = (raw: unknown, requestId: string, limits: ShellClien
   const directives = response.response.action_directives ?? [];
   if (directives.length > limits.maxDirectives) {
     throw invalidResponse(`a response has ${limits.maxDirectives} directives at most`, "too_many_directives");
-  }
-  if ((response.capability_denials ?? []).length > limits.maxDenials) {
-    throw invalidResponse(`a response denies ${limits.maxDenials} features at most`, "too_many_denials");
   }
   response.response.action_directives &&= directives.map(frozen);
   return { response, invalid };

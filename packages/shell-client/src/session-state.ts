@@ -8,6 +8,8 @@ import {
 import { InvalidArgumentError } from "@harnesskit/wire";
 import type { ShellSession } from "./shell-client-options.ts";
 
+const maxIdLength = 512;
+
 /** Errors that a request meets before its continuation is used. */
 const usesNothing: ReadonlySet<string> = new Set([
   ShellErrorCode.Unauthorized,
@@ -45,17 +47,17 @@ export class SessionState {
   #continuation: Continuation | undefined;
 
   /** Throws `invalid_argument` for an invalid session. */
-  constructor({ sessionId, conversationId, continuation }: ShellSession, maxIdLength: number) {
-    for (const [name, id] of Object.entries({ sessionId, conversationId })) {
-      if (id === undefined && name === "conversationId") continue;
+  constructor({ sessionId, conversationId, continuation }: ShellSession) {
+    for (const [name, id] of Object.entries({ sessionId, conversationId: conversationId ?? sessionId })) {
       if (typeof id === "string" && id !== "" && id.length <= maxIdLength) continue;
       throw new InvalidArgumentError(`session.${name} must be a string of 1 to ${maxIdLength} characters`);
     }
+    const read = ContinuationSchema.optional().safeParse(continuation);
+    if (!read.success) {
+      throw new InvalidArgumentError("session.continuation is not a valid OpenHarness continuation");
+    }
     this.#sessionId = sessionId;
     this.#conversationId = conversationId;
-    const read = ContinuationSchema.optional().safeParse(continuation);
-    if (!read.success)
-      throw new InvalidArgumentError("session.continuation is not a valid OpenHarness continuation");
     this.#continuation = read.data;
   }
 

@@ -4,7 +4,7 @@ import { HarnessError, isReplyTooLarge } from "@harnesskit/wire";
 export type ShellClientErrorCode =
   /** What the caller gave cannot be sent; `reason` and `path` say what and where. Nothing was sent. */
   | "invalid_request"
-  /** `maxInFlight` calls are in progress, or the transport has too many. Nothing was sent. */
+  /** The transport has too many messages in progress. Nothing was sent. */
   | "overloaded"
   /** The message is too large for the transport. Nothing was sent. */
   | "unsendable"
@@ -34,38 +34,31 @@ export type ShellClientErrorReason =
   | "not_json"
   | "too_large"
   | "too_deep"
-  | "id_too_long"
-  | "too_many_attachments"
   | "inline_attachment"
   | "no_reference"
   | "too_many_directives"
-  | "too_many_denials"
   | "other_request_id"
   | "no_response";
-
-export interface ShellClientErrorOptions {
-  readonly reason?: ShellClientErrorReason | undefined;
-  readonly path?: string | undefined;
-  /** @default false */
-  readonly retryable?: boolean | undefined;
-  readonly cause?: unknown;
-}
 
 /** A call that the engine did not answer usably, or that was not sent. */
 export class ShellClientError extends HarnessError<ShellClientErrorCode> {
   static override readonly brand = "ShellClientError";
   /** Whether the same call may do better later. */
   readonly retryable: boolean;
-  readonly reason?: ShellClientErrorReason;
+  readonly reason?: ShellClientErrorReason | undefined;
   /** Where in the message, as `request.context.attachments.0`. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 
-  constructor(code: ShellClientErrorCode, message: string, options: ShellClientErrorOptions = {}) {
+  constructor(
+    code: ShellClientErrorCode,
+    message: string,
+    options: Partial<Pick<ShellClientError, "cause" | "path" | "reason" | "retryable">> = {},
+  ) {
     const { reason, path, retryable = false, cause } = options;
-    super(code, message, cause === undefined ? undefined : { cause });
+    super(code, message, { cause });
     this.retryable = retryable;
-    if (reason !== undefined) this.reason = reason;
-    if (path !== undefined) this.path = path;
+    this.reason = reason;
+    this.path = path;
   }
 }
 

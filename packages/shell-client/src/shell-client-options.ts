@@ -114,8 +114,6 @@ export interface ShellClientOptions {
    * registered has at least `caution`. @default safe runs, caution and dangerous ask
    */
   readonly approvalPolicy?: ApprovalPolicy | undefined;
-  /** Whether what follows a refused directive is carried out. @default "continue" */
-  readonly afterRefusal?: "continue" | "stop" | undefined;
   /** Whether the answer to a `request_approval` is sent by itself. Otherwise the question stays pending. @default true */
   readonly answerApprovals?: boolean | undefined;
   /** What of an environment_state leaves. @default nothing does */

@@ -10,9 +10,9 @@ import {
   resolveBackoff,
   systemClock,
 } from "@harnesskit/wire";
-import { inSpan, readTraceContext, SpanKind, startSpan } from "@harnesskit/wire/trace";
+import { SpanKind, traced } from "@harnesskit/wire/trace";
 import { readUserReply } from "./ask-user.ts";
-import { buildRequest } from "./build-request.ts";
+import { buildRequest, type Trace } from "./build-request.ts";
 import type { ClientParts } from "./client-parts.ts";
 import { Conversation, type Opening } from "./conversation.ts";
 import { toEngine } from "./engine.ts";
@@ -32,7 +32,6 @@ import type {
 } from "./shell-client-options.ts";
 import type { PendingApproval, ShellDiagnostic, ShellOutcome } from "./shell-outcome.ts";
 import type { ShellAsk } from "./shell-request.ts";
-import { Trace } from "./trace.ts";
 
 const references: ReadonlySet<string> = new Set(["tenant_id", "credential_ref", "session_id"]);
 
@@ -56,7 +55,7 @@ export class ShellClient {
   /** @internal */
   constructor(options: ShellClientOptions) {
     const { clock = systemClock, createId = randomId, timeoutMs = 60_000 } = options;
-    const { actionTypes = [], approve, retry = {}, auth, onStream } = options;
+    const { actionTypes = [], approve, auth, onStream } = options;
     const limits = shellClientLimits.resolve(options.limits);
     const executors = resolveExecutors(options.executors);
     checkNumber("timeoutMs", timeoutMs);
@@ -72,7 +71,7 @@ export class ShellClient {
     this.#environment = withHashKey(options.environment);
     this.#parts = {
       engine,
-      session: new SessionState(options.session ?? { sessionId: createId("sess") }, limits.maxIdLength),
+      session: new SessionState(options.session ?? { sessionId: createId("sess") }),
       shell: shellIdentity(options.shell),
       capabilities: Object.freeze(capabilitiesOf(options.capabilities ?? {}, able)),
       auth,
@@ -81,8 +80,7 @@ export class ShellClient {
       rules: resolveRules(options.approvalPolicy),
       approve,
       answersApprovals: options.answerApprovals ?? true,
-      stopsAfterRefusal: options.afterRefusal === "stop",
-      backoff: resolveBackoff(retry, { maxAttempts: 5, initialDelayMs: 500, prefix: "retry." }),
+      backoff: resolveBackoff(options.retry ?? {}, { maxAttempts: 5, initialDelayMs: 500, prefix: "retry." }),
       timeoutMs,
       limits,
       clock,
@@ -101,7 +99,7 @@ export class ShellClient {
 
   /**
    * Sends one request and carries out what comes back, approvals and their answers among it. Rejects with a
-   * `ShellClientError` where nothing was sent: `invalid_request`, `overloaded` or `closed`. Everything else is in the outcome.
+   * `ShellClientError` where nothing was sent: `invalid_request` or `closed`. Everything else is in the outcome.
    */
   readonly send = (ask: ShellAsk): Promise<ShellOutcome> =>
     this.#call(ask, async (trace) => {
@@ -124,9 +122,9 @@ export class ShellClient {
   readonly answer = (
     pending: PendingApproval,
     decision: ApprovalReply,
-    { signal }: { readonly signal?: AbortSignal } = {},
+    { signal }: { readonly signal?: AbortSignal | undefined } = {},
   ): Promise<ShellOutcome> =>
-    this.#call(signal ? { signal } : {}, async (trace) => {
+    this.#call({ signal }, async (trace) => {
       const answers = await readPending(pending, this.#parts.limits);
       const answer = readUserReply(decision, answers.digest);
       if (answer.decision === undefined) {
@@ -155,23 +153,18 @@ export class ShellClient {
     return this.close();
   }
 
-  /** One call from its beginning to its end, within the client's bounds. */
+  /** One call from its beginning to its end. */
   async #call(
-    { signal, correlationId = this.#parts.createId("corr"), traceparent, intent }: ShellAsk,
+    { signal, correlationId = this.#parts.createId("corr"), intent }: ShellAsk,
     open: (trace: Trace) => Promise<Opening>,
   ): Promise<ShellOutcome> {
     if (this.#closed) throw this.#closed;
-    const { maxInFlight } = this.#parts.limits;
-    if (this.#calls.size >= maxInFlight) {
-      const message = `${maxInFlight} calls are in progress`;
-      throw new ShellClientError("overloaded", message, { retryable: true });
-    }
     const call = new AbortController();
     this.#calls.add(call);
     const onAbort = () => call.abort(signal?.reason);
     if (signal?.aborted) onAbort();
     signal?.addEventListener("abort", onAbort, { once: true });
-    const span = startSpan(() => ({
+    const start = () => ({
       name: "harness.shell.request",
       kind: SpanKind.CLIENT,
       attributes: {
@@ -180,22 +173,16 @@ export class ShellClient {
       },
       content: { "gen_ai.input.messages": intent },
       metric: "harness.shell.request.duration",
-      parent: readTraceContext({ traceparent }),
-    }));
+    });
     try {
-      const trace = new Trace(correlationId, traceparent, span?.context);
-      const run = async () => new Conversation(this.#parts, trace, call.signal).run(await open(trace));
-      const outcome = await inSpan(span, run);
-      const { status, error } = outcome;
-      span?.set({
-        "harness.shell.status": status,
-        "harness.shell.request.id": outcome.response?.request_id,
+      return await traced(start, async (span) => {
+        const trace = { correlationId, context: span?.context };
+        const outcome = await new Conversation(this.#parts, trace, call.signal).run(await open(trace));
+        const { status, error, response } = outcome;
+        span?.set({ "harness.shell.status": status, "harness.shell.request.id": response?.request_id });
+        span?.fail(error?.code);
+        return outcome;
       });
-      span?.end(error);
-      return outcome;
-    } catch (error) {
-      span?.end(error);
-      throw error;
     } finally {
       signal?.removeEventListener("abort", onAbort);
       this.#calls.delete(call);

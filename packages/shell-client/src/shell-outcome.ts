@@ -20,7 +20,7 @@ export type DirectiveOutcome =
   | "expired"
   /** This shell does not know the type: nothing was done but to show its message, if it had one. */
   | "skipped_unknown"
-  /** What came before ended the work: a refusal with `afterRefusal: "stop"`, the caller's signal, or an error beside it. */
+  /** The caller's signal ended the work before, or an error is beside it. */
   | "not_reached"
   /** A `request_approval` that has its answer. */
   | "answered"
@@ -49,7 +49,6 @@ export type DirectiveErrorCode =
   | "deadline_exceeded"
   | "unknown_action_type"
   | "cancelled"
-  | "stopped"
   | "engine_error";
 
 export interface DirectiveError {
@@ -71,7 +70,7 @@ export interface DirectiveResult {
   /** What its executor returned. */
   readonly value?: unknown;
   /** The text that was shown in its place: the type is unknown, it is not valid, its payload does not fit, or no user could be asked. */
-  readonly shownInstead?: string;
+  readonly shownInstead?: string | undefined;
   readonly error?: DirectiveError | undefined;
 }
 
@@ -97,10 +96,6 @@ export interface ShellOutcome {
   readonly denials: readonly CapabilityDenial[];
   /** Of all responses of the call, in the order in which they came, and in each by place. */
   readonly results: readonly DirectiveResult[];
-  /** What the session goes on with. */
-  readonly continuation?: Continuation | undefined;
-  /** The first of `pendingApprovals`. */
-  readonly pendingApproval?: PendingApproval | undefined;
   /** Questions of the engine that were not answered yet. */
   readonly pendingApprovals: readonly PendingApproval[];
 }

@@ -10,23 +10,21 @@ import { ShellClientError } from "./shell-client-error.ts";
 /** One thing that a shell asks of its engine. */
 export interface ShellAsk {
   /** What the user wants (`user_intent`). @default none */
-  readonly intent?: string;
+  readonly intent?: string | undefined;
   /** Where it should go: `sop_id`, `plugin_id`, `business_key`, or keys of the deployment. @default none */
   readonly taskHint?: TaskHint | undefined;
   /** References; one that holds data is refused (section 9.1). @default none */
   readonly attachments?: readonly AttachmentRef[] | undefined;
   /** What the shell knows of its surroundings; what leaves is decided by the client's `environment`. @default none */
-  readonly environment?: EnvironmentState;
+  readonly environment?: EnvironmentState | undefined;
   /** `context.extensions`. The key `dev.harnesskit` is the client's own. @default none */
-  readonly extensions?: Extensions;
+  readonly extensions?: Extensions | undefined;
   /** Another continuation than the session's; false for none. @default the session's */
-  readonly continuation?: Continuation | false;
+  readonly continuation?: Continuation | false | undefined;
   /** The same for everything that comes of this call; 1 to 512 characters. @default a new one */
-  readonly correlationId?: string;
-  /** The trace that the call belongs to, as W3C Trace Context writes it. @default a new trace */
-  readonly traceparent?: string;
+  readonly correlationId?: string | undefined;
   /** Gives up: what runs is aborted, what has not begun is `not_reached`. @default none */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

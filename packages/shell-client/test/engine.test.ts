@@ -6,22 +6,11 @@ import {
   shellHeaders,
 } from "@harnesskit/shell-engine";
 import { createHttpExchange as createFetchExchange } from "@harnesskit/transport-http";
-import {
-  createHttpExchange,
-  createHttpServer,
-  createWebSocketTransport,
-  type WebSocketContext,
-} from "@harnesskit/transport-http/node";
+import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
 import type { Channel, Transport } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import {
-  createShellClient,
-  type PendingApproval,
-  type ShellClientOptions,
-  type ShellOutcome,
-} from "../src/index.ts";
+import { createShellClient, type PendingApproval, type ShellClientOptions } from "../src/index.ts";
 import type { ShellDiagnostic } from "../src/shell-outcome.ts";
 import { failureOf, outcomesOf } from "./support.ts";
 
@@ -102,12 +91,7 @@ describe("a shell and an engine over HTTP", () => {
       { session: { sessionId: "s1" } },
       make as typeof createHttpExchange,
     );
-    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-    const outcome = await shell.send({
-      intent: "hello",
-      correlationId: "corr-1",
-      traceparent: `00-${trace}-00f067aa0ba902b7-01`,
-    });
+    const outcome = await shell.send({ intent: "hello", correlationId: "corr-1" });
     expect([outcome.status, shown]).toEqual(["success", ["hello in s1"]]);
     expect(outcome.response?.correlation_id).toBe("corr-1");
     const [line] = served.lines;
@@ -115,7 +99,6 @@ describe("a shell and an engine over HTTP", () => {
       correlation_id: "corr-1",
       request_id: outcome.response?.request_id,
       http_request_id: outcome.response?.request_id,
-      traceparent: expect.stringMatching(new RegExp(`^00-${trace}-[0-9a-f]{16}-01$`)),
     });
     expect(JSON.stringify(served.lines)).not.toContain(token);
   });
@@ -140,8 +123,8 @@ describe("a shell and an engine over HTTP", () => {
   it("and of two shells that answer one question, one is heard", async () => {
     await using served = await serve();
     const { shell } = served.shells({ approve: () => undefined });
-    const { pendingApproval } = await shell.send({ intent: "5 EUR", taskHint: { sop_id: "pay" } });
-    const stored = JSON.stringify([shell.session, pendingApproval]);
+    const { pendingApprovals } = await shell.send({ intent: "5 EUR", taskHint: { sop_id: "pay" } });
+    const stored = JSON.stringify([shell.session, pendingApprovals[0]]);
     const answers = ["approved", "refused"].map(async (decision) => {
       const [session, pending] = JSON.parse(stored) as [typeof shell.session, PendingApproval];
       const other = served.shells({ session });
@@ -182,7 +165,7 @@ describe("a shell and an engine over HTTP", () => {
 
   it("tell what the engine denies and refuses, and what the shell may not", async () => {
     await using served = await serve({
-      capabilities: { "com.example.voice": { denied: { code: "disabled_by_policy" } } },
+      capabilities: { "com.example.voice": false },
     });
     const { shell } = served.shells({
       capabilities: { "com.example.voice": true, "com.example.unheard": true },
@@ -191,7 +174,7 @@ describe("a shell and an engine over HTTP", () => {
     expect(outcome.denials).toEqual([
       {
         capability: "com.example.voice",
-        code: "disabled_by_policy",
+        code: "not_supported",
         message: "This engine does not offer it.",
       },
     ]);
@@ -208,25 +191,6 @@ describe("a shell and an engine over HTTP", () => {
     const lost = createShellClient({ engine: nowhere });
     expect(failureOf(await lost.send({}))).toMatchObject({ code: "engine_refused", retryable: false });
     nowhere.close();
-  });
-
-  it("find each other again when the engine was away", async () => {
-    await using served = await serve();
-    const gone = await serve();
-    const exchange = createHttpExchange({ url: url(gone.server.url), credentials: { bearer: token } });
-    await gone[Symbol.asyncDispose]();
-    let tries = 0;
-    const { shell, shown } = served.shells({ session: { sessionId: "s1" } });
-    const away = createShellClient({
-      engine: exchange,
-      retry: { maxAttempts: 2, initialDelayMs: 0 },
-      onDiagnostic: () => tries++,
-    });
-    expect(failureOf(await away.send({}))).toMatchObject({ code: "engine_unreachable", retryable: true });
-    expect(tries).toBe(1);
-    exchange.close();
-    await shell.send({ intent: "back" });
-    expect(shown).toEqual(["back in s1"]);
   });
 
   it("do without a response that is larger than the transport takes", async () => {
@@ -261,29 +225,6 @@ describe("a shell and an engine without HTTP", () => {
     await engine.close();
   });
 
-  it("talk over a channel, many requests at a time", async () => {
-    const { client, server } = createMemoryPair();
-    const engine = createShellEngine({
-      handlers: {
-        intent: ({ intent }) => [{ action_type: "render_message", payload: { message: `${intent}` } }],
-      },
-    });
-    engine.connect(server);
-    const shown: unknown[] = [];
-    const shell = createShellClient({
-      engine: { connect: async () => client },
-      executors: { render_message: ({ payload }) => void shown.push(payload?.message) },
-    });
-    const intents = Array.from({ length: 20 }, (_, index) => `intent ${index}`);
-    const outcomes = await Promise.all(intents.map((intent) => shell.send({ intent })));
-    expect(outcomes.map(({ results }) => results[0]?.directive.payload?.message)).toEqual(intents);
-    expect(shown.sort()).toEqual([...intents].sort());
-    await shell.close();
-    await nextTurn();
-    expect(client.signal.aborted).toBe(true);
-    await engine.close();
-  });
-
   it("talk over a transport: the first request opens a channel, and the next one after a loss another", async () => {
     const channels: Channel[] = [];
     const engine = createShellEngine({ handlers: { intent: () => [] } });
@@ -305,41 +246,5 @@ describe("a shell and an engine without HTTP", () => {
     expect(await shell.closed).toEqual({});
     expect(channels[1]?.signal.aborted).toBe(true);
     await engine.close();
-  });
-
-  it("talk over a WebSocket: questions, answers, and the end", async () => {
-    const engine = createShellEngine<WebSocketContext>({ handlers: { sops: { pay } } });
-    const web = createHttpServer({ routes: {}, token });
-    const sockets = web.webSocketListener({ path: "/openharness" });
-    await web.listen();
-    await sockets.listen((channel) => engine.connect(channel as Channel<WebSocketContext>));
-    const shells = await Promise.all(
-      ["ada", "bob"].map(async (name) => {
-        const address = `${web.webSocketUrl}/openharness`;
-        const transport = createWebSocketTransport({ url: address, credentials: { bearer: token } });
-        const channel = await transport.connect();
-        const shown: unknown[] = [];
-        const shell = createShellClient({
-          engine: { connect: async () => channel },
-          retry: { maxAttempts: 1 },
-          session: { sessionId: name },
-          approve: () => "approved",
-          executors: { render_message: ({ payload }) => void shown.push(payload?.message) },
-        });
-        await shell.send({ intent: `5 EUR of ${name}`, taskHint: { sop_id: "pay" } });
-        return { shown, channel, shell };
-      }),
-    );
-    expect(shells.map(({ shown }) => shown)).toEqual([
-      ['approved: {"amount":"5 EUR of ada"}'],
-      ['approved: {"amount":"5 EUR of bob"}'],
-    ]);
-    await engine.close();
-    const [ada] = shells;
-    expect((await ada?.channel.closed)?.error).toBeUndefined();
-    expect(failureOf((await ada?.shell.send({ intent: "late" })) as ShellOutcome).code).toBe(
-      "engine_unreachable",
-    );
-    await web.close();
   });
 });

@@ -153,22 +153,4 @@ describe("the exchange of section 17", () => {
     expect(outcomesOf(outcome)).toEqual(["done", "done"]);
     expect(done).toEqual(["shows DataChart", "presses cmd+c"]);
   });
-
-  it("ends in an error for an engine that has no scheme for that continuation, and in nothing done", async () => {
-    const { outcome, done } = await exchange({ handlers: { intent: () => directives } }, {});
-    expect(outcome.error).toMatchObject({ code: "invalid_continuation", retryable: false });
-    expect(done).toEqual([]);
-  });
-
-  it("shows text for the chart where the shell has no cards, and denies them", async () => {
-    const { outcome, done } = await exchange({}, { capabilities: { "openharness.ui.rich_cards": false } });
-    expect(outcome.denials).toEqual([
-      expect.objectContaining({ capability: "openharness.ui.rich_cards", code: "not_declared" }),
-    ]);
-    expect(done).toEqual([
-      "says The engine sent something that this shell cannot show (render_ui).",
-      unasked,
-    ]);
-    expect(outcomesOf(outcome)).toEqual(["done", "refused"]);
-  });
 });

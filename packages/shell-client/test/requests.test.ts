@@ -24,22 +24,13 @@ describe("a request", () => {
     expect(Object.keys(shellIdentity()).sort()).toEqual(["locale", "timezone"]);
   });
 
-  it("carries the ids in headers too, of one trace, and leaves out what no header can carry", async () => {
+  it("carries the ids in headers too, and leaves out what no header can carry", async () => {
     const { shell, sent, calls } = scripted((request) => respond(request));
-    const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-    await shell.send({ correlationId: "corr-1", traceparent: `00-${trace}-00f067aa0ba902b7-00` });
-    expect(calls[0]?.headers).toEqual({
-      "x-request-id": sent[0]?.request_id,
-      "x-correlation-id": "corr-1",
-      traceparent: expect.stringMatching(new RegExp(`^00-${trace}-(?!00f067aa0ba902b7)[0-9a-f]{16}-00$`)),
-    });
+    await shell.send({ correlationId: "corr-1" });
+    expect(calls[0]?.headers).toEqual({ "x-request-id": sent[0]?.request_id, "x-correlation-id": "corr-1" });
     await shell.send({ correlationId: "größe\n" });
     expect(sent[1]?.correlation_id).toBe("größe\n");
-    expect(Object.keys(calls[1]?.headers ?? {}).sort()).toEqual(["traceparent", "x-request-id"]);
-    expect(await refused({ traceparent: "00-zz" })).toMatchObject({
-      code: "invalid_request",
-      path: "traceparent",
-    });
+    expect(Object.keys(calls[1]?.headers ?? {})).toEqual(["x-request-id"]);
   });
 
   it("says what the shell can do, and never that it streams", async () => {
@@ -162,20 +153,7 @@ describe("what cannot be sent is refused, with its reason and place", () => {
     ["a Date", { taskHint: { a: new Date() as never } }, "not_json", undefined],
     ["an intent that is none", { intent: 5 as never }, "schema", "request.context.user_intent"],
     ["our own field", { extensions: { "dev.harnesskit": {} } }, "schema", "request.context.extensions"],
-    [
-      "a long id",
-      { taskHint: { sop_id: "x".repeat(513) } },
-      "id_too_long",
-      "request.context.task_hint.sop_id",
-    ],
-    ["a long correlation", { correlationId: "x".repeat(513) }, "id_too_long", "correlation_id"],
     ["an empty correlation", { correlationId: "" }, "schema", "correlation_id"],
-    [
-      "many attachments",
-      { attachments: Array.from({ length: 65 }, () => ({ ref_id: "a" })) },
-      "too_many_attachments",
-      "request.context.attachments",
-    ],
   ])("%s", async (_name, ask, reason, path) => {
     expect(await refused(ask)).toEqual({ code: "invalid_request", reason, path });
   });
@@ -196,9 +174,8 @@ describe("options that cannot work are refused", () => {
     ["a function as engine", { engine: async () => undefined }],
     ["an executor that is none", { engine, executors: { render_message: "x" } }],
     ["a rule that is none", { engine, approvalPolicy: { dangerous: "aks" } }],
-    ["what follows a refusal", { engine, afterRefusal: "halt" }],
     ["approve that is none", { engine, approve: "approved" }],
-    ["a limit of 0", { engine, limits: { maxInFlight: 0 } }],
+    ["a limit of 0", { engine, limits: { maxParallel: 0 } }],
     ["a depth beyond recursion", { engine, limits: { maxDepth: 100_000 } }],
     ["no time", { engine, timeoutMs: 0 }],
     ["no attempt", { engine, retry: { maxAttempts: 0 } }],

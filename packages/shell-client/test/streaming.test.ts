@@ -189,6 +189,7 @@ describe("a stream", () => {
           await frame(-1, { type: "text", message_id: "1", delta: "no" });
           await frame(1, { type: "text", message_id: "1", delta: 5 });
           await frame(1, { type: "text", message_id: "1", delta: "yes" });
+          await frame(1, { type: "text", message_id: "1", delta: "twice" });
           await frame(2, { type: "of the future", more: true });
           const response = { protocol_version: "1.0.0", request_id, response: { status: "success" } };
           await frame(3, { type: "end", response });

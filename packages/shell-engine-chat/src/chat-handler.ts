@@ -1,6 +1,6 @@
 import type { ShellResponse } from "@harnesskit/protocol/openharness";
 import type { ShellCall, ShellReply } from "@harnesskit/shell-engine";
-import { BoundedMap, BoundedSet, callSafely, digest, systemClock } from "@harnesskit/wire";
+import { BoundedMap, callSafely, digest, systemClock } from "@harnesskit/wire";
 import type { ChatShellOptions } from "./chat-shell-options.ts";
 import { EndReports, endsIn } from "./ended-turns.ts";
 import { RequestTurn, saysSomething } from "./request-turn.ts";
@@ -19,8 +19,6 @@ export class ChatHandler<Context> {
   /** How many messages of a resumed turn its shell was shown. */
   readonly shown = new BoundedMap<string, number>({ maxSize: maxRememberedTurns });
   readonly reports = new EndReports();
-  /** Turns whose ends were shown. */
-  readonly shownEnds = new BoundedSet<string>({ maxSize: maxRememberedTurns });
   /** Sessions whose accepted answers are being continued. */
   readonly #recovering = new Set<string>();
 

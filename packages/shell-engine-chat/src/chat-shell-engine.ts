@@ -16,9 +16,7 @@ export const createChatShellEngine = <Context = unknown>(
   options: ChatShellOptions<Context>,
 ): ShellEngine<Context> => {
   checkChatShellEngineOptions(options);
-  const { harness, handlers, sessionIdOf, attachments, toMessage, render, describeApproval, ...others } =
-    options;
-  const { describeWait, ...rest } = others;
+  const { harness, handlers, sessionIdOf, attachments, render, describeApproval, ...rest } = options;
   if (attachments) chatAttachmentLimits(attachments);
   const { onResponse } = rest;
   const chat = new ChatHandler<Context>(options);

@@ -1,5 +1,4 @@
 import type { ApprovalRequest, ChatHarness } from "@harnesskit/chat-harness";
-import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
 import type { RiskTier } from "@harnesskit/protocol/openharness";
 import type { MaybePromise, ShellCall, ShellEngineOptions, ShellHandlers } from "@harnesskit/shell-engine";
 import type { ShellAttachments } from "./attached-message.ts";
@@ -33,8 +32,6 @@ export interface ChatShellOptions<Context = unknown> extends Omit<ShellEngineOpt
    * @default attachments are not read, which the user is shown for each of them
    */
   readonly attachments?: ShellAttachments<Context> | undefined;
-  /** What is said to the harness, in place of the intent and the attachments. @default both, as the user's message */
-  readonly toMessage?: ((call: ShellCall<Context>) => MaybePromise<ChatMessage>) | undefined;
   /**
    * What is shown of a tool's result. What it throws fails the request.
    * @default a card with its beginning where the shell has rich cards, else nothing: the assistant tells what it found
@@ -42,6 +39,4 @@ export interface ChatShellOptions<Context = unknown> extends Omit<ShellEngineOpt
   readonly render?: RenderToolResult<Context> | undefined;
   /** How the user is asked for an approval. What is approved is in the question, whatever this says. @default see each field */
   readonly describeApproval?: ((request: ApprovalRequest) => ApprovalLook) | undefined;
-  /** What is said of a turn that waits for something else than an approval. @default that it waits, and continues by itself */
-  readonly describeWait?: ((descriptor: SignalDescriptor) => string) | undefined;
 }

@@ -5,7 +5,7 @@ import {
   type SignalOutcome,
   toApprovalPayload,
 } from "@harnesskit/chat-harness";
-import type { ChatMessage, ChatTurnOutcome, SignalDescriptor } from "@harnesskit/protocol/chat";
+import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import {
   type ActionDirective,
   type ShellApprovalAnswer as ShellAnswer,
@@ -32,8 +32,6 @@ import { resumedSignal, turnSignal } from "./turn-signal.ts";
 const maxReasonLength = 10_000;
 /** How many approvals in a row are refused in the place of a shell that cannot ask; the next one is left waiting. */
 const maxRefusals = 10;
-/** How many turns that wait for something else a response names. */
-const maxWaits = 20;
 
 const noCalls: ReadonlyMap<string, KnownCall> = new Map();
 const waitText = "This waits for something outside of this conversation, and continues by itself.";
@@ -72,18 +70,18 @@ export class RequestTurn<Context> {
 
   /** Sends the user's message to the harness. Throws a `ShellEngineError` for a turn that fails. */
   async say(): Promise<void> {
-    const { harness, toMessage, attachments } = this.#shared.options;
+    const { harness, attachments } = this.#shared.options;
     const call = this.#call;
-    const { message, dropped } = toMessage
-      ? { message: await toMessage(call), dropped: undefined }
-      : await attachedMessage(call, filesOfRequest(call, attachments));
+    const { message, dropped } = await attachedMessage(call, filesOfRequest(call, attachments));
     if (dropped !== undefined) this.#directives.push(say(dropped));
     if (message === undefined) return;
     const options = { signal: turnSignal(call), ...streamMetadata(call) };
     const turn = await harness.send(this.#sessionId, message, options);
     const { resumed_turns: earlier = [] } = turn;
     // The harness does not give these a second time, so all of them are shown, also ahead of a turn that failed.
-    for (const ended of earlier) this.#directives.push(...this.#showEarlier(ended));
+    for (const { invocation_id: id, turn: ended } of earlier) {
+      this.#directives.push(...markEnd(this.#directivesOf(ended), id));
+    }
     if (turn.outcome === "errored") {
       if (earlier.length === 0) throw turnFailure(turn, false);
       this.#directives.push(say(turn.reply.content));
@@ -91,9 +89,8 @@ export class RequestTurn<Context> {
     else this.#directives.push(...this.#show(turn.replies, noCalls));
   }
 
-  #showEarlier({ invocation_id: id, turn }: Delivery): ActionDirective[] {
-    const isCompleted = turn.outcome === "completed";
-    return markEnd(isCompleted ? this.#show(turn.replies, noCalls) : [say(turn.reply.content)], id);
+  #directivesOf(turn: Delivery["turn"]): ActionDirective[] {
+    return turn.outcome === "completed" ? this.#show(turn.replies, noCalls) : [say(turn.reply.content)];
   }
 
   /** Continues the turn that was asked about. Throws `continuation_used` if it was answered before. */
@@ -161,8 +158,7 @@ export class RequestTurn<Context> {
     }
     counts.delete(invocationId);
     if (turn.outcome === "completed") {
-      const directives = this.#showEnd(turn.replies.slice(shown), invocationId, calls);
-      return this.#report(directives, invocationId);
+      return this.#report(this.#show(turn.replies.slice(shown), calls), invocationId);
     }
     const { suspended } = await options.harness.pending(this.#sessionId);
     const isOver = !suspended.some(({ invocation_id: id }) => id === invocationId);
@@ -177,7 +173,7 @@ export class RequestTurn<Context> {
     this.#directives.push(...this.#show(messages, calls));
     const found = await readPause(id, descriptor, shown);
     if (found.kind === "other") {
-      this.#directives.push(say(this.#waitText(descriptor)));
+      this.#directives.push(say(waitText));
       return;
     }
     const { pause } = found;
@@ -214,36 +210,14 @@ export class RequestTurn<Context> {
     if (!carriesMark(directives)) await this.#shared.options.harness.acknowledge(invocationId);
   }
 
-  /** What is shown of an end. Where it was shown before and could not be sent, it is shown as by default: `render` may be why. */
-  #showEnd(
-    messages: readonly ChatMessage[],
-    invocationId: string,
-    calls: ReadonlyMap<string, KnownCall>,
-  ): ActionDirective[] {
-    const { shownEnds } = this.#shared;
-    if (shownEnds.has(invocationId))
-      return turnDirectives(messages, calls, (result) => renderAsCard(result, this.#call));
-    shownEnds.add(invocationId);
-    return this.#show(messages, calls);
-  }
-
   /** Reports ends in their order, as many as have room: the next request reports the others. */
   async #reportEarlier(undelivered: readonly Delivery[]): Promise<void> {
     for (const { invocation_id: id, turn } of undelivered) {
       if (this.#shared.reports.has(id)) continue;
-      const directives =
-        turn.outcome === "completed" ? this.#showEnd(turn.replies, id, noCalls) : [say(turn.reply.content)];
-      const isFirst = this.#directives.length === 0;
-      if (!isFirst && isLong([...this.#directives, ...directives])) {
-        this.#shared.shownEnds.delete(id);
-        return;
-      }
+      const directives = this.#directivesOf(turn);
+      if (this.#directives.length > 0 && isLong([...this.#directives, ...directives])) return;
       await this.#report(directives, id);
     }
-  }
-
-  #waitText(descriptor: SignalDescriptor): string {
-    return this.#shared.options.describeWait?.(descriptor) ?? waitText;
   }
 
   /** An answer was accepted, and this process does not continue it: its process has died, or the store failed afterwards. */
@@ -261,9 +235,8 @@ export class RequestTurn<Context> {
     for (const { invocation_id: id, signal_descriptor: descriptor, is_signal_accepted } of suspended) {
       const found = await readPause(id, descriptor, 0);
       if (is_signal_accepted && found.kind !== "other") texts.add(underWayText);
-      else if (found.kind === "other") texts.add(this.#waitText(descriptor));
+      else if (found.kind === "other") texts.add(waitText);
       else if (found.kind === "foreign") texts.add(foreignText);
-      if (texts.size === maxWaits) break;
     }
     this.#directives.push(...[...texts].map((text) => say(text)));
   }

@@ -6,17 +6,7 @@ import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import type { ChatConversations } from "../src/index.ts";
 import { says } from "./support/scripted-model.ts";
-import {
-  askedIn,
-  codeOf,
-  directivesOf,
-  look,
-  mailTools,
-  sendTo,
-  serve,
-  shown,
-  start,
-} from "./support/started.ts";
+import { askedIn, codeOf, directivesOf, mailTools, sendTo, serve, shown, start } from "./support/started.ts";
 
 const askBob = says("Shall I?", sendTo("a", "bob"));
 
@@ -99,16 +89,6 @@ describe("a turn that waits for an approval", () => {
     expect(chat.done).toEqual(["sent to bob", "sent to eve"]);
   });
 
-  it("binds the yes to what was asked", async () => {
-    await using chat = await start([askBob, says("Sent.")]);
-    const asked = askedIn(await chat.say("mail bob"));
-    const other = { ...asked.directive, payload: { ...asked.directive.payload, subject: { tool: "send" } } };
-    expect(codeOf(await chat.answer({ ...asked, directive: other }, "approved"))).toBe("approval_mismatch");
-    expect(chat.done).toEqual([]);
-    expect(codeOf(await chat.answer(asked, "approved"))).toBe("success");
-    expect(chat.done).toEqual(["sent to bob"]);
-  });
-
   it("looks as `describeApproval` says, and is still about the call", async () => {
     await using chat = await start([askBob], {
       describeApproval: ({ tool: name }) => ({
@@ -125,31 +105,6 @@ describe("a turn that waits for an approval", () => {
         subject: { tool: "send", input: { to: "bob" } },
       },
     });
-  });
-
-  it("is answered by one of two shells, and the other one is told so", async () => {
-    await using chat = await start([askBob, says("Sent.")]);
-    const first = askedIn(await chat.say("mail bob"));
-    const second = askedIn(await chat.post({}));
-    expect(second.continuation).not.toEqual(first.continuation);
-    const answers = await Promise.all(
-      [first, first, second, second].map((asked) => chat.answer(asked, "approved")),
-    );
-    expect(answers.map(codeOf).sort()).toEqual([
-      "continuation_used",
-      "continuation_used",
-      "continuation_used",
-      "success",
-    ]);
-    expect(chat.done).toEqual(["sent to bob"]);
-  });
-
-  it("waits while the user says something else, and is asked again behind the answer", async () => {
-    await using chat = await start([askBob, says("It is noon."), says("Sent.")]);
-    await chat.say("mail bob");
-    const meanwhile = await chat.say("what time is it?");
-    expect(shown(meanwhile)).toEqual(["It is noon.", "request_approval: Run send?"]);
-    expect(shown(await chat.answer(askedIn(meanwhile), "approved")).at(-1)).toBe("Sent.");
   });
 
   it("waits behind another one of the same conversation", async () => {
@@ -171,17 +126,6 @@ describe("a turn that waits for an approval", () => {
     const last = await chat.answer(askedIn(bob), "approved");
     expect(shown(last).at(-1)).toBe("Bob has it.");
     expect(chat.done).toEqual(["sent to eve", "sent to bob"]);
-  });
-
-  it("does not belong to another session, nor to another user", async () => {
-    await using chat = await start([askBob, says("Sent.")]);
-    const asked = askedIn(await chat.say("mail bob"));
-    expect(shown(await chat.post({ session_id: "s2" }))).toEqual([]);
-    const approval = { decision: "approved", digest: "x" };
-    const extensions = { "dev.harnesskit": { approval } };
-    const stolen = await chat.post({ session_id: "s2", continuation: asked.continuation, extensions });
-    expect(codeOf(stolen)).toBe("invalid_continuation");
-    expect(codeOf(await chat.answer(asked, "approved"))).toBe("success");
   });
 
   it("is over where going on failed: the call is not run again", async () => {
@@ -343,15 +287,5 @@ describe("while an approved call runs", () => {
     expect(shown(next)).toEqual([expect.stringContaining("sent to bob"), "Sent.", "Anything else?"]);
     clock.advance(0);
     await expect.poll(async () => (await chat.harness.pending()).undelivered).toEqual([]);
-  });
-
-  it("tells the results of what needs no approval with it", async () => {
-    await using chat = await start([says("Both.", sendTo("a", "bob"), look("b")), says("Done.")]);
-    const response = await chat.answer(askedIn(await chat.say("go")), "approved");
-    expect(shown(response)).toEqual([
-      '[send, 1 line ▸: {"text":"sent to bob"}]',
-      expect.stringMatching(/^\[\w+, 1 line ▸: \{"text":"inbox: 2 mails"\}\]$/),
-      "Done.",
-    ]);
   });
 });

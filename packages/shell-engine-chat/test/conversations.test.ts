@@ -4,7 +4,7 @@ import { APICallError, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { says } from "./support/scripted-model.ts";
-import { able, codeOf, directivesOf, look, sendTo, shown, start } from "./support/started.ts";
+import { codeOf, directivesOf, look, shown, start } from "./support/started.ts";
 
 const card = (title: string, text: string) => `[${title}: ${JSON.stringify({ text })}]`;
 
@@ -40,16 +40,12 @@ describe("what the user says", () => {
     expect(directive?.payload?.text).toBe(directive?.payload?.message);
   });
 
-  it("goes to the conversation that `sessionIdOf` names, as `toMessage` says it", async () => {
+  it("goes to the conversation that `sessionIdOf` names", async () => {
     await using chat = await start([says("Yes.")], {
       sessionIdOf: ({ conversation }) => `mine-${conversation.sessionId}`,
-      toMessage: ({ intent, shell }) => ({ role: "user", content: `${shell?.locale}: ${intent}` }),
     });
-    await chat.post({ user_intent: "bonjour", shell: { locale: "fr" } });
+    await chat.say("bonjour");
     expect((await chat.store.sessions.load("mine-s1"))?.state.messages).toHaveLength(2);
-    expect(chat.script.prompts()[0]).toEqual([
-      { role: "user", content: [{ type: "text", text: "fr: bonjour" }] },
-    ]);
   });
 
   it("may come from a session with a name of any length that is allowed", async () => {
@@ -60,13 +56,6 @@ describe("what the user says", () => {
       ).toEqual(["Yes."]);
     }
     expect(chat.script.prompts().map((prompt) => prompt.length)).toEqual([1, 1]);
-  });
-
-  it("is asked of the model once, however often the request comes", async () => {
-    await using chat = await start([says("Once.")]);
-    const answers = await Promise.all([1, 2, 3].map(() => chat.say("hello", { request_id: "r1" })));
-    expect(answers.map(shown)).toEqual([["Once."], ["Once."], ["Once."]]);
-    expect(chat.script.asked.length).toBe(1);
   });
 
   it("is nothing where it is blank: then there is nothing to tell", async () => {
@@ -213,44 +202,5 @@ describe("turns that fail", () => {
     await asked.promise;
     await chat.harness.close();
     expect((await chat.say("hello")).response.error).toMatchObject({ code: "cancelled", retryable: true });
-  });
-
-  it("tell a shell nothing of what else goes wrong", async () => {
-    await using chat = await start([], {
-      sessionIdOf: () => {
-        throw new RangeError("the secret of the operator");
-      },
-    });
-    const { error } = (await chat.say("hello")).response;
-    expect(error).toEqual({
-      code: "internal_error",
-      message: "The engine could not handle the request.",
-      retryable: false,
-    });
-    expect(chat.errors).toEqual([expect.objectContaining({ message: "the secret of the operator" })]);
-  });
-});
-
-describe("other handlers", () => {
-  it("stand beside the conversation", async () => {
-    await using chat = await start([says("Chat.")], {
-      handlers: {
-        plugins: { clock: () => [{ action_type: "render_message", payload: { message: "12:00" } }] },
-      },
-    });
-    expect(shown(await chat.post({ user_intent: "x", task_hint: { plugin_id: "clock" } }))).toEqual([
-      "12:00",
-    ]);
-    expect(codeOf(await chat.post({ user_intent: "x", task_hint: { plugin_id: "none" } }))).toBe(
-      "unknown_plugin",
-    );
-    expect(shown(await chat.say("hello", { capabilities: able }))).toEqual(["Chat."]);
-  });
-
-  it("leave no approval to a shell that nobody asked", async () => {
-    await using chat = await start([says("Shall I?", sendTo("a", "bob"))]);
-    const approval = { decision: "approved" };
-    const response = await chat.post({ extensions: { "dev.harnesskit": { approval } } });
-    expect(codeOf(response)).toBe("approval_mismatch");
   });
 });

@@ -1,10 +1,9 @@
 import { toApprovalPayload } from "@harnesskit/chat-harness";
 import { createMemoryStore } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
-import { jsonSchema, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import { says } from "./support/scripted-model.ts";
-import { askedIn, codeOf, look, sendTo, shown, start } from "./support/started.ts";
+import { codeOf, look, sendTo, shown, start } from "./support/started.ts";
 
 const askBob = says("Shall I?", sendTo("a", "bob"));
 /** A `render` that shows so many cards for each result. */
@@ -15,22 +14,6 @@ const cards = (count: number) => () =>
   }));
 
 describe("a session whose response would not fit", () => {
-  it("goes on where a call nests as deep as any value: it is asked and carried out", async () => {
-    const done: unknown[] = [];
-    const send = tool({
-      inputSchema: jsonSchema({ type: "object" }),
-      needsApproval: true,
-      execute: (input) => done.push(input),
-    });
-    const input = `{"to":${"[".repeat(63)}${"]".repeat(63)}}`;
-    await using chat = await start([says("Deep.", { id: "d", name: "send", input }), says("Sent.")], {
-      tools: { send },
-    });
-    const asked = askedIn(await chat.say("mail bob"));
-    expect(shown(await chat.answer(asked, "approved")).at(-1)).toBe("Sent.");
-    expect(done).toEqual([JSON.parse(input)]);
-  });
-
   it("is told of ends as there is room, the oldest first, and all of them in the end", async () => {
     const texts = ["one", "two", "three"];
     await using chat = await start(

@@ -17,10 +17,6 @@ const ownerKey = (principal: unknown, unchecked: ShellAuth | undefined): string 
   return joinKey(own, unchecked.tenant_id ?? "", unchecked.credential_ref ?? "");
 };
 
-/** One string for an owner, a session and a thread of it, different for every three. */
-export const conversationKey = (owner: string, session: string, conversation: string | undefined): string =>
-  conversation === undefined ? joinKey(owner, session) : joinKey(owner, session, conversation);
-
 /** The sender of a request. */
 export interface Admitted {
   readonly principal: unknown;

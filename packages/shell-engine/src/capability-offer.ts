@@ -13,14 +13,8 @@ import {
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { jsonProblem } from "@harnesskit/wire/json";
 
-/** What an engine offers: true, or what the feature is. False, or a denial with reasons of one's own, is a feature that is known and not offered. */
-export type OfferedCapabilities = Readonly<Record<string, JsonValue | { readonly denied: Denial }>>;
-
-/** Why a feature is denied. */
-export interface Denial {
-  readonly code: string;
-  readonly message?: string | undefined;
-}
+/** What an engine offers: true, or what the feature is. False is a feature that is known and not offered. */
+export type OfferedCapabilities = Readonly<Record<string, JsonValue>>;
 
 /** What holds between an engine and one shell. */
 export interface Negotiated {
@@ -38,15 +32,11 @@ const otherProfile: CapabilityDenial = {
   message: `This engine streams with the profile ${STREAMING_PROFILE} in version ${STREAMING_VERSION}.`,
 };
 
-const isDenial = (value: unknown): value is { readonly denied: Denial } =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, "denied");
-
-const toDenial = (capability: string, value: unknown): CapabilityDenial => {
-  const { code = "not_supported", message = "This engine does not offer it." } = isDenial(value)
-    ? value.denied
-    : {};
-  return { capability, code, message };
-};
+const notOffered = (capability: string): CapabilityDenial => ({
+  capability,
+  code: "not_supported",
+  message: "This engine does not offer it.",
+});
 
 /** The engine's part of the negotiation (section 5.3). */
 export class CapabilityOffer {
@@ -55,7 +45,7 @@ export class CapabilityOffer {
   readonly offersStreaming: boolean;
   /** For `supported_capabilities`, as every shell gets it that does not stream. */
   readonly #supported: Capabilities = {};
-  readonly #denied = new Map<string, CapabilityDenial>();
+  readonly #denied = new Set<string>();
 
   /** Throws `invalid_argument` for a capability that is not JSON, and for streaming in another way than ours. */
   constructor(registry: ActionRegistry, own: OfferedCapabilities) {
@@ -64,16 +54,15 @@ export class CapabilityOffer {
     for (const name of [ParallelActions, RichCards, Approval, ...registry.capabilities]) offers[name] = true;
     const { [Streaming]: streaming, ...others } = { ...offers, ...own };
     this.offersStreaming = streaming === true;
+    if (!this.offersStreaming && streaming !== false && streaming !== null) {
+      throw new InvalidArgumentError(`capabilities: ${Streaming} must be true or false`);
+    }
     for (const [name, value] of Object.entries(others)) {
-      if (value === false || value === null || isDenial(value)) this.#denied.set(name, toDenial(name, value));
+      if (value === false || value === null) this.#denied.add(name);
       else if (jsonProblem(value) === undefined) this.#supported[name] = value as JsonValue;
-      else throw new InvalidArgumentError(`the capability ${name} must be JSON, or a denial`);
+      else throw new InvalidArgumentError(`the capability ${name} must be JSON`);
     }
-    if (streaming === false || streaming === null || isDenial(streaming)) {
-      this.#denied.set(Streaming, toDenial(Streaming, streaming));
-    } else if (!this.offersStreaming) {
-      throw new InvalidArgumentError(`capabilities: ${Streaming} must be true, or a denial`);
-    }
+    if (!this.offersStreaming) this.#denied.add(Streaming);
     this.nothingAsked = { held: new Set(), denials: [], supported: this.#supported };
   }
 
@@ -85,8 +74,7 @@ export class CapabilityOffer {
     let supported = this.#supported;
     for (const name of Object.keys(asked)) {
       if (!hasCapability(asked, name)) continue;
-      const denial = this.#denied.get(name);
-      if (denial) denials.push(denial);
+      if (this.#denied.has(name)) denials.push(notOffered(name));
       else if (Object.hasOwn(this.#supported, name)) held.add(name);
       else if (name === ShellCapability.Streaming && this.offersStreaming) {
         // A shell that does not get it gets what it would get from an engine without it.

@@ -62,7 +62,10 @@ export class MemoryContinuationStore implements ContinuationStore {
       this.#drop(oldest);
     }
     const { maxRuns, maxRunDataLength } = this.#limits;
-    while (this.#runs.size > maxRuns || this.#length > maxRunDataLength) this.#drop(this.#leastNeeded());
+    while (this.#runs.size > maxRuns || this.#length > maxRunDataLength) {
+      const ids = [...this.#runs.keys()];
+      this.#drop(ids.find((other) => this.#used.has(other)) ?? ids[0] ?? "");
+    }
   }
 
   /** Throws `buffer_full` where to know one more would mean to forget one that could then be used again. */
@@ -82,12 +85,6 @@ export class MemoryContinuationStore implements ContinuationStore {
   #drop(id: string): void {
     this.#length -= this.#runs.get(id)?.text.length ?? 0;
     this.#runs.delete(id);
-  }
-
-  /** A run whose continuation was used, else the oldest. Looks at all runs: called only when there is no room. */
-  #leastNeeded(): string {
-    const ids = [...this.#runs.keys()];
-    return ids.find((id) => this.#used.has(id)) ?? ids[0] ?? "";
   }
 
   #sweep(): void {

@@ -7,8 +7,9 @@ import {
 } from "@harnesskit/protocol/openharness";
 import { type Clock, type CreateId, HarnessError } from "@harnesskit/wire";
 import type { ContinuationStore } from "./continuation-store.ts";
-import { type ContinuationClaims, type ContinuationSigner, isEngineToken } from "./continuation-token.ts";
+import { type ContinuationClaims, ContinuationSigner } from "./continuation-token.ts";
 import { overloaded } from "./failure.ts";
+import type { ShellEngineLimits } from "./limits.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
 const invalidContinuation = () =>
@@ -19,32 +20,23 @@ const expired = () =>
 const differs = (named: string | undefined, own: string | undefined): boolean =>
   named !== undefined && named !== own;
 
-/** Whether a request has a continuation in another form than the engine's: a token of its own, or names without a token. */
-export const isForeign = ({ continuation }: ShellContext): boolean => {
-  const { continuation_token: token, run_id, sop_id } = continuation ?? {};
-  if (token !== undefined) return !isEngineToken(token);
-  return run_id !== undefined || sop_id !== undefined;
-};
-
 /** What a continuation is made of, besides its id and its expiry. */
 export interface NewContinuation extends Omit<ContinuationClaims, "id" | "expiresAtMs" | "hasData"> {
   readonly data?: JsonValue | undefined;
-  readonly expiresInMs: number;
-}
-
-export interface ContinuationsOptions {
-  readonly signer: ContinuationSigner;
-  readonly store: ContinuationStore;
-  readonly clock: Clock;
-  readonly createId: CreateId;
 }
 
 /** Continuations: made, checked, used once. */
 export class Continuations {
-  readonly #options: ContinuationsOptions;
+  readonly #signer: ContinuationSigner;
 
-  constructor(options: ContinuationsOptions) {
-    this.#options = options;
+  constructor(
+    key: Uint8Array,
+    readonly store: ContinuationStore,
+    readonly clock: Clock,
+    readonly createId: CreateId,
+    readonly limits: ShellEngineLimits,
+  ) {
+    this.#signer = new ContinuationSigner(key, limits.maxIdLength);
   }
 
   /** What the request's continuation says; undefined where it has none. Throws `invalid_continuation`. */
@@ -59,7 +51,7 @@ export class Continuations {
 
   async #read(token: string, context: ShellContext, owner: string): Promise<ContinuationClaims> {
     const { continuation: { run_id, sop_id } = {}, session_id, conversation_id, task_hint } = context;
-    const claims = await this.#options.signer.verify(token, owner);
+    const claims = await this.#signer.verify(token, owner);
     if (!claims) throw invalidContinuation();
     const { session, conversation, run, sop, route } = claims;
     const isOther =
@@ -73,15 +65,16 @@ export class Continuations {
   }
 
   /** Throws where it has expired, or where the user's answer is about something else; that uses nothing up. */
-  assertUsable({ expiresAtMs, digest }: ContinuationClaims, approval: ShellApprovalAnswer | undefined): void {
-    if (this.#options.clock.now() >= expiresAtMs) throw expired();
+  assertUsable(claims: ContinuationClaims | undefined, approval: ShellApprovalAnswer | undefined): void {
+    if (claims && this.clock.now() >= claims.expiresAtMs) throw expired();
     if (approval === undefined) return;
+    const asked = claims?.digest;
     const isBound =
-      approval.digest === undefined ? approval.decision === "refused" : approval.digest === digest;
-    if (digest !== undefined && isBound) return;
+      approval.digest === undefined ? approval.decision === "refused" : approval.digest === asked;
+    if (asked !== undefined && isBound) return;
     throw new ShellEngineError(
       ShellErrorCode.ApprovalMismatch,
-      "The answer is not about what was asked: it needs the digest of the request_approval.",
+      "The answer is not about what was asked: it needs the continuation and the digest of the request_approval.",
     );
   }
 
@@ -97,24 +90,21 @@ export class Continuations {
 
   /** Releases a claim. */
   async release({ id }: ContinuationClaims): Promise<void> {
-    await this.#options.store.release(id);
+    await this.store.release(id);
   }
 
-  async issue(owner: string, { data, expiresInMs, ...claims }: NewContinuation): Promise<Continuation> {
-    const { clock, createId, store, signer } = this.#options;
-    const id = createId("cont");
-    const expiresAtMs = clock.now() + expiresInMs;
-    if (data !== undefined) await store.keep(id, data, expiresAtMs, owner);
-    const token = await signer.sign(
-      { id, expiresAtMs, ...claims, hasData: data === undefined ? undefined : true },
-      owner,
-    );
+  async issue(owner: string, { data, ...claims }: NewContinuation): Promise<Continuation> {
+    const id = this.createId("cont");
+    const expiresAtMs = this.clock.now() + this.limits.continuationMs;
+    if (data !== undefined) await this.store.keep(id, data, expiresAtMs, owner);
+    const hasData = data === undefined ? undefined : true;
+    const token = await this.#signer.sign({ id, expiresAtMs, ...claims, hasData }, owner);
     return { run_id: claims.run, sop_id: claims.sop, continuation_token: token };
   }
 
   async #claim(id: string, expiresAtMs: number) {
     try {
-      return await this.#options.store.claim(id, expiresAtMs);
+      return await this.store.claim(id, expiresAtMs);
     } catch (cause) {
       if (!HarnessError.isInstance(cause) || cause.code !== "buffer_full") throw cause;
       throw overloaded(cause);

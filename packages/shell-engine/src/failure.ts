@@ -1,7 +1,6 @@
 import { type ShellError, ShellErrorCode } from "@harnesskit/protocol/openharness";
 import { type Clock, displayText, HarnessError } from "@harnesskit/wire";
-import { jsonProblem } from "@harnesskit/wire/json";
-import type { Subject } from "./inbound.ts";
+import { jsonLength, jsonProblem } from "@harnesskit/wire/json";
 import { type Redact, redactNothing } from "./redaction.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 import type { Payload } from "./to-payload.ts";
@@ -14,14 +13,6 @@ const internalError = (): ShellError => ({
   code: ShellErrorCode.InternalError,
   message: "The engine could not handle the request.",
   retryable: false,
-});
-
-/** What a shell gets whose message cannot be read. */
-export const notJson = (): ShellError => ({
-  code: ShellErrorCode.InvalidRequest,
-  message: "The body is not a JSON message.",
-  retryable: false,
-  details: { reason: "not_json" },
 });
 
 /** What a handler or a hook threw: from its words what must not be shown is removed; the engine's own stay as they are. */
@@ -65,17 +56,21 @@ export class Failures {
     readonly clock: Clock,
   ) {}
 
-  payload(failure: unknown, subject?: Pick<Subject, "redact" | "startedAt">): Payload {
-    const own = shellErrorOf(failure, subject?.redact ?? redactNothing, this.maxLength);
+  payload(failure: unknown, request?: { readonly redact: Redact; readonly startedAt: number }): Payload {
+    const own = shellErrorOf(failure, request?.redact ?? redactNothing, this.maxLength);
     if (!own) this.onError(failure instanceof Thrown ? failure.error : failure);
-    const engine_latency_ms = subject && this.clock.elapsedMs() - subject.startedAt;
-    return { value: { status: "error", error: own ?? internalError(), engine_latency_ms }, denials: [] };
+    const engine_latency_ms = request && this.clock.elapsedMs() - request.startedAt;
+    const value = { status: "error" as const, error: own ?? internalError(), engine_latency_ms };
+    return { value, denials: [], length: jsonLength(value) };
   }
 }
 
 /** A request that is not valid, and where. */
 export const badRequest = (message: string, details?: { reason: string; path?: string }) =>
   new ShellEngineError(ShellErrorCode.InvalidRequest, message, details && { details });
+
+/** A message that cannot be read. */
+export const notJson = () => badRequest("The body is not a JSON message.", { reason: "not_json" });
 
 /** An id that would be kept is longer than it may be. */
 export const idTooLong = (path: string) => badRequest("An id is too long.", { reason: "id_too_long", path });

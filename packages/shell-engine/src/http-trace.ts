@@ -1,4 +1,5 @@
 import { type Extensions, HARNESSKIT_EXTENSION } from "@harnesskit/protocol/openharness";
+import { defined } from "@harnesskit/wire/json";
 import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { contextField } from "./shell-context.ts";
 
@@ -18,8 +19,6 @@ export interface HttpTrace {
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
 }
-
-const echoed = ["x-correlation-id", "x-request-id"] as const;
 
 /** What is safe in a log and as a header. */
 const idPattern = /^[\x21-\x7e]{1,512}$/;
@@ -63,27 +62,7 @@ export const traceOfMessage = (message: unknown, context: unknown): TraceContext
  * tell answers apart without reading them. Undefined where neither came, or neither is well-formed.
  */
 export const shellReplyHeaders = (context: unknown): Readonly<Record<string, string>> | undefined => {
-  const correlationId = safeId(headerOf(context, "x-correlation-id"));
-  const requestId = safeId(headerOf(context, "x-request-id"));
+  const { correlationId, requestId } = traceOf(context);
   if (correlationId === undefined && requestId === undefined) return undefined;
-  const headers: Record<string, string> = {};
-  if (correlationId !== undefined) headers["x-correlation-id"] = correlationId;
-  if (requestId !== undefined) headers["x-request-id"] = requestId;
-  return headers;
+  return defined({ "x-correlation-id": correlationId, "x-request-id": requestId });
 };
-
-/**
- * Has a `fetch` handler send `X-Correlation-ID` and `X-Request-ID` back with everything that it answers: with refusals too, which
- * the engine does not see.
- */
-export const withShellHeaders =
-  <Info extends unknown[]>(handler: (request: Request, ...info: Info) => Promise<Response>) =>
-  async (request: Request, ...info: Info): Promise<Response> => {
-    const response = await handler(request, ...info);
-    const headers = new Headers(response.headers);
-    for (const name of echoed) {
-      const value = safeId(request.headers.get(name));
-      if (value !== undefined) headers.set(name, value);
-    }
-    return new Response(response.body, { status: response.status, headers });
-  };

@@ -1,4 +1,4 @@
-export { shellHeaders, withShellHeaders } from "./http-trace.ts";
+export { shellHeaders } from "./http-trace.ts";
 export type { ShellEngineLimits } from "./limits.ts";
 export type { ShellHandlers } from "./routes.ts";
 export type { MaybePromise, ResumedRun, ShellCall, ShellHandler, ShellReply, Sop } from "./shell-call.ts";

@@ -29,7 +29,7 @@ export const shellEngineLimits = defineLimits({
   maxRememberedLength: 67_108_864,
   /** How long a response is remembered, in milliseconds. @default 600000 (10 min) */
   rememberMs: 600_000,
-  /** How long a continuation is valid, in milliseconds, unless its handler says otherwise. @default 3600000 (1 h) */
+  /** How long a continuation is valid, in milliseconds. @default 3600000 (1 h) */
   continuationMs: 3_600_000,
   /**
    * Continuations that are known to be used, until they expire; then `engine_overloaded`, because to forget one would let it

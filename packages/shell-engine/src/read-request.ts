@@ -43,7 +43,7 @@ const assertVersion = (message: unknown): void => {
   throw new ShellEngineError(
     ShellErrorCode.ProtocolVersionUnsupported,
     "This engine does not support that version of the protocol.",
-    { details: { supported_protocol_versions: [...supportedVersions] } },
+    { details: { supported_protocol_versions: supportedVersions } },
   );
 };
 
@@ -78,14 +78,14 @@ const assertAttachments = ({ request }: ShellRequest, maxAttachments: number): v
   });
 };
 
-const notValid = (path: string) =>
-  badRequest("The message is not a valid OpenHarness request.", { reason: "schema", path });
-
 /** Checks a message. Throws `protocol_version_unsupported` or `invalid_request`. */
 export const readRequest = (message: unknown, limits: ShellEngineLimits): ReadRequest => {
   assertVersion(message);
   const parsed = parseShellRequest(message);
-  if (!("data" in parsed)) throw notValid(parsed.path);
+  if (!("data" in parsed)) {
+    const { path } = parsed;
+    throw badRequest("The message is not a valid OpenHarness request.", { reason: "schema", path });
+  }
   const request = parsed.data;
   assertIds(request, limits.maxIdLength);
   assertAttachments(request, limits.maxAttachments);

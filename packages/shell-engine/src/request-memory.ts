@@ -1,151 +1,107 @@
 import type { Clock } from "@harnesskit/wire";
+import type { ShellEngineLimits } from "./limits.ts";
+import type { Payload } from "./to-payload.ts";
 
-/** A request that was accepted. */
-export interface Remembered<Work> {
+/** A request and the response to it. */
+export interface Remembered {
   /** The request as JSON. */
-  readonly asked: string;
-  /** Settles with the response and never rejects; undefined once the serialized response is there. */
-  readonly work?: Work;
-  /** The response. */
-  readonly text?: string;
-}
-
-/** A response that is there, and since when. */
-interface Done {
-  readonly asked: string;
   readonly text: string;
+  readonly payload: Payload;
   readonly doneAt: number;
 }
 
-/** The requests of one owner. */
-class Owner<Work> {
-  readonly running = new Map<string, { readonly asked: string; readonly work: Work }>();
-  /** In the order in which the responses came. */
-  readonly done = new Map<string, Done>();
+/** The requests of one owner, in the order in which their responses came. */
+class Owner {
+  readonly done = new Map<string, Remembered>();
   /** Kept, because a new iterator walks over the places of all responses that have left. */
   readonly #oldestFirst = this.done.entries();
-  #oldest: [string, Done] | undefined;
+  #oldest: [string, Remembered] | undefined;
 
-  constructor(readonly name: string) {}
-
-  /** The response that came first, with its key. */
-  get oldest(): [string, Done] | undefined {
-    if (this.done.size === 0) {
-      this.#oldest = undefined;
-      return undefined;
+  get oldest(): [string, Remembered] | undefined {
+    if (this.done.size === 0) this.#oldest = undefined;
+    else {
+      while (this.#oldest === undefined || this.done.get(this.#oldest[0]) !== this.#oldest[1])
+        this.#oldest = this.#oldestFirst.next().value;
     }
-    while (this.#oldest === undefined || this.done.get(this.#oldest[0]) !== this.#oldest[1])
-      this.#oldest = this.#oldestFirst.next().value;
     return this.#oldest;
   }
 }
 
-export interface RequestMemoryOptions {
-  readonly maxEntries: number;
-  readonly maxLength: number;
-  readonly keepMs: number;
-  readonly clock: Clock;
-}
+type MemoryLimits = Pick<ShellEngineLimits, "maxRememberedLength" | "maxRememberedRequests" | "rememberMs">;
 
 /**
- * Requests and their responses by owner, bounded in number, size and time. When there is no room, the owner that adds one loses the
- * oldest of its own, and only without any the owner that added nothing for the longest time loses one. Work that has not
- * ended is never dropped.
+ * Responses by owner and request, bounded in number, size and time. When there is no room, the owner that adds one loses the
+ * oldest of its own, and only without any the owner that added nothing for the longest time loses one.
  */
-export class RequestMemory<Work> {
-  /** In the order of their last request. */
-  readonly #owners = new Map<string, Owner<Work>>();
-  readonly #options: RequestMemoryOptions;
+export class RequestMemory {
+  /** In the order of their last response. */
+  readonly #owners = new Map<string, Owner>();
+  readonly #limits: MemoryLimits;
+  readonly #clock: Clock;
   #size = 0;
   #length = 0;
 
-  constructor(options: RequestMemoryOptions) {
-    this.#options = options;
+  constructor(limits: MemoryLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
   }
 
   get size(): number {
     return this.#size;
   }
 
-  get(name: string, key: string): Remembered<Work> | undefined {
+  get(name: string, key: string): Remembered | undefined {
     const owner = this.#owners.get(name);
-    const done = owner?.done.get(key);
-    if (!owner || !done) return owner?.running.get(key);
-    if (!this.#isOver(done)) return done;
-    this.#remove(owner, key);
+    const known = owner?.done.get(key);
+    if (owner === undefined || known === undefined || !this.#isOver(known)) return known;
+    this.#remove(name, owner, key, known);
     return undefined;
   }
 
-  /** Adds a request whose work has begun. Its text counts when its response is there: until then the work holds it. */
-  add(name: string, key: string, asked: string, work: Work): void {
-    const owner = this.#touch(name);
-    owner.running.set(key, { asked, work });
-    this.#size++;
-    this.#length += key.length;
-    this.#makeRoom(owner);
-  }
-
-  /** The response of a request that was added is there. */
-  settle(name: string, key: string, text: string): void {
-    const running = this.#owners.get(name)?.running.get(key);
-    if (!running) return;
-    const owner = this.#touch(name);
-    owner.running.delete(key);
-    owner.done.set(key, { asked: running.asked, text, doneAt: this.#options.clock.elapsedMs() });
-    this.#length += running.asked.length + text.length;
-    this.#makeRoom(owner);
-  }
-
-  /** The request may be made again. */
-  forget(name: string, key: string): void {
-    const owner = this.#owners.get(name);
-    if (owner) this.#remove(owner, key);
-  }
-
-  /** The requests of an owner, which has one now. */
-  #touch(name: string): Owner<Work> {
+  /** Adds one whose key is not remembered. */
+  add(name: string, key: string, text: string, payload: Payload): void {
     const known = this.#owners.get(name);
-    if (known && this.#owners.size === 1) return known;
-    const owner = known ?? new Owner<Work>(name);
-    if (!this.#owners.delete(name)) this.#length += name.length;
-    this.#owners.set(name, owner);
-    return owner;
-  }
-
-  #isOver({ doneAt }: Done): boolean {
-    return this.#options.clock.elapsedMs() - doneAt >= this.#options.keepMs;
-  }
-
-  get #isFull(): boolean {
-    return this.#size > this.#options.maxEntries || this.#length > this.#options.maxLength;
-  }
-
-  #makeRoom(own: Owner<Work>): void {
-    this.#drop(own, (done) => this.#isOver(done));
-    const [longest] = this.#owners.values();
-    if (longest && longest !== own) this.#drop(longest, (done) => this.#isOver(done));
-    this.#drop(own, () => this.#isFull);
-    if (!this.#isFull) return;
-    for (const other of this.#owners.values()) {
-      this.#drop(other, () => this.#isFull);
+    const owner = known ?? new Owner();
+    if (known === undefined || this.#owners.size > 1) {
+      this.#owners.delete(name);
+      this.#owners.set(name, owner);
+    }
+    const added = { text, payload, doneAt: this.#clock.elapsedMs() };
+    owner.done.set(key, added);
+    this.#size++;
+    this.#length += lengthOf(key, added) + (known ? 0 : name.length);
+    this.#trim(name, owner);
+    for (const [other, others] of this.#owners) {
+      if (others !== owner) this.#trim(other, others);
       if (!this.#isFull) return;
     }
   }
 
-  /** Drops the oldest responses of an owner as long as `isToGo` says so. */
-  #drop(owner: Owner<Work>, isToGo: (done: Done) => boolean): void {
-    for (let next = owner.oldest; next && isToGo(next[1]); next = owner.oldest) this.#remove(owner, next[0]);
+  #isOver({ doneAt }: Remembered): boolean {
+    return this.#clock.elapsedMs() - doneAt >= this.#limits.rememberMs;
   }
 
-  #remove(owner: Owner<Work>, key: string): void {
-    const done = owner.done.get(key);
-    if (!done && !owner.running.has(key)) return;
+  get #isFull(): boolean {
+    return this.#size > this.#limits.maxRememberedRequests || this.#length > this.#limits.maxRememberedLength;
+  }
+
+  /** Drops the oldest responses of an owner: those whose time is over, and others as long as there is no room. */
+  #trim(name: string, owner: Owner): void {
+    for (let next = owner.oldest; next; next = owner.oldest) {
+      if (!this.#isFull && !this.#isOver(next[1])) return;
+      this.#remove(name, owner, ...next);
+    }
+  }
+
+  #remove(name: string, owner: Owner, key: string, known: Remembered): void {
     owner.done.delete(key);
-    owner.running.delete(key);
     this.#size--;
-    this.#length -= key.length + (done ? done.asked.length + done.text.length : 0);
-    if (owner.done.size > 0 || owner.running.size > 0) return;
-    this.#owners.delete(owner.name);
-    this.#length -= owner.name.length;
+    this.#length -= lengthOf(key, known);
+    if (owner.done.size > 0) return;
+    this.#owners.delete(name);
+    this.#length -= name.length;
   }
 }
+
+const lengthOf = (key: string, { text, payload }: Remembered): number =>
+  key.length + text.length + payload.length;

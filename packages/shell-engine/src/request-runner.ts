@@ -1,41 +1,18 @@
-import type { JsonValue } from "@harnesskit/protocol/envelope";
-import {
-  type ShellApprovalAnswer,
-  type ShellContext,
-  ShellErrorCode,
-} from "@harnesskit/protocol/openharness";
+import { ShellErrorCode } from "@harnesskit/protocol/openharness";
 import { ConnectionClosedError, joinKey, RequestCancelledError, RequestTimeoutError } from "@harnesskit/wire";
 import { jsonDifference } from "@harnesskit/wire/json";
-import { conversationKey } from "./admission.ts";
-import type { ContinuationClaims } from "./continuation-token.ts";
-import { isForeign } from "./continuations.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import type { EngineRequest } from "./engine-request.ts";
 import { overloaded, Thrown } from "./failure.ts";
-import type { Inbound } from "./inbound.ts";
-import { type Remembered, RequestMemory } from "./request-memory.ts";
+import { RequestMemory } from "./request-memory.ts";
 import type { Route } from "./routes.ts";
-import { RunningHandler } from "./running-handler.ts";
 import { ShellCall } from "./shell-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 import { ResponseStream } from "./streaming/response-stream.ts";
 import { type Payload, toPayload } from "./to-payload.ts";
 
-export interface Outcome {
-  readonly payload: Payload;
-  readonly isReplay: boolean;
-}
-
-/** The key under which a request is remembered, and the request as JSON. */
-interface RequestKey {
-  readonly owner: string;
-  readonly key: string;
-  readonly asked: string;
-}
-
 const error = (code: string, message: string, options = {}) => new ShellEngineError(code, message, options);
 const closing = () => error(ShellErrorCode.Cancelled, "The engine is closing.", { retryable: true });
-const tookTooLong = (options: object) =>
-  error(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
 
 /** Whether both are the same JSON, whatever the order of their keys. */
 const isSame = (one: string, other: string): boolean =>
@@ -44,19 +21,14 @@ const isSame = (one: string, other: string): boolean =>
 /** Runs handlers: each request once, within its time, and its response remembered by its id. */
 export class RequestRunner<Context> {
   readonly #engine: EngineParts<Context>;
-  readonly #memory: RequestMemory<Promise<Payload>>;
-  readonly #running = new Map<RunningHandler, Inbound<Context>>();
+  readonly #memory: RequestMemory;
+  /** What handlers work on, those that took too long included: by its key, or without one by itself. */
+  readonly #running = new Map<unknown, EngineRequest<Context>>();
   #isClosed = false;
 
   constructor(engine: EngineParts<Context>) {
-    const { limits, clock } = engine;
     this.#engine = engine;
-    this.#memory = new RequestMemory({
-      maxEntries: limits.maxRememberedRequests,
-      maxLength: limits.maxRememberedLength,
-      keepMs: limits.rememberMs,
-      clock,
-    });
+    this.#memory = new RequestMemory(engine.limits, engine.clock);
   }
 
   stats() {
@@ -71,162 +43,105 @@ export class RequestRunner<Context> {
   close(): void {
     this.#isClosed = true;
     const cause = new ConnectionClosedError("the engine is closed");
-    for (const [running, inbound] of this.#running) {
-      running.abort.abort(cause);
-      running.response.resolve(this.#failed(inbound, closing()));
-    }
+    for (const asked of this.#running.values()) this.#giveUp(asked, cause, closing());
   }
 
   /** Ends the work whose stream this is. Of another owner or session it is not found, and nothing happens. */
   cancelStream(id: string, owner: string, sessionId: string | undefined): void {
-    for (const [running, inbound] of this.#running) {
+    for (const running of this.#running.values()) {
       if (running.stream?.id !== id || running.isCancelled) continue;
-      if (inbound.owner !== owner || inbound.asked.session_id !== sessionId) return;
+      if (running.owner !== owner || running.asked.session_id !== sessionId) return;
       running.isCancelled = true;
-      running.abort.abort(new RequestCancelledError("the request"));
       const cancelled = error(ShellErrorCode.Cancelled, "The shell has cancelled the request.");
-      running.response.resolve(this.#failed(inbound, cancelled));
+      this.#giveUp(running, new RequestCancelledError("the request"), cancelled);
     }
   }
 
   /** The response to a request: of its handler, or the one that was remembered. */
-  async answer(inbound: Inbound<Context>): Promise<Outcome> {
-    const { asked, owner, extension, subject } = inbound;
-    const belongsToHandler = this.#isForeign(asked);
-    const reading = belongsToHandler ? undefined : this.#engine.continuations.read(asked, owner);
+  async answer(request: EngineRequest<Context>): Promise<Payload> {
+    const { router, continuations, limits, clock } = this.#engine;
+    const { asked, owner, extension, requestId } = request;
+    request.isForeign = router.isForeign(asked);
+    const reading = request.isForeign ? undefined : continuations.read(asked, owner);
     const claims = reading && (await reading);
-    subject.sessionId = asked.session_id ?? claims?.session;
-    subject.runId = claims?.run;
-    const id = this.#keyOf(inbound);
+    request.claims = claims;
+    request.sessionId = asked.session_id ?? claims?.session;
     this.assertOpen();
-    const known = id && this.#memory.get(id.owner, id.key);
-    if (known) return this.#replay(inbound, known, id.asked);
-    if (!belongsToHandler) this.#assertUsable(claims, extension?.approval);
-    if (this.#running.size >= this.#engine.limits.maxInFlight) throw overloaded();
-    return { payload: await this.#begin(inbound, claims, id), isReplay: false };
-  }
-
-  /** Whether the request's continuation is a handler's to check. */
-  #isForeign(asked: ShellContext): boolean {
-    return this.#engine.router.takesOwnContinuations && isForeign(asked);
-  }
-
-  #keyOf({ owner, request, subject }: Inbound<Context>): RequestKey | undefined {
-    const { request_id: requestId, protocol_version: version, capabilities = null } = request;
-    if (requestId === undefined) return undefined;
-    const key = joinKey(subject.sessionId ?? "", requestId);
-    return { owner, key, asked: JSON.stringify([version, capabilities, request.request]) };
-  }
-
-  async #replay(
-    inbound: Inbound<Context>,
-    { asked: known, work, text }: Remembered<Promise<Payload>>,
-    asked: string,
-  ): Promise<Outcome> {
-    if (!isSame(known, asked)) {
-      throw error(ShellErrorCode.RequestIdConflict, "This request_id was used for another request.");
+    if (requestId !== undefined) {
+      const { protocol_version: version, capabilities = null, request: content } = request.request ?? {};
+      request.key = joinKey(owner, request.sessionId ?? "", requestId);
+      request.text = JSON.stringify([version, capabilities, content]);
+      const known = this.#running.get(request.key) ?? this.#memory.get(owner, request.key);
+      if (known) {
+        if (!isSame(known.text, request.text)) {
+          throw error(ShellErrorCode.RequestIdConflict, "This request_id was used for another request.");
+        }
+        request.isReplay = true;
+        return "payload" in known ? known.payload : this.#wait(request, known);
+      }
     }
-    // Each caller that waits for the same work gets an object of its own.
-    const kept = text ?? JSON.stringify(await this.#wait(inbound, work as Promise<Payload>, true));
-    return { payload: JSON.parse(kept) as Payload, isReplay: true };
-  }
-
-  #assertUsable(claims: ContinuationClaims | undefined, approval: ShellApprovalAnswer | undefined): void {
-    if (claims) this.#engine.continuations.assertUsable(claims, approval);
-    else if (approval) {
-      const message = "An answer to an approval comes with the continuation of what was asked.";
-      throw error(ShellErrorCode.ApprovalMismatch, message);
+    if (!request.isForeign) continuations.assertUsable(claims, extension?.approval);
+    if (this.#running.size >= limits.maxInFlight) throw overloaded();
+    request.dueAtMs = clock.now() + limits.handlerTimeoutMs;
+    this.#running.set(request.key ?? request, request);
+    // A request without an id has no stream: it could not be sent again for its response.
+    if (requestId !== undefined && request.onStream) {
+      request.stream = new ResponseStream(this.#engine.createId("stream"), requestId, limits);
+      request.onStream(request.stream);
     }
+    void this.#runToEnd(request);
+    return this.#wait(request, request);
   }
 
   /**
-   * Waits for work, within the time of a handler. Then the shell may try again if its next attempt meets this work and begins no
-   * other.
+   * Waits for the response to the running request, within the time of a handler. Then the shell may try again if its next attempt
+   * meets this work and begins no other.
    */
-  #wait(
-    inbound: Inbound<Context>,
-    work: Promise<Payload>,
-    isRemembered: boolean,
-    running?: RunningHandler,
-  ): Promise<Payload> {
+  #wait(request: EngineRequest<Context>, running: EngineRequest<Context>): Promise<Payload> {
     const { limits, clock } = this.#engine;
     return new Promise((resolve) => {
       const cancelTimer = clock.after(limits.handlerTimeoutMs, () => {
         const cause = new RequestTimeoutError("the handler", limits.handlerTimeoutMs);
-        running?.abort.abort(cause);
-        resolve(this.#failed(inbound, tookTooLong({ retryable: isRemembered, cause })));
+        if (running === request) request.abort(cause);
+        const options = { retryable: request.key !== undefined, cause };
+        const late = error(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
+        resolve(this.#failed(request, late));
       });
-      void work.then((payload) => {
+      void running.response.promise.then((payload) => {
         cancelTimer();
         resolve(payload);
       });
     });
   }
 
-  #begin(
-    inbound: Inbound<Context>,
-    claims: ContinuationClaims | undefined,
-    id: RequestKey | undefined,
-  ): Promise<Payload> {
-    const { clock, limits, createId } = this.#engine;
-    // A shell that has gone may come back for what it asked by its id.
-    const dueAtMs = clock.now() + limits.handlerTimeoutMs;
-    const running = new RunningHandler(dueAtMs, id ? undefined : inbound.context);
-    const { promise } = running.response;
-    this.#running.set(running, inbound);
-    if (id) {
-      this.#memory.add(id.owner, id.key, id.asked, promise);
-      // A request without an id has no stream: it could not be sent again for its response.
-      if (inbound.onStream) {
-        running.stream = new ResponseStream(createId("stream"), inbound.request.request_id as string, limits);
-        inbound.onStream(running.stream);
-      }
-    }
-    void this.#runToEnd(inbound, claims, running, id);
-    return this.#wait(inbound, promise, id !== undefined, running);
+  async #runToEnd(request: EngineRequest<Context>): Promise<void> {
+    const { key, owner, text } = request;
+    const payload = await this.#run(request);
+    this.#running.delete(key ?? request);
+    // What can be tried again, or was cancelled by its shell, is not remembered, so that the next attempt is made.
+    const isOver = !request.isCancelled && payload.value.error?.retryable !== true;
+    if (key !== undefined && isOver) this.#memory.add(owner, key, text, payload);
+    request.end(payload);
   }
 
-  async #runToEnd(
-    inbound: Inbound<Context>,
-    claims: ContinuationClaims | undefined,
-    running: RunningHandler,
-    id: RequestKey | undefined,
-  ): Promise<void> {
-    const payload = await this.#run(inbound, claims, running);
-    this.#running.delete(running);
-    if (id) this.#settle(id, payload, running.isCancelled);
-    running.end(payload);
-  }
-
-  /** What can be tried again, or was cancelled by its shell, is not remembered, so that the next attempt is made. */
-  #settle({ owner, key }: RequestKey, payload: Payload, isCancelled: boolean): void {
-    if (isCancelled || payload.value.error?.retryable) this.#memory.forget(owner, key);
-    else this.#memory.settle(owner, key, payload.text ?? JSON.stringify(payload));
-  }
-
-  /** Never rejects. Begins later: a request is remembered before its handler runs, which may ask this engine for the same one. */
-  async #run(
-    inbound: Inbound<Context>,
-    claims: ContinuationClaims | undefined,
-    running: RunningHandler,
-  ): Promise<Payload> {
+  /** Never rejects. Begins later: a request is known before its handler runs, which may ask this engine for the same one. */
+  async #run(request: EngineRequest<Context>): Promise<Payload> {
     await undefined;
     const { router, continuations, failures } = this.#engine;
-    const { asked } = inbound;
+    const { claims } = request;
     let isClaimed = false;
     try {
-      if (!claims) {
-        const route = this.#isForeign(asked) ? router.ownContinuation() : router.start(asked.task_hint);
-        return await this.#handle(inbound, route, running, undefined, undefined);
+      const route = router.routeOf(request);
+      if (claims) {
+        const data = await continuations.claim(claims);
+        isClaimed = true;
+        if (claims.run !== undefined) request.run = { id: claims.run, data, step: claims.step };
+        // A store may take its time, and the answer to what begins now would reach no shell.
+        this.assertOpen();
       }
-      const route = claims.route === undefined ? router.start(asked.task_hint) : router.resume(claims);
-      const data = await continuations.claim(claims);
-      isClaimed = true;
-      // A store may take its time, and the answer to what begins now would reach no shell.
-      this.assertOpen();
-      return await this.#handle(inbound, route, running, claims, data);
+      return await this.#handle(request, route);
     } catch (failure) {
-      const payload = this.#failed(inbound, failure);
+      const payload = this.#failed(request, failure);
       if (claims && isClaimed && payload.value.error?.retryable) {
         await continuations.release(claims).catch(failures.onError);
       }
@@ -234,32 +149,30 @@ export class RequestRunner<Context> {
     }
   }
 
-  async #handle(
-    inbound: Inbound<Context>,
-    route: Route<Context>,
-    running: RunningHandler,
-    claims: ContinuationClaims | undefined,
-    data: JsonValue | undefined,
-  ): Promise<Payload> {
+  async #handle(request: EngineRequest<Context>, route: Route<Context>): Promise<Payload> {
     const { createId, write } = this.#engine;
-    const { asked, subject, owner } = inbound;
-    const run = claims?.run === undefined ? undefined : { id: claims.run, data, step: claims.step };
-    const isNew = subject.sessionId === undefined;
-    const sessionId = subject.sessionId ?? createId("sess");
-    subject.sessionId = sessionId;
+    const { asked, claims, owner } = request;
+    const isNew = request.sessionId === undefined;
+    const sessionId = request.sessionId ?? createId("sess");
+    request.sessionId = sessionId;
     const conversationId = asked.conversation_id ?? claims?.conversation;
-    const key = conversationKey(owner, sessionId, conversationId);
-    const conversation = { key, sessionId, conversationId, isNew };
+    const thread = conversationId === undefined ? [] : [conversationId];
+    const conversation = { key: joinKey(owner, sessionId, ...thread), sessionId, conversationId, isNew };
     let returned: unknown;
     try {
-      returned = await route.handler(new ShellCall({ inbound, conversation, run, running, write }));
+      returned = await route.handler(new ShellCall(request, conversation, write));
     } catch (thrown) {
       throw new Thrown(thrown);
     }
-    return await toPayload(returned, { engine: this.#engine, inbound, conversation, route, run });
+    return await toPayload(returned, { request, conversation, route }, this.#engine);
   }
 
-  #failed({ subject }: Inbound<Context>, failure: unknown): Payload {
-    return this.#engine.failures.payload(failure, subject);
+  #giveUp(request: EngineRequest<Context>, cause: Error, instead: ShellEngineError): void {
+    request.abort(cause);
+    request.response.resolve(this.#failed(request, instead));
+  }
+
+  #failed(request: EngineRequest<Context>, failure: unknown): Payload {
+    return this.#engine.failures.payload(failure, request);
   }
 }

@@ -1,7 +1,7 @@
-import { ShellErrorCode, type TaskHint } from "@harnesskit/protocol/openharness";
+import { type ShellContext, ShellErrorCode } from "@harnesskit/protocol/openharness";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import type { ContinuationClaims } from "./continuation-token.ts";
-import { HandlerFault, Thrown } from "./failure.ts";
+import { type ContinuationClaims, isEngineToken } from "./continuation-token.ts";
+import { Thrown } from "./failure.ts";
 import type { ShellHandler, Sop } from "./shell-call.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 
@@ -30,14 +30,16 @@ export interface Route<Context> {
   readonly handler: ShellHandler<Context>;
   readonly key: string;
   readonly sop?: string;
-  readonly step?: string;
-  /** Throws for a step that the run cannot go on with. */
-  checkStep(step: string | undefined): void;
+  /** Those that the run can go on with. */
+  readonly steps?: Readonly<Record<string, unknown>>;
 }
 
-const noSteps = (step: string | undefined): void => {
-  if (step !== undefined) throw new HandlerFault("unknown_step", "only SOPs have steps to continue with");
-};
+/** What of a request says which handler is asked. */
+interface Routed {
+  readonly asked: ShellContext;
+  readonly isForeign: boolean;
+  readonly claims: ContinuationClaims | undefined;
+}
 
 const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
@@ -55,67 +57,48 @@ export class Router<Context> {
     }
   }
 
-  /** The handler of a new run. Throws `unknown_sop`, `unknown_plugin` or `not_supported`. */
-  start(task: TaskHint | undefined): Route<Context> {
+  /** Whether a handler checks the continuation: one in another form than the engine's, with a token of its own or names without a token. */
+  isForeign({ continuation }: ShellContext): boolean {
+    if (continuation === undefined || this.#handlers.continuation === undefined) return false;
+    const { continuation_token: token, run_id, sop_id } = continuation;
+    return token === undefined ? run_id !== undefined || sop_id !== undefined : !isEngineToken(token);
+  }
+
+  /** Throws `unknown_sop`, `unknown_plugin` or `not_supported`. */
+  routeOf({ asked: { task_hint: task }, isForeign, claims }: Routed): Route<Context> {
+    if (isForeign) return this.#route(this.#handlers.continuation, "continuation");
+    if (claims?.route !== undefined) return this.#resume(claims.route, claims.step);
     // Hints (section 9): an engine without such routes goes on without them.
     const { sops, plugins } = this.#handlers;
     const has = (table: object) => Object.keys(table).length > 0;
     if (task?.sop_id !== undefined && has(sops)) return this.#sop(task.sop_id, undefined);
     if (task?.plugin_id !== undefined && has(plugins)) return this.#plugin(task.plugin_id);
     if (task?.business_key !== undefined) return this.#business(task.business_key);
-    return this.#default();
-  }
-
-  /** Whether there is a handler for continuations in another form than the engine's. */
-  get takesOwnContinuations(): boolean {
-    return this.#handlers.continuation !== undefined;
-  }
-
-  /** The handler of continuations in another form than the engine's. Throws `not_supported`. */
-  ownContinuation(): Route<Context> {
-    return this.#route(this.#handlers.continuation, "continuation");
+    return this.#route(this.#handlers.intent, "intent");
   }
 
   /** The handler that a continuation was made by. */
-  resume({ route = "", step }: ContinuationClaims): Route<Context> {
-    const at = route.indexOf(":");
-    const name = route.slice(at + 1);
-    switch (at < 0 ? route : route.slice(0, at)) {
-      case "sop":
-        return this.#sop(name, step);
-      case "plugin":
-        return this.#plugin(name);
-      case "business":
-        return this.#business(name);
-      case "continuation":
-        return this.ownContinuation();
-      default:
-        return this.#default();
-    }
+  #resume(key: string, step: string | undefined): Route<Context> {
+    const [kind = ""] = key.split(":", 1);
+    const name = key.slice(kind.length + 1);
+    if (kind === "sop") return this.#sop(name, step);
+    if (kind === "plugin") return this.#plugin(name);
+    if (kind === "business") return this.#business(name);
+    return this.#route(this.#handlers[kind === "continuation" ? kind : "intent"], key);
   }
 
   #sop(id: string, at: string | undefined): Route<Context> {
-    const sop = own(this.#handlers.sops, id);
-    const step = at ?? sop?.first ?? Object.keys(sop?.steps ?? {})[0] ?? "";
-    const handler = sop && own(sop.steps, step);
-    if (!handler) {
-      throw new ShellEngineError(
-        ShellErrorCode.UnknownSop,
-        "This engine does not have that SOP, or that step of it.",
-      );
-    }
-    const checkStep = (next: string | undefined): void => {
-      if (next !== undefined && Object.hasOwn(sop.steps, next)) return;
-      throw new HandlerFault("unknown_step", "a SOP continues with one of its own steps");
-    };
-    return { handler, key: `sop:${id}`, sop: id, step, checkStep };
+    const { steps = {}, first } = own(this.#handlers.sops, id) ?? {};
+    const handler = own(steps, at ?? first ?? Object.keys(steps)[0] ?? "");
+    if (handler) return { handler, key: `sop:${id}`, sop: id, steps };
+    const message = "This engine does not have that SOP, or that step of it.";
+    throw new ShellEngineError(ShellErrorCode.UnknownSop, message);
   }
 
   #plugin(id: string): Route<Context> {
     const handler = own(this.#handlers.plugins, id);
-    if (!handler)
-      throw new ShellEngineError(ShellErrorCode.UnknownPlugin, "This engine does not have that plugin.");
-    return { handler, key: `plugin:${id}`, checkStep: noSteps };
+    if (handler) return { handler, key: `plugin:${id}` };
+    throw new ShellEngineError(ShellErrorCode.UnknownPlugin, "This engine does not have that plugin.");
   }
 
   #business(businessKey: string): Route<Context> {
@@ -125,16 +108,13 @@ export class Router<Context> {
     } catch (error) {
       throw new Thrown(error);
     }
-    if (!handler) return this.#default();
-    return { handler, key: `business:${businessKey}`, checkStep: noSteps };
-  }
-
-  #default(): Route<Context> {
-    return this.#route(this.#handlers.intent, "intent");
+    return handler
+      ? { handler, key: `business:${businessKey}` }
+      : this.#route(this.#handlers.intent, "intent");
   }
 
   #route(handler: ShellHandler<Context> | undefined, key: string): Route<Context> {
-    if (handler) return { handler, key, checkStep: noSteps };
+    if (handler) return { handler, key };
     throw new ShellEngineError(ShellErrorCode.NotSupported, "This engine answers no requests of this kind.");
   }
 }

@@ -11,8 +11,7 @@ import type {
   TaskHint,
 } from "@harnesskit/protocol/openharness";
 import { jsonProblem } from "@harnesskit/wire/json";
-import type { Inbound, Subject } from "./inbound.ts";
-import type { RunningHandler } from "./running-handler.ts";
+import type { EngineRequest } from "./engine-request.ts";
 import { type WriteLog, writeLog } from "./shell-log.ts";
 import { noStream, type ShellStream } from "./streaming/shell-stream.ts";
 
@@ -38,14 +37,6 @@ export interface ResumedRun {
 }
 
 const eventPattern = /^[a-z0-9_.:-]{1,64}$/;
-
-interface CallParts<Context> {
-  readonly inbound: Inbound<Context>;
-  readonly conversation: Conversation;
-  readonly run: ResumedRun | undefined;
-  readonly running: RunningHandler;
-  readonly write: WriteLog | undefined;
-}
 
 /** One request, as a handler gets it, without `auth`. */
 export class ShellCall<Context = unknown> {
@@ -88,41 +79,39 @@ export class ShellCall<Context = unknown> {
   readonly dueAtMs: number;
   /** Previews of the response, for a shell that agrees on `openharness.streaming`. */
   readonly stream: ShellStream;
-  readonly #running: RunningHandler;
-  readonly #subject: Subject;
+  readonly #request: EngineRequest<Context>;
   readonly #write: WriteLog | undefined;
 
   /** @internal */
-  constructor({ inbound, conversation, run, running, write }: CallParts<Context>) {
-    const { asked, subject, extension, request } = inbound;
-    this.requestId = subject.requestId;
-    this.correlationId = subject.correlationId;
-    this.traceparent = subject.trace.traceparent;
+  constructor(request: EngineRequest<Context>, conversation: Conversation, write: WriteLog | undefined) {
+    const { asked } = request;
+    this.requestId = request.requestId;
+    this.correlationId = request.correlationId;
+    this.traceparent = request.trace.traceparent;
     this.conversation = conversation;
-    this.run = run;
+    this.run = request.run;
     this.intent = asked.user_intent;
     this.task = asked.task_hint;
     this.shell = asked.shell;
     this.environment = asked.environment_state;
     this.attachments = asked.attachments ?? [];
     this.extensions = asked.extensions;
-    this.requestExtensions = request.request.extensions;
-    this.capabilities = subject.negotiated.held;
-    this.shellCapabilities = request.capabilities ?? {};
+    this.requestExtensions = request.request?.request.extensions;
+    this.capabilities = request.negotiated.held;
+    this.shellCapabilities = request.request?.capabilities ?? {};
     this.continuation = asked.continuation;
-    this.approval = extension?.approval;
-    this.principal = inbound.principal;
-    this.context = inbound.context;
-    this.dueAtMs = running.dueAtMs;
-    this.stream = running.stream ?? noStream;
-    this.#running = running;
-    this.#subject = subject;
+    this.approval = request.extension?.approval;
+    this.principal = request.principal;
+    this.context = request.context;
+    this.dueAtMs = request.dueAtMs;
+    this.stream = request.stream ?? noStream;
+    this.#request = request;
     this.#write = write;
   }
 
   /** Aborts at `dueAtMs`; when the shell cancels; and, for a request without a request_id, when the shell goes away. */
   get signal(): AbortSignal {
-    return this.#running.signal;
+    return this.#request.signal;
   }
 
   /**
@@ -131,9 +120,9 @@ export class ShellCall<Context = unknown> {
    * taken out of them.
    */
   readonly log = (event: string, details?: JsonObject): void => {
-    const isName = eventPattern.test(event) && this.#subject.redact(event) === event;
+    const isName = eventPattern.test(event) && this.#request.redact(event) === event;
     const isShown = details !== undefined && jsonProblem(details) === undefined;
-    writeLog(this.#write, this.#subject, {
+    writeLog(this.#write, this.#request, {
       event: isName ? event : "handler",
       level: "info",
       details: isShown ? details : undefined,
@@ -149,8 +138,6 @@ export interface ContinueWith {
   readonly runId?: string | undefined;
   /** Kept by the engine until the run is resumed. @default none */
   readonly data?: JsonValue | undefined;
-  /** @default limits.continuationMs */
-  readonly expiresInMs?: number | undefined;
 }
 
 /** What a handler returns, as an object. */

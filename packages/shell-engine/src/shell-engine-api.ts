@@ -1,20 +1,12 @@
 import type { ShellResponse } from "@harnesskit/protocol/openharness";
 import type { Channel, HarnessError } from "@harnesskit/wire";
 
-/** What an engine holds at the moment. */
-export interface ShellEngineStats {
-  /** Handlers that run, those included that took too long. */
-  readonly inFlight: number;
-  /** Requests that are remembered by their ids. */
-  readonly rememberedRequests: number;
-}
-
 /** The engine's side of OpenHarness v1, for any number of shells at once. All functions are bound. */
 export interface ShellEngine<Context = unknown> {
   /**
    * Takes one parsed message and resolves with the response. A message that is not a request, and whatever else goes wrong,
-   * is a response with status error. Never rejects. The caller may change the response, except for what it says of the
-   * engine's versions and capabilities, which all responses share. The message must not change before the response is there.
+   * is a response with status error. Never rejects. The response is shared with later requests of its id: it must not be changed, and
+   * the message not before the response is there.
    */
   readonly handle: (message: unknown, context: Context) => Promise<ShellResponse>;
   /**
@@ -37,7 +29,8 @@ export interface ShellEngine<Context = unknown> {
    * out when it is there; `channel.context` is the context. Throws `connection_closed` after `close`.
    */
   readonly connect: (channel: Channel<Context>) => void;
-  readonly stats: () => ShellEngineStats;
+  /** Handlers that run, those included that took too long, and requests that are remembered by their ids. */
+  readonly stats: () => { readonly inFlight: number; readonly rememberedRequests: number };
   /**
    * Aborts the signals of all handlers and answers their requests with `cancelled`; accepts nothing more. Settles when all
    * channels are closed. Idempotent.

@@ -32,7 +32,7 @@ export interface ShellEngineOptions<Context = unknown> {
   readonly actionTypes?: readonly ActionType[] | undefined;
   /**
    * What the engine offers, over what it offers by itself: parallel actions, rich cards, approvals, and what registered types
-   * need. A value of false, or `{ denied: { code, message } }`, is known and denied.
+   * need. A value of false is known and denied.
    * `openharness.streaming: true` offers streams, of the profile `dev.harnesskit.stream`. @default nothing more
    */
   readonly capabilities?: OfferedCapabilities | undefined;

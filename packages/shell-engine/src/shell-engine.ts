@@ -17,24 +17,22 @@ import {
 } from "@harnesskit/wire";
 import { ChannelServer } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
-import { type Span, SpanKind, startSpan } from "@harnesskit/wire/trace";
+import { type Span, SpanKind, traced } from "@harnesskit/wire/trace";
 import { Admission } from "./admission.ts";
 import { allDenials, CapabilityOffer } from "./capability-offer.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
-import { ContinuationSigner } from "./continuation-token.ts";
 import { Continuations } from "./continuations.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import { EngineRequest } from "./engine-request.ts";
 import { Failures, notJson } from "./failure.ts";
-import { shellReplyHeaders, traceOf, traceOfMessage } from "./http-trace.ts";
-import type { Subject } from "./inbound.ts";
+import { shellReplyHeaders, traceOfMessage } from "./http-trace.ts";
 import { shellEngineLimits } from "./limits.ts";
 import { checkShellEngineOptions } from "./option-names.ts";
 import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
-import { createRedact, redactNothing } from "./redaction.ts";
-import { type Outcome, RequestRunner } from "./request-runner.ts";
+import { RequestRunner } from "./request-runner.ts";
 import { Router } from "./routes.ts";
 import { contextOf } from "./shell-context.ts";
-import type { ShellEngine, ShellEngineStats } from "./shell-engine-api.ts";
+import type { ShellEngine } from "./shell-engine-api.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 import { writeLog } from "./shell-log.ts";
 import { lastAnswer } from "./streaming/last-answer.ts";
@@ -42,6 +40,26 @@ import type { ResponseStream } from "./streaming/response-stream.ts";
 import type { Payload } from "./to-payload.ts";
 
 type OnStream = (stream: ResponseStream) => void;
+
+/** What a response takes from its request. */
+type Echoed = Partial<Pick<EngineRequest<unknown>, "correlationId" | "negotiated" | "requestId">>;
+
+const describe = (
+  span: Span,
+  { value: { status, error, action_directives: directives = [] } }: Payload,
+  request: EngineRequest<unknown> | undefined,
+): void => {
+  const actionTypes = new Set(directives.map(({ action_type }) => action_type));
+  span.set({
+    "gen_ai.conversation.id": request?.sessionId,
+    "harness.shell.is_replay": request?.isReplay,
+    "harness.shell.request.id": request?.requestId,
+    "harness.shell.correlation.id": request?.correlationId,
+    "harness.shell.status": status,
+    "harness.shell.action_types": [...actionTypes].slice(0, 32),
+  });
+  span.fail(error?.code);
+};
 
 class Engine<Context> implements ShellEngine<Context> {
   readonly #parts: EngineParts<Context>;
@@ -58,7 +76,6 @@ class Engine<Context> implements ShellEngine<Context> {
     const registry = createActionRegistry(options.actionTypes);
     const onError = (error: unknown) => callSafely(() => options.onError?.(error));
     const key = options.continuationKey ?? crypto.getRandomValues(new Uint8Array(32));
-    const signer = new ContinuationSigner(key, limits.maxIdLength);
     const store = options.continuations ?? new MemoryContinuationStore(limits, clock);
     this.#onResponse = onResponse && ((response) => callSafely(() => onResponse(response)));
     this.#offer = new CapabilityOffer(registry, options.capabilities ?? {});
@@ -69,7 +86,7 @@ class Engine<Context> implements ShellEngine<Context> {
       createId,
       registry,
       router: new Router(options.handlers),
-      continuations: new Continuations({ signer, store, clock, createId }),
+      continuations: new Continuations(key, store, clock, createId, limits),
       failures: new Failures(onError, limits.maxResponseLength, clock),
       write: options.log,
     };
@@ -109,28 +126,13 @@ class Engine<Context> implements ShellEngine<Context> {
   }
 
   #traced(message: unknown, context: Context, onStream?: OnStream): Promise<ShellResponse> {
-    const span = startSpan(() => ({
+    const start = () => ({
       name: "harness.shell.request",
       kind: SpanKind.SERVER,
       metric: "harness.shell.request.duration",
       parent: traceOfMessage(message, context),
-    }));
-    if (span === undefined) return this.#handle(message, context, onStream);
-    return this.#inSpan(span, () => this.#handle(message, context, onStream, span));
-  }
-
-  async #inSpan(span: Span, handle: () => Promise<ShellResponse>): Promise<ShellResponse> {
-    const response = await span.run(handle);
-    const { status, error, action_directives: directives = [] } = response.response;
-    const actionTypes = new Set(directives.map(({ action_type }) => action_type));
-    span.set({
-      "harness.shell.request.id": response.request_id,
-      "harness.shell.correlation.id": response.correlation_id,
-      "harness.shell.status": status,
-      "harness.shell.action_types": [...actionTypes].slice(0, 32),
     });
-    span.end(error);
-    return response;
+    return traced(start, (span) => this.#handle(message, context, onStream, span));
   }
 
   async #handle(
@@ -139,52 +141,36 @@ class Engine<Context> implements ShellEngine<Context> {
     onStream: OnStream | undefined,
     span?: Span,
   ): Promise<ShellResponse> {
-    let subject: Subject | undefined;
-    let outcome: Outcome;
+    const { limits, clock, failures } = this.#parts;
+    let request: EngineRequest<Context> | undefined;
+    let payload: Payload;
     try {
-      subject = this.#subjectOf(message, context);
-      outcome = await this.#answer(message, context, subject, onStream);
+      const { nothingAsked } = this.#offer;
+      const startedAt = clock.elapsedMs();
+      request = new EngineRequest(message, context, limits.maxIdLength, startedAt, nothingAsked, onStream);
+      payload = await this.#answer(message, request);
     } catch (error) {
-      outcome = { payload: this.#parts.failures.payload(error, subject), isReplay: false };
+      payload = failures.payload(error, request);
     }
-    if (subject) {
-      this.#write(subject, outcome);
-      span?.set({
-        "gen_ai.conversation.id": subject.sessionId,
-        "harness.shell.is_replay": outcome.isReplay,
-      });
-    }
-    return this.#respond(outcome.payload, subject);
+    if (request) this.#write(request, payload);
+    if (span) describe(span, payload, request);
+    return this.#respond(payload, request);
   }
 
-  async #answer(
-    message: unknown,
-    context: Context,
-    subject: Subject,
-    onStream: OnStream | undefined,
-  ): Promise<Outcome> {
+  async #answer(message: unknown, request: EngineRequest<Context>): Promise<Payload> {
     this.#runner.assertOpen();
-    const { request, extension } = readRequest(message, this.#parts.limits);
-    const { auth, context: asked = {} } = request.request;
-    subject.request = request;
-    subject.redact = createRedact(auth, asked.environment_state, asked.user_intent);
-    subject.negotiated = this.#offer.negotiate(request.capabilities);
-    const { principal, owner } = await this.#admission.admit(auth, asked.shell, context);
-    const canStream = subject.negotiated.held.has(ShellCapability.Streaming);
-    return await this.#runner.answer({
-      request,
-      extension,
-      principal,
-      owner,
-      asked,
-      context,
-      subject,
-      onStream: canStream ? onStream : undefined,
-    });
+    const read = readRequest(message, this.#parts.limits);
+    const { auth, context: { shell } = {} } = read.request.request;
+    request.accept(read, this.#offer.negotiate(read.request.capabilities));
+    if (!request.negotiated.held.has(ShellCapability.Streaming)) request.onStream = undefined;
+    const { principal, owner } = await this.#admission.admit(auth, shell, request.context);
+    request.principal = principal;
+    request.owner = owner;
+    return await this.#runner.answer(request);
   }
 
-  #respond(payload: Payload, subject: Partial<Subject> | undefined): ShellResponse {
-    const { requestId, correlationId, negotiated = this.#offer.nothingAsked } = subject ?? {};
+  #respond(payload: Payload, request: Echoed | undefined): ShellResponse {
+    const { requestId, correlationId, negotiated = this.#offer.nothingAsked } = request ?? {};
     const response: ShellResponse = { protocol_version: OPENHARNESS_VERSION, response: payload.value };
     if (requestId !== undefined) response.request_id = requestId;
     if (correlationId !== undefined) response.correlation_id = correlationId;
@@ -195,8 +181,7 @@ class Engine<Context> implements ShellEngine<Context> {
     return response;
   }
 
-  readonly malformed = (): ShellResponse =>
-    this.#respond({ value: { status: "error", error: notJson() }, denials: [] }, undefined);
+  readonly malformed = (): ShellResponse => this.#respond(this.#parts.failures.payload(notJson()), undefined);
 
   readonly unsendable = (reply: unknown, error: HarnessError): unknown => {
     if (isStreamFrame(reply)) {
@@ -233,7 +218,7 @@ class Engine<Context> implements ShellEngine<Context> {
     server.start();
   };
 
-  readonly stats = (): ShellEngineStats => this.#runner.stats();
+  readonly stats = () => this.#runner.stats();
 
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
@@ -245,33 +230,16 @@ class Engine<Context> implements ShellEngine<Context> {
 
   readonly [Symbol.asyncDispose] = (): Promise<void> => this.close();
 
-  #subjectOf(message: unknown, context: Context): Subject {
-    const { maxIdLength } = this.#parts.limits;
-    const trace = traceOf(context);
-    return {
-      startedAt: this.#parts.clock.elapsedMs(),
-      negotiated: this.#offer.nothingAsked,
-      request: undefined,
-      requestId: messageIdOf(message, "request_id", maxIdLength),
-      correlationId: messageIdOf(message, "correlation_id", maxIdLength) ?? trace.correlationId,
-      trace,
-      sessionId: undefined,
-      runId: undefined,
-      redact: redactNothing,
-    };
-  }
-
-  #write(subject: Subject, { payload, isReplay }: Outcome): void {
+  #write(request: EngineRequest<Context>, { value: { status, error, action_directives } }: Payload): void {
     const { write, clock } = this.#parts;
     if (write === undefined) return;
-    const { status, error, action_directives } = payload.value;
-    writeLog(write, subject, {
+    writeLog(write, request, {
       event: "request",
       level: status === "error" ? "warn" : "info",
       outcome: status,
       error_code: error?.code,
-      duration_ms: clock.elapsedMs() - subject.startedAt,
-      is_replay: isReplay,
+      duration_ms: clock.elapsedMs() - request.startedAt,
+      is_replay: request.isReplay,
       action_types: action_directives?.map(({ action_type }) => action_type),
     });
   }

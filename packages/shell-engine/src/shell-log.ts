@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import type { EnvironmentState, PrivacyTier } from "@harnesskit/protocol/openharness";
 import { callSafely } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
-import type { Subject } from "./inbound.ts";
+import type { EngineRequest } from "./engine-request.ts";
 
 /**
  * One line of an engine's log. The user's intent, the content of `auth` and of directives and the message of a failure
@@ -40,12 +40,11 @@ export type WriteLog = (line: ShellLogLine) => unknown;
 /** Writes a line, as far as its request's privacy tier lets it. */
 export const writeLog = (
   write: WriteLog | undefined,
-  { request, requestId, correlationId, trace, sessionId, runId, redact }: Subject,
+  { asked, requestId, correlationId, trace, sessionId, claims, redact }: EngineRequest<unknown>,
   { details, ...own }: ShellLogLine,
 ): void => {
   if (!write) return;
-  const context = request?.request.context;
-  const state = context?.environment_state;
+  const state = asked.environment_state;
   const tier = state?.privacy_tier;
   const shown = <T extends JsonValue>(value: T | undefined): T | undefined =>
     value === undefined ? undefined : redact(value);
@@ -57,10 +56,10 @@ export const writeLog = (
     correlation_id: shown(correlationId),
     traceparent: shown(trace.traceparent),
     http_request_id: shown(trace.requestId),
-    session_id: shown(sessionId ?? context?.session_id),
-    conversation_id: shown(context?.conversation_id),
-    run_id: shown(runId),
-    shell_kind: shown(context?.shell?.shell_kind),
+    session_id: shown(sessionId ?? asked.session_id),
+    conversation_id: shown(asked.conversation_id),
+    run_id: shown(claims?.run),
+    shell_kind: shown(asked.shell?.shell_kind),
     environment_state: tier === "public" ? shown(state) : undefined,
     details: tier === "secret" ? undefined : shown(details),
   };

@@ -11,31 +11,28 @@ import {
   type ShellResponsePayload,
 } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
-import { jsonProblem } from "@harnesskit/wire/json";
+import { jsonLength, jsonProblem } from "@harnesskit/wire/json";
 import { checkDirectives } from "./check-directives.ts";
 import type { EngineParts } from "./engine-parts.ts";
+import type { EngineRequest } from "./engine-request.ts";
 import { HandlerFault } from "./failure.ts";
-import type { Inbound } from "./inbound.ts";
 import type { Route } from "./routes.ts";
-import type { ContinueWith, Conversation, ResumedRun, ShellReply } from "./shell-call.ts";
+import type { ContinueWith, Conversation, ShellReply } from "./shell-call.ts";
 
 /** The content of a response, as it is remembered. */
 export interface Payload {
   readonly value: ShellResponsePayload;
   /** The capabilities that the directives need and the shell did not declare; they stand beside the content. */
   readonly denials: readonly CapabilityDenial[];
-  /** Both as JSON, where that was written. */
-  readonly text?: string;
+  /** About how many characters both have as JSON. */
+  readonly length: number;
 }
 
-/** What a reply becomes a payload with. */
-export interface ReplyParts<Context> {
-  readonly engine: EngineParts<Context>;
-  readonly inbound: Inbound<Context>;
+/** What a handler was asked. */
+export interface Handled<Context> {
+  readonly request: EngineRequest<Context>;
   readonly conversation: Conversation;
   readonly route: Route<Context>;
-  /** The run that was resumed. */
-  readonly run: ResumedRun | undefined;
 }
 
 const invalid = (message: string) => new HandlerFault("invalid_reply", message);
@@ -49,15 +46,12 @@ const asShellReply = (returned: unknown): ShellReply => {
 
 const assertContinueWith = (given: ContinueWith, maxIdLength: number): void => {
   if (typeof given !== "object") throw invalid("continueWith must be an object");
-  const { runId, data, expiresInMs } = given;
+  const { runId, data } = given;
   if (runId !== undefined && (typeof runId !== "string" || runId === "" || runId.length > maxIdLength)) {
     throw invalid(`runId must be a string of 1 to ${maxIdLength} characters`);
   }
   const problem = data === undefined ? undefined : jsonProblem(data, { name: "continueWith.data" });
   if (problem) throw invalid(problem.message);
-  if (expiresInMs !== undefined && !(Number.isSafeInteger(expiresInMs) && expiresInMs > 0)) {
-    throw invalid("expiresInMs must be a whole number of milliseconds above 0");
-  }
 };
 
 /** The one question among the directives that a continuation belongs to. */
@@ -73,13 +67,19 @@ const questionIn = (directives: readonly ActionDirective[]): ActionDirective | u
 const continueRun = async <Context>(
   directives: ActionDirective[],
   next: ContinueWith,
-  { engine: { limits, continuations, createId }, inbound, route, conversation, run }: ReplyParts<Context>,
+  { request: { owner, run }, conversation, route }: Handled<Context>,
+  { limits, continuations, createId }: EngineParts<Context>,
 ): Promise<Continuation> => {
   assertContinueWith(next, limits.maxIdLength);
-  const { step, data, expiresInMs = limits.continuationMs } = next;
-  route.checkStep(step);
+  const { step, data } = next;
+  if (step !== undefined && !Object.hasOwn(route.steps ?? {}, step)) {
+    throw new HandlerFault(
+      "unknown_step",
+      "a SOP continues with one of its own steps, and only SOPs have steps",
+    );
+  }
   const question = questionIn(directives);
-  const continuation = await continuations.issue(inbound.owner, {
+  const continuation = await continuations.issue(owner, {
     session: conversation.sessionId,
     conversation: conversation.conversationId,
     run: next.runId ?? run?.id ?? createId("run"),
@@ -88,7 +88,6 @@ const continueRun = async <Context>(
     step,
     digest: question && (await digest(approvalSubject(question))),
     data,
-    expiresInMs,
   });
   if (question) question.payload = { ...question.payload, continuation: { ...continuation } as never };
   return continuation;
@@ -98,22 +97,21 @@ const continueRun = async <Context>(
 const continuationOf = <Context>(
   directives: ActionDirective[],
   { continuation, continueWith }: ShellReply,
-  parts: ReplyParts<Context>,
+  handled: Handled<Context>,
+  engine: EngineParts<Context>,
 ): Continuation | Promise<Continuation> | undefined => {
   if (continuation !== undefined) {
-    if (continueWith !== undefined) {
-      throw invalid("a reply has `continueWith` or `continuation`, not both");
-    }
-    const own = ContinuationSchema.safeParse(continuation).data;
+    const own = continueWith === undefined ? ContinuationSchema.safeParse(continuation).data : undefined;
     if (own) return own;
-    throw invalid("continuation must be an object with run_id, sop_id, continuation_token");
+    throw invalid(
+      "continuation must be an object with run_id, sop_id, continuation_token, without continueWith",
+    );
   }
-  if (continueWith) return continueRun(directives, continueWith, parts);
-  const { engine, inbound } = parts;
-  if (inbound.asked.session_id !== undefined) return undefined;
-  const { sessionId: session, conversationId: conversation } = parts.conversation;
-  const expiresInMs = engine.limits.continuationMs;
-  return engine.continuations.issue(inbound.owner, { session, conversation, expiresInMs });
+  if (continueWith) return continueRun(directives, continueWith, handled, engine);
+  const { request, conversation: at } = handled;
+  if (request.asked.session_id !== undefined) return undefined;
+  const { sessionId: session, conversationId: conversation } = at;
+  return engine.continuations.issue(request.owner, { session, conversation });
 };
 
 /** A handler's own extensions of the response. */
@@ -126,10 +124,13 @@ const assertExtensions = (given: unknown): Extensions | undefined => {
 };
 
 /** Turns what a handler returned into what is sent. Rejects with a `HandlerFault`. */
-export const toPayload = async <Context>(returned: unknown, parts: ReplyParts<Context>): Promise<Payload> => {
-  const { engine, inbound, conversation } = parts;
+export const toPayload = async <Context>(
+  returned: unknown,
+  handled: Handled<Context>,
+  engine: EngineParts<Context>,
+): Promise<Payload> => {
+  const { request, conversation } = handled;
   const { limits, registry, failures, clock } = engine;
-  const { negotiated, startedAt } = inbound.subject;
   const reply = asShellReply(returned);
   const given = reply.directives ?? [];
   if (!Array.isArray(given)) throw invalid("directives must be a list");
@@ -137,10 +138,10 @@ export const toPayload = async <Context>(returned: unknown, parts: ReplyParts<Co
     const message = `a response has ${limits.maxDirectives} directives at most`;
     throw new HandlerFault("too_many_directives", message);
   }
-  const { directives, denials, faults } = checkDirectives(given, registry, negotiated.held);
+  const { directives, denials, faults } = checkDirectives(given, registry, request.negotiated.held);
   for (const fault of faults) failures.onError(fault);
   const extensions = assertExtensions(reply.extensions);
-  const made = continuationOf(directives, reply, parts);
+  const made = continuationOf(directives, reply, handled, engine);
   const continuation = made && (await made);
   const value: ShellResponsePayload = { status: "success", action_directives: directives };
   if (continuation) {
@@ -148,9 +149,9 @@ export const toPayload = async <Context>(returned: unknown, parts: ReplyParts<Co
     const own: ResponseExtension = { session_id, conversation_id, continuation };
     value.extensions = { ...extensions, [HARNESSKIT_EXTENSION]: own as never };
   } else if (extensions) value.extensions = extensions;
-  value.engine_latency_ms = clock.elapsedMs() - startedAt;
-  const text = JSON.stringify({ value, denials });
-  if (text.length <= limits.maxResponseLength) return { value, denials, text };
+  value.engine_latency_ms = clock.elapsedMs() - request.startedAt;
+  const length = jsonLength(value) + jsonLength(denials);
+  if (length <= limits.maxResponseLength) return { value, denials, length };
   const message = `a response has ${limits.maxResponseLength} characters at most`;
   throw new HandlerFault("response_too_large", message);
 };

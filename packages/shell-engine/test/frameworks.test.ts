@@ -54,21 +54,6 @@ it("answers pages of its own host, and says which other origin it refuses", asyn
   }
 });
 
-it("a page without HTTPS is none of a host that is asked over HTTPS", async () => {
-  const handler = createFetchHandler({
-    path: "/a",
-    token,
-    allowedHosts: ["app.example"],
-    handle: async () => 1,
-  });
-  const status = async (url: string, origin: string) =>
-    (await handler(new Request(url, { method: "POST", headers: { origin } }))).status;
-  expect(await status("https://app.example/a", "https://app.example")).toBe(401);
-  expect(await status("https://app.example/a", "http://app.example")).toBe(403);
-  expect(await status("https://app.example/a", "https://app.example:8443")).toBe(403);
-  expect(await status("http://app.example/a", "https://app.example")).toBe(401);
-});
-
 describe("a body that a framework has read before", () => {
   const handlerOf = (errors: unknown[]) =>
     createFetchHandler({

@@ -7,18 +7,10 @@ import {
   ShellEngineError,
   type ShellEngineOptions,
 } from "../src/index.ts";
-import { codeOf, continuationOf, keptLog, request, say, send, TestClock } from "./support.ts";
+import { codeOf, continuationOf, request, say, send, TestClock } from "./support.ts";
 
-const thrower = () => {
+const _thrower = () => {
   throw new TypeError("no");
-};
-/** Throws whatever is done with it. */
-const untouchable = (): never =>
-  new Proxy({}, { get: thrower, has: thrower, ownKeys: thrower, getPrototypeOf: thrower }) as never;
-/** Its one field is `then`. */
-const thenable = (wait: (end: (value: unknown) => void) => void) => {
-  const name = ["th", "en"].join("");
-  return { [name]: wait };
 };
 const engineOf = (intent: (call: ShellCall) => unknown, options: Partial<ShellEngineOptions> = {}) => {
   const errors: unknown[] = [];
@@ -30,19 +22,6 @@ const engineOf = (intent: (call: ShellCall) => unknown, options: Partial<ShellEn
 };
 
 describe("a handler", () => {
-  it.each([
-    ["an error", new TypeError("no")],
-    ["undefined", undefined],
-  ])("that throws %s fails its own request alone, and the operator is told", async (_what, thrown) => {
-    const { engine, errors } = engineOf(() => {
-      throw thrown;
-    });
-    expect(codeOf(await send(engine, request()))).toBe("internal_error");
-    expect(engine.stats().inFlight).toBe(0);
-    expect(errors.length).toBe(1);
-    expect(errors[0] === thrown).toBe(true);
-  });
-
   it.each([
     { runId: 5 },
     { runId: "" },
@@ -70,41 +49,9 @@ describe("what is not to be shown", () => {
     const { error } = (await send(failing(), request({ environment_state }))).response;
     expect(error).toMatchObject({ code: "failed", message: "[removed]" });
   });
-
-  it("takes nothing of what the engine itself says out of the log", async () => {
-    const { lines, log } = keptLog();
-    const { engine } = engineOf(thrower, { log });
-    const names = ["outcome", "error", "error_code", "level", "warn", "session_id", "internal_error"];
-    await send(engine, request({ environment_state: { names }, session_id: "s1" }));
-    expect(lines).toEqual([
-      expect.objectContaining({
-        level: "warn",
-        outcome: "error",
-        error_code: "internal_error",
-        session_id: "s1",
-      }),
-    ]);
-  });
 });
 
 describe("authenticate", () => {
-  it.each([
-    ["returns a promise whose then throws", () => thenable(thrower), "internal_error"],
-    [
-      "ends with a promise that does not",
-      () => thenable((end) => end(new Promise(() => {}))),
-      "engine_timeout",
-    ],
-  ])("that %s is a response too", async (_what, authenticate, code) => {
-    const clock = new TestClock();
-    const { engine } = engineOf(() => [], { clock, authenticate: authenticate as never });
-    const response = send(engine, request());
-    await new Promise(setImmediate);
-    clock.move(10_000);
-    expect(codeOf(await response)).toBe(code);
-    expect(clock.timers).toBe(0);
-  });
-
   it("is asked for so many at one time only", async () => {
     const clock = new TestClock();
     const authenticate = () => new Promise<never>(() => {});
@@ -119,17 +66,6 @@ describe("authenticate", () => {
     const later = send(engine, request());
     clock.move(10_000);
     expect(codeOf(await later)).toBe("engine_timeout");
-  });
-});
-
-describe("a message or a context that is no plain data", () => {
-  it.each([
-    ["a message", untouchable(), {}],
-    ["a field of a message", Object.defineProperty({}, "request_id", { get: thrower }), {}],
-    ["a context", request(), untouchable()],
-  ])("is a response too: %s", async (_what, message, context) => {
-    const { engine } = engineOf(() => []);
-    expect(codeOf(await engine.handle(message, context))).toBe("internal_error");
   });
 });
 

@@ -1,7 +1,7 @@
 import { createFetchHandler } from "@harnesskit/transport-http";
 import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
 import { describe, expect, it } from "vitest";
-import { createShellEngine, shellHeaders, withShellHeaders } from "../src/index.ts";
+import { createShellEngine, shellHeaders } from "../src/index.ts";
 import { keptLog, messagesOf, request, say } from "./support.ts";
 
 const token = "a-token-of-the-test";
@@ -23,15 +23,13 @@ const engineWithLog = () => {
 
 const fetchHandler = () => {
   const { engine, lines } = engineWithLog();
-  const handler = withShellHeaders(
-    createFetchHandler({
-      ...engine,
-      path: "/openharness",
-      token,
-      allowedHosts: ["shop.example"],
-      contextHeaders: shellHeaders,
-    }),
-  );
+  const handler = createFetchHandler({
+    ...engine,
+    path: "/openharness",
+    token,
+    allowedHosts: ["shop.example"],
+    contextHeaders: shellHeaders,
+  });
   const post = (body: string, more: Record<string, string> = {}) =>
     handler(
       new Request("http://shop.example/openharness", {
@@ -138,24 +136,6 @@ describe("over HTTP", () => {
     }
   });
 
-  it("answers in the place of what cannot be sent as a fetch handler, too", async () => {
-    const errors: unknown[] = [];
-    const allowedHosts = ["shop.example"];
-    const handler = createFetchHandler({ ...tooLarge(errors), path: "/openharness", token, allowedHosts });
-    const response = await handler(
-      new Request("http://shop.example/openharness", {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-        body: JSON.stringify(request({}, { request_id: "r1", correlation_id: "c1" })),
-      }),
-    );
-    expect([response.status, await response.json()]).toEqual([
-      200,
-      expect.objectContaining({ ...inPlace, response: expect.objectContaining({ status: "error" }) }),
-    ]);
-    expect(errors).toEqual([expect.objectContaining({ code: "frame_too_large" })]);
-  });
-
   it("answers in the place of a response that is too large to be sent", async () => {
     const errors: unknown[] = [];
     const engine = tooLarge(errors);
@@ -170,37 +150,6 @@ describe("over HTTP", () => {
     } finally {
       exchange.close();
       await server.close();
-    }
-  });
-
-  it("is a route of the server, and answers many shells at once", async () => {
-    const { engine, lines } = engineWithLog();
-    const server = createHttpServer({
-      routes: { "/openharness": engine },
-      token,
-      contextHeaders: shellHeaders,
-    });
-    await server.listen();
-    const exchange = createHttpExchange({
-      url: `${server.url}/openharness`,
-      credentials: { bearer: token },
-      headers,
-    });
-    try {
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, index) =>
-          exchange.handle(request({ user_intent: `hi ${index}` }, { request_id: `r${index}` })),
-        ),
-      );
-      for (const [index, answer] of answers.entries()) {
-        expect(answer).toMatchObject({ request_id: `r${index}`, correlation_id: "corr-1" });
-        expect(messagesOf(answer as never)).toEqual([`hi ${index} ${traceparent} {"kind":"token"}`]);
-      }
-      expect(lines.length).toBe(20);
-    } finally {
-      exchange.close();
-      await server.close();
-      await engine.close();
     }
   });
 });

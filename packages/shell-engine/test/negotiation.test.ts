@@ -63,15 +63,8 @@ describe("a message that is no request", () => {
 });
 
 describe("capabilities", () => {
-  const denied = (
-    capability: string,
-    code = "not_supported",
-    message = "This engine does not offer it.",
-  ) => ({
-    capability,
-    code,
-    message,
-  });
+  const message = "This engine does not offer it.";
+  const denied = (capability: string) => ({ capability, code: "not_supported", message });
 
   it("that the shell says it lacks are not denied", async () => {
     const capabilities = { "openharness.streaming": false, "openharness.attachments.upload": null };
@@ -85,7 +78,7 @@ describe("capabilities", () => {
       actionTypes: [{ ...own, capability: "com.example.wheels" }],
       capabilities: {
         "openharness.attachments.upload": { max_bytes: 5 },
-        "openharness.ui.rich_cards": { denied: { code: "disabled_by_policy", message: "Not today." } },
+        "openharness.ui.rich_cards": false,
         "com.example.wings": false,
       },
     });
@@ -97,7 +90,7 @@ describe("capabilities", () => {
     };
     const response = await send(engine, request({}, { capabilities }));
     expect(response.capability_denials).toEqual([
-      denied("openharness.ui.rich_cards", "disabled_by_policy", "Not today."),
+      denied("openharness.ui.rich_cards"),
       denied("com.example.wings"),
     ]);
     expect(response.supported_capabilities).toEqual({
