@@ -110,6 +110,10 @@ export class GraphError extends HarnessError<GraphErrorCode> {
   }
 }
 
+/** Whether a value is an error of this project with this code. */
+export const hasCode = (error: unknown, code: string): boolean =>
+  HarnessError.isInstance(error) && error.code === code;
+
 /** The message of a thrown value. */
 export const thrownMessage = (error: unknown): string => {
   if (typeof error === "string") return error;

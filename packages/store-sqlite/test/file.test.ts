@@ -204,7 +204,6 @@ describe("the file of a store", () => {
       { limits: { maxCachedLength: -1 } },
       { limits: { maxEnded: Number.POSITIVE_INFINITY } },
       { limits: { leasePollMs: 0 } },
-      { limits: { maxLeaseWaiters: -1 } },
       { limits: { maxQueuedWrites: -1 } },
       { sync: "sometimes" as "all" },
     ];
