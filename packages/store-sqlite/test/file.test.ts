@@ -414,7 +414,6 @@ describe("what start-up asks for", () => {
     [{ sessionId: "s", status: "suspended" }, "suspensions_by_session (session_id=?)"],
     [{ isDelivered: false, status: "completed" }, "suspensions_undelivered"],
     [{ sessionId: "s" }, "suspensions_by_session (session_id=?)"],
-    [{ sessionId: null }, "suspensions_by_session (session_id=?)"],
   ] as const)("is answered by an index: %j", async (filter, index) => {
     await using directory = await temporaryDirectory();
     const { store, file } = await openParts({ file: join(directory.path, "store.db") });

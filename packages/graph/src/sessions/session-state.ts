@@ -1,7 +1,7 @@
 import type { SuspensionSummary } from "@harnesskit/protocol/chat";
 import { checkNumber, InvalidArgumentError } from "@harnesskit/wire";
 import { thrownMessage } from "../errors.ts";
-import type { Host } from "../run/beginning.ts";
+import type { Host } from "../run/host.ts";
 import type { Fields, StateOf } from "../state/schema.ts";
 import type { StoredSession } from "../stores/session-store.ts";
 import { loadError, SessionBinding } from "./session-binding.ts";

@@ -204,12 +204,11 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
       save: async (write) => (await commit({ session: write })).session as SessionReceipt,
       delete: (sessionId) => read(() => void sessions.delete(sessionId)),
       history: (sessionId, limit) => read(() => (sessions.get(sessionId) ?? []).toReversed().slice(0, limit)),
-      list: ({ schemaVersion, updatedBefore } = {}) =>
+      list: ({ updatedBefore } = {}) =>
         read(() =>
           [...sessions.values()]
             .reverse()
             .flatMap((states) => states.slice(-1))
-            .filter((record) => schemaVersion === undefined || record.schema_version === schemaVersion)
             .filter((record) => updatedBefore === undefined || record.updated_at < updatedBefore)
             .map(sessionSummary),
         ),

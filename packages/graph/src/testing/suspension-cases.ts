@@ -110,7 +110,6 @@ export const suspensionCases: StoreCases = {
     const filters: readonly (readonly [SuspensionFilter, readonly string[]])[] = [
       [{ status: "suspended" }, ["a", "c"]],
       [{ sessionId: "s1" }, ["b", "c"]],
-      [{ sessionId: null }, ["a"]],
       [{ signalId: "signal-c" }, ["c"]],
       [{ isDelivered: false }, ["b"]],
       [{ sessionId: "s1", status: "suspended" }, ["c"]],
