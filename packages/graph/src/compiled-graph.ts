@@ -86,11 +86,11 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
    */
   stream(options: InvokeOptions<F, Inner> & StreamOptions = {}): GraphStream<GraphOutcome<F>> {
     const { maxBufferedEvents = 10_000, ...given } = options;
-    return new GraphStream<GraphOutcome<F>>({
-      maxBufferedEvents: checkNumber("maxBufferedEvents", maxBufferedEvents),
-      signal: given.signal,
-      run: (onEvent, signal) => this.#run({ ...given, signal } as unknown as InvokeOptions, onEvent),
-    });
+    return new GraphStream<GraphOutcome<F>>(
+      (onEvent, signal) => this.#run({ ...given, signal } as unknown as InvokeOptions, onEvent),
+      given.signal,
+      checkNumber("maxBufferedEvents", maxBufferedEvents),
+    );
   }
 
   async #run(options: InvokeOptions, onEvent?: (event: NodeEvent) => void): Promise<GraphOutcome<F>> {

@@ -211,11 +211,12 @@ export class NodeRun implements AmbientScope {
   #reportEnd(attempt: Attempt, outcome: Snapshot | GraphError): void {
     if (outcome instanceof Snapshot) {
       attempt.span?.end();
-      return this.#report("completed", attempt, { post_state: outcome.view });
+      this.#report("completed", attempt, { post_state: outcome.view });
+    } else {
+      attempt.span?.set({ "openarmature.error.category": outcome.code });
+      attempt.span?.end(outcome);
+      this.#report("completed", attempt, { error: { category: outcome.code, instance: outcome } });
     }
-    attempt.span?.set({ "openarmature.error.category": outcome.code });
-    attempt.span?.end(outcome);
-    this.#report("completed", attempt, { error: { category: outcome.code, instance: outcome } });
   }
 
   #report(phase: NodeEvent["phase"], attempt: Attempt, facts: Partial<NodeEvent>): void {
