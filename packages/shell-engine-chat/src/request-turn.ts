@@ -81,19 +81,9 @@ export class RequestTurn<Context> {
     if (message === undefined) return;
     const options = { signal: turnSignal(call), ...streamMetadata(call) };
     const turn = await harness.send(this.#sessionId, message, options);
-    const { resumed_turns: earlier = [] } = turn;
-    // The harness does not give these a second time, so all of them are shown, also ahead of a turn that failed.
-    for (const ended of earlier) this.#directives.push(...this.#showEarlier(ended));
-    if (turn.outcome === "errored") {
-      if (earlier.length === 0) throw turnFailure(turn, false);
-      this.#directives.push(say(turn.reply.content));
-    } else if (turn.outcome === "suspended") await this.#pause(turn, 0, noCalls);
+    if (turn.outcome === "errored") throw turnFailure(turn, false);
+    if (turn.outcome === "suspended") await this.#pause(turn, 0, noCalls);
     else this.#directives.push(...this.#show(turn.replies, noCalls));
-  }
-
-  #showEarlier({ invocation_id: id, turn }: Delivery): ActionDirective[] {
-    const isCompleted = turn.outcome === "completed";
-    return markEnd(isCompleted ? this.#show(turn.replies, noCalls) : [say(turn.reply.content)], id);
   }
 
   /** Continues the turn that was asked about. Throws `continuation_used` if it was answered before. */

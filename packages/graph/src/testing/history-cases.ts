@@ -17,7 +17,11 @@ export const historyCases: StoreCases = {
       const changes = { ...write.changes, fields: { note } };
       const schema_version = `${turn}`;
       const { version } = await sessions.save({ ...write, schemaVersion: schema_version, state, changes });
-      expected.unshift({ version, schema_version, state: { note, list: [...(write.state.list as unknown[])] } });
+      expected.unshift({
+        version,
+        schema_version,
+        state: { note, list: [...(write.state.list as unknown[])] },
+      });
     }
     for (const each of [store, await other()]) {
       const history = await each.sessions.history("s", 100);
