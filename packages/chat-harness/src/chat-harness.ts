@@ -1,19 +1,17 @@
 import {
   type CompiledGraph,
   createMemoryStore,
-  type GraphStore,
   type InitialOf,
   type StateOf,
   thrownMessage,
 } from "@harnesskit/graph";
 import type { ChatMessage, ChatTurnOutcome, DispatchPath, ErroredTurn } from "@harnesskit/protocol/chat";
 import { callSafely, checkNumber, randomUuid, systemClock, warnPlatform } from "@harnesskit/wire";
-import { Deliveries, type Delivery, type TurnListener } from "./deliveries.ts";
+import { Deliveries, type TurnListener } from "./deliveries.ts";
 import {
   ChatHarnessError,
   type ChatHarnessErrorCode,
   createErroredTurn,
-  type Failure,
   failureOf,
   RefusedSignal,
 } from "./errors.ts";
@@ -31,7 +29,7 @@ import {
   type RecoverOptions,
   type TurnOptions,
 } from "./options.ts";
-import type { CompactOutcome, OpenTurns, RecoverySummary, SendOutcome } from "./outcomes.ts";
+import type { CompactOutcome, OpenTurns, RecoverySummary } from "./outcomes.ts";
 import { type SignalOutcome, Signals } from "./signals.ts";
 import type { TurnContext } from "./turn-context.ts";
 import { TurnRunner } from "./turn-runner.ts";
@@ -43,13 +41,10 @@ import { TurnRunner } from "./turn-runner.ts";
 export class ChatHarness<F extends ChatFields = ChatFields> {
   /** The compiled graph, for observers of every turn. */
   readonly graph: CompiledGraph<F>;
-  readonly #store: GraphStore;
   readonly #context: TurnContext<F>;
   readonly #signals: Signals<F>;
   readonly #left: LeftTurns<F>;
-  readonly #errored: (failure: Failure) => ErroredTurn;
   readonly #compaction: ChatHarnessOptions<F>["graph"]["compaction"];
-  readonly #isNextSend: boolean;
 
   /** @internal */
   constructor(options: ChatHarnessOptions<F>) {
@@ -61,47 +56,41 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
     const abandonAfterMs = checkNumber("abandonAfterMs", options.abandonAfterMs ?? 5_000, { min: 0 });
     const onError: TurnContext<F>["onError"] = (error, context) => callSafely(() => given(error, context));
     const store = options.store ?? createMemoryStore({ clock });
+    const { leaseTtlMs = 30_000, leaseWaitMs = 60_000, concurrency = "lease" } = session;
     this.graph = options.graph.compile({
       ...options.compile,
       onError: options.compile?.onError ?? onError,
       store,
-      session: { ...session, concurrency: session.concurrency ?? "lease", autoSave: true },
+      session: { ...session, concurrency, autoSave: true },
       durability: interruptedTurns === "forget" ? undefined : "node",
       createId,
       clock,
     });
     demandMessages(this.graph, session.fields);
-    this.#store = store;
-    this.#isNextSend = options.resumedTurns === "next-send";
-    this.#errored = createErroredTurn(options.replies ?? {});
     this.#compaction = options.graph.compaction;
-    const runner = new TurnRunner<F>({
-      graph: this.graph,
-      observers: options.observers,
-      registerSignal: options.registerSignal,
-      errored: this.#errored,
-      includesState: options.includeFinalState ?? false,
-      createId,
-      report: (turn) =>
-        callSafely(
-          () => options.onTurn?.(turn),
-          (cause) => onError(cause, { kind: "report_failed", message: "onTurn failed" }),
-        ),
-    });
+    const report: TurnContext<F>["report"] = (turn) =>
+      callSafely(
+        () => options.onTurn?.(turn),
+        (cause) => onError(cause, { kind: "report_failed", message: "onTurn failed" }),
+      );
     this.#context = {
+      graph: this.graph,
       store,
       clock,
+      createId,
       limits,
-      runner,
-      onError,
       lanes: new Lanes({ ...limits, turnTimeoutMs: options.turnTimeoutMs, abandonAfterMs, clock }),
       deliveries: new Deliveries(store, limits.maxListeners, onError),
       policy: interruptedTurns,
-      leaseTtlMs: session.leaseTtlMs ?? 30_000,
-      leaseWaitMs: session.leaseWaitMs ?? 60_000,
+      lease: { ttlMs: leaseTtlMs, waitMs: leaseWaitMs },
+      includesState: options.includeFinalState ?? false,
+      errored: createErroredTurn(options.replies ?? {}),
+      report,
+      onError,
     };
-    this.#signals = new Signals(this.#context);
-    this.#left = new LeftTurns(this.#context, this.#signals);
+    const runner = new TurnRunner(this.#context);
+    this.#signals = new Signals(this.#context, runner);
+    this.#left = new LeftTurns(this.#context, runner, this.#signals);
   }
 
   /**
@@ -111,20 +100,18 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * Rejects with a {@link ChatHarnessError}: `session_busy`, `harness_busy` and `harness_closed` if the turn cannot wait,
    * `turn_cancelled`, `turn_timeout` and `turn_abandoned` if its caller cancelled it.
    */
-  async send(sessionId: string, message: ChatMessage, options: TurnOptions = {}): Promise<SendOutcome> {
+  async send(sessionId: string, message: ChatMessage, options: TurnOptions = {}): Promise<ChatTurnOutcome> {
     const refused = this.#refuseId(sessionId);
     if (refused !== undefined) return refused;
     const { value: taken, problem } = takeMessage(message, this.#context.limits.maxMessageBytes);
-    if (problem !== undefined) return this.#errored(failureOf("chat_message_shape_invalid", problem));
+    if (problem !== undefined) return this.#context.errored(failureOf("chat_message_shape_invalid", problem));
     return this.#left.inLane(sessionId, options, async (signal) => {
       let path: DispatchPath | undefined;
       const initial = (loaded: StateOf<F> | null): InitialOf<F> => {
         path = loaded === null || messagesOf(loaded).length === 0 ? "new_session" : "existing_session";
         return { messages: [taken] } as unknown as InitialOf<F>;
       };
-      const start = { sessionId, initial, signal, options, path: () => path };
-      const turn = async () => (await this.#left.start(start)).turn;
-      return this.#isNextSend ? this.#withEarlierTurns(sessionId, turn) : turn();
+      return (await this.#left.start({ sessionId, initial, signal, options, path: () => path })).turn;
     });
   }
 
@@ -147,13 +134,13 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
     return this.#left.inLane(sessionId, options, async (signal) => {
       try {
         if ((await this.graph.getState(sessionId)) === null) return { outcome: "completed", summary: null };
-        const waiting = await this.#store.suspensions.list({ sessionId, status: "suspended" });
+        const waiting = await this.#context.store.suspensions.list({ sessionId, status: "suspended" });
         if (waiting.length > 0)
           throw refuse("session_suspended", "a turn of it waits for an answer, which comes first");
       } catch (error) {
         if (ChatHarnessError.isInstance(error)) throw error;
         const message = `the session cannot be read: ${thrownMessage(error)}`;
-        return this.#errored(failureOf("session_load_failed", message, error));
+        return this.#context.errored(failureOf("session_load_failed", message, error));
       }
       const { initial, madeIn } = compaction;
       const path = () => undefined;
@@ -170,29 +157,10 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
   #refuseId(sessionId: unknown): ErroredTurn | undefined {
     const { maxSessionIdLength } = this.#context.limits;
     const refused = (problem: string) =>
-      this.#errored(failureOf("harness_session_id_unresolved", `the session id is ${problem}`));
+      this.#context.errored(failureOf("harness_session_id_unresolved", `the session id is ${problem}`));
     if (typeof sessionId !== "string" || sessionId === "") return refused("empty");
     if (sessionId.length <= maxSessionIdLength) return undefined;
     return refused(`longer than ${maxSessionIdLength} characters`);
-  }
-
-  async #withEarlierTurns(sessionId: string, turn: () => Promise<ChatTurnOutcome>): Promise<SendOutcome> {
-    const { deliveries } = this.#context;
-    let earlier: readonly Delivery[];
-    try {
-      earlier = await deliveries.claim(sessionId);
-    } catch (cause) {
-      const message = `the store of suspensions failed: ${thrownMessage(cause)}`;
-      return this.#errored(failureOf("session_load_failed", message, cause));
-    }
-    try {
-      const outcome = await turn();
-      await deliveries.take(earlier);
-      return earlier.length === 0 ? outcome : { ...outcome, resumed_turns: earlier };
-    } catch (error) {
-      deliveries.giveBack(earlier);
-      throw error;
-    }
   }
 
   /**
@@ -205,7 +173,7 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
     try {
       return await this.#signals.resolve(signal, options);
     } catch (error) {
-      if (RefusedSignal.isInstance(error)) return this.#errored(error.failure);
+      if (RefusedSignal.isInstance(error)) return this.#context.errored(error.failure);
       throw error;
     }
   }
@@ -222,9 +190,8 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
 
   /** What is open in a session, or in all, including what earlier processes have left. Rejects with a `StoreError`. */
   async pending(sessionId?: string): Promise<OpenTurns> {
-    const filter = sessionId === undefined ? {} : { sessionId };
     const [records, undelivered] = await Promise.all([
-      this.#store.suspensions.list({ ...filter, status: "suspended" }),
+      this.#context.store.suspensions.list({ sessionId, status: "suspended" }),
       this.#context.deliveries.list(sessionId),
     ]);
     const suspended = records.map((record) => ({
@@ -263,11 +230,9 @@ export class ChatHarness<F extends ChatFields = ChatFields> {
    * after `timeoutMs`; rejects with `turn_abandoned` if it does not end within `abandonAfterMs`. The store stays open. Idempotent.
    */
   async close({ timeoutMs }: CloseOptions = {}): Promise<void> {
-    const { lanes } = this.#context;
     if (timeoutMs !== undefined) checkNumber("timeoutMs", timeoutMs, { min: 0 });
-    lanes.close();
     try {
-      await lanes.idle(timeoutMs);
+      await this.#context.lanes.close(timeoutMs);
     } finally {
       await this.graph.drain({ timeoutMs });
     }

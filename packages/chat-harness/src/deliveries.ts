@@ -1,12 +1,6 @@
 import type { GraphStore } from "@harnesskit/graph";
-import {
-  type ChatTurnOutcome,
-  CompletedTurnSchema,
-  ErroredTurnSchema,
-  type SuspensionSummary,
-} from "@harnesskit/protocol/chat";
+import type { ChatTurnOutcome, SuspensionSummary } from "@harnesskit/protocol/chat";
 import { BoundedSet, InvalidArgumentError } from "@harnesskit/wire";
-import * as z from "zod";
 import { ChatHarnessError, type OnError } from "./errors.ts";
 
 /** The end of a resumed turn. */
@@ -29,16 +23,16 @@ interface Subscription {
   readonly received: BoundedSet<string>;
 }
 
-const EndedTurnSchema = z.discriminatedUnion("outcome", [CompletedTurnSchema, ErroredTurnSchema]);
 /** How many received ends are remembered for a listener. */
 const maxReceived = 1000;
 /** How many delivered ends are remembered, stored or not. */
 const maxDelivered = 10_000;
 
-const toDelivery = (record: SuspensionSummary): Delivery | undefined => {
-  const parsed = EndedTurnSchema.safeParse(record.result);
-  if (!parsed.success || record.session_id === null || record.status === "suspended") return undefined;
-  return { session_id: record.session_id, invocation_id: record.invocation_id, turn: parsed.data };
+/** The end of a record; undefined for one that was not stored by a harness. */
+const toDelivery = ({ session_id, invocation_id, status, result }: SuspensionSummary): Delivery[] => {
+  const turn = result as unknown as ResumedTurn | null;
+  const isEnd = turn?.outcome === "completed" || turn?.outcome === "errored";
+  return isEnd && session_id !== null && status !== "suspended" ? [{ session_id, invocation_id, turn }] : [];
 };
 
 /**
@@ -99,49 +93,39 @@ export class Deliveries {
 
   /** What is not delivered yet. Rejects as the store does. */
   async list(sessionId?: string): Promise<Delivery[]> {
-    const filter = sessionId === undefined ? {} : { sessionId };
-    const records = await this.#store.suspensions.list({ ...filter, isDelivered: false });
-    return records
-      .map(toDelivery)
-      .filter((delivery) => delivery !== undefined)
-      .filter(({ invocation_id: id }) => !this.#delivering.has(id) && !this.#delivered.has(id));
-  }
-
-  #listenersOf({ session_id: id }: Delivery): readonly Subscription[] {
-    return [...(this.#subscriptions.get(id) ?? [])];
+    const records = await this.#store.suspensions.list({ sessionId, isDelivered: false });
+    const isOpen = ({ invocation_id: id }: Delivery) => !this.#delivering.has(id) && !this.#delivered.has(id);
+    return records.flatMap(toDelivery).filter(isOpen);
   }
 
   /** Delivers to the listeners of the session that have not received it. Returns how many there are. */
   deliver(delivery: Delivery): number {
-    return this.#deliverTo(delivery, this.#listenersOf(delivery));
-  }
-
-  /** Tells the listeners of a session about an end that is not stored; the turn may end again, which is delivered then. */
-  announce(delivery: Delivery): void {
-    for (const subscription of this.#listenersOf(delivery)) {
-      this.#call(subscription, delivery).catch(() => {});
-    }
+    return this.#deliverTo(delivery, [...(this.#subscriptions.get(delivery.session_id) ?? [])]);
   }
 
   #deliverTo(delivery: Delivery, subscriptions: readonly Subscription[]): number {
     const { invocation_id: id } = delivery;
     const fresh = subscriptions.filter(({ received }) => !received.has(id));
     if (fresh.length === 0) return 0;
-    this.#count(id, 1);
+    this.#delivering.set(id, (this.#delivering.get(id) ?? 0) + 1);
+    const leave = () => {
+      const left = (this.#delivering.get(id) ?? 0) - 1;
+      if (left > 0) this.#delivering.set(id, left);
+      else this.#delivering.delete(id);
+      return left === 0;
+    };
     for (const { received } of fresh) received.add(id);
     void Promise.any(fresh.map((subscription) => this.#call(subscription, delivery))).then(
-      () => this.take([delivery]),
-      // Listeners may have come meanwhile.
-      () => this.giveBack([delivery]),
+      async () => {
+        await this.#mark(id);
+        leave();
+      },
+      () => {
+        // Listeners may have come meanwhile.
+        if (leave() && !this.#delivered.has(id)) this.deliver(delivery);
+      },
     );
     return fresh.length;
-  }
-
-  /** One group of listeners more, or less, is at an end. */
-  #count(id: string, change: 1 | -1): void {
-    const count = (this.#delivering.get(id) ?? 0) + change;
-    if (count > 0) this.#delivering.set(id, count);
-    else this.#delivering.delete(id);
   }
 
   /** Calls a listener, unless it was removed meanwhile. Rejects if it did not take the end. */
@@ -177,32 +161,5 @@ export class Deliveries {
 
   #reportFailure(message: string, cause: unknown): void {
     this.#onError(cause, { kind: "delivery_failed", message });
-  }
-
-  /**
-   * The ends of a session that are not delivered, oldest first, for a caller that delivers them itself. Until it calls {@link take} or
-   * {@link giveBack}, they go to no listener. Rejects as the store does.
-   */
-  async claim(sessionId: string): Promise<readonly Delivery[]> {
-    const deliveries = await this.list(sessionId);
-    for (const { invocation_id: id } of deliveries) this.#count(id, 1);
-    return deliveries;
-  }
-
-  /** Stores that claimed ends were delivered. */
-  async take(claimed: readonly Delivery[]): Promise<void> {
-    for (const { invocation_id: id } of claimed) {
-      await this.#mark(id);
-      this.#count(id, -1);
-    }
-  }
-
-  /** Delivers claimed ends to listeners after all. */
-  giveBack(claimed: readonly Delivery[]): void {
-    for (const delivery of claimed) {
-      const { invocation_id: id } = delivery;
-      this.#count(id, -1);
-      if (!this.#delivering.has(id) && !this.#delivered.has(id)) this.deliver(delivery);
-    }
   }
 }

@@ -3,6 +3,7 @@ import {
   errorChain,
   GraphError,
   type GraphErrorContext,
+  hasCode,
   thrownMessage,
 } from "@harnesskit/graph";
 import { type ErrorBucket, type ErroredTurn, errorBucketOf } from "@harnesskit/protocol/chat";
@@ -44,18 +45,6 @@ export interface ChatHarnessErrorContext {
 /** Receives what failed without failing a turn. What it throws is ignored. */
 export type OnError = (error: unknown, context: ChatHarnessErrorContext) => void;
 
-/** The category of a suspension that no signal can reach. */
-const subscriptionFailed = "harness_signal_subscription_failed";
-
-/** A pause is not stored, because no signal could reach it. */
-export class SubscriptionError extends HarnessError {
-  static override readonly brand = "SubscriptionError";
-  readonly category = subscriptionFailed;
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(subscriptionFailed, message, options);
-  }
-}
-
 /** Why a turn failed. */
 export interface Failure {
   readonly bucket: ErrorBucket;
@@ -65,9 +54,6 @@ export interface Failure {
   readonly diagnostic: string;
   readonly error: unknown;
 }
-
-export const hasCode = (error: unknown, code: string): boolean =>
-  HarnessError.isInstance(error) && error.code === code;
 
 /** A failure of the harness itself. */
 export const failureOf = (category: string, diagnostic: string, error?: unknown): Failure => ({
@@ -92,14 +78,9 @@ export class RefusedSignal extends HarnessError {
 export const toFailure = (error: unknown): Failure => {
   const derived = errorCategory(error);
   const chain = errorChain(error);
-  if (derived === "suspension_persistence_failed") {
-    const unreachable = chain.find(
-      ({ thrown, category }) => hasCode(thrown, "signal_taken") || category === subscriptionFailed,
-    );
-    if (unreachable !== undefined) {
-      return failureOf(subscriptionFailed, thrownMessage(unreachable.thrown), error);
-    }
-  }
+  const taken = chain.find(({ thrown }) => hasCode(thrown, "signal_taken"));
+  // No signal could reach the pause.
+  if (taken) return failureOf("harness_signal_subscription_failed", thrownMessage(taken.thrown), error);
   // A wrapper repeats the message of its cause behind the name of a node.
   const source = derived === null ? chain.at(-1) : chain.find(({ category }) => category === derived);
   const category = derived ?? chain[0]?.category;

@@ -21,5 +21,5 @@ export type {
   RecoverOptions,
   TurnOptions,
 } from "./options.ts";
-export type { CompactOutcome, OpenTurns, PendingTurn, RecoverySummary, SendOutcome } from "./outcomes.ts";
+export type { CompactOutcome, OpenTurns, PendingTurn, RecoverySummary } from "./outcomes.ts";
 export type { SignalOutcome } from "./signals.ts";

@@ -18,13 +18,10 @@ type LanesOptions = Pick<ChatHarnessLimits, "maxQueuedTurns" | "maxTurns"> & {
   readonly clock: Clock;
 };
 
-/** One call: its signal aborts with the `ChatHarnessError` that says why. */
-interface CallScope {
-  readonly signal: AbortSignal;
+/** One call: it aborts with the `ChatHarnessError` that says why. */
+interface Scope {
+  readonly abort: AbortController;
   isRunning: boolean;
-  cancel(error: ChatHarnessError): void;
-  /** Stops watching the caller and the time. */
-  end(): void;
 }
 
 /** The calls of one key, of which one runs. */
@@ -45,9 +42,8 @@ export const laneOf = (sessionId: string | null, invocationId: string): string =
 export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   readonly #options: LanesOptions;
-  readonly #scopes = new Set<CallScope>();
+  readonly #scopes = new Set<Scope>();
   #isClosed = false;
-  #onIdle: (() => void)[] = [];
 
   constructor(options: LanesOptions) {
     this.#options = options;
@@ -63,7 +59,8 @@ export class Lanes {
    * `turn_timeout` or `turn_abandoned` if its caller cancelled it, and otherwise as the task does.
    */
   async run<T>(key: string, call: ChatCallOptions, task: LaneTask<T>): Promise<T> {
-    const { maxTurns, maxQueuedTurns } = this.#options;
+    const { maxTurns, maxQueuedTurns, turnTimeoutMs, clock } = this.#options;
+    const { signal: caller, timeoutMs = turnTimeoutMs } = call;
     if (this.#isClosed) throw new ChatHarnessError("harness_closed", "the harness is closed");
     if (this.#scopes.size >= maxTurns) {
       throw new ChatHarnessError("harness_busy", `maxTurns of ${maxTurns} is reached`);
@@ -72,22 +69,37 @@ export class Lanes {
     if (before !== undefined && before.waiting >= maxQueuedTurns) {
       throw new ChatHarnessError("session_busy", `maxQueuedTurns of ${maxQueuedTurns} is reached`);
     }
-    const scope = this.#openScope(call);
+    if (timeoutMs !== undefined) checkNumber("timeoutMs", timeoutMs, { min: 0, allowFraction: true });
+    const abort = new AbortController();
+    const scope: Scope = { abort, isRunning: false };
+    const onAbort = () => {
+      const cause: unknown = caller?.reason;
+      abort.abort(new ChatHarnessError("turn_cancelled", "the caller cancelled the turn", { cause }));
+    };
+    const onTimeout = () =>
+      abort.abort(new ChatHarnessError("turn_timeout", `the turn took longer than ${timeoutMs} ms`));
+    if (caller?.aborted) onAbort();
+    else caller?.addEventListener("abort", onAbort, { once: true });
+    const stopTimer = timeoutMs === undefined ? undefined : clock.after(timeoutMs, onTimeout, true);
     const lane = before ?? { waiting: 0, tail: Promise.resolve() };
     this.#lanes.set(key, lane);
     this.#scopes.add(scope);
     const done = this.#runBehind(before, scope, task);
-    const leave = () => this.#leave(scope);
+    const leave = () => {
+      stopTimer?.();
+      caller?.removeEventListener("abort", onAbort);
+      this.#scopes.delete(scope);
+    };
     // A call that is cancelled while it waits leaves at once; those behind it still wait for what runs.
     const tail = Promise.all([before?.tail, done.then(leave, leave)]).then(() => {
       if (lane.tail === tail) this.#lanes.delete(key);
     });
     lane.tail = tail;
-    return this.#settleOrAbandon(done, scope.signal);
+    return this.#settleOrAbandon(done, abort.signal);
   }
 
-  async #runBehind<T>(lane: Lane | undefined, scope: CallScope, task: LaneTask<T>): Promise<T> {
-    const { signal } = scope;
+  async #runBehind<T>(lane: Lane | undefined, scope: Scope, task: LaneTask<T>): Promise<T> {
+    const { signal } = scope.abort;
     if (lane !== undefined) {
       lane.waiting++;
       await settleWithin(lane.tail, { name: "the lane", signal });
@@ -96,34 +108,6 @@ export class Lanes {
     signal.throwIfAborted();
     scope.isRunning = true;
     return task(signal);
-  }
-
-  #leave(scope: CallScope): void {
-    scope.end();
-    this.#scopes.delete(scope);
-    if (this.#scopes.size > 0) return;
-    for (const resolve of this.#onIdle.splice(0)) resolve();
-  }
-
-  #openScope({ signal, timeoutMs = this.#options.turnTimeoutMs }: ChatCallOptions): CallScope {
-    const controller = new AbortController();
-    const cancel = (error: ChatHarnessError) => controller.abort(error);
-    const onAbort = () => {
-      const cause: unknown = signal?.reason;
-      cancel(new ChatHarnessError("turn_cancelled", "the caller cancelled the turn", { cause }));
-    };
-    const onTimeout = () =>
-      cancel(new ChatHarnessError("turn_timeout", `the turn took longer than ${timeoutMs} ms`));
-    if (timeoutMs !== undefined) checkNumber("timeoutMs", timeoutMs, { min: 0, allowFraction: true });
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener("abort", onAbort, { once: true });
-    const stopTimer =
-      timeoutMs === undefined ? () => {} : this.#options.clock.after(timeoutMs, onTimeout, true);
-    const end = () => {
-      stopTimer();
-      signal?.removeEventListener("abort", onAbort);
-    };
-    return { signal: controller.signal, isRunning: false, cancel, end };
   }
 
   /**
@@ -146,31 +130,23 @@ export class Lanes {
     throw new ChatHarnessError("turn_abandoned", message, { cause });
   }
 
-  /** Refuses further calls, and those that wait, with `harness_closed`. What runs goes on. Idempotent. */
-  close(): void {
+  /**
+   * Refuses further calls, and those that wait, with `harness_closed`; settles when nothing runs. Cancels what runs after `timeoutMs`;
+   * rejects with `turn_abandoned` if it does not end. Idempotent.
+   */
+  async close(timeoutMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const { clock, abandonAfterMs } = this.#options;
     this.#isClosed = true;
     const closed = new ChatHarnessError("harness_closed", "the harness was closed");
-    for (const scope of this.#scopes) if (!scope.isRunning) scope.cancel(closed);
-  }
-
-  /** Settles when nothing runs. Cancels what runs after `timeoutMs`; rejects with `turn_abandoned` if it does not end. */
-  async idle(timeoutMs?: number): Promise<void> {
-    if (timeoutMs === undefined) return this.#whenIdle();
-    if (await this.#isIdleWithin(timeoutMs)) return;
+    for (const { abort, isRunning } of this.#scopes) if (!isRunning) abort.abort(closed);
+    const idle = Promise.all([...this.#lanes.values()].map(({ tail }) => tail));
+    const isIdleWithin = async (ms: number): Promise<boolean> =>
+      (await settleWithin(idle, { name: "close", timeoutMs: ms, clock })).status === "done";
+    if (await isIdleWithin(timeoutMs)) return;
     const cause = new ChatHarnessError("turn_cancelled", "the harness was closed");
-    for (const scope of this.#scopes) scope.cancel(cause);
-    if (await this.#isIdleWithin(this.#options.abandonAfterMs)) return;
+    for (const { abort } of this.#scopes) abort.abort(cause);
+    if (await isIdleWithin(abandonAfterMs)) return;
     const message = `${this.#scopes.size} turns do not end, and keep their sessions`;
     throw new ChatHarnessError("turn_abandoned", message, { cause });
-  }
-
-  #whenIdle(): Promise<void> {
-    return this.#scopes.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
-  }
-
-  async #isIdleWithin(timeoutMs: number): Promise<boolean> {
-    const { clock } = this.#options;
-    const { status } = await settleWithin(this.#whenIdle(), { name: "close", timeoutMs, clock });
-    return status === "done";
   }
 }

@@ -1,30 +1,25 @@
 import {
   GraphError,
   type HeldLease,
+  hasCode,
   holdLease,
   invocationLeaseKey,
-  type LeaseProof,
   type RunFilter,
   sessionLeaseKey,
   thrownMessage,
 } from "@harnesskit/graph";
-import { hasCode, RefusedSignal } from "./errors.ts";
-import { obstacleOf, TurnInterrupted } from "./interrupted.ts";
+import { RefusedSignal } from "./errors.ts";
 import { laneOf } from "./lanes.ts";
 import type { ChatFields } from "./messages-field.ts";
 import type { TurnOptions } from "./options.ts";
 import type { RecoverySummary } from "./outcomes.ts";
 import type { Signals } from "./signals.ts";
 import type { TurnContext } from "./turn-context.ts";
-import type { PartEnd, TurnStart } from "./turn-runner.ts";
+import { type PartEnd, TurnInterrupted, type TurnRunner, type TurnStart } from "./turn-runner.ts";
 
 /** True for a run of another version of the graph, and for one whose end is larger than the storage takes: no retry ends it. */
 const cannotGoOn = (cause: unknown): boolean =>
   GraphError.isInstance(cause) && (cause.code === "run_record_invalid" || hasCode(cause.cause, "store_full"));
-
-/** What a recovery reports in place of the refusal of a signal. */
-const causeOf = (error: unknown): unknown =>
-  RefusedSignal.isInstance(error) ? (error.cause ?? error) : error;
 
 /** How many turns are recovered at once. */
 const maxRecoveries = 16;
@@ -36,10 +31,12 @@ const maxRecoveries = 16;
  */
 export class LeftTurns<F extends ChatFields> {
   readonly #context: TurnContext<F>;
+  readonly #runner: TurnRunner<F>;
   readonly #signals: Signals<F>;
 
-  constructor(context: TurnContext<F>, signals: Signals<F>) {
+  constructor(context: TurnContext<F>, runner: TurnRunner<F>, signals: Signals<F>) {
     this.#context = context;
+    this.#runner = runner;
     this.#signals = signals;
   }
 
@@ -47,9 +44,15 @@ export class LeftTurns<F extends ChatFields> {
     return this.#context.policy !== "forget";
   }
 
+  /** Reports what a recovery failed with; in place of the refusal of a signal, why it was refused. */
+  #reportFailure(error: unknown, message: string): void {
+    const cause = RefusedSignal.isInstance(error) ? (error.cause ?? error) : error;
+    this.#context.onError(cause, { kind: "recovery_failed", message });
+  }
+
   /** Runs work in the lane of a session, behind the answered turns that were left there. */
   inLane<T>(sessionId: string, options: TurnOptions, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { lanes, store, onError } = this.#context;
+    const { lanes, store } = this.#context;
     return lanes.run(laneOf(sessionId, ""), options, async (signal) => {
       try {
         for (const record of await store.suspensions.list({ sessionId, status: "suspended" })) {
@@ -57,8 +60,7 @@ export class LeftTurns<F extends ChatFields> {
         }
       } catch (error) {
         if (signal.aborted) throw error;
-        const message = `the answered turn of ${JSON.stringify(sessionId)} cannot be recovered`;
-        onError(causeOf(error), { kind: "recovery_failed", message });
+        this.#reportFailure(error, `the answered turn of ${JSON.stringify(sessionId)} cannot be recovered`);
       }
       return work(signal);
     });
@@ -66,9 +68,8 @@ export class LeftTurns<F extends ChatFields> {
 
   /** Runs a turn, within its lane, behind those that were begun in its session and not ended. */
   async start(turn: TurnStart<F>): Promise<PartEnd<F>> {
-    const { runner } = this.#context;
     const { sessionId, signal } = turn;
-    if (!this.#isWatching) return runner.start(turn);
+    if (!this.#isWatching) return this.#runner.start(turn);
     let lease: HeldLease | undefined;
     const prepare = async () => {
       lease = await this.#take(sessionId, signal).catch((cause: unknown) => {
@@ -79,7 +80,7 @@ export class LeftTurns<F extends ChatFields> {
       return [lease.proof];
     };
     try {
-      return await runner.start({ ...turn, prepare });
+      return await this.#runner.start({ ...turn, prepare });
     } finally {
       await lease?.release();
     }
@@ -87,13 +88,12 @@ export class LeftTurns<F extends ChatFields> {
 
   /** Goes on with what was left, in a session or in all; each failure is reported. Rejects as the store does. */
   async recover(sessionId: string | undefined): Promise<Omit<RecoverySummary, "delivered_count">> {
-    const { store, onError } = this.#context;
-    const filter = sessionId === undefined ? {} : { sessionId };
-    const waiting = await store.suspensions.list({ ...filter, status: "suspended" });
+    const { store } = this.#context;
+    const waiting = await store.suspensions.list({ sessionId, status: "suspended" });
     const answered = waiting.filter(({ signal }) => signal !== null);
     const tasks = [
       ...answered.map((record) => [record.invocation_id, () => this.#signals.recover(record)] as const),
-      ...(await this.#begun(filter)),
+      ...(await this.#begun({ sessionId })),
     ];
     const queue = tasks.values();
     let failed_count = 0;
@@ -103,8 +103,7 @@ export class LeftTurns<F extends ChatFields> {
           await recover();
         } catch (error) {
           failed_count++;
-          const message = `the turn ${id} cannot be recovered`;
-          onError(causeOf(error), { kind: "recovery_failed", message });
+          this.#reportFailure(error, `the turn ${id} cannot be recovered`);
         }
       }
     };
@@ -118,75 +117,61 @@ export class LeftTurns<F extends ChatFields> {
    */
   async #begun(filter: RunFilter): Promise<(readonly [string, () => Promise<void>])[]> {
     const { leases, runs } = this.#context.store;
-    if (!this.#isWatching) return [];
     const begun: (readonly [string, () => Promise<void>])[] = [];
-    for (const { run_id, session_id, signal_payload } of await runs.list(filter)) {
+    for (const { run_id, session_id, signal_payload } of this.#isWatching ? await runs.list(filter) : []) {
       if (session_id === null || signal_payload !== null) continue;
-      try {
-        await (await leases.acquire(invocationLeaseKey(run_id), { ttlMs: 1000 })).release();
-        begun.push([
-          run_id,
-          () => this.inLane(session_id, {}, (signal) => this.#settleAll(session_id, signal)),
-        ]);
-      } catch (cause) {
-        if (!hasCode(cause, "lease_taken")) throw cause;
-      }
+      const isFree = await ifFree(async () =>
+        (await leases.acquire(invocationLeaseKey(run_id), { ttlMs: 1000 })).release(),
+      );
+      if (!isFree) continue;
+      // Another process that runs a turn of the session has settled it first.
+      const settle = (signal: AbortSignal) =>
+        ifFree(async () => (await this.#take(session_id, signal, 0)).release());
+      begun.push([run_id, async () => void (await this.inLane(session_id, {}, settle))]);
     }
     return begun;
-  }
-
-  /** Settles what was left in a session, unless another process runs a turn of it, which has settled it first. */
-  async #settleAll(sessionId: string, signal: AbortSignal): Promise<void> {
-    try {
-      await (await this.#take(sessionId, signal, 0)).release();
-    } catch (cause) {
-      if (!hasCode(cause, "lease_taken")) throw cause;
-    }
   }
 
   /** Takes a session for a turn, and settles what was left in it. Rejects as the store does, and with `lease_taken`. */
   async #take(
     sessionId: string,
     signal: AbortSignal,
-    waitMs = this.#context.leaseWaitMs,
+    waitMs = this.#context.lease.waitMs,
   ): Promise<HeldLease> {
-    const { store, clock, leaseTtlMs: ttlMs } = this.#context;
+    const { store, clock, lease } = this.#context;
     const key = sessionLeaseKey(sessionId);
-    const lease = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
+    const session = await holdLease(store.leases, key, { ...lease, waitMs, signal }, clock);
     try {
-      for (const run of await store.runs.list({ sessionId })) {
-        if (run.signal_payload === null) await this.#settle(run.run_id, sessionId, lease.proof, signal);
+      for (const { run_id, signal_payload } of await store.runs.list({ sessionId })) {
+        if (signal_payload !== null) continue;
+        // Waits for the lease of the run: its holder can write no more without the session, and has died or stops.
+        const own = await holdLease(store.leases, invocationLeaseKey(run_id), { ...lease, signal }, clock);
+        try {
+          await this.#settle(run_id, sessionId, [session, own], signal);
+        } finally {
+          await own.release();
+        }
       }
-      return lease;
+      return session;
     } catch (error) {
-      await lease.release();
+      await session.release();
       throw error;
     }
   }
 
-  async #settle(runId: string, sessionId: string, session: LeaseProof, signal: AbortSignal): Promise<void> {
-    const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#context;
-    // Waits for the lease of the run: its holder can write no more without the session, and has died or stops.
-    const own = await holdLease(store.leases, invocationLeaseKey(runId), { ttlMs, waitMs, signal }, clock);
-    try {
-      await this.#recover(runId, sessionId, [session, own.proof], signal);
-    } finally {
-      await own.release();
-    }
-  }
-
-  async #recover(
+  async #settle(
     runId: string,
     sessionId: string,
-    leases: readonly LeaseProof[],
+    held: readonly HeldLease[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { runner, store, deliveries, onError, policy } = this.#context;
+    const { store, deliveries } = this.#context;
+    const leases = held.map(({ proof }) => proof);
     const recover = (giveUp: Error | undefined) =>
-      runner.recover({ runId, sessionId, leases, giveUp, signal });
-    const ended = await recover(obstacleOf(policy)).catch((cause: unknown) => {
+      this.#runner.recover(runId, sessionId, leases, giveUp, signal);
+    const ended = await recover(this.#runner.obstacle).catch((cause: unknown) => {
       if (!cannotGoOn(cause) || signal.aborted) throw cause;
-      onError(cause, { kind: "recovery_failed", message: `the turn ${runId} cannot be retried` });
+      this.#reportFailure(cause, `the turn ${runId} cannot be retried`);
       return recover(new TurnInterrupted({ cause }));
     });
     if (ended === undefined) return;
@@ -199,3 +184,13 @@ export class LeftTurns<F extends ChatFields> {
     deliveries.deliver({ session_id: sessionId, invocation_id, turn });
   }
 }
+
+/** Whether a lease could be taken for this. */
+const ifFree = (work: () => Promise<void>): Promise<boolean> =>
+  work().then(
+    () => true,
+    (cause: unknown) => {
+      if (hasCode(cause, "lease_taken")) return false;
+      throw cause;
+    },
+  );

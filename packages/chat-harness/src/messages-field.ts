@@ -1,7 +1,5 @@
 import { append, type CompiledGraph, type Field, type Fields, type SessionOptions } from "@harnesskit/graph";
 import { type ChatMessage, ChatMessageSchema } from "@harnesskit/protocol/chat";
-import type { JsonValue } from "@harnesskit/protocol/envelope";
-import * as z from "zod";
 import { ChatHarnessError } from "./errors.ts";
 
 /** The field of a conversation's history: a list of messages that only grows. */
@@ -39,14 +37,8 @@ export const demandMessages = <F extends ChatFields>(
   }
 };
 
-const IndexSchema = z.int().nonnegative();
-
 /** Where in the history a resumed turn has added messages before it paused again: from one index up to another. */
-const AddedSchema = z.array(z.tuple([IndexSchema, IndexSchema]));
-type Added = z.infer<typeof AddedSchema>;
-
-/** The places that were kept with the pauses of a turn; none before the first. */
-export const addedBefore = (memo: JsonValue | undefined): Added => AddedSchema.safeParse(memo).data ?? [];
+export type Added = readonly (readonly [from: number, to: number])[];
 
 /** What this part of a turn has added: from where it began to where it ended. */
 export const addedNow = ({

@@ -4,11 +4,10 @@ import type {
   Fields,
   GraphStore,
   InitialOf,
-  ObserverInput,
   SessionOptions,
   StateOf,
 } from "@harnesskit/graph";
-import type { DispatchPath, SignalDescriptor } from "@harnesskit/protocol/chat";
+import type { DispatchPath } from "@harnesskit/protocol/chat";
 import {
   type Clock,
   type CreateId,
@@ -40,14 +39,6 @@ export interface GraphSource<F extends Fields> {
         madeIn(end: StateOf<F>): ChatCompaction | null;
       }
     | undefined;
-}
-
-/** An invocation that waits for a signal. */
-export interface WaitingInvocation {
-  readonly invocation_id: string;
-  /** Null if it has no session. */
-  readonly session_id: string | null;
-  readonly signal_descriptor: SignalDescriptor;
 }
 
 /** How a turn ended, for logs and spans. */
@@ -92,11 +83,6 @@ export interface ChatHarnessOptions<F extends ChatFields> {
   readonly replies?: ReplyTexts | undefined;
   /** Adds `final_state` to completed turns; its `messages` are the whole history. @default false */
   readonly includeFinalState?: boolean | undefined;
-  /**
-   * How the end of a resumed turn reaches the user: only by `listeners`, or with `next-send` also by the next `send`, whose outcome
-   * has what no listener has taken as `resumed_turns`, ahead of the turn of its own message. @default "listeners"
-   */
-  readonly resumedTurns?: "listeners" | "next-send" | undefined;
   /** Limits to override. @default each as {@link ChatHarnessLimits} states */
   readonly limits?: Partial<ChatHarnessLimits> | undefined;
   /** Where sessions and suspensions are kept. The harness does not close it. @default in the memory of this process */
@@ -108,8 +94,6 @@ export interface ChatHarnessOptions<F extends ChatFields> {
   readonly session?: Omit<SessionOptions<F>, "autoSave"> | undefined;
   /** Other options of the graph. @default {} */
   readonly compile?: Pick<CompileOptions<F>, "limits" | "onWarning" | "onError"> | undefined;
-  /** Observers of every turn, after those that are attached to the graph. @default [] */
-  readonly observers?: readonly ObserverInput[] | undefined;
   /**
    * What becomes of a turn whose process died in the middle of it, once its lease has ended. `forget`: nothing of it was stored, as if
    * it had not been sent. `report`: it ends with `turn_interrupted`. `retry`: another process goes on behind the last node that was
@@ -125,11 +109,6 @@ export interface ChatHarnessOptions<F extends ChatFields> {
    * @default 5000
    */
   readonly abandonAfterMs?: number | undefined;
-  /**
-   * Registers a pause with whatever brings signals, before the pause is stored. It is synchronous; if it throws, the turn fails
-   * with `harness_signal_subscription_failed` and nothing is stored. @default nothing is registered
-   */
-  readonly registerSignal?: ((waiting: WaitingInvocation) => void) | undefined;
   /** Receives how each turn ended, for logs and spans. @default no report */
   readonly onTurn?: ((report: TurnReport) => void) | undefined;
   /**
@@ -164,8 +143,6 @@ export const demandEngine = <F extends ChatFields>({
 
 /** The options of one turn. */
 export interface TurnOptions extends ChatCallOptions {
-  /** Observers of this turn. @default [] */
-  readonly observers?: readonly ObserverInput[] | undefined;
   /** Available to nodes in their context. @default {} */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }

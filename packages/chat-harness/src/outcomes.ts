@@ -1,15 +1,6 @@
-import type { ChatTurnOutcome, ErroredTurn, SignalDescriptor } from "@harnesskit/protocol/chat";
+import type { ErroredTurn, SignalDescriptor } from "@harnesskit/protocol/chat";
 import type { Delivery } from "./deliveries.ts";
 import type { ChatCompaction } from "./options.ts";
-
-/** The outcome of a turn. */
-export type SendOutcome = ChatTurnOutcome & {
-  /**
-   * Only with `resumedTurns: "next-send"`, and only if there are any: the ends of earlier turns that were resumed and that no
-   * listener has taken, oldest first. They come ahead of this turn; show them first.
-   */
-  readonly resumed_turns?: readonly Delivery[];
-};
 
 /** How a compaction ended: with a summary, or null where nothing was said since the last one. */
 export type CompactOutcome =

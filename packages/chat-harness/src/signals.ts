@@ -1,8 +1,14 @@
-import { type HeldLease, holdLease, invocationLeaseKey, type StoredSuspension } from "@harnesskit/graph";
+import {
+  type HeldLease,
+  hasCode,
+  holdLease,
+  invocationLeaseKey,
+  type StoredSuspension,
+} from "@harnesskit/graph";
 import type { ChatTurnOutcome, ErroredTurn, SuspensionSummary } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { BoundedSet, canonicalJson } from "@harnesskit/wire";
-import { failureOf, hasCode, RefusedSignal } from "./errors.ts";
+import { failureOf, RefusedSignal } from "./errors.ts";
 import {
   findPause,
   readSignal,
@@ -12,17 +18,15 @@ import {
   waitingSignals,
 } from "./find-pause.ts";
 import { copyObject } from "./inbound-message.ts";
-import { obstacleOf } from "./interrupted.ts";
 import { laneOf } from "./lanes.ts";
 import type { ChatFields } from "./messages-field.ts";
 import type { TurnOptions } from "./options.ts";
-import { pauseKeyOf } from "./pause-note.ts";
 import { traceApproval } from "./traced-approval.ts";
 import type { TurnContext } from "./turn-context.ts";
-import type { Resumed } from "./turn-runner.ts";
+import { pauseKeyOf, type Resumed, type TurnRunner } from "./turn-runner.ts";
 
 /** The result of a signal that was not refused; see {@link SignalOutcome}. */
-export type SignalEffect =
+type SignalEffect =
   | {
       readonly outcome: "resumed";
       readonly invocation_id: string;
@@ -59,6 +63,12 @@ interface Accepted {
 
 const resolved = { outcome: "already_resolved" } as const;
 
+/** A signal that was accepted by a process that died. */
+const accepted = (pause: SuspensionSummary) => {
+  const { signal_id: signalId } = pause.descriptor;
+  return { pause, signalId, payload: undefined, options: {} };
+};
+
 /** Whether a record waits as it did for the signal: at the same pause, or with the same question when only another one was answered since. */
 const isSameQuestion = (record: StoredSuspension, { pause, signalId, payload }: Attempt): boolean => {
   if (pauseKeyOf(record) === pauseKeyOf(pause)) return true;
@@ -77,11 +87,13 @@ const answeredKey = (signalId: string, sessionId: string | null | undefined): st
  */
 export class Signals<F extends ChatFields> {
   readonly #context: TurnContext<F>;
+  readonly #runner: TurnRunner<F>;
   /** Signal ids that were answered, each with its session and without. */
   readonly #answered: BoundedSet<string>;
 
-  constructor(context: TurnContext<F>) {
+  constructor(context: TurnContext<F>, runner: TurnRunner<F>) {
     this.#context = context;
+    this.#runner = runner;
     this.#answered = new BoundedSet({ maxSize: 2 * context.limits.maxRememberedSignals });
   }
 
@@ -94,9 +106,9 @@ export class Signals<F extends ChatFields> {
     if (problem !== undefined) throw refuse(problem);
     if (Object.hasOwn(payload, "messages"))
       throw refuse("payload.messages: a signal cannot replace the history of a conversation");
-    const wasAnswered = (id: string, sessionId: string | null | undefined) =>
-      this.#answered.has(answeredKey(id, sessionId));
-    const pause = await findPause(store, named, wasAnswered);
+    const pause = await findPause(store, named, (id, sessionId) =>
+      this.#answered.has(answeredKey(id, sessionId)),
+    );
     if (pause === undefined) return resolved;
     const signalId = named.signalId ?? pause.descriptor.signal_id;
     return this.#inLane({ pause, signalId, payload, options });
@@ -104,13 +116,12 @@ export class Signals<F extends ChatFields> {
 
   /** Resumes a pause whose signal was accepted by a process that died. Rejects as {@link resolve} does. */
   recover(pause: SuspensionSummary): Promise<SignalEffect> {
-    return this.#inLane({ pause, signalId: pause.descriptor.signal_id, payload: undefined, options: {} });
+    return this.#inLane(accepted(pause));
   }
 
   /** As {@link recover}, for a caller that has the lane. */
   recoverInLane(pause: SuspensionSummary, signal: AbortSignal): Promise<SignalEffect> {
-    const { signal_id: signalId } = pause.descriptor;
-    return this.#underLease({ pause, signalId, payload: undefined, options: {}, signal });
+    return this.#underLease({ ...accepted(pause), signal });
   }
 
   #inLane(attempt: Omit<Attempt, "signal">): Promise<SignalEffect> {
@@ -120,11 +131,11 @@ export class Signals<F extends ChatFields> {
   }
 
   async #underLease(attempt: Attempt): Promise<SignalEffect> {
-    const { store, clock, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#context;
+    const { store, clock, lease: times } = this.#context;
     const { pause, signal } = attempt;
     try {
       const key = `signal:${pause.invocation_id}`;
-      const lease = await holdLease(store.leases, key, { ttlMs, waitMs, signal }, clock);
+      const lease = await holdLease(store.leases, key, { ...times, signal }, clock);
       try {
         return await this.#attempt(attempt, lease);
       } finally {
@@ -139,29 +150,26 @@ export class Signals<F extends ChatFields> {
 
   async #attempt(attempt: Attempt, lease: HeldLease): Promise<SignalEffect> {
     const { pause, payload } = attempt;
+    const { suspensions } = this.#context.store;
     for (;;) {
-      const record = await this.#context.store.suspensions.load(pause.invocation_id);
+      const record = await suspensions.load(pause.invocation_id);
       if (record === null) throw unknownSignal();
       if (record.status !== "suspended" || !isSameQuestion(record, attempt)) return resolved;
       const { signal: earlier, revision } = record;
       if (earlier === null) {
-        const accepted = payload && (await this.#accept(record, payload, lease));
-        return accepted === undefined ? resolved : this.#resume(attempt, accepted);
+        const stored = payload && (await this.#accept(record, payload, lease));
+        return stored === undefined ? resolved : this.#resume(attempt, stored);
       }
       try {
         // A process has accepted a signal and died: that one came first.
         await this.#resume(attempt, { record, payload: earlier.payload, revision, lease });
         if (payload === undefined) return resolved;
       } catch (error) {
-        const isOpen = RefusedSignal.isInstance(error) && payload !== undefined;
-        if (!isOpen || !(await this.#isUnsignalled(pause))) throw error;
+        if (!RefusedSignal.isInstance(error) || payload === undefined) throw error;
+        const now = await suspensions.load(pause.invocation_id);
+        if (now?.signal !== null || now.status !== "suspended") throw error;
       }
     }
-  }
-
-  async #isUnsignalled({ invocation_id: id }: SuspensionSummary): Promise<boolean> {
-    const record = await this.#context.store.suspensions.load(id);
-    return record !== null && record.signal === null && record.status === "suspended";
   }
 
   /** Stores the signal; undefined if the record has changed. */
@@ -187,7 +195,6 @@ export class Signals<F extends ChatFields> {
   }
 
   async #resume(attempt: Attempt, accepted: Accepted): Promise<SignalEffect> {
-    const { deliveries } = this.#context;
     const { invocation_id, session_id } = accepted.record;
     let resumed: Resumed<F>;
     try {
@@ -200,30 +207,22 @@ export class Signals<F extends ChatFields> {
     const { kind, turn } = resumed;
     const end = kind === "failed" ? await this.#undoAccept(accepted) : "ended";
     if (end === "taken_over") return resolved;
-    this.#answered.add(answeredKey(attempt.signalId, null));
-    this.#answered.add(answeredKey(attempt.signalId, session_id));
-    if (turn.outcome !== "suspended" && session_id !== null) {
-      const delivery = { session_id, invocation_id, turn };
-      if (end === "ended") deliveries.deliver(delivery);
-      else deliveries.announce(delivery);
-    }
+    for (const id of [null, session_id]) this.#answered.add(answeredKey(attempt.signalId, id));
+    if (turn.outcome !== "suspended" && session_id !== null && end === "ended")
+      this.#context.deliveries.deliver({ session_id, invocation_id, turn });
     return { outcome: "resumed", invocation_id, session_id, turn };
   }
 
   /** Resumes the graph; if a process has died while it did so, once that one's lease has expired. */
-  async #run(
-    { options, signal }: Attempt,
-    { record, payload, revision, lease }: Accepted,
-  ): Promise<Resumed<F>> {
-    const { store, runner, policy, leaseTtlMs: ttlMs, leaseWaitMs: waitMs } = this.#context;
-    const giveUp = obstacleOf(policy);
-    const resume = () => runner.resume({ record, payload, lease: lease.proof, giveUp, signal, options });
+  async #run(attempt: Attempt, { record, payload, revision, lease }: Accepted): Promise<Resumed<F>> {
+    const { store, lease: times } = this.#context;
+    const { signal } = attempt;
+    const resume = () => this.#runner.resume(record, payload, lease.proof, attempt);
     const resumed = await resume();
     if (resumed.kind !== "being_resumed") return resumed;
     const id = record.invocation_id;
     try {
-      const other = await store.leases.acquire(invocationLeaseKey(id), { ttlMs, waitMs, signal });
-      await other.release();
+      await (await store.leases.acquire(invocationLeaseKey(id), { ...times, signal })).release();
     } catch (cause) {
       if (!signal.aborted && hasCode(cause, "lease_taken")) return resumed;
       throw cause;

@@ -1,24 +1,22 @@
-import {
-  type CompiledGraph,
-  type GraphOutcome,
-  type InvocationEnd,
-  type LeaseProof,
-  type SignalPayload,
-  type StartOptions,
-  type StateOf,
-  type StoredSuspension,
-  type SuspendedOutcome,
-  thrownMessage,
+import type {
+  GraphOutcome,
+  InvocationEnd,
+  LeaseProof,
+  SignalPayload,
+  StartOptions,
+  StateOf,
+  StoredSuspension,
+  SuspendedOutcome,
 } from "@harnesskit/graph";
 import type { ChatTurnOutcome, DispatchPath, ErroredTurn } from "@harnesskit/protocol/chat";
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { isThenable } from "@harnesskit/wire";
+import { HarnessError } from "@harnesskit/wire";
 import { activeTrace, recordSuspension, type Span, type SpanStart, traced } from "@harnesskit/wire/trace";
 import type { ResumedTurn } from "./deliveries.ts";
-import { type Failure, RefusedSignal, SubscriptionError, type Taken, takenBy, toFailure } from "./errors.ts";
-import { addedBefore, addedNow, type ChatFields, messagesIn } from "./messages-field.ts";
-import type { ChatHarnessOptions, TurnOptions, TurnReport } from "./options.ts";
-import { type PauseNote, pauseNoteOf } from "./pause-note.ts";
+import { type Failure, RefusedSignal, type Taken, takenBy, toFailure } from "./errors.ts";
+import { type Added, addedNow, type ChatFields, messagesIn } from "./messages-field.ts";
+import type { TurnOptions, TurnReport } from "./options.ts";
+import type { TurnContext } from "./turn-context.ts";
 
 /** A turn that begins. */
 export interface TurnStart<F extends ChatFields> {
@@ -30,24 +28,6 @@ export interface TurnStart<F extends ChatFields> {
   readonly options: TurnOptions;
   /** The path of the turn, read when it has ended. */
   readonly path: () => DispatchPath | undefined;
-}
-
-/** A turn that is resumed. */
-export interface TurnResume {
-  readonly record: StoredSuspension;
-  readonly payload: JsonObject;
-  readonly lease: LeaseProof;
-  /** Ends what an earlier process has begun of it with this error. */
-  readonly giveUp: Error | undefined;
-  readonly signal: AbortSignal;
-  readonly options: TurnOptions;
-}
-
-/** A run that an earlier process began and did not end. */
-export interface TurnRecovery extends Pick<TurnResume, "giveUp" | "signal"> {
-  readonly runId: string;
-  readonly sessionId: string;
-  readonly leases: readonly LeaseProof[];
 }
 
 /** How a part of a turn has ended. */
@@ -64,15 +44,35 @@ export type PartEnd<F extends ChatFields> =
 /** How a resume has ended: as a part does, or not at all because another caller has taken it. */
 export type Resumed<F extends ChatFields> = PartEnd<F> | { readonly kind: Taken };
 
-/** What runs turns: what all turns of a harness have in common. */
-export interface TurnEngine<F extends ChatFields>
-  extends Pick<ChatHarnessOptions<F>, "observers" | "registerSignal"> {
-  readonly graph: CompiledGraph<F>;
-  readonly errored: (failure: Failure) => ErroredTurn;
-  /** Whether completed turns have the state. */
-  readonly includesState: boolean;
-  readonly report: (report: TurnReport) => void;
-  readonly createId: (prefix: string) => string;
+/** What a harness stores with a pause, as the result of the record. */
+interface PauseNote {
+  readonly kind: "pause";
+  /** How many pauses the invocation has had, including this one. */
+  readonly pauses: number;
+  /** Where the turn has added messages before it paused the last time. */
+  readonly memo: Added;
+}
+
+/** The note of a record; an empty one if it was paused without a harness. */
+const pauseNoteOf = ({ result }: Pick<StoredSuspension, "result">): PauseNote => {
+  const note = result as PauseNote | null;
+  return note?.kind === "pause" ? note : { kind: "pause", pauses: 1, memo: [] };
+};
+
+/** Identifies one pause of an invocation. */
+export const pauseKeyOf = (
+  record: Pick<StoredSuspension, "result" | "next_step" | "suspended_at" | "descriptor">,
+): string =>
+  [pauseNoteOf(record).pauses, record.next_step, record.suspended_at, record.descriptor.signal_id].join(" ");
+
+/** A turn whose process died in the middle of it. */
+export class TurnInterrupted extends HarnessError {
+  static override readonly brand = "TurnInterrupted";
+  readonly category = "turn_interrupted";
+  constructor(options?: { cause?: unknown }) {
+    const message = "the process that ran this turn ended before it; the conversation is unchanged";
+    super("turn_interrupted", message, options);
+  }
 }
 
 /** A part of a turn: from its beginning, or behind a pause, to its end or the next pause. */
@@ -81,24 +81,17 @@ interface Part<F extends ChatFields> {
   invocationId: string;
   readonly path: () => DispatchPath | undefined;
   /** What was kept with the pause behind which it begins. */
-  readonly note: PauseNote | null;
+  readonly note?: PauseNote | undefined;
   readonly signal: AbortSignal;
   readonly options: TurnOptions;
   readonly span?: Span | undefined;
-  readonly invoke: (shared: SharedOptions<F>) => Promise<GraphOutcome<F>>;
+  /** `shared` are the options of every run of the graph. */
+  readonly invoke: (
+    shared: Required<
+      Pick<StartOptions<F>, "signal" | "isSignalUnique" | "unfinished" | "metadata" | "settle">
+    >,
+  ) => Promise<GraphOutcome<F>>;
 }
-
-/** The options of every run of the graph. */
-type SharedOptions<F extends ChatFields> = Required<
-  Pick<StartOptions<F>, "signal" | "isSignalUnique" | "unfinished" | "observers" | "metadata" | "settle">
->;
-
-/** What is stored of the end of a resumed turn until it is delivered. */
-const toStored = (turn: ChatTurnOutcome): JsonValue => {
-  if (turn.outcome !== "completed") return turn as unknown as JsonValue;
-  const { final_state: _, ...stored } = turn;
-  return stored as unknown as JsonValue;
-};
 
 const turnSpan = (sessionId: string | null): SpanStart => ({
   name: "invoke_workflow chat",
@@ -113,68 +106,60 @@ const turnSpan = (sessionId: string | null): SpanStart => ({
 
 /** Runs invocations, turns their ends into turns, and stores what their pauses need. */
 export class TurnRunner<F extends ChatFields> {
-  readonly #engine: TurnEngine<F>;
+  readonly #context: TurnContext<F>;
 
-  constructor(engine: TurnEngine<F>) {
-    this.#engine = engine;
+  constructor(context: TurnContext<F>) {
+    this.#context = context;
+  }
+
+  /** What ends a turn that was left in place of going on; undefined: it goes on. */
+  get obstacle(): Error | undefined {
+    return this.#context.policy === "report" ? new TurnInterrupted() : undefined;
   }
 
   /** Runs a turn from its beginning. Rejects only if its caller has cancelled it. */
-  start(turn: TurnStart<F>): Promise<PartEnd<F>> {
-    const { sessionId, initial, prepare, signal, options, path } = turn;
-    const { graph, createId } = this.#engine;
+  start({ initial, prepare, ...turn }: TurnStart<F>): Promise<PartEnd<F>> {
+    const { sessionId } = turn;
+    const { graph, createId } = this.#context;
     const invocationId = createId("inv");
+    const invoke: Part<F>["invoke"] = async (shared) => {
+      const leases = await prepare?.();
+      return graph.invoke({ ...shared, leases, invocationId, sessionId, initial });
+    };
     return traced(
       () => turnSpan(sessionId),
-      (span) =>
-        this.#run({
-          sessionId,
-          invocationId,
-          path,
-          note: null,
-          signal,
-          options,
-          span,
-          invoke: async (shared) => {
-            const leases = await prepare?.();
-            return graph.invoke({ ...shared, leases: leases ?? [], invocationId, sessionId, initial });
-          },
-        }),
+      (span) => this.#run({ ...turn, invocationId, span, invoke }),
     );
   }
 
   /** Resumes a paused turn. Rejects if its caller has cancelled it before it ended, and with a {@link RefusedSignal} if nothing has run. */
-  resume({ record, payload, lease, giveUp, signal, options }: TurnResume): Promise<Resumed<F>> {
+  resume(
+    record: StoredSuspension,
+    payload: JsonObject,
+    lease: LeaseProof,
+    call: Pick<Part<F>, "signal" | "options">,
+  ): Promise<Resumed<F>> {
     const { session_id: sessionId, invocation_id: invocationId, descriptor, trace: paused } = record;
+    const resumption = {
+      resumeInvocation: invocationId,
+      signalPayload: payload as SignalPayload<F>,
+      leases: [lease],
+      giveUp: this.obstacle,
+    };
+    const part: Part<F> = {
+      ...call,
+      sessionId,
+      invocationId,
+      path: () => "signal_resume",
+      note: pauseNoteOf(record),
+      invoke: (shared) => this.#context.graph.invoke({ ...shared, ...resumption }),
+    };
     return traced(
       // The trace of the pause goes on; the links say where it was left, and who resumed it.
-      () => ({
-        ...turnSpan(sessionId),
-        parent: paused ?? activeTrace(),
-        links: [paused, activeTrace()],
-      }),
+      () => ({ ...turnSpan(sessionId), parent: paused ?? activeTrace(), links: [paused, activeTrace()] }),
       async (span) => {
         recordSuspension(span, descriptor.signal_id, descriptor.metadata);
-        const end = await this.#run(
-          {
-            sessionId,
-            invocationId,
-            path: () => "signal_resume",
-            note: pauseNoteOf(record),
-            signal,
-            options,
-            span,
-            invoke: (shared) =>
-              this.#engine.graph.invoke({
-                ...shared,
-                resumeInvocation: invocationId,
-                signalPayload: payload as SignalPayload<F>,
-                leases: [lease],
-                giveUp,
-              }),
-          },
-          takenBy,
-        );
+        const end = await this.#run({ ...part, span }, takenBy);
         if (end.kind === "failed" && end.settled === undefined) throw new RefusedSignal(end.failure);
         return end;
       },
@@ -185,21 +170,20 @@ export class TurnRunner<F extends ChatFields> {
    * Goes on with a turn that an earlier process began, or ends it. Returns its end, or undefined if it has paused, is running, or has
    * ended already. Rejects if nothing could be stored; then it can be tried again.
    */
-  async recover({
-    runId,
-    sessionId,
-    leases,
-    giveUp,
-    signal,
-  }: TurnRecovery): Promise<{ readonly invocationId: string; readonly turn: ResumedTurn } | undefined> {
+  async recover(
+    runId: string,
+    sessionId: string,
+    leases: readonly LeaseProof[],
+    giveUp: Error | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly invocationId: string; readonly turn: ResumedTurn } | undefined> {
     const part: Part<F> = {
       sessionId,
       invocationId: runId,
       path: () => undefined,
-      note: null,
       signal,
       options: {},
-      invoke: (shared) => this.#engine.graph.invoke({ ...shared, resumeInvocation: runId, leases, giveUp }),
+      invoke: (shared) => this.#context.graph.invoke({ ...shared, resumeInvocation: runId, leases, giveUp }),
     };
     const end = await this.#run(part, takenBy);
     if (end.kind === "failed" && end.settled?.outcome !== "errored") throw end.failure.error;
@@ -212,23 +196,20 @@ export class TurnRunner<F extends ChatFields> {
     part: Part<F>,
     elsewhere: (error: unknown) => Elsewhere | undefined = () => undefined,
   ): Promise<PartEnd<F> | Elsewhere> {
-    const { note, signal, options } = part;
+    const { signal, options } = part;
     let settled: ChatTurnOutcome | undefined;
     const settle = (end: InvocationEnd<F>): JsonValue => {
       part.invocationId = end.invocation_id;
       settled = this.#turnOf(end, part);
-      return end.outcome === "suspended" ? this.#pause(end, note) : toStored(settled);
+      if (end.outcome === "suspended") return noteOf(end, part.note) as unknown as JsonValue;
+      // The state is not stored until the turn is delivered.
+      const { final_state: _, ...stored } = settled as ChatTurnOutcome & { readonly final_state?: unknown };
+      return stored as unknown as JsonValue;
     };
     try {
-      const { observers = [], metadata = {} } = options;
-      const outcome = await part.invoke({
-        signal,
-        isSignalUnique: true,
-        unfinished: "end",
-        metadata,
-        settle,
-        observers: [...(this.#engine.observers ?? []), ...observers],
-      });
+      const { metadata = {} } = options;
+      const shared = { signal, isSignalUnique: true, unfinished: "end", metadata, settle } as const;
+      const outcome = await part.invoke(shared);
       this.#report(part, outcome.outcome);
       return { kind: "ended", turn: settled ?? this.#turnOf(outcome, part), outcome };
     } catch (error) {
@@ -243,7 +224,7 @@ export class TurnRunner<F extends ChatFields> {
   }
 
   #errored(failure: Failure, { path }: Part<F>): ErroredTurn {
-    return { ...this.#engine.errored(failure), dispatch_path: path() };
+    return { ...this.#context.errored(failure), dispatch_path: path() };
   }
 
   #turnOf(end: InvocationEnd<F>, part: Part<F>): ChatTurnOutcome {
@@ -258,38 +239,31 @@ export class TurnRunner<F extends ChatFields> {
         dispatch_path,
       };
     }
-    const replies = messagesIn(end.state, [...addedBefore(part.note?.memo), addedNow(end)]);
-    const final_state = this.#engine.includesState ? (end.state as unknown as JsonObject) : undefined;
+    const replies = messagesIn(end.state, [...(part.note?.memo ?? []), addedNow(end)]);
+    const final_state = this.#context.includesState ? (end.state as unknown as JsonObject) : undefined;
     return { outcome: "completed", replies, final_state, dispatch_path };
   }
 
   #report(part: Part<F>, outcome: TurnReport["outcome"], failure?: Failure): void {
     const { span, sessionId: session_id, invocationId: invocation_id } = part;
     const path = part.path();
+    const { category: error_category, error } = failure ?? {};
     span?.set({
       "harness.chat.path": path,
       "harness.chat.outcome": outcome,
-      "openarmature.error.category": failure?.category,
+      "openarmature.error.category": error_category,
     });
-    span?.fail(failure?.category);
-    const { category: error_category, error } = failure ?? { category: undefined, error: undefined };
-    this.#engine.report({ path, session_id, invocation_id, outcome, error_category, error });
-  }
-
-  /** Registers a pause; returns what is kept with it. */
-  #pause(end: SuspendedOutcome<StateOf<F>>, before: PauseNote | null): PauseNote {
-    const { descriptor, invocation_id, session_id } = end;
-    let given: unknown;
-    try {
-      given = this.#engine.registerSignal?.({ signal_descriptor: descriptor, invocation_id, session_id });
-    } catch (cause) {
-      throw new SubscriptionError(`the signal cannot be registered: ${thrownMessage(cause)}`, { cause });
-    }
-    if (isThenable(given)) {
-      given.then(undefined, () => {});
-      throw new SubscriptionError("registerSignal must not return a promise");
-    }
-    const memo = before === null ? [] : [...addedBefore(before.memo), addedNow(end)];
-    return { kind: "pause", pauses: (before?.pauses ?? 0) + 1, memo };
+    span?.fail(error_category);
+    this.#context.report({ path, session_id, invocation_id, outcome, error_category, error });
   }
 }
+
+/** What is kept with a pause, behind an earlier one or none. */
+const noteOf = <F extends ChatFields>(
+  end: SuspendedOutcome<StateOf<F>>,
+  before: PauseNote | undefined,
+): PauseNote => ({
+  kind: "pause",
+  pauses: (before?.pauses ?? 0) + 1,
+  memo: before === undefined ? [] : [...before.memo, addedNow(end)],
+});

@@ -163,7 +163,7 @@ describe("A resumed turn that has lost its leases", () => {
       expect(outcome).toMatchObject(when === "before" ? failure : { outcome: "already_resolved" });
       expect(await taken).toEqual({ outcome: "already_resolved" });
       // What was told of a turn that is not over yet is no end of it.
-      expect(heard.splice(0)).toHaveLength(when === "before" ? 1 : 0);
+      expect(heard.splice(0)).toEqual([]);
       expect(await historyOf(store, "s")).toEqual(["a", "done"]);
       const turn = { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" };
       expect((await second?.pending())?.undelivered).toMatchObject([{ turn }]);
@@ -194,6 +194,6 @@ describe("A store that cannot keep the end of a resumed turn", () => {
     expect((await harness.pending()).suspended).toMatchObject([{ is_signal_accepted: false }]);
     const no = await harness.signal({ signalId: "approve pay", payload: { approved: false } });
     expect(no).toMatchObject({ outcome: "resumed", turn: { replies: [says("not done")] } });
-    expect(heard).toEqual(["errored", "completed"]);
+    expect(heard).toEqual(["completed"]);
   });
 });

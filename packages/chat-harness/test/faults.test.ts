@@ -86,7 +86,7 @@ describe("A store that fails", () => {
     expect(heard).toHaveLength(1);
   });
 
-  it("at the end of a resumed turn: it is told as failed, and can be signalled again", async () => {
+  it("at the end of a resumed turn: it is no end for listeners, and can be signalled again", async () => {
     const { store, harness, heard } = await paused();
     store.failing.add("commit");
     const outcome = await harness.signal(pay);
@@ -95,7 +95,7 @@ describe("A store that fails", () => {
     expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?"]);
     expect((await harness.pending()).suspended).toMatchObject([{ is_signal_accepted: false }]);
     expect(await harness.signal(pay)).toMatchObject({ outcome: "resumed", turn: { outcome: "completed" } });
-    expect(heard.map(({ outcome }) => outcome)).toEqual(["errored", "completed"]);
+    expect(heard.map(({ outcome }) => outcome)).toEqual(["completed"]);
     expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done"]);
   });
 
@@ -130,14 +130,6 @@ describe("A store that fails", () => {
     store.failing.clear();
     await harness.signal(pay);
     expect(heard).toHaveLength(1);
-  });
-
-  it("where the next send looks for what nobody has taken: the message is not taken", async () => {
-    const store = watchedStore();
-    const harness = createChatHarness({ graph: approval(), store, resumedTurns: "next-send", ...quiet });
-    store.failing.add("suspensions.list");
-    expect(failed(await harness.send("s", user("chat")))).toBe("session_load_failed session_terminating");
-    expect(await store.sessions.load("s")).toBeNull();
   });
 });
 

@@ -1,4 +1,5 @@
 import { createMemoryStore, type NodeBody } from "@harnesskit/graph";
+import type { ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { ResumedTurn } from "../src/deliveries.ts";
@@ -7,7 +8,6 @@ import {
   type ChatHarnessOptions,
   createChatHarness,
   type Delivery,
-  type SendOutcome,
   type SignalOutcome,
 } from "../src/index.ts";
 import { approval, gate, historyOf, line, says, type TestFields, user } from "./support/graphs.ts";
@@ -15,7 +15,7 @@ import { failed } from "./support/refusal.ts";
 import { texts } from "./support/texts.ts";
 
 const yes = { approved: true };
-const invocationOf = (outcome: SendOutcome): string =>
+const invocationOf = (outcome: ChatTurnOutcome): string =>
   outcome.outcome === "suspended" ? outcome.invocation_id : expect.fail("it did not suspend");
 
 /** What a resume gave, as texts; fails the test for another outcome. */
@@ -113,66 +113,6 @@ describe("Signals and listeners", () => {
     });
   });
 
-  it("gives it to the next send where that was asked for, ahead of the message", async () => {
-    const store = createMemoryStore();
-    const harness = make({ store, resumedTurns: "next-send" });
-    const invocation = invocationOf(await harness.send("s", user("pay")));
-    await harness.signal({ signalId: "approve pay", payload: yes });
-    expect(texts(await harness.send("t", user("chat")))).toEqual(["you said chat"]);
-    const next = await harness.send("s", user("chat"));
-    expect(texts(next)).toEqual(["you said chat"]);
-    expect(next.resumed_turns).toEqual([
-      {
-        session_id: "s",
-        invocation_id: invocation,
-        turn: { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
-      },
-    ]);
-    expect(await historyOf(store, "s")).toEqual(["pay", "may I pay?", "done", "chat", "you said chat"]);
-    expect(await harness.send("s", user("chat"))).not.toHaveProperty("resumed_turns");
-    expect((await harness.pending()).undelivered).toEqual([]);
-  });
-
-  it("gives the next send all of several, oldest first, also ahead of a turn that fails or suspends", async () => {
-    const harness = make({ resumedTurns: "next-send" });
-    for (const what of ["pay", "buy"]) await harness.send("s", user(what));
-    for (const what of ["pay", "buy"]) await harness.signal({ signalId: `approve ${what}`, payload: yes });
-    const suspended = await harness.send("s", user("sell"));
-    expect(suspended.outcome).toBe("suspended");
-    expect(suspended.resumed_turns?.map(({ turn }) => texts(turn))).toEqual([["done"], ["done"]]);
-    await harness.signal({ signalId: "approve sell" });
-    await harness.send("s", user("pay"));
-    await harness.signal({ signalId: "approve pay" });
-    await harness.send("t", user("again"));
-    const failing = await harness.send("s", user("again"));
-    expect(failed(failing)).toBe("harness_signal_subscription_failed retryable_transient");
-    expect(failing.resumed_turns?.map(({ turn }) => texts(turn))).toEqual([["not done"]]);
-  });
-
-  it("keeps it for the next send where the turn of the message is given up", async () => {
-    const controller = new AbortController();
-    const graph = approval().use((current, next, { metadata }) => {
-      if (metadata.isGivenUp) controller.abort("enough");
-      return next(current);
-    });
-    const harness = make({ graph, resumedTurns: "next-send" });
-    await harness.send("s", user("pay"));
-    await harness.signal({ signalId: "approve pay", payload: yes });
-    const { signal } = controller;
-    const given = harness.send("s", user("chat"), { signal, metadata: { isGivenUp: true } });
-    await expect(given).rejects.toMatchObject({ name: "ChatHarnessError", code: "turn_cancelled" });
-    const next = await harness.send("s", user("chat"));
-    expect(next.resumed_turns?.map(({ turn }) => texts(turn))).toEqual([["done"]]);
-  });
-
-  it("gives the next send nothing that a listener has taken", async () => {
-    const { harness, heard } = listening({ resumedTurns: "next-send" });
-    await harness.send("s", user("pay"));
-    await harness.signal({ signalId: "approve pay", payload: yes });
-    expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
-    expect(heard).toEqual([["done"]]);
-  });
-
   it.each(["signalId", "invocationId", "both"])("finds a suspension by its %s", async (by) => {
     const harness = make();
     const ids = ["pay", "buy", "sell"];
@@ -201,33 +141,6 @@ describe("Signals and listeners", () => {
     expect((await harness.pending()).suspended).toHaveLength(1);
     await harness.signal({ signalId: "approve pay" });
     expect(await harness.send("t", user("pay"))).toMatchObject({ outcome: "suspended" });
-  });
-
-  it.each([
-    [
-      "throws",
-      () => {
-        throw new TypeError("no route");
-      },
-    ],
-    ["gives a promise", async () => Promise.reject(new TypeError("no route"))],
-  ])("refuses a suspension whose registration %s", async (_, registerSignal) => {
-    const store = createMemoryStore();
-    const harness = make({ store, registerSignal });
-    const outcome = await harness.send("s", user("pay"));
-    expect(failed(outcome)).toBe("harness_signal_subscription_failed retryable_transient");
-    expect([await store.sessions.load("s"), await store.suspensions.list()]).toEqual([null, []]);
-  });
-
-  it("registers each suspension before anybody can signal it", async () => {
-    const registered: unknown[] = [];
-    const harness = make({ graph: twice(), registerSignal: (waiting) => registered.push(waiting) });
-    const invocation_id = invocationOf(await harness.send("s", user("a")));
-    await harness.signal({ signalId: "first" });
-    expect(registered).toEqual([
-      { invocation_id, session_id: "s", signal_descriptor: { signal_id: "first" } },
-      { invocation_id, session_id: "s", signal_descriptor: { signal_id: "second" } },
-    ]);
   });
 
   it.each([

@@ -1,4 +1,3 @@
-import type { NodeEvent } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
 import * as published from "../src/index.ts";
 import { createChatHarness } from "../src/index.ts";
@@ -16,20 +15,17 @@ describe("Streaming", () => {
   it("is for observers, which change no outcome when they throw or hang", async () => {
     const seen: string[] = [];
     const door = gate();
-    const observers = [
-      (event: NodeEvent) => {
-        seen.push(`${event.phase} ${event.node_name}`);
-        throw new TypeError("an observer fails");
-      },
-      () => door.wait(),
-    ];
     const warnings: unknown[] = [];
     const harness = createChatHarness({
       graph: line({ one: () => ({ messages: [says("1")] }), two: () => ({ messages: [says("2")] }) }),
       compile: { onError: (_, { kind }) => warnings.push(kind) },
-      observers,
     });
-    expect(texts(await harness.send("s", user("a"), { observers: [() => door.wait()] }))).toEqual(["1", "2"]);
+    harness.graph.attach((event) => {
+      seen.push(`${event.phase} ${event.node_name}`);
+      throw new TypeError("an observer fails");
+    });
+    harness.graph.attach(() => door.wait());
+    expect(texts(await harness.send("s", user("a")))).toEqual(["1", "2"]);
     expect(texts(await harness.send("s", user("b")))).toEqual(["1", "2"]);
     await harness.close({ timeoutMs: 0 });
     expect(seen[0]).toBe("started one");

@@ -1,10 +1,4 @@
-import {
-  type Clock,
-  type CreateId,
-  defineLimits,
-  InvalidArgumentError,
-  type LimitsOf,
-} from "@harnesskit/wire";
+import { type Clock, type CreateId, defineLimits, type LimitsOf } from "@harnesskit/wire";
 import type { SessionOptions } from "./sessions/session-options.ts";
 import type { Fields } from "./state/schema.ts";
 import type { GraphStore } from "./stores/graph-store.ts";
@@ -39,19 +33,6 @@ export type GraphLimits = LimitsOf<typeof graphLimits>;
 
 /** What survives the end of a run's process; see {@link CompileOptions.durability}. */
 export type Durability = "suspend" | "node";
-
-/** The durability of a graph. Throws `invalid_argument` for an unknown one, and for `node` without a store. */
-export const demandDurability = (durability: Durability = "suspend", hasStore: boolean): Durability => {
-  if (durability !== "suspend" && durability !== "node") {
-    throw new InvalidArgumentError(
-      `durability must be "suspend" or "node", got ${JSON.stringify(durability)}`,
-    );
-  }
-  if (durability === "node" && !hasStore) {
-    throw new InvalidArgumentError('durability "node" needs a store: compile({ store })');
-  }
-  return durability;
-};
 
 /** How a graph runs. Within another graph, the options of the outer graph apply. */
 export interface CompileOptions<F extends Fields = Fields> {

@@ -1,8 +1,14 @@
-import { callSafely, checkNumber, randomUuid, systemClock, warnPlatform } from "@harnesskit/wire";
+import {
+  callSafely,
+  checkNumber,
+  InvalidArgumentError,
+  randomUuid,
+  systemClock,
+  warnPlatform,
+} from "@harnesskit/wire";
 import type { Plan } from "./compile/plan.ts";
 import {
   type CompileOptions,
-  demandDurability,
   type GraphErrorContext,
   type GraphWarning,
   graphLimits,
@@ -14,7 +20,7 @@ import type { NodeEvent, Observer } from "./observers/node-event.ts";
 import { type ObserverOptions, toRegistration } from "./observers/observers.ts";
 import { checkInvokeOptions } from "./option-names.ts";
 import type { GraphOutcome } from "./outcome.ts";
-import type { Host } from "./run/beginning.ts";
+import type { Host } from "./run/host.ts";
 import { invoke } from "./run/invoke.ts";
 import { planSessions } from "./sessions/session-plan.ts";
 import {
@@ -46,12 +52,15 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
     const { onError = (cause, context) => warnPlatform("GraphWarning", { ...context, cause }) } = options;
     const report = (error: unknown, context: GraphErrorContext) => callSafely(() => onError(error, context));
     const { maxSteps, maxQueuedEvents } = graphLimits.resolve(options.limits);
-    const durability = demandDurability(options.durability, options.store !== undefined);
+    const { durability = "suspend", store } = options;
+    if (durability === "node" && store === undefined) {
+      throw new InvalidArgumentError('durability "node" needs a store: compile({ store })');
+    }
     this.#host = {
       plan,
       sessions: planSessions(plan.schema, options.session as CompileOptions["session"]),
-      store: options.store ?? createMemoryStore({ clock }),
-      keepsSessions: options.store !== undefined,
+      store: store ?? createMemoryStore({ clock }),
+      keepsSessions: store !== undefined,
       durability,
       maxSteps,
       clock,
@@ -77,11 +86,11 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
    */
   stream(options: InvokeOptions<F, Inner> & StreamOptions = {}): GraphStream<GraphOutcome<F>> {
     const { maxBufferedEvents = 10_000, ...given } = options;
-    return new GraphStream<GraphOutcome<F>>({
-      maxBufferedEvents: checkNumber("maxBufferedEvents", maxBufferedEvents),
-      signal: given.signal,
-      run: (onEvent, signal) => this.#run({ ...given, signal } as unknown as InvokeOptions, onEvent),
-    });
+    return new GraphStream<GraphOutcome<F>>(
+      (onEvent, signal) => this.#run({ ...given, signal } as unknown as InvokeOptions, onEvent),
+      given.signal,
+      checkNumber("maxBufferedEvents", maxBufferedEvents),
+    );
   }
 
   async #run(options: InvokeOptions, onEvent?: (event: NodeEvent) => void): Promise<GraphOutcome<F>> {

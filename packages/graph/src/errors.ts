@@ -63,15 +63,15 @@ export type GraphErrorCode =
 export interface GraphErrorDetails {
   readonly cause?: unknown;
   /** The node that it happened in. */
-  readonly nodeName?: string;
+  readonly nodeName?: string | undefined;
   /** The names on the way to that node, outermost first, itself last. */
-  readonly namespace?: readonly string[];
+  readonly namespace?: readonly string[] | undefined;
   /** The last state that was whole: what the node received, or what its update was merged into. */
   readonly recoverableState?: unknown;
   /** The fields of the state that it is about. */
-  readonly fields?: readonly string[];
+  readonly fields?: readonly string[] | undefined;
   /** The reducer that refused an update. */
-  readonly reducer?: string;
+  readonly reducer?: string | undefined;
   /** What else is known, such as the versions that a migration is missing between, or the branch that failed. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -89,7 +89,7 @@ export class GraphError extends HarnessError<GraphErrorCode> {
   #invocationId: string | undefined;
 
   constructor(code: GraphErrorCode, message: string, details: GraphErrorDetails = {}) {
-    super(code, message, "cause" in details ? { cause: details.cause } : undefined);
+    super(code, message, details.cause === undefined ? undefined : { cause: details.cause });
     this.category = code;
     this.node_name = details.nodeName;
     this.namespace = details.namespace ?? [];
@@ -110,6 +110,10 @@ export class GraphError extends HarnessError<GraphErrorCode> {
   }
 }
 
+/** Whether a value is an error of this project with this code. */
+export const hasCode = (error: unknown, code: string): boolean =>
+  HarnessError.isInstance(error) && error.code === code;
+
 /** The message of a thrown value. */
 export const thrownMessage = (error: unknown): string => {
   if (typeof error === "string") return error;
@@ -117,20 +121,35 @@ export const thrownMessage = (error: unknown): string => {
   return typeof error.message === "string" ? error.message : "an error without a message";
 };
 
+/** Waits for a store; what it rejects with becomes the cause of an error with this code. */
+export const orFail = <T>(work: Promise<T>, code: GraphErrorCode, what: string): Promise<T> =>
+  work.catch((cause: unknown) => {
+    throw new GraphError(code, `${what}: ${thrownMessage(cause)}`, { cause });
+  });
+
+/** Why a write was refused: another run has written the session, or the store failed. */
+export const saveError = (
+  cause: unknown,
+  code: GraphErrorCode,
+  details: Pick<GraphErrorDetails, "namespace" | "recoverableState"> = {},
+): GraphError => {
+  if (GraphError.isInstance(cause)) return cause;
+  const isConflict = hasCode(cause, "session_write_conflict") || hasCode(cause, "lease_lost");
+  const [own, what] = isConflict
+    ? (["session_write_conflict", "another run has written the session"] as const)
+    : ([code, "the state cannot be stored"] as const);
+  return new GraphError(own, `${what}: ${thrownMessage(cause)}`, { ...details, cause });
+};
+
 const carriers = new Set<unknown>(["node_exception", "parallel_branches_branch_failed"]);
 /** How far a chain of causes is followed. */
 const maxCauses = 100;
 
-/** An error in a chain of causes. */
-export interface ChainedError {
-  readonly thrown: object;
-  /** Undefined without one. */
-  readonly category: string | undefined;
-}
-
-/** An error and its causes, the outermost first. */
-export const errorChain = (error: unknown): readonly ChainedError[] => {
-  const chain: ChainedError[] = [];
+/** An error and its causes, the outermost first, with their categories. */
+export const errorChain = (
+  error: unknown,
+): readonly { readonly thrown: object; readonly category: string | undefined }[] => {
+  const chain: { readonly thrown: object; readonly category: string | undefined }[] = [];
   for (let link = error; typeof link === "object" && link !== null && chain.length < maxCauses; ) {
     const { category, cause } = link as { readonly category?: unknown; readonly cause?: unknown };
     const isNamed = typeof category === "string" && category !== "";
@@ -148,8 +167,7 @@ export const errorCategory = (error: unknown): string | null =>
   errorChain(error).find(({ category }) => category !== undefined && !carriers.has(category))?.category ??
   null;
 
-const ending = new Set<unknown>(["node_ambiguous", "run_persistence_failed"]);
-
 /** True for an error that is about the whole run: it surfaces as it is, and is not collected. */
 export const endsRun = (error: unknown): error is GraphError =>
-  GraphError.isInstance(error) && ending.has(error.code);
+  GraphError.isInstance(error) &&
+  (error.code === "node_ambiguous" || error.code === "run_persistence_failed");

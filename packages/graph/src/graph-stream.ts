@@ -8,17 +8,6 @@ export interface StreamOptions {
   readonly maxBufferedEvents?: number | undefined;
 }
 
-/** The end of an iteration, which it returns or throws once. */
-type End<Outcome> = { readonly value: Outcome } | { readonly error: unknown };
-
-export interface GraphStreamOptions<Outcome> {
-  readonly maxBufferedEvents: number;
-  /** The caller's signal. */
-  readonly signal: AbortSignal | undefined;
-  /** Runs the invocation; calls `onEvent` with each event as it happens. */
-  run(onEvent: (event: NodeEvent) => void, signal: AbortSignal): Promise<Outcome>;
-}
-
 /**
  * The events of one invocation as they happen, to be read once, and its outcome. The run has begun and does not wait for the
  * reader. A reader that is more than `maxBufferedEvents` behind gets the buffered events, and then a `stream_overflow`; the run
@@ -34,18 +23,24 @@ export class GraphStream<Outcome>
   readonly outcome: Promise<Outcome>;
   readonly #cancel = new AbortController();
   readonly #events: ReadableStreamDefaultReader<NodeEvent>;
-  #end: End<Outcome> | undefined;
+  /** What the iteration returns or throws, once, behind the last event. */
+  #end: Promise<Outcome> | undefined;
   /** True once no further event is taken: the reader has left, is too slow, or the run has ended. */
   #isOver = false;
 
-  /** @internal */
-  constructor({ maxBufferedEvents, signal, run }: GraphStreamOptions<Outcome>) {
+  /** @internal `run` calls `onEvent` with each event as it happens. */
+  constructor(
+    run: (onEvent: (event: NodeEvent) => void, signal: AbortSignal) => Promise<Outcome>,
+    signal: AbortSignal | undefined,
+    maxBufferedEvents: number,
+  ) {
     let buffer: ReadableStreamDefaultController<NodeEvent> | undefined;
     const start = (controller: typeof buffer) => {
       buffer = controller;
     };
     this.#events = new ReadableStream({ start }, { highWaterMark: maxBufferedEvents }).getReader();
-    const finish = (end: End<Outcome>) => {
+    const finish = (end: Promise<Outcome>) => {
+      end.catch(() => {});
       if (this.#isOver) return;
       this.#isOver = true;
       this.#end = end;
@@ -57,14 +52,12 @@ export class GraphStream<Outcome>
       const message = `the reader is more than maxBufferedEvents of ${maxBufferedEvents} behind; read faster, or raise it`;
       const error = new GraphError("stream_overflow", message);
       GraphError.attribute(error, event.invocation_id);
-      finish({ error });
+      finish(Promise.reject(error));
     };
     const unfollow = onAborted(signal, (reason) => this.#cancel.abort(reason));
     this.outcome = run(push, this.#cancel.signal).finally(unfollow);
-    this.outcome.then(
-      (value) => finish({ value }),
-      (error: unknown) => finish({ error }),
-    );
+    const ended = () => finish(this.outcome);
+    this.outcome.then(ended, ended);
   }
 
   [Symbol.asyncIterator](): this {
@@ -77,8 +70,7 @@ export class GraphStream<Outcome>
     if (!done) return { done, value };
     const end = this.#end;
     this.#end = undefined;
-    if (end !== undefined && "error" in end) throw end.error;
-    return { done, value: end?.value };
+    return { done, value: await end };
   }
 
   /** Cancels the run, waits until it has ended, and drops the events that were not read. Idempotent. */

@@ -14,6 +14,7 @@ export {
   type GraphCompileErrorCode,
   GraphError,
   type GraphErrorCode,
+  hasCode,
   thrownMessage,
 } from "./errors.ts";
 export { defineGraph, type GraphBuilder } from "./graph-builder.ts";
@@ -65,7 +66,6 @@ export {
   type StoreErrorCode,
   type StoreReceipt,
 } from "./stores/graph-store.ts";
-export { LeaseQueue, type LeaseTable } from "./stores/lease-queue.ts";
 export {
   type HeldLease,
   holdLease,
@@ -108,3 +108,4 @@ export {
   type SuspensionWrite,
   suspensionSummary,
 } from "./stores/suspension-store.ts";
+export { type LeaseTable, TableLeases } from "./stores/table-leases.ts";

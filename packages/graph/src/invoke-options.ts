@@ -1,5 +1,4 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import type { Durability } from "./compile-options.ts";
 import type { ObserverInput } from "./observers/observers.ts";
 import type { InvocationEnd } from "./outcome.ts";
 import type { Fields, InitialOf, StateOf } from "./state/schema.ts";
@@ -12,24 +11,22 @@ import type { LeaseProof } from "./stores/lease-store.ts";
 export type Resolution = { readonly kind: "rerun" } | { readonly kind: "done"; readonly result: JsonValue };
 
 interface CommonOptions<F extends Fields> {
-  /** Overrides the graph's `durability` for this invocation. @default that of the graph */
-  readonly durability?: Durability;
   /**
    * With `durability: "node"`: what becomes of the record of a run that was cancelled or is ambiguous. `keep`: the run can be
    * recovered. `end`: the record ends like that of a failed run. @default "keep"
    */
-  readonly unfinished?: "keep" | "end";
+  readonly unfinished?: "keep" | "end" | undefined;
   /** Observers of this invocation, after those that are attached to graphs. @default [] */
-  readonly observers?: readonly ObserverInput[];
+  readonly observers?: readonly ObserverInput[] | undefined;
   /** Available to nodes in their context. @default {} */
-  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
   /** Cancels the invocation: no further node begins, and the signals of running ones abort. @default never */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /**
    * Leases of the caller; writes are refused when one is lost (`session_write_conflict`). That of the session, `session:` and its id,
    * is not taken again. @default []
    */
-  readonly leases?: readonly LeaseProof[];
+  readonly leases?: readonly LeaseProof[] | undefined;
   /**
    * Ends a run that an earlier process began, as one that failed with this error, and runs nothing of it. Without such a run, it
    * changes nothing. @default the run goes on
@@ -39,13 +36,13 @@ interface CommonOptions<F extends Fields> {
    * Refuses a pause for a signal that another invocation waits for: it fails with `suspension_persistence_failed`, whose
    * cause has the code `signal_taken`. @default false
    */
-  readonly isSignalUnique?: boolean;
+  readonly isSignalUnique?: boolean | undefined;
   /**
    * Returns what is stored as `result` with the record of a suspension, in the same write as its end or pause. After an end, the
    * record counts as not delivered until a patch says so; undefined: there is nothing to deliver. Called for every pause,
    * and for the end of a run that was resumed or recovered. @default nothing is kept
    */
-  readonly settle?: (end: InvocationEnd<F>) => JsonValue | undefined;
+  readonly settle?: ((end: InvocationEnd<F>) => JsonValue | undefined) | undefined;
 }
 
 /** How an invocation begins. */

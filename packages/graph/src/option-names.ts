@@ -32,7 +32,6 @@ export const checkInvokeOptions = defineOptions<InvokeOptions>("invoke", {
   resumeInvocation: false,
   signalPayload: false,
   resolve: false,
-  durability: { suspend: true, node: true },
   unfinished: { keep: true, end: true },
   observers: false,
   metadata: false,

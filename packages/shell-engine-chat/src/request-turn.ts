@@ -77,20 +77,9 @@ export class RequestTurn<Context> {
     if (message === undefined) return;
     const options = { signal: turnSignal(call), ...streamMetadata(call) };
     const turn = await harness.send(this.#sessionId, message, options);
-    const { resumed_turns: earlier = [] } = turn;
-    // The harness does not give these a second time, so all of them are shown, also ahead of a turn that failed.
-    for (const { invocation_id: id, turn: ended } of earlier) {
-      this.#directives.push(...markEnd(this.#directivesOf(ended), id));
-    }
-    if (turn.outcome === "errored") {
-      if (earlier.length === 0) throw turnFailure(turn, false);
-      this.#directives.push(say(turn.reply.content));
-    } else if (turn.outcome === "suspended") await this.#pause(turn, 0, noCalls);
+    if (turn.outcome === "errored") throw turnFailure(turn, false);
+    if (turn.outcome === "suspended") await this.#pause(turn, 0, noCalls);
     else this.#directives.push(...this.#show(turn.replies, noCalls));
-  }
-
-  #directivesOf(turn: Delivery["turn"]): ActionDirective[] {
-    return turn.outcome === "completed" ? this.#show(turn.replies, noCalls) : [say(turn.reply.content)];
   }
 
   /** Continues the turn that was asked about. Throws `continuation_used` if it was answered before. */
@@ -214,7 +203,8 @@ export class RequestTurn<Context> {
   async #reportEarlier(undelivered: readonly Delivery[]): Promise<void> {
     for (const { invocation_id: id, turn } of undelivered) {
       if (this.#shared.reports.has(id)) continue;
-      const directives = this.#directivesOf(turn);
+      const directives =
+        turn.outcome === "completed" ? this.#show(turn.replies, noCalls) : [say(turn.reply.content)];
       if (this.#directives.length > 0 && isLong([...this.#directives, ...directives])) return;
       await this.#report(directives, id);
     }

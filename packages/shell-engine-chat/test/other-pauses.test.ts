@@ -83,30 +83,4 @@ describe("a turn that waits for something else than an approval", () => {
     await expect.poll(async () => (await harness.pending()).undelivered).toEqual([]);
     await harness.close();
   });
-
-  it("gives the end ahead of the answer where the harness does so by itself", async () => {
-    const harness = jobs();
-    const { signal, pending, acknowledge, recover } = harness;
-    const says = (content: string): ChatMessage[] => [{ role: "assistant", content }];
-    const turn = { outcome: "completed", replies: says("Earlier.") } as const;
-    await using chat = await serve({
-      signal: signal.bind(harness),
-      pending: pending.bind(harness),
-      recover: recover.bind(harness),
-      acknowledge: acknowledge.bind(harness),
-      send: async (session_id) => ({
-        outcome: "completed",
-        replies: says("Hello."),
-        resumed_turns: [{ session_id, invocation_id: "i1", turn }],
-      }),
-    });
-    const [earlier, own] = directivesOf(await chat.say("hello"));
-    expect(earlier).toMatchObject({
-      payload: { message: "Earlier." },
-      extensions: { "dev.harnesskit": { ended_turn: "i1" } },
-    });
-    expect(own).toMatchObject({ payload: { message: "Hello." } });
-    expect(own).not.toHaveProperty("extensions.dev.harnesskit.ended_turn");
-    await harness.close();
-  });
 });

@@ -9,9 +9,6 @@ import {
 } from "../src/index.ts";
 import { codeOf, continuationOf, request, say, send, TestClock } from "./support.ts";
 
-const _thrower = () => {
-  throw new TypeError("no");
-};
 const engineOf = (intent: (call: ShellCall) => unknown, options: Partial<ShellEngineOptions> = {}) => {
   const errors: unknown[] = [];
   const onError = (error: unknown) => errors.push(error);

@@ -16,11 +16,10 @@ export type PostgresStoreReason =
   | "read_only"
   | "timed_out"
   | "too_large"
-  | "too_many_waiters"
   | "unavailable";
 
 /** Reasons that are a limit which is reached; all others are a storage that fails. */
-const full: ReadonlySet<PostgresStoreReason> = new Set(["disk_full", "too_large", "too_many_waiters"]);
+const full: ReadonlySet<PostgresStoreReason> = new Set(["disk_full", "too_large"]);
 
 const messages: Readonly<Record<PostgresStoreReason, string>> = {
   access_denied: "the database refused this user: check its name, password and rights",
@@ -35,7 +34,6 @@ const messages: Readonly<Record<PostgresStoreReason, string>> = {
   read_only: "the database does not take writes: connect to the primary",
   timed_out: "the database did not answer in time",
   too_large: "a value is larger than the database can keep",
-  too_many_waiters: "too many calls wait for the database",
   unavailable: "the database cannot be reached",
 };
 

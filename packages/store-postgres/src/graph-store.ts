@@ -1,12 +1,12 @@
 import {
   type GraphStore,
-  LeaseQueue,
   SessionCache,
   type SessionReceipt,
   type StoreBatch,
   StoreError,
   type StoreReceipt,
   type SuspensionReceipt,
+  TableLeases,
 } from "@harnesskit/graph";
 import type { Database } from "./database.ts";
 import { PostgresLeaseTable } from "./lease-table.ts";
@@ -23,9 +23,8 @@ export const createGraphStore = (database: Database, wakes: Wakes): GraphStore =
   const suspensions = new SuspensionTable(database);
   const runs = new RunTable(database);
   const table = new PostgresLeaseTable(database, wakes);
-  const { leasePollMs: pollMs, maxLeaseWaiters: maxWaiters } = limits;
   const onRelease = (key: string, listener: () => void) => wakes.listen("leases", key, listener);
-  const leases = new LeaseQueue({ table, clock, pollMs, maxWaiters, onRelease });
+  const leases = new TableLeases(table, { clock, pollMs: limits.leasePollMs, onRelease });
   wakes.setPoll("ends", (keys) => suspensions.sessionsWithEnds(keys));
   let closed: Promise<void> | undefined;
   const checkOpen = () => {

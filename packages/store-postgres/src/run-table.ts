@@ -37,8 +37,7 @@ export class RunTable {
 
   /** The oldest first. */
   async list({ sessionId }: RunFilter): Promise<RunSummary[]> {
-    const where = new Conditions().addEqual({ session_id: sessionId ?? undefined });
-    if (sessionId === null) where.addRaw("session_id IS NULL");
+    const where = new Conditions().addEqual({ session_id: sessionId });
     const sql = `SELECT summary FROM store.runs WHERE ${where} ORDER BY number`;
     const rows = await this.#database.query(sql, ...where.values);
     return rows.map(({ summary }) => readJson(summary) as unknown as RunSummary);

@@ -117,12 +117,10 @@ export class SessionTable {
   }
 
   /** Summaries, the last written session first. */
-  async list({ schemaVersion, updatedBefore }: SessionFilter): Promise<SessionSummary[]> {
+  async list({ updatedBefore }: SessionFilter): Promise<SessionSummary[]> {
     const rows = await this.#database.query(
       `SELECT ${columns} FROM store.sessions
-       WHERE ($1::text IS NULL OR schema_version = $1) AND ($2::text IS NULL OR updated_at < $2::timestamptz)
-       ORDER BY version DESC`,
-      schemaVersion === undefined ? null : toTextKey(schemaVersion),
+       WHERE $1::text IS NULL OR updated_at < $1::timestamptz ORDER BY version DESC`,
       updatedBefore ?? null,
     );
     return rows.map(summaryOf);

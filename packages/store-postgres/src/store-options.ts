@@ -35,8 +35,6 @@ export const postgresStoreLimits = defineLimits({
   maxEnded: { default: 10_000, min: 0 },
   /** How often to ask again for a lease that another process holds. */
   leasePollMs: 1000,
-  /** Calls that may wait for leases; more are refused with `store_full` and the reason `too_many_waiters`. */
-  maxLeaseWaiters: { default: 10_000, min: 0 },
   /** How long a thread stays with a process that has died. It is renewed each third of it. */
   threadLeaseMs: { default: 30_000, min: 100 },
   /** How long the rows of a timeline that run stay with a hub that has died. It is renewed each third of it. */

@@ -20,10 +20,8 @@ const state = ["frames", "completed_positions"];
 const none = "[]";
 
 const conditionsOf = ({ status, sessionId, signalId, isDelivered }: SuspensionFilter): Conditions => {
-  const equal = { signal_id: signalId, session_id: sessionId ?? undefined, status };
-  const where = new Conditions().addEqual(equal);
-  if (isDelivered !== undefined) where.addRaw(isDelivered ? "is_delivered" : "NOT is_delivered");
-  return sessionId === null ? where.addRaw("session_id IS NULL") : where;
+  const where = new Conditions().addEqual({ signal_id: signalId, session_id: sessionId, status });
+  return isDelivered === undefined ? where : where.addRaw(isDelivered ? "is_delivered" : "NOT is_delivered");
 };
 
 /** What a write has stored. */

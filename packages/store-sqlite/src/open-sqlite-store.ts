@@ -1,11 +1,11 @@
 import {
   type GraphStore,
-  LeaseQueue,
   SessionCache,
   type SessionReceipt,
   type StoreBatch,
   type StoreReceipt,
   type SuspensionReceipt,
+  TableLeases,
 } from "@harnesskit/graph";
 import { EndWatch } from "./end-watch.ts";
 import { SqliteLeaseTable } from "./lease-table.ts";
@@ -18,13 +18,13 @@ import { SuspensionTable } from "./suspension-table.ts";
 
 /** The store in an opened file. */
 export const createStore = async (file: StoreFile, options: ResolvedOptions): Promise<GraphStore> => {
-  const { sync, leasePollMs: pollMs, maxLeaseWaiters: maxWaiters } = options;
+  const { sync, leasePollMs: pollMs } = options;
   const cache = new SessionCache(options.maxCachedLength);
   const sessions = new SessionTable(file, cache, options.maxHistory);
   const suspensions = new SuspensionTable(file, options.maxEnded);
   const runs = new RunTable(file);
   const table = new SqliteLeaseTable(file);
-  const leases = new LeaseQueue({ table, clock: options.clock, pollMs, maxWaiters });
+  const leases = new TableLeases(table, { clock: options.clock, pollMs });
   const ends = new EndWatch(file, suspensions, options.endPollMs);
   await table.deleteExpired();
 

@@ -8,7 +8,7 @@ import {
   runSummary,
   type StoredRun,
 } from "@harnesskit/graph";
-import { JsonWriter, numberIn, readJson, type SqlValue, toKey } from "./sql-values.ts";
+import { JsonWriter, numberIn, readJson, toKey } from "./sql-values.ts";
 import type { StoreFile } from "./store-file.ts";
 
 /** The runs of a file that have not ended. Its methods run within a transaction. */
@@ -36,9 +36,8 @@ export class RunTable {
 
   /** The oldest first. */
   list({ sessionId }: RunFilter): RunSummary[] {
-    const values: SqlValue[] = typeof sessionId === "string" ? [toKey(sessionId)] : [];
-    const where =
-      sessionId === undefined ? "" : ` WHERE session_id ${sessionId === null ? "IS NULL" : "= ?"}`;
+    const [where, values] =
+      sessionId === undefined ? ["", []] : [" WHERE session_id = ?", [toKey(sessionId)]];
     const rows = this.#file.all(`SELECT summary FROM runs${where} ORDER BY number`, ...values);
     return rows.map(([summary]) => readJson(summary) as unknown as RunSummary);
   }

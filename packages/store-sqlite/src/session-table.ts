@@ -111,11 +111,9 @@ export class SessionTable {
   }
 
   /** Summaries, the last written session first. */
-  list({ schemaVersion, updatedBefore }: SessionFilter): SessionSummary[] {
+  list({ updatedBefore }: SessionFilter): SessionSummary[] {
     const rows = this.#file.all(
-      `SELECT ${columns} FROM sessions WHERE coalesce(schema_version = ?1, 1) AND coalesce(updated_at < ?2, 1)
-       ORDER BY version DESC`,
-      schemaVersion === undefined ? null : toKey(schemaVersion),
+      `SELECT ${columns} FROM sessions WHERE coalesce(updated_at < ?, 1) ORDER BY version DESC`,
       updatedBefore ?? null,
     );
     return rows.map(sessionSummary);

@@ -29,8 +29,6 @@ export const sqliteStoreLimits = defineLimits({
   leasePollMs: 50,
   /** How often listeners of sessions ask what other processes have ended. */
   endPollMs: 1000,
-  /** Calls that may wait for leases; more are refused with `store_full` and the reason `too_many_waiters`. */
-  maxLeaseWaiters: { default: 10_000, min: 0 },
 });
 export type SqliteStoreLimits = LimitsOf<typeof sqliteStoreLimits>;
 

@@ -29,8 +29,7 @@ export const toQuery = ({ status, sessionId, signalId, isDelivered }: Suspension
   };
   if (isDelivered !== undefined) add(`is_delivered = ${isDelivered ? 1 : 0}`);
   if (signalId !== undefined) add("signal_id = ?", signalId);
-  if (sessionId === null) add("session_id IS NULL");
-  else if (sessionId !== undefined) add("session_id = ?", sessionId);
+  if (sessionId !== undefined) add("session_id = ?", sessionId);
   // The plus keeps SQLite from the index of the status if another condition matches fewer records.
   if (status !== undefined) add(conditions.length === 0 ? "status = ?" : "+status = ?", status);
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;

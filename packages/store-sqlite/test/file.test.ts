@@ -204,7 +204,6 @@ describe("the file of a store", () => {
       { limits: { maxCachedLength: -1 } },
       { limits: { maxEnded: Number.POSITIVE_INFINITY } },
       { limits: { leasePollMs: 0 } },
-      { limits: { maxLeaseWaiters: -1 } },
       { limits: { maxQueuedWrites: -1 } },
       { sync: "sometimes" as "all" },
     ];
@@ -415,7 +414,6 @@ describe("what start-up asks for", () => {
     [{ sessionId: "s", status: "suspended" }, "suspensions_by_session (session_id=?)"],
     [{ isDelivered: false, status: "completed" }, "suspensions_undelivered"],
     [{ sessionId: "s" }, "suspensions_by_session (session_id=?)"],
-    [{ sessionId: null }, "suspensions_by_session (session_id=?)"],
   ] as const)("is answered by an index: %j", async (filter, index) => {
     await using directory = await temporaryDirectory();
     const { store, file } = await openParts({ file: join(directory.path, "store.db") });

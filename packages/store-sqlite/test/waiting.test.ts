@@ -149,10 +149,10 @@ describe("a file that another process holds", () => {
 });
 
 const taken = { name: "StoreError", code: "lease_taken" };
-const openTwo = async (limits: { readonly maxLeaseWaiters?: number } = {}) => {
+const openTwo = async () => {
   const directory = await temporaryDirectory();
   const clock = createManualClock();
-  const open = () => openParts({ file: join(directory.path, "store.db"), clock, limits });
+  const open = () => openParts({ file: join(directory.path, "store.db"), clock });
   const [one, other] = [await open(), await open()];
   return {
     clock,
@@ -240,29 +240,6 @@ describe("leases in a file", () => {
     expect(await outcomeOf(other.store.commit({ leases: [next, second] }))).toEqual(lost);
   });
 
-  it("are given up after waitMs or by a signal, and the next in line is not held up", async () => {
-    await using both = await openTwo();
-    const { clock, one } = both;
-    const first = await one.store.leases.acquire("k", { ttlMs: 60_000 });
-    const controller = new AbortController();
-    const short = outcomeOf(one.store.leases.acquire("k", { ttlMs: 1, waitMs: 10 }));
-    const aborted = outcomeOf(
-      one.store.leases.acquire("k", { ttlMs: 1, waitMs: 60_000, signal: controller.signal }),
-    );
-    const patient = one.store.leases.acquire("k", { ttlMs: 60_000, waitMs: 60_000 });
-    expect(await outcomeOf(one.store.leases.acquire("k", { ttlMs: 1 }))).toEqual(taken);
-    controller.abort();
-    expect(await aborted).toEqual(taken);
-    expect(
-      await outcomeOf(one.store.leases.acquire("k", { ttlMs: 1, waitMs: 5, signal: controller.signal })),
-    ).toEqual(taken);
-    clock.advance(10);
-    expect(await short).toEqual(taken);
-    await first.release();
-    await (await patient).release();
-    expect(clock.pending).toBe(0);
-  });
-
   it("are given back by close, which ends all waiting", async () => {
     await using both = await openTwo();
     const { one, other } = both;
@@ -291,8 +268,8 @@ describe("leases in a file", () => {
     await second.store.close();
   });
 
-  it("are refused for an invalid key or time, and beyond maxLeaseWaiters", async () => {
-    await using both = await openTwo({ maxLeaseWaiters: 1 });
+  it("are refused for an invalid key or time", async () => {
+    await using both = await openTwo();
     const { leases } = both.one.store;
     const invalid = { name: "InvalidArgumentError", code: "invalid_argument" };
     for (const [key, ttlMs, waitMs] of [
@@ -304,12 +281,5 @@ describe("leases in a file", () => {
     ] as const) {
       expect(await outcomeOf(leases.acquire(key, { ttlMs, waitMs }))).toEqual(invalid);
     }
-    const lease = await leases.acquire("k", { ttlMs: 1000 });
-    const waiting = leases.acquire("k", { ttlMs: 1000, waitMs: 1000 });
-    expect(await outcomeOf(leases.acquire("k", { ttlMs: 1000, waitMs: 1000 }))).toEqual(
-      failed("too_many_waiters", "store_full"),
-    );
-    await lease.release();
-    await (await waiting).release();
   });
 });

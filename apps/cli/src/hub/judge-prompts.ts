@@ -1,6 +1,6 @@
 import type { ThreadGates, ThreadVerdict } from "@harnesskit/ahp-client/thread-gates";
-import { type ChatHarness, ChatHarnessError, type SendOutcome } from "@harnesskit/chat-harness";
-import type { ChatMessage } from "@harnesskit/protocol/chat";
+import { type ChatHarness, ChatHarnessError } from "@harnesskit/chat-harness";
+import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import type { ChatConversations } from "@harnesskit/shell-engine-chat";
 import { digest, randomId } from "@harnesskit/wire";
 
@@ -37,7 +37,7 @@ const withText = (message: ChatMessage, text: string): ChatMessage | undefined =
   return { ...message, content: changed } as ChatMessage;
 };
 
-const refusedPrompt = (code: string, reason: string): SendOutcome => ({
+const refusedPrompt = (code: string, reason: string): ChatTurnOutcome => ({
   outcome: "errored",
   error_bucket: "user_correctable",
   error_category: code,

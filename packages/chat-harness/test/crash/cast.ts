@@ -99,7 +99,6 @@ export class Cast {
       clock,
       session: { leaseTtlMs },
       createId: () => `i${life}-${++this.#ids}`,
-      registerSignal: () => at("the signal is registered"),
       onTurn: () => at("the turn is reported"),
     });
     for (const client of clients) {

@@ -1,8 +1,8 @@
 import type { GraphStore } from "@harnesskit/graph";
-import type { SuspensionSummary } from "@harnesskit/protocol/chat";
+import type { ChatTurnOutcome, SuspensionSummary } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { ResumedTurn } from "../../src/deliveries.ts";
-import type { Delivery, OpenTurns, SendOutcome, SignalOutcome } from "../../src/index.ts";
+import type { Delivery, OpenTurns, SignalOutcome } from "../../src/index.ts";
 import type { ChatFields } from "../../src/messages-field.ts";
 import type { GraphSource } from "../../src/options.ts";
 
@@ -23,7 +23,7 @@ export interface Ledger {
 
 /** How a client reaches a harness. */
 export interface World {
-  send(sessionId: string, text: string): Promise<SendOutcome>;
+  send(sessionId: string, text: string): Promise<ChatTurnOutcome>;
   signal(signal: { readonly signalId: string; readonly payload: JsonObject }): Promise<SignalOutcome>;
   pending(sessionId: string): Promise<OpenTurns>;
 }

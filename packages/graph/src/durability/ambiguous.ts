@@ -3,76 +3,54 @@ import type { Resolution } from "../invoke-options.ts";
 import type { RunEntry, StoredRun } from "../stores/run-store.ts";
 import type { RunPlace } from "./journal.ts";
 
-/** The key of the node around a place; undefined for the outermost. */
-const aroundKey = (key: string): string | undefined => {
+/** Whether one of these places is this one, or around it. */
+const isWithin = (places: ReadonlySet<string>, key: string): boolean => {
+  if (places.has(key)) return true;
   const end = key.lastIndexOf("/");
-  return end < 0 ? undefined : key.slice(0, end);
-};
-
-const isWithin = (ended: ReadonlySet<string>, key: string): boolean => {
-  for (let around: string | undefined = key; around !== undefined; around = aroundKey(around)) {
-    if (ended.has(around)) return true;
-  }
-  return false;
-};
-
-/** The nodes that have begun, in this run, and whose end is not recorded: what they did may have happened or not. */
-const ambiguousPlaces = ({ entries }: StoredRun): RunPlace[] => {
-  const ended = new Set<string>();
-  for (const entry of entries) {
-    if (entry.kind === "completed" || entry.kind === "failed") ended.add(entry.key);
-  }
-  const places = new Map<string, RunPlace>();
-  for (const entry of entries) {
-    if (entry.kind !== "started" || isWithin(ended, entry.key)) continue;
-    places.set(entry.key, { key: entry.key, namespace: entry.namespace });
-  }
-  return [...places.values()];
+  return end > 0 && isWithin(places, key.slice(0, end));
 };
 
 export const ambiguousError = (runId: string, places: readonly RunPlace[]): GraphError => {
-  const [first] = places as readonly [RunPlace];
   const names = places.map(({ namespace }) => namespace.join(" › ")).join(", ");
   const message = `${names} may have done its work before a crash: its end is not recorded, and it is not idempotent`;
   return new GraphError("node_ambiguous", message, {
-    nodeName: first.namespace.at(-1) as string,
-    namespace: first.namespace,
+    nodeName: places[0]?.namespace.at(-1),
+    namespace: places[0]?.namespace,
     data: { run_id: runId, places },
   });
 };
 
-/** The effects that have begun and whose end is not recorded. */
-const openEffects = ({ entries }: StoredRun): RunPlace[] => {
-  const open = new Map<string, RunPlace>();
-  for (const entry of entries) {
-    if (entry.kind === "effect_started") open.set(entry.key, { key: entry.key, namespace: entry.namespace });
-    else if (entry.kind === "effect_done" || entry.kind === "effect_failed") open.delete(entry.key);
-  }
-  return [...open.values()];
-};
-
 /**
- * What its caller knows of ambiguous places, as entries of the run, and the nodes that stay open. Effects that stay open are reported
- * by the node that has them, which may know better.
+ * What its caller knows of ambiguous places, as entries of the run, and the nodes that stay open: they have begun, and whether they did
+ * their work is not known. Effects that stay open are reported by the node that has them, which may know better.
  */
 export const resolveAmbiguous = (
-  run: StoredRun,
+  { entries }: StoredRun,
   resolve: Readonly<Record<string, Resolution>>,
 ): { readonly resolved: readonly RunEntry[]; readonly open: readonly RunPlace[] } => {
+  const ended = new Set<string>();
+  const nodes = new Map<string, RunPlace>();
+  const effects = new Set<string>();
+  for (const entry of entries) {
+    if (entry.kind === "completed" || entry.kind === "failed") ended.add(entry.key);
+    else if (entry.kind === "started") nodes.set(entry.key, { key: entry.key, namespace: entry.namespace });
+    else if (entry.kind === "effect_started") effects.add(entry.key);
+    else if (entry.kind !== "saved") effects.delete(entry.key);
+  }
+  const known = (key: string) => (Object.hasOwn(resolve, key) ? resolve[key] : undefined);
   const resolved: RunEntry[] = [];
   const open: RunPlace[] = [];
-  const known = ({ key }: RunPlace) => (Object.hasOwn(resolve, key) ? resolve[key] : undefined);
-  for (const place of ambiguousPlaces(run)) {
-    const resolution = known(place);
+  for (const [key, place] of nodes) {
+    if (isWithin(ended, key)) continue;
+    const resolution = known(key);
     if (resolution === undefined) open.push(place);
     if (resolution?.kind !== "done") continue;
     resolved.push({ kind: "completed", ...place, step: null, next_step: 0, update: resolution.result });
   }
-  for (const place of openEffects(run)) {
-    const resolution = known(place);
-    if (resolution?.kind === "rerun") resolved.push({ kind: "effect_failed", key: place.key });
-    if (resolution?.kind !== "done") continue;
-    resolved.push({ kind: "effect_done", key: place.key, result: resolution.result });
+  for (const key of effects) {
+    const resolution = known(key);
+    if (resolution?.kind === "rerun") resolved.push({ kind: "effect_failed", key });
+    if (resolution?.kind === "done") resolved.push({ kind: "effect_done", key, result: resolution.result });
   }
   return { resolved, open };
 };

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { type Clock, HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import type { Clock } from "@harnesskit/wire";
 import { defined, jsonProblem, maxMessageDepth } from "@harnesskit/wire/json";
-import { errorCategory, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
+import { errorCategory, GraphError, type GraphErrorCode, hasCode, saveError } from "../errors.ts";
 import { plainCopy } from "../state/stored-json.ts";
 import type { RunAppend, RunEntry, RunFailure, RunRecord, StoredRun } from "../stores/run-store.ts";
 
@@ -12,57 +12,42 @@ export interface RunPlace {
 }
 
 /** How a node has ended in an earlier process. */
-export type Recorded =
-  | Extract<RunEntry, { readonly kind: "completed" }>
-  | Extract<RunEntry, { readonly kind: "failed" }>;
+export type Recorded = Extract<RunEntry, { readonly kind: "completed" | "failed" }>;
 
 export interface JournalOptions {
+  /** The id that the run began with. */
   readonly runId: string;
   readonly clock: Clock;
   /** What an earlier process has recorded. */
-  readonly stored: StoredRun | undefined;
+  readonly stored?: StoredRun | undefined;
   /** Of a run that begins: it is stored with its first entry. */
-  readonly record: RunRecord | undefined;
+  readonly record?: RunRecord | undefined;
   /** What the caller knows of ambiguous places. */
-  readonly resolved: readonly RunEntry[];
-  /** Stores entries, and the record of a run that begins. Rejects with a `GraphError`. */
-  readonly write: (run: RunAppend) => Promise<void>;
+  readonly resolved?: readonly RunEntry[] | undefined;
+  /** Stores entries, and the record of a run that begins. */
+  readonly write: (run: RunAppend) => Promise<unknown>;
 }
 
-const persistenceFailed = (message: string, details: ConstructorParameters<typeof GraphError>[2] = {}) =>
-  new GraphError("run_persistence_failed", message, details);
-
-/** True for an entry that the storage would refuse again. */
-const isRefused = ({ cause }: Partial<Error>): boolean =>
-  HarnessError.isInstance(cause) && ["store_full", "invalid_argument"].includes(cause.code);
-
 /** A value as JSON. Throws `run_persistence_failed`. */
-const toJournalJson = (
-  value: unknown,
-  name: string,
-  details: { readonly namespace?: readonly string[] },
-): JsonValue => {
+const toJournalJson = (value: unknown, name: string, namespace: readonly string[]): JsonValue => {
   const given =
     typeof value === "object" && value !== null && !Array.isArray(value) ? defined(value) : (value ?? null);
   const problem = jsonProblem(given, { name, maxDepth: maxMessageDepth });
   if (problem === undefined) return plainCopy<JsonValue>(given);
-  throw persistenceFailed(`durability "node" records JSON: ${problem.message}`, details);
+  const message = `durability "node" records JSON: ${problem.message}`;
+  throw new GraphError("run_persistence_failed", message, { namespace });
 };
-
-const toRunFailure = (error: GraphError): RunFailure => ({
-  code: error.code,
-  message: error.message,
-  category: errorCategory(error),
-});
 
 /** The error of a node that failed in an earlier process, with its category and without what it held. */
 export const fromFailure = (
   { code, message, category }: RunFailure,
   namespace: readonly string[],
 ): GraphError => {
-  const cause = Object.assign(new GraphError(code as GraphErrorCode, message), { category });
-  const place = { namespace, nodeName: namespace.at(-1) as string };
-  return new GraphError(code as GraphErrorCode, message, category === null ? place : { ...place, cause });
+  const cause =
+    category === null
+      ? undefined
+      : Object.assign(new GraphError(code as GraphErrorCode, message), { category });
+  return new GraphError(code as GraphErrorCode, message, { namespace, nodeName: namespace.at(-1), cause });
 };
 
 /**
@@ -71,37 +56,39 @@ export const fromFailure = (
  */
 export class Journal {
   readonly runId: string;
+  /** What an earlier process has recorded. */
+  readonly stored: StoredRun | undefined;
   readonly #options: JournalOptions;
   readonly #ended = new Map<string, Recorded>();
   readonly #effects = new Map<string, { readonly result: JsonValue } | "started">();
-  #record: RunRecord | undefined;
-  #count: number;
-  #buffer: RunEntry[] = [];
-  #writing: Promise<void> | undefined;
-  #failure: GraphError | undefined;
-  #isOver = false;
   /** Nodes that are not idempotent and run now. */
   readonly #open = new Set<string>();
   /** Whether the end of one of them is not stored yet. */
   #isUrgent = false;
+  #record: RunRecord | undefined;
+  #count: number;
+  #buffer: RunEntry[];
+  #writing: Promise<void> | undefined;
+  #failure: GraphError | undefined;
+  #isOver = false;
   #isStored: boolean;
   #stopTimer: (() => void) | undefined;
 
   constructor(options: JournalOptions) {
+    const { runId, stored, record, resolved = [] } = options;
     this.#options = options;
-    this.runId = options.runId;
-    this.#record = options.record;
-    this.#isStored = options.stored !== undefined;
-    this.#count = options.stored?.entries.length ?? 0;
-    for (const entry of [...(options.stored?.entries ?? []), ...options.resolved]) this.#know(entry);
-    this.#buffer = [...options.resolved];
-  }
-
-  #know(entry: RunEntry): void {
-    if (entry.kind === "completed" || entry.kind === "failed") this.#ended.set(entry.key, entry);
-    if (entry.kind === "effect_started") this.#effects.set(entry.key, "started");
-    if (entry.kind === "effect_done") this.#effects.set(entry.key, { result: entry.result });
-    if (entry.kind === "effect_failed") this.#effects.delete(entry.key);
+    this.runId = runId;
+    this.stored = stored;
+    this.#record = record;
+    this.#isStored = stored !== undefined;
+    this.#count = stored?.entries.length ?? 0;
+    this.#buffer = [...resolved];
+    for (const entry of [...(stored?.entries ?? []), ...resolved]) {
+      if (entry.kind === "completed" || entry.kind === "failed") this.#ended.set(entry.key, entry);
+      if (entry.kind === "effect_started") this.#effects.set(entry.key, "started");
+      if (entry.kind === "effect_done") this.#effects.set(entry.key, { result: entry.result });
+      if (entry.kind === "effect_failed") this.#effects.delete(entry.key);
+    }
   }
 
   /** How a node has ended already; undefined if it has not. */
@@ -121,41 +108,40 @@ export class Journal {
 
   /** Throws `run_persistence_failed` for an update that is not JSON. */
   completed({ key, namespace }: RunPlace, step: number | null, nextStep: number, update: unknown): void {
-    const json = toJournalJson(update, "update", { namespace });
+    const json = toJournalJson(update, "update", namespace);
     // Until this is stored, a crash makes the node ambiguous.
     if (this.#open.delete(key)) this.#isUrgent = true;
     this.#addLater({ kind: "completed", key, namespace, step, next_step: nextStep, update: json });
   }
 
   failed({ key, namespace }: RunPlace, error: GraphError): void {
-    this.#addLater({ kind: "failed", key, namespace, error: toRunFailure(error) });
+    const { code, message } = error;
+    const failure = { code, message, category: errorCategory(error) };
+    this.#addLater({ kind: "failed", key, namespace, error: failure });
   }
 
   /** Saves the session with an entry about it, in one write. Rejects as `write` does. */
-  async saving<T>(
+  async saving(
     lengths: Readonly<Record<string, number>>,
-    write: (run: RunAppend) => Promise<T>,
-  ): Promise<T> {
+    write: (run: RunAppend) => Promise<void>,
+  ): Promise<void> {
     do await this.flush();
     while (this.#writing !== undefined);
-    const save = (async () => {
-      const entries: RunEntry[] = [{ kind: "saved", lengths }];
-      const result = await write({
-        kind: "append",
-        runId: this.runId,
-        expectedEntries: this.#count,
-        entries,
-      });
+    const saved = { kind: "saved", lengths } as const;
+    const save = write({
+      kind: "append",
+      runId: this.runId,
+      expectedEntries: this.#count,
+      entries: [saved],
+    }).then(() => {
       this.#count++;
-      return result;
-    })();
+    });
     this.#writing = save
-      .then(() => {})
       .catch(() => {})
-      .finally(() => {
+      .then(() => {
         this.#writing = undefined;
       });
-    return save;
+    await save;
   }
 
   /** Calls an effect, or returns the recorded result of an earlier call. Rejects with `node_ambiguous` as `NodeContext.effect` says. */
@@ -171,7 +157,7 @@ export class Journal {
       const message = `the effect ${name} of ${namespace.join(" › ")} may have happened before a crash: its end is not recorded`;
       throw new GraphError("node_ambiguous", message, {
         namespace,
-        nodeName: namespace.at(-1) as string,
+        nodeName: namespace.at(-1),
         data: { effect: name, run_id: this.runId, places: [{ key, namespace, effect: name }] },
       });
     }
@@ -188,7 +174,7 @@ export class Journal {
       this.#addLater({ kind: "effect_failed", key });
       throw error;
     }
-    const json = toJournalJson(result, `result of the effect ${name}`, { namespace });
+    const json = toJournalJson(result, `result of the effect ${name}`, namespace);
     this.#effects.set(key, { result: json });
     this.#add({ kind: "effect_done", key, result: json });
     await this.flush();
@@ -207,38 +193,30 @@ export class Journal {
 
   /** Settles when all entries are stored; rejects for good once a write has failed. */
   async flush(): Promise<void> {
-    while (this.#buffer.length > 0 || this.#writing !== undefined || this.#record !== undefined) {
-      if (this.#failure !== undefined) break;
-      if (this.#isOver) {
-        await this.#writing;
-        return;
-      }
+    while (this.#failure === undefined) {
+      const isDone = this.#isOver || (this.#buffer.length === 0 && this.#record === undefined);
+      if (isDone && this.#writing === undefined) return;
       this.#writing ??= this.#writeAll();
       await this.#writing;
     }
-    if (this.#failure !== undefined) throw this.#failure;
+    throw this.#failure;
   }
 
   async #writeAll(): Promise<void> {
     this.#stopTimer?.();
     this.#stopTimer = undefined;
     this.#isUrgent = false;
+    const { runId } = this;
     const entries = this.#buffer;
     const record = this.#record;
     this.#buffer = [];
     try {
-      const { runId } = this;
-      const begins = record === undefined ? {} : { record };
-      await this.#options.write({ kind: "append", runId, ...begins, expectedEntries: this.#count, entries });
+      await this.#options.write({ kind: "append", runId, record, expectedEntries: this.#count, entries });
       this.#record = undefined;
       this.#isStored = true;
       this.#count += entries.length;
     } catch (error) {
-      this.#failure = GraphError.isInstance(error)
-        ? error
-        : persistenceFailed(`the progress of the run cannot be stored: ${thrownMessage(error)}`, {
-            cause: error,
-          });
+      this.#failure = saveError(error, "run_persistence_failed");
     } finally {
       this.#writing = undefined;
     }
@@ -248,14 +226,15 @@ export class Journal {
   async end(): Promise<void> {
     this.#isOver = true;
     this.#stopTimer?.();
-    this.#buffer = [];
-    this.#record = undefined;
     await this.#writing;
   }
 
   /** Whether the storage failed, or another process has taken the run over: then the run may go on. What no storage takes ends it. */
   get isInterrupted(): boolean {
-    return this.#failure !== undefined && !isRefused(this.#failure);
+    const { cause } = this.#failure ?? {};
+    return (
+      this.#failure !== undefined && !hasCode(cause, "store_full") && !hasCode(cause, "invalid_argument")
+    );
   }
 
   /** Whether something was stored, so that the end must be too. */
@@ -263,9 +242,3 @@ export class Journal {
     return this.#isStored;
   }
 }
-
-/** The key of an effect of a node. Throws `invalid_argument` for an empty name. */
-export const effectKey = (nodeKey: string, name: string): string => {
-  if (typeof name !== "string" || name === "") throw new InvalidArgumentError("an effect needs a name");
-  return `${nodeKey}!${name}`;
-};

@@ -1,30 +1,15 @@
 import { BufferFullError, checkNumber, createDeferred } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
-import type { GraphErrorContext } from "../compile-options.ts";
 import { thrownMessage } from "../errors.ts";
+import type { Host } from "../run/host.ts";
 import type { NodeEvent } from "./node-event.ts";
 import type { Registration } from "./observers.ts";
 
-export interface EventQueueOptions {
-  readonly invocationId: string;
-  readonly maxQueuedEvents: number;
-  /** Must not throw. */
-  readonly onError: (error: unknown, context: GraphErrorContext) => void;
-  /** Calls in the asynchronous context that observers see. */
-  readonly enter: (callback: () => void) => void;
-  /** The queues that have not delivered everything; this one among them until it has. */
-  readonly queues: Set<EventQueue>;
-}
-
-/** An event with its observers, in order. */
-interface EventDelivery {
-  readonly event: NodeEvent;
-  readonly to: readonly Registration[];
-}
-
 /** The events of one invocation, delivered one after the other, to one observer after the other. The run does not wait for it. */
 export class EventQueue {
-  readonly #options: EventQueueOptions;
+  readonly invocationId: string;
+  readonly #host: Pick<Host, "queues" | "maxQueuedEvents" | "onError">;
+  readonly #enter: (callback: () => void) => void;
   /** Settles when the events so far are delivered. */
   #tail: Promise<void> = Promise.resolve();
   /** Settles when the invocation has ended and everything is delivered or dropped. */
@@ -34,18 +19,21 @@ export class EventQueue {
   #delivered = 0;
   #dropped = 0;
 
-  constructor(options: EventQueueOptions) {
-    this.#options = options;
-    options.queues.add(this);
+  /** @param enter calls in the asynchronous context that observers see */
+  constructor(
+    host: Pick<Host, "queues" | "maxQueuedEvents" | "onError">,
+    invocationId: string,
+    enter: (callback: () => void) => void,
+  ) {
+    this.invocationId = invocationId;
+    this.#host = host;
+    this.#enter = enter;
+    host.queues.add(this);
   }
 
-  get invocationId(): string {
-    return this.#options.invocationId;
-  }
-
-  push(delivery: EventDelivery): void {
-    if (this.#isCancelled || delivery.to.length === 0) return;
-    const { maxQueuedEvents, onError, enter } = this.#options;
+  push(event: NodeEvent, to: readonly Registration[]): void {
+    if (this.#isCancelled || to.length === 0) return;
+    const { maxQueuedEvents, onError } = this.#host;
     if (this.#pushed - this.#delivered >= maxQueuedEvents) {
       if (this.#dropped++ > 0) return;
       const error = new BufferFullError("maxQueuedEvents", maxQueuedEvents);
@@ -53,12 +41,12 @@ export class EventQueue {
       return;
     }
     this.#pushed++;
-    enter(() => {
-      this.#tail = this.#tail.then(() => this.#deliver(delivery));
+    this.#enter(() => {
+      this.#tail = this.#tail.then(() => this.#deliver(event, to));
     });
   }
 
-  async #deliver({ event, to }: EventDelivery): Promise<void> {
+  async #deliver(event: NodeEvent, to: readonly Registration[]): Promise<void> {
     for (const { observe, phases } of to) {
       if (this.#isCancelled) return;
       if (!phases.has(event.phase)) continue;
@@ -66,7 +54,7 @@ export class EventQueue {
         await observe(event);
       } catch (cause) {
         const message = `an observer of ${event.node_name} threw: ${thrownMessage(cause)}`;
-        this.#options.onError(cause, { kind: "observer_failed", message });
+        this.#host.onError(cause, { kind: "observer_failed", message });
       }
     }
     this.#delivered++;
@@ -79,7 +67,7 @@ export class EventQueue {
 
   #finish(): void {
     this.#idle.resolve();
-    this.#options.queues.delete(this);
+    this.#host.queues.delete(this);
   }
 
   /** Waits until the events so far are delivered, and drops nothing. */
@@ -97,14 +85,11 @@ export class EventQueue {
   static async drainAll(queues: readonly EventQueue[], options: DrainOptions): Promise<DrainSummary> {
     const isDone = await isDoneWithin(Promise.all(queues.map((queue) => queue.#idle.promise)), options);
     const counts = queues.map((queue) => queue.#undelivered(queue.#pushed));
-    if (!isDone) for (const queue of queues) queue.#cancel();
+    for (const queue of isDone ? [] : queues) {
+      queue.#isCancelled = true;
+      queue.#finish();
+    }
     return { undelivered_count: counts.reduce((sum, count) => sum + count, 0), timeout_reached: !isDone };
-  }
-
-  /** Drops what is not delivered. */
-  #cancel(): void {
-    this.#isCancelled = true;
-    this.#finish();
   }
 }
 

@@ -44,7 +44,9 @@ const callSubgraph = async (
   cursor: Cursor | undefined,
 ): Promise<unknown> => {
   const [part] = run.node.parts as readonly [PlannedPart];
-  const frame = innerFrame(run.frame, run.node.name, part.plan, state, { abort, path: `${run.innerKey()}.` });
+  const { canSuspend } = run.frame;
+  const inner = { abort, canSuspend, path: `${run.innerKey()}.` };
+  const frame = innerFrame(run.frame, run.node.name, part.plan, state, inner);
   try {
     return outerUpdate(part, await runGraph(frame, cursor?.state ?? innerState(part, state), cursor));
   } catch (error) {

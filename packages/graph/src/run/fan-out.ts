@@ -18,7 +18,7 @@ interface Task {
   /** What a suspension or an error of it carries. */
   readonly name: TaskName;
   /** What its graph begins with beside what is copied into it. */
-  readonly more: Update;
+  readonly more?: Update;
 }
 
 /** What a fan-out and parallel branches do in different ways. */
@@ -27,8 +27,8 @@ interface TaskSet {
   readonly concurrency: number;
   readonly errorPolicy: ErrorPolicy;
   readonly errorsField?: string | undefined;
-  /** Undefined: there is nothing to do. */
-  toTasks(): readonly Task[] | undefined;
+  toTasks(): readonly Task[];
+  /** What those that did not fail contribute, in the order of the tasks. */
   toUpdates(ended: readonly Ended[]): readonly Update[];
 }
 
@@ -37,15 +37,9 @@ interface Ended {
   readonly final: Snapshot;
 }
 
-interface TaskResults {
-  /** In the order of the tasks, without those that failed. */
-  readonly ended: readonly Ended[];
-  readonly errors: readonly CollectedError[];
-}
-
 /**
- * Runs tasks at the same time, started in their order, and waits until none runs. With `fail_fast`, the first error or
- * suspension stops the others: their signals are aborted, and no further node of them begins.
+ * Runs tasks at the same time, started in their order, and waits until none runs; returns in that order what came of each. With
+ * `fail_fast`, the first error or suspension stops the others: their signals are aborted, and no further node of them begins.
  */
 const runTasks = async (
   run: NodeRun,
@@ -53,31 +47,25 @@ const runTasks = async (
   tasks: readonly Task[],
   outerAbort: AbortScope,
   { concurrency, errorPolicy }: TaskSet,
-): Promise<TaskResults> => {
+): Promise<readonly (Ended | CollectedError)[]> => {
   const stopped = new AbortController();
   const abort = innerScope(outerAbort, stopped.signal);
   const canSuspend = run.frame.canSuspend && errorPolicy === "fail_fast";
   const cancelled = new GraphError("node_cancelled", "another instance or branch has ended the node");
   const results: (Ended | CollectedError)[] = [];
-  let stop: { readonly error: unknown; readonly task: TaskName } | undefined;
+  let stop: NodeRun["failedTask"];
   const queue = tasks.entries();
   const key = run.innerKey();
   const work = async () => {
     for (const [index, task] of queue) {
       const { part, name, more } = task;
       try {
-        const frame = innerFrame(run.frame, run.node.name, part.plan, state, {
-          task: name,
-          canSuspend,
-          path: `${key}:${taskKey(name)}.`,
-          abort,
-        });
+        const inner = { task: name, canSuspend, path: `${key}:${taskKey(name)}.`, abort };
+        const frame = innerFrame(run.frame, run.node.name, part.plan, state, inner);
         results[index] = { task, final: await runGraph(frame, innerState(part, state, more)) };
       } catch (error) {
-        if (
-          errorPolicy === "collect" &&
-          !(error instanceof Pause || isUnsupported(error) || endsRun(error))
-        ) {
+        const isFinal = error instanceof Pause || isUnsupported(error) || endsRun(error);
+        if (errorPolicy === "collect" && !isFinal) {
           const key = name.branch_name ?? name.fan_out_index ?? index;
           results[index] = { key, category: errorCategory(error), message: thrownMessage(error) };
         } else if (stop === undefined) {
@@ -91,10 +79,7 @@ const runTasks = async (
   await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, work));
   if (stop !== undefined) throw stopNode(run, stop);
   outerAbort.signal.throwIfAborted();
-  return {
-    ended: results.filter((result) => "final" in result),
-    errors: results.filter((result) => "key" in result),
-  };
+  return results;
 };
 
 /** A task in the keys of its nodes. */
@@ -133,10 +118,12 @@ const callTasks = async (run: NodeRun, state: Snapshot, abort: AbortScope, set: 
   const attempt = run.begin(state.view, abort, set.configs);
   try {
     const tasks = set.toTasks();
-    if (tasks === undefined) return {};
-    const { ended, errors } = await inSpan(attempt.span, () => runTasks(run, state, tasks, abort, set));
+    if (tasks.length === 0) return {};
+    const results = await inSpan(attempt.span, () => runTasks(run, state, tasks, abort, set));
+    const updates = set.toUpdates(results.filter((result) => "final" in result));
+    const errors = results.filter((result) => "key" in result);
     const collected = set.errorsField === undefined ? {} : { [set.errorsField]: errors };
-    return combineUpdates(state.schema, [...set.toUpdates(ended), collected]);
+    return combineUpdates(state.schema, [...updates, collected]);
   } catch (error) {
     run.fail(attempt, error);
     throw error;
@@ -159,12 +146,10 @@ export const callFanOut = (
     ...settings,
     configs: { fan_out_config: config },
     toTasks() {
-      const details = { fields: [itemsField] };
-      if (list === undefined) {
-        throw new GraphError("state_validation_error", `${itemsField} is not a list`, details);
-      }
-      if (list.length === 0 && onEmpty === "noop") return undefined;
-      if (list.length === 0) throw new GraphError("fan_out_empty", `${itemsField} has no item`, details);
+      const refuse = (code: "state_validation_error" | "fan_out_empty", why: string) =>
+        new GraphError(code, `${itemsField} ${why}`, { fields: [itemsField] });
+      if (list === undefined) throw refuse("state_validation_error", "is not a list");
+      if (list.length === 0 && onEmpty === "raise") throw refuse("fan_out_empty", "has no item");
       return list.map((item, index) => ({
         part,
         name: { fan_out_index: index },
@@ -189,7 +174,7 @@ export const callParallel = (
     concurrency: parts.length,
     errorPolicy,
     errorsField,
-    toTasks: () => parts.map((part) => ({ part, name: { branch_name: part.name }, more: {} })),
+    toTasks: () => parts.map((part) => ({ part, name: { branch_name: part.name } })),
     toUpdates: (ended) => ended.map(({ task, final }) => outerUpdate(task.part, final)),
   });
 };

@@ -25,12 +25,17 @@ export interface Frame {
   readonly abort: AbortScope;
 }
 
-/** The entry of the innermost fan-out, or branches, around a graph; undefined outside of one. */
-export const innermost = <T>(chain: readonly (T | null)[]): T | undefined =>
-  chain.findLast((entry) => entry !== null) ?? undefined;
-
 /** What names an instance of a fan-out, or a branch. */
 export type TaskName = { readonly fan_out_index?: number; readonly branch_name?: string };
+
+const innermost = <T>(chain: readonly (T | null)[]): T | undefined =>
+  chain.findLast((entry) => entry !== null) ?? undefined;
+
+/** The innermost fan-out, and the innermost branches, around a graph. */
+export const innermostTask = ({ fanOutIndexes, branchNames }: Frame) => ({
+  fanOutIndex: innermost(fanOutIndexes),
+  branchName: innermost(branchNames),
+});
 
 /** The run of a graph inside of a node of another one. */
 export const innerFrame = (
@@ -38,10 +43,7 @@ export const innerFrame = (
   nodeName: string,
   plan: Plan,
   state: Snapshot,
-  {
-    task = {},
-    ...change
-  }: Partial<Pick<Frame, "canSuspend" | "abort">> & Pick<Frame, "path"> & { readonly task?: TaskName },
+  { task = {}, ...change }: Pick<Frame, "abort" | "path" | "canSuspend"> & { readonly task?: TaskName },
 ): Frame => ({
   ...outer,
   plan,

@@ -1,12 +1,11 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { copyJson, isObject, jsonProblem, maxMessageDepth } from "@harnesskit/wire/json";
-import { effectKey } from "../durability/journal.ts";
 import { GraphError } from "../errors.ts";
 import { applyUpdate } from "../state/apply.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { MiddlewareContext, NodeContext, SuspendDescriptor } from "./context.ts";
-import { innermost } from "./frame.ts";
+import { innermostTask } from "./frame.ts";
 import type { Attempt, NodeRun } from "./node-run.ts";
 import { Pause, unsupported } from "./pause.ts";
 
@@ -14,14 +13,7 @@ import { Pause, unsupported } from "./pause.ts";
 export const middlewareContext = (
   { frame, node, namespace, info }: NodeRun,
   { signal }: AbortScope,
-): MiddlewareContext => ({
-  ...info,
-  nodeName: node.name,
-  namespace,
-  fanOutIndex: innermost(frame.fanOutIndexes),
-  branchName: innermost(frame.branchNames),
-  signal,
-});
+): MiddlewareContext => ({ ...info, nodeName: node.name, namespace, ...innermostTask(frame), signal });
 
 /** A frozen copy of a descriptor. Throws `invalid_argument` for one that is not valid. */
 const copyDescriptor = (descriptor: SuspendDescriptor): Pause["descriptor"] => {
@@ -41,35 +33,36 @@ const copyDescriptor = (descriptor: SuspendDescriptor): Pause["descriptor"] => {
 };
 
 /** What the body of a node is given. */
-export const nodeContext = (run: NodeRun, attempt: Attempt, abort: AbortScope): NodeContext => ({
-  ...middlewareContext(run, abort),
-  attemptIndex: attempt.index,
-  isResumed: run.isReturn,
-  isRecovered: run.frame.invocation.isRecovered,
-  suspend(descriptor, { markNodeCompleted = true } = {}) {
-    if (attempt.isOver) {
-      run.checkOver();
-      throw unsupported("the body of the node has ended", run.place);
-    }
-    if (!run.frame.canSuspend) throw run.refuse("nothing can suspend where errors are collected");
-    const pause = new Pause(copyDescriptor(descriptor), markNodeCompleted, attempt.index, run.namespace);
-    run.pauseWith(pause);
-    throw pause;
-  },
-  async saveSession(update) {
-    const refuse = (message: string) => new GraphError("session_save_failed", message, run.origin);
-    if (attempt.isOver) throw refuse("the body of the node has ended");
-    if (run.frame.namespace.length > 0) throw refuse("a subgraph has no session");
-    return run.frame.invocation.saveSession(applyUpdate(run.state, update, run.origin));
-  },
-  get idempotencyKey() {
-    return `${run.frame.invocation.runId}:${run.key}`;
-  },
-  async effect(name, call, { idempotent = false } = {}) {
-    const key = effectKey(run.key, name);
-    const { journal } = run.frame.invocation;
-    if (journal === undefined) return call();
-    const result = await journal.effect({ key, namespace: run.namespace }, name, idempotent, call);
-    return result as Awaited<ReturnType<typeof call>>;
-  },
-});
+export const nodeContext = (run: NodeRun, attempt: Attempt, abort: AbortScope): NodeContext => {
+  const { frame, key, namespace, origin } = run;
+  const { invocation } = frame;
+  return {
+    ...middlewareContext(run, abort),
+    attemptIndex: attempt.index,
+    isResumed: run.isReturn,
+    isRecovered: invocation.isRecovered,
+    idempotencyKey: `${invocation.runId}:${key}`,
+    suspend(descriptor, { markNodeCompleted = true } = {}) {
+      if (attempt.isOver) {
+        run.checkOver();
+        throw unsupported("the body of the node has ended", run.place);
+      }
+      if (!frame.canSuspend) throw run.refuse("nothing can suspend where errors are collected");
+      const pause = new Pause(copyDescriptor(descriptor), markNodeCompleted, attempt.index, namespace);
+      run.pauseWith(pause);
+      throw pause;
+    },
+    async saveSession(update) {
+      const refuse = (message: string) => new GraphError("session_save_failed", message, origin);
+      if (attempt.isOver) throw refuse("the body of the node has ended");
+      if (frame.namespace.length > 0) throw refuse("a subgraph has no session");
+      return invocation.saveSession(applyUpdate(run.state, update, origin));
+    },
+    async effect(name, call, { idempotent = false } = {}) {
+      const { journal } = invocation;
+      if (journal === undefined) return call();
+      const result = await journal.effect({ key: `${key}!${name}`, namespace }, name, idempotent, call);
+      return result as Awaited<ReturnType<typeof call>>;
+    },
+  };
+};

@@ -1,3 +1,4 @@
+import { defined } from "@harnesskit/wire/json";
 import { recordSuspension, type Span, startSpan } from "@harnesskit/wire/trace";
 import type { PlannedNode } from "../compile/plan.ts";
 import { endsRun, GraphError, type GraphErrorCode, thrownMessage } from "../errors.ts";
@@ -6,9 +7,8 @@ import { Snapshot } from "../state/snapshot.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { AmbientScope } from "./ambient.ts";
 import type { InvocationInfo } from "./context.ts";
-import { type Frame, innermost, type TaskName } from "./frame.ts";
+import { type Frame, innermostTask, type TaskName } from "./frame.ts";
 import { type Pause, unsupported } from "./pause.ts";
-import type { Cursor } from "./run-graph.ts";
 
 export type AttemptConfigs = Pick<NodeEvent, "fan_out_config" | "parallel_branches_config">;
 
@@ -47,20 +47,14 @@ export class NodeRun implements AmbientScope {
   /** The attempt whose end is not reported yet. */
   #open: Attempt | undefined;
 
-  /** @param resumedAt where the body of a resumed run runs again */
-  constructor(
-    frame: Frame,
-    node: PlannedNode,
-    state: Snapshot,
-    key: string,
-    resumedAt?: Pick<Cursor, "attemptIndex">,
-  ) {
+  /** @param resumedAt the attempt of a resumed run whose body runs again */
+  constructor(frame: Frame, node: PlannedNode, state: Snapshot, key: string, resumedAt: number | undefined) {
     this.frame = frame;
     this.node = node;
     this.state = state;
     this.namespace = [...frame.namespace, node.name];
     this.key = key;
-    this.#attempts = resumedAt?.attemptIndex ?? 0;
+    this.#attempts = resumedAt ?? 0;
     this.isReturn = resumedAt !== undefined;
   }
 
@@ -145,14 +139,8 @@ export class NodeRun implements AmbientScope {
     this.#close(this.#open?.failure ?? this.state);
     const index = this.#attempts++;
     void this.#ownStep;
-    const attempt = {
-      index,
-      received,
-      configs,
-      span: this.#trace(index, configs),
-      isOver: false,
-      failure: undefined,
-    };
+    const span = this.#trace(index, configs);
+    const attempt = { index, received, configs, span, isOver: false, failure: undefined };
     this.#open = attempt;
     this.#report("started", attempt, {});
     return attempt;
@@ -195,45 +183,46 @@ export class NodeRun implements AmbientScope {
   }
 
   #trace(attempt: number, configs: AttemptConfigs): Span | undefined {
-    const { fanOutIndexes, branchNames } = this.frame;
     const { fan_out_config: fanOut, parallel_branches_config: branches } = configs;
-    return startSpan(() => ({
-      name: this.node.name,
-      attributes: {
-        "openarmature.node.name": this.node.name,
-        "openarmature.node.namespace": [...this.namespace],
-        "openarmature.node.step": this.#ownStep,
-        "openarmature.node.attempt_index": attempt,
-        "openarmature.node.fan_out_index": innermost(fanOutIndexes),
-        "openarmature.node.branch_name": innermost(branchNames),
-        "openarmature.correlation_id": this.info.correlationId,
-        "openarmature.fan_out.item_count": fanOut?.item_count,
-        "openarmature.fan_out.concurrency": fanOut?.concurrency,
-        "openarmature.fan_out.error_policy": fanOut?.error_policy,
-        "openarmature.parallel_branches.branch_count": branches?.branch_names.length,
-        "openarmature.parallel_branches.error_policy": branches?.error_policy,
-      },
-      metric: "harness.graph.node.duration",
-      marksSuccess: true,
-    }));
+    return startSpan(() => {
+      const { fanOutIndex, branchName } = innermostTask(this.frame);
+      return {
+        name: this.node.name,
+        attributes: {
+          "openarmature.node.name": this.node.name,
+          "openarmature.node.namespace": [...this.namespace],
+          "openarmature.node.step": this.#ownStep,
+          "openarmature.node.attempt_index": attempt,
+          "openarmature.node.fan_out_index": fanOutIndex,
+          "openarmature.node.branch_name": branchName,
+          "openarmature.correlation_id": this.info.correlationId,
+          "openarmature.fan_out.item_count": fanOut?.item_count,
+          "openarmature.fan_out.concurrency": fanOut?.concurrency,
+          "openarmature.fan_out.error_policy": fanOut?.error_policy,
+          "openarmature.parallel_branches.branch_count": branches?.branch_names.length,
+          "openarmature.parallel_branches.error_policy": branches?.error_policy,
+        },
+        metric: "harness.graph.node.duration",
+        marksSuccess: true,
+      };
+    });
   }
 
   #reportEnd(attempt: Attempt, outcome: Snapshot | GraphError): void {
-    const isError = outcome instanceof GraphError;
-    if (isError) attempt.span?.set({ "openarmature.error.category": outcome.code });
-    attempt.span?.end(isError ? outcome : undefined);
-    const facts =
-      outcome instanceof Snapshot
-        ? { post_state: outcome.view }
-        : { error: { category: outcome.code, instance: outcome } };
-    this.#report("completed", attempt, facts);
+    if (outcome instanceof Snapshot) {
+      attempt.span?.end();
+      this.#report("completed", attempt, { post_state: outcome.view });
+    } else {
+      attempt.span?.set({ "openarmature.error.category": outcome.code });
+      attempt.span?.end(outcome);
+      this.#report("completed", attempt, { error: { category: outcome.code, instance: outcome } });
+    }
   }
 
   #report(phase: NodeEvent["phase"], attempt: Attempt, facts: Partial<NodeEvent>): void {
     if (!this.#isObserved) return;
     const { invocation, parents, fanOutIndexes, branchNames, attached } = this.frame;
-    const fanOutIndex = innermost(fanOutIndexes);
-    const branchName = innermost(branchNames);
+    const { fanOutIndex: fan_out_index, branchName: branch_name } = innermostTask(this.frame);
     const event: NodeEvent = {
       phase,
       invocation_id: this.info.invocationId,
@@ -245,8 +234,7 @@ export class NodeRun implements AmbientScope {
       ...facts,
       parent_states: parents.map((parent) => parent.view),
       attempt_index: attempt.index,
-      ...(fanOutIndex === undefined ? {} : { fan_out_index: fanOutIndex }),
-      ...(branchName === undefined ? {} : { branch_name: branchName }),
+      ...defined({ fan_out_index, branch_name }),
       fan_out_index_chain: fanOutIndexes,
       branch_name_chain: branchNames,
       ...attempt.configs,
@@ -262,11 +250,8 @@ export class NodeRun implements AmbientScope {
     const code: GraphErrorCode = isParallel ? "parallel_branches_branch_failed" : "node_exception";
     const task = this.failedTask?.error === cause ? this.failedTask?.task : undefined;
     const branch = task?.branch_name === undefined ? "" : `: branch ${task.branch_name}`;
-    return new GraphError(code, `${this.node.name}${branch}: ${thrownMessage(cause)}`, {
-      cause,
-      ...this.place,
-      data: task,
-    });
+    const message = `${this.node.name}${branch}: ${thrownMessage(cause)}`;
+    return new GraphError(code, message, { cause, ...this.place, data: task });
   }
 
   /** Names the node in errors, with the state that it received. */

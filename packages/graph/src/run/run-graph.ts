@@ -43,15 +43,13 @@ const route = ({ node: { name, to }, frame, origin }: NodeRun, state: Snapshot):
   try {
     if (typeof to === "function") next = (to as (state: object) => string | End)(state.view);
   } catch (cause) {
-    throw new GraphError("edge_exception", `the edge of ${name} threw: ${thrownMessage(cause)}`, {
-      cause,
-      ...place,
-    });
+    const message = `the edge of ${name} threw: ${thrownMessage(cause)}`;
+    throw new GraphError("edge_exception", message, { cause, ...place });
   }
   if (next === END) return undefined;
   const target = typeof next === "string" ? next : null;
-  const found = frame.plan.nodes.get(target ?? "");
-  if (found !== undefined && target !== null) return found;
+  const found = target === null ? undefined : frame.plan.nodes.get(target);
+  if (found !== undefined) return found;
   const message = `the edge of ${name} leads to ${target ?? `a value of type ${typeof next}`}, which is not a node`;
   throw new GraphError("routing_error", message, { ...place, data: { target } });
 };
@@ -104,7 +102,8 @@ const passNode = async (
   cursor?: Cursor,
 ): Promise<Passed> => {
   const isReturn = cursor !== undefined && cursor.inner === undefined;
-  const run = new NodeRun(frame, node, state, key, isReturn && !cursor.isDone ? cursor : undefined);
+  const resumedAt = isReturn && !cursor.isDone ? cursor.attemptIndex : undefined;
+  const run = new NodeRun(frame, node, state, key, resumedAt);
   if (isReturn && cursor.isDone) return { state, next: route(run, state) };
   const { journal } = frame.invocation;
   const recorded = journal?.recall(key);

@@ -8,6 +8,9 @@ export type MigrationTable = ReadonlyMap<string, readonly Migration[]>;
 
 const quoteVersion = (version: string): string => (version === "" ? "no version" : JSON.stringify(version));
 
+const named = ({ from, to }: Pick<Migration, "from" | "to">): string =>
+  `from ${quoteVersion(from)} to ${quoteVersion(to)}`;
+
 /** Throws `session_state_migration_chain_ambiguous` for two migrations of the same pair. */
 export const createMigrationTable = (migrations: readonly Migration[]): MigrationTable => {
   const table = new Map<string, Migration[]>();
@@ -15,43 +18,33 @@ export const createMigrationTable = (migrations: readonly Migration[]): Migratio
     const { from, to } = migration;
     const known = table.get(from) ?? [];
     if (known.some((other) => other.to === to)) {
-      throw new GraphCompileError(
-        "session_state_migration_chain_ambiguous",
-        `two migrations lead from ${quoteVersion(from)} to ${quoteVersion(to)}`,
-        { data: { from_version: from, to_version: to } },
-      );
+      const message = `two migrations lead ${named(migration)}`;
+      const data = { from_version: from, to_version: to };
+      throw new GraphCompileError("session_state_migration_chain_ambiguous", message, { data });
     }
     table.set(from, [...known, migration]);
   }
   return table;
 };
 
-const describeMigrations = (table: MigrationTable): string => {
-  const pairs = [...table.values()]
-    .flat()
-    .map(({ from, to }) => `${quoteVersion(from)} to ${quoteVersion(to)}`);
-  return pairs.length === 0 ? "none" : pairs.join(", ");
-};
-
 /** The shortest chain between two versions, found breadth first. Throws for no chain, and for more than one. */
 const findChain = (table: MigrationTable, from: string, to: string): readonly Migration[] => {
+  const all = [...table.values()].flat();
+  const described = all.map((each) => named(each).slice("from ".length)).join(", ") || "none";
   const data = {
     from_version: from,
     to_version: to,
-    registered_migrations_count: [...table.values()].flat().length,
-    registry_description: describeMigrations(table),
+    registered_migrations_count: all.length,
+    registry_description: described,
   };
   let ends = new Map<string, Migration[][]>([[from, [[]]]]);
   const seen = new Set([from]);
   while (ends.size > 0) {
     const found = ends.get(to);
+    if (found?.length === 1) return found[0] as Migration[];
     if (found !== undefined) {
-      if (found.length === 1) return found[0] as Migration[];
-      throw new GraphError(
-        "session_state_migration_chain_ambiguous",
-        `several shortest chains lead from ${quoteVersion(from)} to ${quoteVersion(to)}`,
-        { data },
-      );
+      const message = `several shortest chains lead ${named({ from, to })}`;
+      throw new GraphError("session_state_migration_chain_ambiguous", message, { data });
     }
     const next = new Map<string, Migration[][]>();
     for (const [version, chains] of ends) {
@@ -65,11 +58,8 @@ const findChain = (table: MigrationTable, from: string, to: string): readonly Mi
     for (const version of next.keys()) seen.add(version);
     ends = next;
   }
-  throw new GraphError(
-    "session_state_migration_missing",
-    `no migration leads from ${quoteVersion(from)} to ${quoteVersion(to)} (registered: ${data.registry_description})`,
-    { data },
-  );
+  const message = `no migration leads ${named({ from, to })} (registered: ${described})`;
+  throw new GraphError("session_state_migration_missing", message, { data });
 };
 
 /** The fields in another version. Rejects with one of the three errors of migrations. */
@@ -81,17 +71,17 @@ export const migrateState = async (
 ): Promise<JsonObject> => {
   let fields = state;
   for (const step of findChain(table, from, to)) {
-    const data = { from_version: step.from, to_version: step.to };
+    const failed = (why: string, cause?: unknown) =>
+      new GraphError("session_state_migration_failed", `the migration ${named(step)} ${why}`, {
+        cause,
+        data: { from_version: step.from, to_version: step.to },
+      });
     try {
       fields = await step.migrate(fields);
     } catch (cause) {
-      const message = `the migration from ${quoteVersion(step.from)} to ${quoteVersion(step.to)} threw: ${thrownMessage(cause)}`;
-      throw new GraphError("session_state_migration_failed", message, { cause, data });
+      throw failed(`threw: ${thrownMessage(cause)}`, cause);
     }
-    if (!isObject(fields)) {
-      const message = `the migration from ${quoteVersion(step.from)} to ${quoteVersion(step.to)} returned a value that is not an object`;
-      throw new GraphError("session_state_migration_failed", message, { data });
-    }
+    if (!isObject(fields)) throw failed("returned a value that is not an object");
   }
   return fields;
 };

@@ -1,18 +1,12 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
-import { GraphError, thrownMessage } from "../errors.ts";
+import { GraphError, orFail, thrownMessage } from "../errors.ts";
 import { commonLength, isList } from "../list.ts";
 import { loadFields, replaceFields } from "../state/apply.ts";
 import { deepFreeze } from "../state/check.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { demandJson, plainCopy } from "../state/stored-json.ts";
 import type { GraphStore } from "../stores/graph-store.ts";
-import type {
-  ListChange,
-  SessionWrite,
-  StoredList,
-  StoredSession,
-  StoredState,
-} from "../stores/session-store.ts";
+import type { ListChange, SessionWrite, StoredList, StoredSession } from "../stores/session-store.ts";
 import { migrateState } from "./migrations.ts";
 import type { SessionPlan } from "./session-plan.ts";
 
@@ -22,15 +16,6 @@ const changeOf = (list: StoredList, base: unknown): ListChange | undefined => {
   const keep = commonLength(list, base);
   const isSame = keep === list.length && keep === base.length;
   return isSame ? undefined : { keep, items: list.slice(keep) };
-};
-
-export const loadError = (problem: string, cause?: unknown): GraphError =>
-  new GraphError("session_load_failed", `the session cannot be loaded: ${problem}`, { cause });
-
-/** The fields of a session for a run, by their names in the graph. */
-const loadedFields = ({ fields }: SessionPlan, state: StoredState): Record<string, unknown> => {
-  const kept = fields.filter(([, stored]) => Object.hasOwn(state, stored));
-  return Object.fromEntries(kept.map(([field, stored]) => [field, state[stored]]));
 };
 
 /** One session in one run: what was loaded, and how a state is written over it. */
@@ -62,9 +47,8 @@ export class SessionBinding {
 
   /** Loads the session, and migrates it if it has another version. Rejects with a `GraphError` for each failure. */
   static async load(store: GraphStore, plan: SessionPlan, sessionId: string): Promise<SessionBinding> {
-    const record = await store.sessions.load(sessionId).catch((cause: unknown) => {
-      throw loadError(thrownMessage(cause), cause);
-    });
+    const loading = store.sessions.load(sessionId);
+    const record = await orFail(loading, "session_load_failed", "the session cannot be loaded");
     return SessionBinding.of(plan, sessionId, record);
   }
 
@@ -75,34 +59,35 @@ export class SessionBinding {
     record: StoredSession | null,
   ): Promise<SessionBinding> {
     if (record === null) return new SessionBinding(sessionId, plan, null, null);
-    const { schema_version: from, state } = record;
-    const isCurrent = from === plan.schemaVersion;
-    const current = isCurrent
-      ? state
-      : deepFreeze(
-          await migrateState(plan.migrations, plainCopy<JsonObject>(state), from, plan.schemaVersion),
-        );
-    return new SessionBinding(sessionId, plan, record, loadedFields(plan, current));
+    const { schema_version: from } = record;
+    const { schemaVersion: to, migrations, fields } = plan;
+    const state =
+      from === to
+        ? record.state
+        : deepFreeze(await migrateState(migrations, plainCopy<JsonObject>(record.state), from, to));
+    const kept = fields.filter(([, stored]) => Object.hasOwn(state, stored));
+    const loaded = Object.fromEntries(kept.map(([field, stored]) => [field, state[stored]]));
+    return new SessionBinding(sessionId, plan, record, loaded);
   }
 
   /** The loaded state over the defaults. Throws `session_load_failed` if the schema refuses it. */
   toState(defaults: Snapshot): Snapshot {
     if (this.loaded === null) return defaults;
+    // What a migration has made is new to the schema.
+    const isMigrated = this.stored?.schema_version !== this.plan.schemaVersion;
+    let state: Snapshot;
     try {
-      // What a migration has made is new to the schema.
-      if (this.stored?.schema_version !== this.plan.schemaVersion)
-        return replaceFields(defaults, this.loaded);
-      const state = loadFields(defaults, this.loaded);
-      // What equals what is stored: not lists that were not stored as such.
-      for (const [field, name] of this.plan.fields) {
-        const [value, cell] = [this.loaded[field], state.cell(field)];
-        const isAlike = isList(value) === isList(cell);
-        if (value !== undefined && isAlike) this.#cells.set(name, cell);
-      }
-      return state;
+      state = (isMigrated ? replaceFields : loadFields)(defaults, this.loaded);
     } catch (cause) {
-      throw loadError(`the stored state is not valid: ${thrownMessage(cause)}`, cause);
+      const message = `the session cannot be loaded: the stored state is not valid: ${thrownMessage(cause)}`;
+      throw new GraphError("session_load_failed", message, { cause });
     }
+    // What equals what is stored: not lists that were not stored as such.
+    for (const [field, name] of isMigrated ? [] : this.plan.fields) {
+      const [value, cell] = [this.loaded[field], state.cell(field)];
+      if (value !== undefined && isList(value) === isList(cell)) this.#cells.set(name, cell);
+    }
+    return state;
   }
 
   /**
@@ -125,16 +110,13 @@ export class SessionBinding {
       else if (!isList(cell) && cell !== base) fields[stored] = cell as JsonValue;
       demandJson(field, change?.items ?? fields[stored] ?? null, "session_save_failed");
     }
+    const removed = [...this.#cells.keys()].filter((name) => !Object.hasOwn(whole, name));
     return {
       sessionId: this.sessionId,
       schemaVersion: this.plan.schemaVersion,
       state: Object.freeze(whole),
       baseVersion: this.#version,
-      changes: {
-        fields,
-        lists,
-        removed: [...this.#cells.keys()].filter((name) => !Object.hasOwn(whole, name)),
-      },
+      changes: { fields, lists, removed },
       expectedVersion: this.plan.concurrency === "optimistic" ? this.#version : undefined,
     };
   }

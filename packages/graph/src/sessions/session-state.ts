@@ -1,16 +1,11 @@
 import type { SuspensionSummary } from "@harnesskit/protocol/chat";
 import { checkNumber, InvalidArgumentError } from "@harnesskit/wire";
-import { thrownMessage } from "../errors.ts";
-import type { Host } from "../run/beginning.ts";
+import { orFail } from "../errors.ts";
+import type { Host } from "../run/host.ts";
 import type { Fields, StateOf } from "../state/schema.ts";
+import type { GraphStore } from "../stores/graph-store.ts";
 import type { StoredSession } from "../stores/session-store.ts";
-import { loadError, SessionBinding } from "./session-binding.ts";
-
-/** An invocation of a session that waits for a signal. */
-type PausedInvocation = Pick<
-  SuspensionSummary,
-  "invocation_id" | "descriptor" | "node_name" | "namespace" | "suspended_at"
->;
+import { SessionBinding } from "./session-binding.ts";
 
 /** A state of a session that was saved: at the end of a run, at a pause, or by `saveSession`. */
 export interface SavedState<F extends Fields = Fields> {
@@ -30,7 +25,10 @@ export interface GraphSessionState<F extends Fields = Fields> {
   /** `suspended`: at least one invocation waits for a signal. A run in progress is not visible before it saves. */
   readonly status: "idle" | "suspended";
   /** What waits, the one suspended first at the head. */
-  readonly waiting: readonly PausedInvocation[];
+  readonly waiting: readonly Pick<
+    SuspensionSummary,
+    "invocation_id" | "descriptor" | "node_name" | "namespace" | "suspended_at"
+  >[];
   /** As the next run would load it; null where no state was saved. */
   readonly state: StateOf<F> | null;
   /** Of the saved state; null without one. */
@@ -48,14 +46,6 @@ export interface SessionStateOptions {
 /** How often it looks again when the session was written meanwhile. */
 const maxReads = 5;
 
-const toPaused = (record: SuspensionSummary): PausedInvocation => ({
-  invocation_id: record.invocation_id,
-  descriptor: record.descriptor,
-  node_name: record.node_name,
-  namespace: record.namespace,
-  suspended_at: record.suspended_at,
-});
-
 const toSaved = async ({ plan, sessions }: Host, record: StoredSession): Promise<SavedState> => {
   const { version, schema_version, updated_at: saved_at } = record;
   const facts = { version, schema_version, saved_at };
@@ -67,14 +57,20 @@ const toSaved = async ({ plan, sessions }: Host, record: StoredSession): Promise
   }
 };
 
-/** The session and what waits in it, of one moment: a pause and its session are stored in one write. */
-const readTogether = async ({ store }: Host, sessionId: string) => {
-  let record = await store.sessions.load(sessionId);
+/** The session, what waits in it, and its history, of one moment: a pause and its session are stored in one write. */
+const readTogether = async ({ sessions, suspensions }: GraphStore, sessionId: string, limit: number) => {
+  let before = await sessions.load(sessionId);
   for (let reads = 0; ; reads++) {
-    const waiting = await store.suspensions.list({ sessionId, status: "suspended" });
-    const again = await store.sessions.load(sessionId);
-    if (again?.version === record?.version || reads >= maxReads) return { record: again, waiting };
-    record = again;
+    const waiting = await suspensions.list({ sessionId, status: "suspended" });
+    const record = await sessions.load(sessionId);
+    if (record?.version === before?.version || reads >= maxReads) {
+      if (record === null || limit === 0) return { record, waiting, kept: [] };
+      // What was saved since the session was read is not of that moment.
+      const saved = await sessions.history(sessionId, limit);
+      const earlier = saved.filter(({ version }) => version < record.version);
+      return { record, waiting, kept: [record, ...earlier].slice(0, limit) };
+    }
+    before = record;
   }
 };
 
@@ -87,24 +83,22 @@ export const readSessionState = async (
   if (typeof sessionId !== "string" || sessionId === "") throw new InvalidArgumentError("sessionId is empty");
   if (!host.keepsSessions) throw new InvalidArgumentError("getState needs a store: compile({ store })");
   checkNumber("historyLimit", historyLimit, { min: 0 });
-  const read = async () => {
-    const { record, waiting } = await readTogether(host, sessionId);
-    if (record === null || historyLimit === 0) return { record, waiting, kept: [] };
-    const saved = await host.store.sessions.history(sessionId, historyLimit);
-    // What was saved since the session was read is not of that moment.
-    const earlier = saved.filter(({ version }) => version < record.version);
-    return { record, waiting, kept: [record, ...earlier].slice(0, historyLimit) };
-  };
-  const { record, waiting, kept } = await read().catch((cause: unknown) => {
-    throw loadError(thrownMessage(cause), cause);
-  });
+  const reading = readTogether(host.store, sessionId, historyLimit);
+  const read = await orFail(reading, "session_load_failed", "the session cannot be loaded");
+  const { record, waiting, kept } = read;
   if (record === null && waiting.length === 0) return null;
   const binding = await SessionBinding.of(host.sessions, sessionId, record);
   const state = record === null ? null : (binding.toState(host.plan.defaults()).view as StateOf<Fields>);
   return {
     session_id: sessionId,
     status: waiting.length > 0 ? "suspended" : "idle",
-    waiting: waiting.map(toPaused),
+    waiting: waiting.map(({ invocation_id, descriptor, node_name, namespace, suspended_at }) => ({
+      invocation_id,
+      descriptor,
+      node_name,
+      namespace,
+      suspended_at,
+    })),
     state,
     version: record?.version ?? null,
     history: await Promise.all(kept.map((saved) => toSaved(host, saved))),

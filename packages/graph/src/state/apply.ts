@@ -1,5 +1,5 @@
 import { isObject } from "@harnesskit/wire/json";
-import { GraphError, type GraphErrorDetails } from "../errors.ts";
+import { GraphError, type GraphErrorDetails, thrownMessage } from "../errors.ts";
 import { FieldFault, type FieldSpec } from "./field.ts";
 import type { StateSchema } from "./schema.ts";
 import { Snapshot } from "./snapshot.ts";
@@ -16,7 +16,7 @@ const callField = <T>(name: string, { reducer }: FieldSpec, details: GraphErrorD
     return call();
   } catch (fault) {
     if (!(fault instanceof FieldFault)) throw fault;
-    const all = { ...details, fields: [name], ...(fault.cause === undefined ? {} : { cause: fault.cause }) };
+    const all = { ...details, fields: [name], cause: fault.cause };
     throw fault.kind === "reducer"
       ? new GraphError("reducer_error", `${reducer} of ${name}: ${fault.message}`, { ...all, reducer })
       : new GraphError("state_validation_error", `${name}${fault.message}`, all);
@@ -77,6 +77,24 @@ export const replaceFields = (state: Snapshot, values: unknown): Snapshot =>
 /** The same for values that were stored: they are validated, and kept as they are. */
 export const loadFields = (state: Snapshot, values: unknown): Snapshot =>
   changeCells(state, values, "the state", {}, (spec, value) => spec.parse(value, true));
+
+/**
+ * A state that was kept, over the defaults of its graph: what the graph does not declare any more is left out. Throws what `refuse`
+ * makes of a state that does not fit.
+ */
+export const loadKnown = (
+  { schema, defaults }: { readonly schema: StateSchema; readonly defaults: () => Snapshot },
+  values: Readonly<Record<string, unknown>>,
+  put: typeof loadFields,
+  refuse: (message: string, cause: unknown) => Error,
+): Snapshot => {
+  const known = Object.entries(values).filter(([name]) => schema.specs.has(name));
+  try {
+    return put(defaults(), Object.fromEntries(known));
+  } catch (cause) {
+    throw refuse(`the stored state is not one of the graph: ${thrownMessage(cause)}`, cause);
+  }
+};
 
 /** The same for the state that middleware passes on: what it has not changed is not parsed again. */
 export const replaceChanged = (state: Snapshot, values: unknown, origin: UpdateOrigin): Snapshot =>

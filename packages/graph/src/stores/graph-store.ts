@@ -38,7 +38,7 @@ export interface StoreBatch {
   readonly suspension?: SuspensionWrite | undefined;
   readonly run?: RunWrite | undefined;
   /** Leases that the caller must still hold; otherwise the batch is refused with `lease_lost`. */
-  readonly leases?: readonly LeaseProof[];
+  readonly leases?: readonly LeaseProof[] | undefined;
 }
 
 /** The result of `commit`. */

@@ -1,4 +1,5 @@
-import { type Clock, HarnessError } from "@harnesskit/wire";
+import type { Clock } from "@harnesskit/wire";
+import { hasCode } from "../errors.ts";
 
 /** Proof that a key is held, for the store to check when it writes. */
 export interface LeaseProof {
@@ -11,7 +12,7 @@ export interface LeaseProof {
 export interface Lease extends LeaseProof {
   /** Extends it by its `ttlMs` from now. Rejects with `lease_lost` if it has expired or was released. */
   renew(): Promise<void>;
-  /** Releases the lease to the next caller in line. Does nothing if it was lost. Idempotent. */
+  /** Does nothing if the lease was lost. Idempotent. */
   release(): Promise<void>;
 }
 
@@ -26,10 +27,7 @@ export interface LeaseOptions {
 
 /** Exclusive access between all processes that share a storage. Every method may reject with `store_failed`. */
 export interface LeaseStore {
-  /**
-   * Takes a key, any string that is not empty. Callers of one process get it in the order of their calls. Rejects with
-   * `lease_taken` if the key stays held for longer than `waitMs`.
-   */
+  /** Takes a key, any string that is not empty. Rejects with `lease_taken` if the key stays held for longer than `waitMs`. */
   acquire(key: string, options: LeaseOptions): Promise<Lease>;
 }
 
@@ -41,8 +39,6 @@ export interface HeldLease {
   /** Never rejects: if the storage fails, the lease expires. */
   release(): Promise<void>;
 }
-
-const isLost = (error: unknown): boolean => HarnessError.isInstance(error) && error.code === "lease_lost";
 
 /**
  * Takes a lease and renews it every third of its `ttlMs`. Rejects as the store does: `lease_taken` if the key stayed held for
@@ -57,18 +53,18 @@ export const holdLease = async (
   const lease = await leases.acquire(key, options);
   let isReleased = false;
   let stopTimer = () => {};
-  const renew = async (): Promise<boolean> => {
+  const isHeld = async (): Promise<boolean> => {
     try {
       await lease.renew();
       return true;
     } catch (error) {
       // A storage that fails may recover before the lease expires.
-      return !isLost(error);
+      return !hasCode(error, "lease_lost");
     }
   };
   const renewLater = () => {
     stopTimer = clock.after(options.ttlMs / 3, () => {
-      void renew().then((mayGoOn) => {
+      void isHeld().then((mayGoOn) => {
         if (mayGoOn && !isReleased) renewLater();
       });
     });
@@ -76,7 +72,7 @@ export const holdLease = async (
   renewLater();
   return {
     proof: { key: lease.key, fence: lease.fence },
-    isHeld: renew,
+    isHeld,
     async release() {
       isReleased = true;
       stopTimer();

@@ -1,8 +1,7 @@
 import type { SessionSummary } from "@harnesskit/protocol/chat";
 import { type Clock, defineLimits, defineOptions, type LimitsOf, systemClock } from "@harnesskit/wire";
 import { type GraphStore, type StoreBatch, StoreError, type StoreReceipt } from "./graph-store.ts";
-import { LeaseQueue } from "./lease-queue.ts";
-import { createLeaseTable } from "./memory-leases.ts";
+import type { LeaseProof } from "./lease-store.ts";
 import { checkRunAppend, type RunEntry, type RunRecord, type RunWrite, runSummary } from "./run-store.ts";
 import {
   checkSessionWrite,
@@ -19,6 +18,7 @@ import {
   type SuspensionWrite,
   suspensionSummary,
 } from "./suspension-store.ts";
+import { TableLeases } from "./table-leases.ts";
 
 /** What the store in memory keeps at most. */
 export const memoryStoreLimits = defineLimits({
@@ -77,8 +77,34 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
   let lastNumber = 0;
   let isClosed = false;
   const nextNumber = () => ++lastNumber;
-  const leaseTable = createLeaseTable(clock, nextNumber);
-  const leases = new LeaseQueue({ table: leaseTable, clock });
+  /** By key, who holds it, in time that no one sets. */
+  const holders = new Map<string, { readonly fence: number; readonly expiresAtMs: number }>();
+  const hold = (key: string, fence: number, ttlMs: number) =>
+    holders.set(key, { fence, expiresAtMs: clock.elapsedMs() + ttlMs });
+  const demandLease = ({ key, fence }: LeaseProof) => {
+    const holder = holders.get(key);
+    if (holder?.fence === fence && holder.expiresAtMs > clock.elapsedMs()) return;
+    throw new StoreError("lease_lost", `the lease of ${key} is not held any more`);
+  };
+  const leases = new TableLeases(
+    {
+      take(key, ttlMs) {
+        const heldForMs = (holders.get(key)?.expiresAtMs ?? 0) - clock.elapsedMs();
+        if (heldForMs > 0) return { heldForMs };
+        const fence = nextNumber();
+        hold(key, fence, ttlMs);
+        return { fence };
+      },
+      renew(proof, ttlMs) {
+        demandLease(proof);
+        hold(proof.key, proof.fence, ttlMs);
+      },
+      release({ key, fence }) {
+        if (holders.get(key)?.fence === fence) holders.delete(key);
+      },
+    },
+    { clock },
+  );
   const now = () => new Date(clock.now()).toISOString();
   const full = (limit: keyof MemoryStoreLimits) =>
     new StoreError("store_full", `${limit} of ${limits[limit]} is reached`);
@@ -158,7 +184,7 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
   const commit = async (batch: StoreBatch): Promise<StoreReceipt> => {
     const { session, suspension, run, leases: proofs = [] } = batch;
     demandOpen();
-    for (const proof of proofs) leaseTable.demand(proof);
+    for (const proof of proofs) demandLease(proof);
     if (session !== undefined) checkSession(session);
     if (suspension !== undefined) checkSuspension(suspension);
     if (run !== undefined) checkRun(run);
@@ -178,12 +204,11 @@ export const createMemoryStore = (options: MemoryStoreOptions = {}): GraphStore 
       save: async (write) => (await commit({ session: write })).session as SessionReceipt,
       delete: (sessionId) => read(() => void sessions.delete(sessionId)),
       history: (sessionId, limit) => read(() => (sessions.get(sessionId) ?? []).toReversed().slice(0, limit)),
-      list: ({ schemaVersion, updatedBefore } = {}) =>
+      list: ({ updatedBefore } = {}) =>
         read(() =>
           [...sessions.values()]
             .reverse()
             .flatMap((states) => states.slice(-1))
-            .filter((record) => schemaVersion === undefined || record.schema_version === schemaVersion)
             .filter((record) => updatedBefore === undefined || record.updated_at < updatedBefore)
             .map(sessionSummary),
         ),

@@ -77,7 +77,7 @@ export interface RunAppend {
   readonly kind: "append";
   readonly runId: string;
   /** The record of a run that begins; refused with `run_conflict` if a run has its id. */
-  readonly record?: RunRecord;
+  readonly record?: RunRecord | undefined;
   /** How many entries are stored; otherwise `run_conflict`. */
   readonly expectedEntries: number;
   readonly entries: readonly RunEntry[];
@@ -94,8 +94,8 @@ export type RunWrite = RunAppend | RunEnd;
 
 /** Which runs `list` returns. Without a field: all. */
 export interface RunFilter {
-  /** Only runs of this session; null: only those without a session. */
-  readonly sessionId?: string | null;
+  /** Only runs of this session. */
+  readonly sessionId?: string | undefined;
 }
 
 /**

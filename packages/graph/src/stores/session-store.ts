@@ -63,10 +63,8 @@ export interface SessionReceipt {
 
 /** Which sessions `list` returns. Without a field: all. */
 export interface SessionFilter {
-  /** Only sessions with this schema version. */
-  readonly schemaVersion?: string;
   /** Only sessions whose last write was before this time (RFC 3339, UTC). */
-  readonly updatedBefore?: string;
+  readonly updatedBefore?: string | undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import type {
   SuspensionStatus,
   SuspensionSummary,
 } from "@harnesskit/protocol/chat";
+import { defined } from "@harnesskit/wire/json";
 import { StoreError } from "./graph-store.ts";
 import type { StoredState } from "./session-store.ts";
 
@@ -36,12 +37,12 @@ export interface SuspensionPatch {
   readonly kind: "patch";
   readonly invocationId: string;
   /** `completed` and `errored` end the invocation: its frames and positions are dropped, and it is never suspended again. */
-  readonly status?: Exclude<SuspensionStatus, "suspended">;
-  readonly signal?: SuspensionRecord["signal"];
-  readonly result?: SuspensionRecord["result"];
-  readonly isDelivered?: boolean;
+  readonly status?: Exclude<SuspensionStatus, "suspended"> | undefined;
+  readonly signal?: SuspensionRecord["signal"] | undefined;
+  readonly result?: SuspensionRecord["result"] | undefined;
+  readonly isDelivered?: boolean | undefined;
   /** The revision that must be stored; otherwise `suspension_conflict`. Left out: any. */
-  readonly expectedRevision?: number;
+  readonly expectedRevision?: number | undefined;
 }
 
 /** A change of a suspension in a batch. */
@@ -55,12 +56,12 @@ export interface SuspensionReceipt {
 
 /** Which suspensions `list` returns. Without a field: all. */
 export interface SuspensionFilter {
-  readonly status?: SuspensionStatus;
-  /** Only suspensions of this session; null: only those without a session. */
-  readonly sessionId?: string | null;
+  readonly status?: SuspensionStatus | undefined;
+  /** Only suspensions of this session. */
+  readonly sessionId?: string | undefined;
   /** Only suspensions that wait, or last waited, for this signal. */
-  readonly signalId?: string;
-  readonly isDelivered?: boolean;
+  readonly signalId?: string | undefined;
+  readonly isDelivered?: boolean | undefined;
 }
 
 /**
@@ -114,10 +115,7 @@ export const patchSuspension = <Stored extends SuspensionSummary>(
 ): Stored => ({
   ...stored,
   ...added,
-  ...(status === undefined ? {} : { status }),
-  ...(signal === undefined ? {} : { signal }),
-  ...(result === undefined ? {} : { result }),
-  ...(isDelivered === undefined ? {} : { is_delivered: isDelivered }),
+  ...defined({ status, signal, result, is_delivered: isDelivered }),
 });
 
 /** A record without its state; for implementations of stores. */

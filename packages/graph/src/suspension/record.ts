@@ -1,45 +1,39 @@
-import type { SuspensionFrame } from "@harnesskit/protocol/chat";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { activeTrace } from "@harnesskit/wire/trace";
-import { isList } from "../list.ts";
 import type { Invocation } from "../run/invocation.ts";
-import type { Pause, PauseFrame } from "../run/pause.ts";
-import { demandJson } from "../state/stored-json.ts";
-import type { StoredList } from "../stores/session-store.ts";
-import type { StoredFrame, SuspensionPut } from "../stores/suspension-store.ts";
+import type { Pause } from "../run/pause.ts";
+import { besideSession } from "../sessions/beside-session.ts";
+import type { SuspensionPut } from "../stores/suspension-store.ts";
 
-/** A frame as it is kept. `sessionLists` are the lists that the session has already, by field. */
-const storedFrame = ({ node, state }: PauseFrame, sessionLists: ReadonlyMap<string, string>): StoredFrame => {
-  const kept: Record<string, JsonValue | StoredList> = {};
-  const lists: SuspensionFrame["session_lists"] = {};
-  for (const name of state.schema.specs.keys()) {
-    const cell = state.cell(name);
-    const sessionField = sessionLists.get(name);
-    if (isList(cell) && sessionField !== undefined) {
-      lists[name] = { session_field: sessionField, length: cell.length };
-    } else if (cell !== undefined) {
-      demandJson(name, cell, "suspension_persistence_failed");
-      kept[name] = cell as JsonValue | StoredList;
-    }
-  }
-  return { node, state: Object.freeze(kept), session_lists: lists };
-};
+type PutRecord = SuspensionPut["record"];
+
+const commonOf = ({ host, info, nextStep }: Invocation) => ({
+  invocation_id: info.invocationId,
+  correlation_id: info.correlationId,
+  session_id: info.sessionId,
+  next_step: nextStep,
+  schema_version: host.sessions.schemaVersion,
+  signal: null,
+  suspended_at: new Date(host.clock.now()).toISOString(),
+});
 
 /** A pause as it is kept. Throws `suspension_persistence_failed` for a state that is not JSON. */
 export const toRecord = (
   pause: Pause,
-  { host, info, positions, nextStep }: Invocation,
+  invocation: Invocation,
   isSessionSaved: boolean,
-): Omit<SuspensionPut["record"], "signal" | "result"> => {
-  const { fields, schemaVersion } = host.sessions;
-  const sessionLists = new Map(isSessionSaved ? fields : []);
+  result: JsonValue,
+): PutRecord => {
+  const { host, positions } = invocation;
   const done = pause.markNodeCompleted && pause.position !== undefined ? [pause.position] : [];
-  const frames = [...pause.frames].reverse();
   const trace = activeTrace();
+  const frames = pause.frames.toReversed().map(({ node, state }, index) => {
+    // The outermost graph leaves its lists to the session, which has them now.
+    const fields = new Map(isSessionSaved && index === 0 ? host.sessions.fields : []);
+    return { node, ...besideSession(state, fields, (_, cell) => cell, "suspension_persistence_failed") };
+  });
   return {
-    invocation_id: info.invocationId,
-    correlation_id: info.correlationId,
-    session_id: info.sessionId,
+    ...commonOf(invocation),
     status: "suspended",
     descriptor: pause.descriptor,
     node_name: pause.namespace[0] as string,
@@ -47,38 +41,33 @@ export const toRecord = (
     mark_node_completed: pause.markNodeCompleted,
     attempt_index: pause.attemptIndex,
     completed_positions: [...positions, ...done],
-    next_step: nextStep,
-    schema_version: schemaVersion,
     is_session_saved: isSessionSaved,
-    frames: frames.map((frame, index) => storedFrame(frame, index === 0 ? sessionLists : new Map())),
+    frames,
+    result,
     is_delivered: true,
-    suspended_at: new Date(host.clock.now()).toISOString(),
     ...(trace && { trace }),
   };
 };
 
 /** The end of a run that never paused, kept because it is to be delivered. It waits for no signal. */
 export const toEndRecord = (
-  { host, info, nextStep, runId }: Invocation,
+  invocation: Invocation,
   status: "completed" | "errored",
   result: JsonValue,
-): SuspensionPut["record"] => ({
-  invocation_id: info.invocationId,
-  correlation_id: info.correlationId,
-  session_id: info.sessionId,
-  status,
-  descriptor: { signal_id: `run:${runId}` },
-  node_name: host.plan.entry.name,
-  namespace: [host.plan.entry.name],
-  mark_node_completed: true,
-  attempt_index: 0,
-  completed_positions: [],
-  next_step: nextStep,
-  schema_version: host.sessions.schemaVersion,
-  is_session_saved: false,
-  frames: [],
-  signal: null,
-  result,
-  is_delivered: false,
-  suspended_at: new Date(host.clock.now()).toISOString(),
-});
+): PutRecord => {
+  const { name } = invocation.host.plan.entry;
+  return {
+    ...commonOf(invocation),
+    status,
+    descriptor: { signal_id: `run:${invocation.runId}` },
+    node_name: name,
+    namespace: [name],
+    mark_node_completed: true,
+    attempt_index: 0,
+    completed_positions: [],
+    is_session_saved: false,
+    frames: [],
+    result,
+    is_delivered: false,
+  };
+};

@@ -2,14 +2,14 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { isObject } from "@harnesskit/wire/json";
 import type { Plan, PlannedNode } from "../compile/plan.ts";
 import { sessionListsOf } from "../durability/run-record.ts";
-import { GraphError, thrownMessage } from "../errors.ts";
+import { GraphError, type GraphErrorDetails, thrownMessage } from "../errors.ts";
 import { isList } from "../list.ts";
-import type { Host, Resumption } from "../run/beginning.ts";
+import type { Host } from "../run/host.ts";
 import type { Cursor } from "../run/run-graph.ts";
 import { migrateState } from "../sessions/migrations.ts";
 import type { SessionBinding } from "../sessions/session-binding.ts";
 import type { SessionPlan } from "../sessions/session-plan.ts";
-import { loadFields, replaceFields } from "../state/apply.ts";
+import { loadFields, loadKnown, replaceFields } from "../state/apply.ts";
 import type { Snapshot } from "../state/snapshot.ts";
 import { plainCopy } from "../state/stored-json.ts";
 import type { StoredRun } from "../stores/run-store.ts";
@@ -26,10 +26,14 @@ type Reason =
   | "state_invalid";
 
 export const invalidRecord = (reason: Reason, message: string, cause?: unknown): GraphError =>
-  new GraphError("suspension_record_invalid", message, {
-    data: { reason },
-    cause,
-  });
+  new GraphError("suspension_record_invalid", message, { data: { reason }, cause });
+
+/** Where a resumed invocation continues, its record, and its state before the signal's payload. */
+export interface Resumption {
+  readonly cursor: Cursor;
+  readonly record: StoredSuspension;
+  readonly paused: Snapshot;
+}
 
 const renamed = (names: ReadonlyMap<string, string>, state: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(state).map(([name, value]) => [names.get(name) ?? name, value]));
@@ -71,21 +75,6 @@ interface Level {
   readonly state: Snapshot;
 }
 
-/** What a stored state is in a graph. What the graph does not declare any more is left out, as the session does. */
-const levelState = (
-  { schema, defaults }: Plan,
-  values: Readonly<Record<string, unknown>>,
-  put: typeof loadFields,
-): Snapshot => {
-  const known = Object.entries(values).filter(([name]) => schema.specs.has(name));
-  try {
-    return put(defaults(), Object.fromEntries(known));
-  } catch (cause) {
-    const message = `the stored state is not one of the graph: ${thrownMessage(cause)}`;
-    throw invalidRecord("state_invalid", message, cause);
-  }
-};
-
 /**
  * The graphs of a record, outermost first. Lists that the session keeps are what the session has now: what was said between the
  * pause and now stays, and what comes is added behind it. A record of the current version is validated and kept as it is; what a
@@ -108,30 +97,15 @@ const levelsOf = (
     const isFirst = levels.length === 0;
     const values = isFirst ? { ...(migrated ?? frame.state), ...lists } : frame.state;
     const put = isFirst && migrated !== undefined ? replaceFields : loadFields;
-    levels.push({ plan, node, state: levelState(plan, values, put) });
+    const refuse = (message: string, cause: unknown) => invalidRecord("state_invalid", message, cause);
+    levels.push({ plan, node, state: loadKnown(plan, values, put, refuse) });
     plan = node.parts[0]?.plan;
   }
   return levels;
 };
 
-const invalidPayload = (message: string, details: { cause?: unknown; fields?: readonly string[] } = {}) =>
+const invalidPayload = (message: string, details: GraphErrorDetails = {}) =>
   new GraphError("suspension_resume_payload_invalid", message, details);
-
-/** By level, the fields of a payload that belong to it: the innermost graph that declares a field gets it. */
-const targetsOf = (levels: readonly Level[], payload: object): Map<Level, Record<string, unknown>> => {
-  const found = new Map<Level, Record<string, unknown>>();
-  for (const [name, value] of Object.entries(payload)) {
-    if (value === undefined) continue;
-    const level = levels.findLast(({ plan }) => plan.schema.specs.has(name));
-    if (level === undefined) {
-      throw invalidPayload(`the payload has a field ${name}, which no paused graph declares`, {
-        fields: [name],
-      });
-    }
-    found.set(level, { ...found.get(level), [name]: value });
-  }
-  return found;
-};
 
 /**
  * Puts a signal's payload over the restored states, whole values without the reducers. Returns where the run continues.
@@ -139,7 +113,17 @@ const targetsOf = (levels: readonly Level[], payload: object): Map<Level, Record
  */
 const overlay = (levels: readonly Level[], record: StoredSuspension, payload: unknown): Cursor => {
   if (!isObject(payload)) throw invalidPayload("the payload of the signal is not an object");
-  const targets = targetsOf(levels, payload);
+  /** The innermost graph that declares a field gets it. */
+  const targets = new Map<Level, Record<string, unknown>>();
+  for (const [name, value] of Object.entries(payload)) {
+    if (value === undefined) continue;
+    const level = levels.findLast(({ plan }) => plan.schema.specs.has(name));
+    if (level === undefined) {
+      const message = `the payload has a field ${name}, which no paused graph declares`;
+      throw invalidPayload(message, { fields: [name] });
+    }
+    targets.set(level, { ...targets.get(level), [name]: value });
+  }
   const isOwn = record.namespace.length === record.frames.length;
   let cursor: Cursor | undefined;
   for (const level of levels.toReversed()) {
@@ -147,8 +131,8 @@ const overlay = (levels: readonly Level[], record: StoredSuspension, payload: un
     try {
       state = replaceFields(level.state, targets.get(level));
     } catch (cause) {
-      const fields = GraphError.isInstance(cause) ? { fields: cause.fields } : {};
-      throw invalidPayload(`the payload is not valid: ${thrownMessage(cause)}`, { cause, ...fields });
+      const fields = GraphError.isInstance(cause) ? cause.fields : undefined;
+      throw invalidPayload(`the payload is not valid: ${thrownMessage(cause)}`, { cause, fields });
     }
     cursor = {
       node: level.node,
@@ -167,7 +151,7 @@ export const restore = async (
   record: StoredSuspension,
   session: SessionBinding | undefined,
   payload: unknown,
-  recovered?: StoredRun,
+  recovered: StoredRun | null,
 ): Promise<Resumption> => {
   const current = session?.loaded ? session.toState(plan.defaults()) : undefined;
   if (record.is_session_saved && current === undefined) {
@@ -175,7 +159,7 @@ export const restore = async (
   }
   const migrated = await migratedState(sessions, record, session?.stored ?? null);
   const shared = record.is_session_saved ? sessions.fields : [];
-  const own = recovered === undefined ? undefined : sessionListsOf(recovered, session);
+  const own = recovered === null ? undefined : sessionListsOf(recovered, session);
   const lists = shared
     .map(([field]) => [field, own?.get(field) ?? current?.cell(field)] as const)
     .filter(([, cell]) => isList(cell));

@@ -1,9 +1,4 @@
-import {
-  type ContractCase,
-  type OpenedStore as OpenedStoreOf,
-  runWithStore,
-  type StoreContext as StoreContextOf,
-} from "@harnesskit/wire/testing";
+import { type ContractCase, type OpenedStore, runWithStore } from "@harnesskit/wire/testing";
 import type { GraphStore } from "../stores/graph-store.ts";
 import { commitCases } from "./commit-cases.ts";
 import { historyCases } from "./history-cases.ts";
@@ -11,21 +6,12 @@ import { runCases } from "./run-cases.ts";
 import { sessionCases } from "./session-cases.ts";
 import { suspensionCases } from "./suspension-cases.ts";
 
-/** A store that a case may do anything with. */
-export type OpenedStore = OpenedStoreOf<GraphStore>;
-
 export interface GraphStoreContractOptions {
   /** The store's name; it begins each case's name. */
   readonly name: string;
   /** Opens an empty store for each case. */
-  readonly open: () => OpenedStore | Promise<OpenedStore>;
+  readonly open: () => OpenedStore<GraphStore> | Promise<OpenedStore<GraphStore>>;
 }
-
-/** What a case works with. */
-export type StoreContext = StoreContextOf<GraphStore>;
-
-/** Cases by their names. */
-export type StoreCases = Readonly<Record<string, (context: StoreContext) => Promise<void>>>;
 
 /** The cases that every {@link GraphStore} passes: sessions and their history, suspensions, both at once, leases. */
 export const graphStoreContract = ({ name, open }: GraphStoreContractOptions): ContractCase[] =>

@@ -1,13 +1,24 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
+import { checkThat, type StoreContext } from "@harnesskit/wire/testing";
 import { toList } from "../list.ts";
+import type { GraphStore } from "../stores/graph-store.ts";
 import {
   type SessionWrite,
-  type StoredList,
   type StoredSession,
   type StoredState,
   wholeChanges,
 } from "../stores/session-store.ts";
-import type { StoredSuspension, SuspensionPut } from "../stores/suspension-store.ts";
+import type { SuspensionPut } from "../stores/suspension-store.ts";
+
+/** Cases by their names. */
+export type StoreCases = Readonly<Record<string, (context: StoreContext<GraphStore>) => Promise<void>>>;
+
+/** A session that is stored. Throws `contract_broken` without it. */
+export const loadSession = async ({ sessions }: GraphStore, id: string): Promise<StoredSession> => {
+  const record = await sessions.load(id);
+  checkThat(record !== null, `${id} is stored and is not found`);
+  return record;
+};
 
 type Sample = Readonly<Record<string, JsonValue | readonly JsonValue[]>>;
 
@@ -36,8 +47,7 @@ export const nextWrite = (
   items: readonly JsonValue[],
   change: Partial<SessionWrite> = {},
 ): SessionWrite => {
-  const before = loaded.state.list as StoredList | readonly JsonValue[];
-  const list = toList(before, items);
+  const list = toList(loaded.state.list as readonly JsonValue[], items);
   return {
     sessionId: loaded.session_id,
     schemaVersion: loaded.schema_version,
@@ -48,12 +58,13 @@ export const nextWrite = (
   };
 };
 
-type PutChange = Partial<StoredSuspension> &
-  Pick<Partial<SuspensionPut>, "expectedRevision" | "isSignalUnique">;
-
 /** A pause. */
-export const pausePut = (invocationId: string, change: PutChange = {}): SuspensionPut => {
-  const { expectedRevision, isSignalUnique, revision: _, updated_at: __, ...record } = change;
+export const pausePut = (
+  invocationId: string,
+  change: Partial<SuspensionPut["record"]> &
+    Pick<Partial<SuspensionPut>, "expectedRevision" | "isSignalUnique"> = {},
+): SuspensionPut => {
+  const { expectedRevision, isSignalUnique, ...record } = change;
   return {
     kind: "put",
     record: {
