@@ -1,8 +1,8 @@
 // The hub: a decision beside `harness ahp serve` with the same policy and an audit file, the way of an answer to its agent, pages of
-// large timelines, and what a hub with 1,000,000 rows costs at rest.
-// Usage: node bench/hub.mjs [--rounds 7] [--count 3000] [--in-flight 64] [--answers 200] [--rows 1000000] [--rest-seconds 20]
+// large timelines.
+// Usage: node bench/hub.mjs [--rounds 7] [--count 3000] [--in-flight 64] [--answers 200] [--rows 1000000]
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,12 +21,11 @@ const { values } = parseArgs({
     "in-flight": { type: "string", default: "64" },
     answers: { type: "string", default: "200" },
     rows: { type: "string", default: "1000000" },
-    "rest-seconds": { type: "string", default: "20" },
   },
 });
-const [rounds, count, inFlight, answers, rowCount, restSeconds] = Object.values({
+const [rounds, count, inFlight, answers, rowCount] = Object.values({
   ...{ rounds: values.rounds, count: values.count, inFlight: values["in-flight"], answers: values.answers },
-  ...{ rows: values.rows, rest: values["rest-seconds"] },
+  rows: values.rows,
 }).map(Number);
 
 const bin = new URL("../apps/cli/dist/bin.cjs", import.meta.url).pathname;
@@ -68,13 +67,6 @@ const decide = async (agent, id) => {
 
 let next = 0;
 const perSecond = ({ agent }, atOnce) => throughput(() => decide(agent, next++), { count, inFlight: atOnce });
-
-const cpuMs = (pid) => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-};
-const rssMb = (pid) =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
 const fill = async (file, rows) => {
   const store = await openTimelineStore({ file });
@@ -154,7 +146,7 @@ try {
   });
   await client.connect();
   const agent = await agentAt(place.socket, "answers");
-  const inbox = client.watchInbox();
+  const inbox = client.watchInbox({ afterSeq: 0 });
   const times = [];
   for (let answer = 0; answer < answers; answer++) {
     const deciding = agent.decide("pre_action", {
@@ -201,18 +193,6 @@ try {
   await small.close();
   await big.close();
 
-  const { pid } = await start(["hub", "--state", large.directory, "--quiet"], large.apiSocket);
-  await sleep(5000);
-  const before = cpuMs(pid);
-  await sleep(restSeconds * 1000);
-  const share = ((cpuMs(pid) - before) / (restSeconds * 1000)) * 100;
-  printTable(
-    ["at rest", "found", "wanted"],
-    [
-      ["% of a core", share.toFixed(2), "≤ 0.2"],
-      ["resident MB", rssMb(pid).toFixed(0), "≤ 120"],
-    ],
-  );
   for (const { agent: each } of contenders) await each.close();
   await agent.close();
 } finally {

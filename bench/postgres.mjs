@@ -1,23 +1,17 @@
-// What PostgreSQL costs: a turn behind a history and beside LangGraph, two workers, appends, wakes, suspended sessions at a start. The last table
+// What PostgreSQL costs: a turn behind a history and beside LangGraph, two workers, appends. The last table
 // has all that is wanted of it.
-// Usage: node bench/postgres.mjs [--only growth,workers,turns,append,wake,start] [--rounds 5] [--turns 200] [--seconds 5]
+// Usage: node bench/postgres.mjs [--only growth,workers,turns,append] [--rounds 5] [--turns 200] [--seconds 5]
 import { availableParallelism, loadavg } from "node:os";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 import { onPostgres, onSqlite } from "./postgres/conversations.mjs";
-import {
-  appendContenders,
-  findSuspended,
-  rateOfWorkers,
-  wakeTimes,
-  writesOfTurns,
-} from "./postgres/measures.mjs";
+import { appendContenders, rateOfWorkers, writesOfTurns } from "./postgres/measures.mjs";
 import { startServer } from "./postgres/server.mjs";
 
 const { values } = parseArgs({
   options: {
-    only: { type: "string", default: "growth,workers,turns,append,wake,start" },
+    only: { type: "string", default: "growth,workers,turns,append" },
     rounds: { type: "string", default: "5" },
     turns: { type: "string", default: "200" },
     seconds: { type: "string", default: "5" },
@@ -126,40 +120,8 @@ const append = async () => {
   noteAtLeast("appends of single events, of bare INSERTs", ratio(figures, "append", "bare INSERT"), 0.7);
 };
 
-const quantile = (sorted, part) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))];
-
-const wake = async () => {
-  const rows = [];
-  for (const threads of [1, 200]) {
-    const sorted = (await wakeTimes(url, { count: 200, threads })).sort((one, other) => one - other);
-    rows.push([
-      `${threads} watched`,
-      ...[0.5, 0.99].map((part) => `${quantile(sorted, part).toFixed(1)} ms`),
-    ]);
-    const p50 = quantile(sorted, 0.5);
-    note(
-      `an append, read in another process after (p50, ${threads} watched)`,
-      `${p50.toFixed(1)} ms`,
-      "≤ 50 ms",
-      p50 <= 50,
-    );
-  }
-  printTable(["an append, read in another process after", "p50", "p99"], rows);
-};
-
-const start = async () => {
-  const tookMs = await findSuspended(url, 10_000);
-  printTable(["a start until 10,000 suspended sessions are known"], [[`${tookMs.toFixed(0)} ms`]]);
-  note(
-    "a start until 10,000 suspended sessions are known",
-    `${tookMs.toFixed(0)} ms`,
-    "≤ 1 s",
-    tookMs <= 1000,
-  );
-};
-
 console.log(`median of ${rounds} rounds, Node ${process.version}\n`);
-const parts = { growth, workers, turns: compare, append, wake, start };
+const parts = { growth, workers, turns: compare, append };
 try {
   for (const [name, part] of Object.entries(parts)) {
     if (!only.includes(name)) continue;

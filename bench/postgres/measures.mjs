@@ -1,17 +1,13 @@
 import { fork } from "node:child_process";
-import { once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
-import { createChatHarness, messagesField } from "@harnesskit/chat-harness";
-import { defineGraph, defineState, END } from "@harnesskit/graph";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import pg from "pg";
-import { ourConversation, question } from "../chat/contenders.mjs";
+import { ourConversation } from "../chat/contenders.mjs";
 import { fill } from "../chat/sqlite-turns.mjs";
 import { withSchema } from "./server.mjs";
 
 const workerFile = fileURLToPath(new URL("./worker.mjs", import.meta.url));
-const epochMs = () => performance.timeOrigin + performance.now();
 
 /** Starts a worker process with a task; `result` settles with what the task returns. */
 const startWorker = ({ url, schema }, task, options) => {
@@ -145,63 +141,3 @@ export const appendContenders = (url, { count, threads = 64, connections = 16 })
       }),
   },
 ];
-
-/** How long after an append a reader in another process has the event, in milliseconds, one time for each append. */
-export const wakeTimes = (url, { count, threads = 1, everyMs = 30 }) =>
-  withSchema(url, async (place) => {
-    const store = await openPostgresStore(place);
-    const names = Array.from({ length: threads }, (_, number) => `ses_${number}`);
-    for (const [index, threadId] of names.entries()) {
-      await store.threads.create({ threadId, title: "", directory: "/", time: { created: 1, updated: 1 } });
-      if (index < count) await store.threads.lease(threadId);
-    }
-    const { child, result } = startWorker(place, "watch", { threads: names });
-    await result;
-    const times = [];
-    for (let index = 0; index < count; index++) {
-      const threadId = names[index % threads];
-      const seq = Math.floor(index / threads) + 1;
-      const woken = new Promise((resolve) => {
-        const listen = (message) => {
-          if (message.woken !== threadId || message.seq !== seq) return;
-          child.off("message", listen);
-          resolve(message.atMs);
-        };
-        child.on("message", listen);
-      });
-      await store.threads.append(threadId, [eventOf(threadId, seq)], { flush: true });
-      const begin = epochMs();
-      times.push(Math.max(0, (await woken) - begin));
-      await new Promise((resolve) => setTimeout(resolve, everyMs));
-    }
-    const ended = once(child, "exit");
-    child.send("end");
-    await ended;
-    await store.close();
-    return times;
-  });
-
-/** How long a new process needs until it knows all suspended sessions, in milliseconds. */
-export const findSuspended = (url, count) =>
-  withSchema(url, async (place) => {
-    const graph = defineGraph(defineState({ messages: messagesField() }))
-      .node("ask", (_, { suspend }) => suspend({ signal_id: crypto.randomUUID() }))
-      .entry("ask")
-      .edge("ask", END);
-    const filling = await openPostgresStore(place);
-    const harness = createChatHarness({ graph, store: filling.graph });
-    for (let index = 0; index < count; index += 20) {
-      await Promise.all(Array.from({ length: 20 }, (_, more) => harness.send(`s${index + more}`, question)));
-    }
-    await harness.close();
-    await filling.close();
-    const begin = performance.now();
-    const store = await openPostgresStore(place);
-    const next = createChatHarness({ graph, store: store.graph });
-    const { suspended } = await next.pending();
-    const tookMs = performance.now() - begin;
-    if (suspended.length !== count) throw new RangeError(`${suspended.length} were found`);
-    await next.close();
-    await store.close();
-    return tookMs;
-  });

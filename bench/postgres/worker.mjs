@@ -5,7 +5,6 @@ import pg from "pg";
 import { ourConversation } from "../chat/contenders.mjs";
 
 const [url, schema] = process.argv.slice(2);
-const epochMs = () => performance.timeOrigin + performance.now();
 
 /** Calls `one` with `inFlight` at a time for a while. Returns calls per second. */
 const rate = async (one, { seconds, inFlight }) => {
@@ -68,25 +67,6 @@ const tasks = {
     }, options);
     await store.close();
     return perSecond;
-  },
-  /** Watches threads, and sends the time of each wake until it gets the message to stop. */
-  async watch({ threads }) {
-    const store = await opened();
-    const seen = new Map();
-    for (const thread of threads) {
-      seen.set(thread, 0);
-      store.threads.watch(thread, async () => {
-        for await (const { seq } of store.threads.events(thread, { afterSeq: seen.get(thread) })) {
-          if (seq <= seen.get(thread)) continue;
-          seen.set(thread, seq);
-          process.send({ woken: thread, seq, atMs: epochMs() });
-        }
-      });
-    }
-    while (!store.stats().wakes.isListening) await new Promise((resolve) => setTimeout(resolve, 10));
-    process.send({ result: "listening" });
-    await new Promise((resolve) => process.once("message", resolve));
-    await store.close();
   },
 };
 

@@ -27,6 +27,8 @@ const readPrices = async (file: string): Promise<ModelPrices> => {
   }
 };
 
-/** The prices of a file, else those of `$HARNESS_PRICES`, else those that `@harnesskit/models` has. Rejects with a usage error. */
-export const pricesOf = async (file = io().env.HARNESS_PRICES): Promise<ModelPrices> =>
-  file ? readPrices(file) : modelPrices;
+/** The prices of the file in `$HARNESS_PRICES`, else those that `@harnesskit/models` has. Rejects with a usage error. */
+export const pricesOf = async (): Promise<ModelPrices> => {
+  const file = io().env.HARNESS_PRICES;
+  return file ? readPrices(file) : modelPrices;
+};

@@ -62,7 +62,7 @@ const decide = (to: string, access: AccessOptions = {}) =>
   withHarness(to, access, (client) => client.decide("pre_action", { tool_name: "bash" }));
 
 describe("the harness of --ahp", () => {
-  it("is shown a token or an API key, of a file or of the environment, in a header or in the URL of a WebSocket", async () => {
+  it("is shown a token or an API key, of a file or of the environment", async () => {
     const cwd = await makeWorkspace();
     const harness = createAhpServer({
       ...{ name: "test", version: "1" },
@@ -94,18 +94,9 @@ describe("the harness of --ahp", () => {
     expect(await shown("/ahp", {}, { HARNESS_AHP_API_KEY: token })).toEqual(key);
     expect(await shown("/ahp", { tokenFile: file }, { HARNESS_AHP_API_KEY: "other" })).toEqual(bearer);
     expect(await shown("/ws", { apiKeyFile: file })).toEqual(["/ws", token, undefined]);
-    const inQuery = { credentialsInQuery: true };
-    expect(await shown("/ws", { apiKeyFile: file, ...inQuery })).toEqual([
-      `/ws?api_key=${token}`,
-      ...[undefined, undefined],
-    ]);
-    expect(await shown("/ws", { tokenFile: file, ...inQuery })).toEqual([
-      `/ws?token=${token}`,
-      ...[undefined, undefined],
-    ]);
     const wrong = join(cwd, "wrong");
     await writeFile(wrong, "another-key-for-the-tests");
-    const refused = await decide(`ws://127.0.0.1:${port}/ws`, { apiKeyFile: wrong, ...inQuery }).catch(
+    const refused = await decide(`ws://127.0.0.1:${port}/ws`, { apiKeyFile: wrong }).catch(
       (error: unknown) => error,
     );
     expect(AhpFailure.isInstance(refused) && refused.code).toBe("unauthorized");
@@ -132,7 +123,6 @@ describe("the harness of --ahp", () => {
     ["http://u:p@127.0.0.1/ahp", {}, "--ahp:"],
     ["unix:x", { apiKeyFile: "nowhere" }, "--ahp-api-key-file: nowhere cannot be read"],
     ["unix:x", { tokenFile: "nowhere" }, "--ahp-token-file: nowhere cannot be read (it is not there)"],
-    ["ws://127.0.0.1:1", { credentialsInQuery: true }, "--ahp-credentials-in-query: there is no credential"],
   ])("%s with %j is wrong usage", async (to, access, text) => {
     const error = await openAhpEndpoint(to, access).catch((thrown: unknown) => thrown);
     expect(CliError.isInstance(error) && [error.exitCode, error.message]).toEqual([

@@ -163,23 +163,12 @@ Allow it?
 });
 
 describe("a question on a terminal that cannot move its cursor", () => {
-  it.each<[string, string[], unknown]>([
-    ["a number", ["2\n"], { ...approve, always: "directory" }],
-    ["y", ["y\n"], approve],
-    ["N", ["N\n"], reject],
-    ["Enter alone", ["\n"], reject],
-    ["l", ["l\n"], "later"],
-    ["lines that come at once, which are asked for again, then y", ["y\nplease do\n", "y\n"], approve],
-    ["no answer, then a number", ["perhaps\n", "9\n", "1\n"], approve],
-  ])("is answered by %s", async (_, typed, answer) => {
+  it("is answered by a key, and moves nothing", async () => {
     const { screen, keyboard, answer: given } = ask({ TERM: "dumb" });
-    for (const [at, line] of typed.entries()) {
-      await screen.sees(
-        new RegExp(`(?:Number, y, n, l to leave it waiting \\(Enter: 3\\): [\\s\\S]*){${at + 1}}`),
-      );
-      keyboard.write(line);
-    }
-    expect(await given).toEqual(answer);
+    await screen.sees(/Allow it\?/);
+    keyboard.write("y");
+    expect(await given).toEqual(approve);
+    expect(screen.raw).not.toContain("\u001b");
   });
 });
 

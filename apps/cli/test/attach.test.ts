@@ -179,8 +179,6 @@ describe("harness run --thread, where a turn waits from before", () => {
 
   it("leaves the question alone without a terminal, answers it, follows it to its end, then does what is asked", async () => {
     const { cwd, threadId } = await leftWaiting(command);
-    const doctor = await harness(["doctor"], { cwd });
-    expect(doctor.stdout).toContain(`Answer it: harness run --thread ${threadId}\n`);
     const run = ["run", "--no-policy", "--thread", threadId];
     for (const prompt of [["list files"], []]) {
       const left = await harness([...run, ...prompt], { cwd });

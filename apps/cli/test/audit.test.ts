@@ -40,12 +40,13 @@ describe("harness audit", () => {
 
   it("shows who called what, and nothing of what was said", async () => {
     const { cwd, log } = await makeLog();
-    const end = await harness(["audit", "show", log, "--action", "tool.*", "--json"], { cwd });
+    const end = await harness(["audit", "show", log, "--json"], { cwd });
     expect(end).toMatchObject({ code: 0, stderr: "" });
     const entries = end.stdout
       .trim()
       .split("\n")
-      .map((line) => JSON.parse(line) as { action: string; outcome?: string });
+      .map((line) => JSON.parse(line) as { action: string; outcome?: string })
+      .filter(({ action }) => action.startsWith("tool."));
     // The end has an entry of its own only where the beginning was written before it came.
     expect(entries[0]?.action).toBe("tool.call");
     expect(entries.slice(1).map(({ action }) => action)).toEqual(entries[0]?.outcome ? [] : ["tool.result"]);

@@ -23,7 +23,8 @@ describe("a command that the model left in the background", () => {
     const { directory, at, command } = await place();
     await using _ = directory;
     const { model, seen } = await callingProvider("bash", { command, background: true });
-    const run = await harness(["run", "--model", model, ...flags, "serve it"], at);
+    const run = await startProcess(["run", "--model", model, ...flags, "serve it"], { ...at, input: "" })
+      .ended;
     expect(run.stderr + run.stdout).toContain("Done.");
     expect(run.stderr).toMatch(
       new RegExp(`A command in the background ended here: ${command} \\(command_\\w+\\)`),
@@ -80,7 +81,7 @@ describe("a command that the model left in the background", () => {
     await using _ = directory;
     const { model, seen } = await callingProvider("bash", { command, background: true });
     const chat = ["chat", "--no-hub", "--session", "s", "--model", model];
-    const first = await harness(chat, { ...at, input: "serve it\n/approve\n" });
+    const first = await startProcess(chat, { ...at, input: "serve it\n/approve\n" }).ended;
     expect(first.stdout + first.stderr).toContain(`A command in the background ended here: ${command}`);
     await nothingRunsWith(command);
     await harness(chat, { ...at, input: "and now?\n" });

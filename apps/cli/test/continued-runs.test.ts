@@ -21,8 +21,6 @@ const killedRun = async () => {
 describe("harness run of a thread whose last turn was interrupted", () => {
   it("--continue goes on with it to its one end, and runs nothing twice", async () => {
     const { cwd, threadId, ran } = await killedRun();
-    const doctor = await harness(["doctor", "--json"], { cwd });
-    expect(doctor.stdout).toContain(`harness run --thread ${threadId} --continue`);
     const args = ["run", "--no-policy", "--json", "--thread", threadId, "--continue"];
     const { stdout } = await harness(args, { cwd });
     const lines = jsonLines(stdout);

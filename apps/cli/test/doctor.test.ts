@@ -96,24 +96,6 @@ describe("harness doctor", () => {
     });
   });
 
-  it("finds the turn that a killed server leaves", async () => {
-    const cwd = await makeWorkspace();
-    const program = startProcess(["serve", "--no-policy"], { cwd });
-    const client = new ProtocolClient(program);
-    const threadId = await client.createThread();
-    await client.startTurn(threadId, "run the command: echo hi");
-    await client.notified("approval.requested");
-    program.kill("SIGKILL");
-    await program.ended;
-    const { problems } = await doctor(cwd);
-    expect(problems).toMatchObject([
-      { check: "turn", text: expect.stringContaining("waits for an answer"), fix: expect.any(String) },
-    ]);
-    const { stdout } = await harness(["doctor"], { cwd });
-    expect(stdout).toContain(`→ Answer it: harness run --thread ${threadId}`);
-    expect(stdout).toContain("1 to look at");
-  });
-
   it("finds a lock that names no process", async () => {
     const { cwd, directory } = await withThread();
     await writeFile(join(directory, "lock.json"), "{");
@@ -168,16 +150,6 @@ describe("harness doctor", () => {
     expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining(`Removed ${threadId}`) });
     expect(await doctor(cwd)).toMatchObject({ ok: true, problems: [] });
     expect(await harness(["threads", "delete", threadId, "--yes"], { cwd })).toMatchObject({ code: 1 });
-  });
-
-  it("finds a turn that was interrupted", async () => {
-    const { cwd, threadId, directory } = await withThread();
-    const turn = { turnId: "turn_1", threadId, status: "running", time: { started: 1 } };
-    const event = { seq: 2, time: 1, type: "turn.started", data: { threadId, turnId: "turn_1", turn } };
-    await appendFile(join(directory, "events.jsonl"), `${JSON.stringify(event)}\n`);
-    expect((await doctor(cwd)).problems).toMatchObject(
-      [{ check: "turn", text: /was interrupted/ }].map(asMatch),
-    );
   });
 
   it.each([

@@ -144,13 +144,9 @@ describe("harness run under a policy", () => {
 
   it.each([
     [["--policy", "p.yaml", "--ahp", "unix:x"], "--ahp cannot be used with --policy"],
-    [["--ahp-token-file", "t"], "--ahp-token-file is about the harness of --ahp"],
-    [["--ahp-api-key-file", "k"], "--ahp-api-key-file is about the harness of --ahp"],
-    [
-      ["--ahp", "http://127.0.0.1:1", "--ahp-credentials-in-query", "--ahp-token-file", "README.md"],
-      "holds no token",
-    ],
-    [["--ahp", "ws://127.0.0.1:1", "--ahp-credentials-in-query"], "--ahp-credentials-in-query: there is no"],
+    [["--ahp-token-file", "t"], "are about the harness of --ahp"],
+    [["--ahp-api-key-file", "k"], "are about the harness of --ahp"],
+    [["--ahp", "http://127.0.0.1:1", "--ahp-token-file", "README.md"], "holds no token"],
     [["--policy-timeout", "0"], "--policy-timeout takes 0.1 to 600 seconds"],
     [["--policy-timeout", "x"], '--policy-timeout must be a number of seconds, got "x"'],
     [["--ahp", "ftp://x"], "--ahp: ftp://x is not an endpoint"],

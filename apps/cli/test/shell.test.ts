@@ -364,27 +364,4 @@ describe("harness shell", () => {
     expect(stdout).toContain("1 question waits for your approval");
     expect(engine.heard).toEqual(["delete"]);
   });
-
-  it("asks a form at the terminal, and sends its values", async () => {
-    const fields = [
-      { name: "who", label: "Who", required: true },
-      { name: "people", label: "How many", type: "number", max: 4 },
-      { name: "coffee", label: "Coffee", type: "checkbox" },
-    ];
-    const form = () => [card("form", { fields, submit: { task_hint: { plugin_id: "booking" } } }, "Book")];
-    const { cwd, env, args } = await setUp({ book: form });
-    const shell = startAtTerminal([...args, "book"], { cwd, env });
-    await shell.sees(/the engine asks you to fill this in/);
-    await shell.sees(/Who/);
-    shell.write("Ada\r");
-    await shell.sees(/How many/);
-    shell.write("9\r");
-    await shell.sees(/At most 4\./);
-    await shell.sees(/At most 4\.[\s\S]*How many/);
-    shell.write("3\r");
-    await shell.sees(/Coffee[\s\S]*Enter/);
-    shell.write("y");
-    await shell.sees(/Booked: \{"who":"Ada","people":3,"coffee":true\}/);
-    expect(await shell.ended).toMatchObject({ code: 0 });
-  });
 });

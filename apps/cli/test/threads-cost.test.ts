@@ -22,15 +22,13 @@ it("adds up tokens by thread, and costs nothing where the model is ours", async 
   expect(total.outputTokens).toBeGreaterThan(0);
 });
 
-it("uses the prices of a file, and of $HARNESS_PRICES", async () => {
+it("uses the prices of the file in $HARNESS_PRICES", async () => {
   const cwd = await spend(["list files"]);
   await writeFile(join(cwd, "prices.json"), JSON.stringify({ planner: { input: 1_000_000, output: 0 } }));
-  const own = await harness(["threads", "cost", "--by", "model", "--prices", "prices.json", "--json"], {
-    cwd,
-  });
+  const env = { HARNESS_PRICES: "prices.json" };
+  const own = await harness(["threads", "cost", "--by", "model", "--json"], { cwd, env });
   const { groups } = JSON.parse(own.stdout);
   expect(groups).toEqual([expect.objectContaining({ name: "planner", cost: groups[0].inputTokens })]);
-  const env = { HARNESS_PRICES: "prices.json" };
   const text = await harness(["threads", "cost", "--by", "day", "--since", "1d"], { cwd, env });
   expect(text.stdout).toMatch(
     /cost .* turns {2}day\n[─ ]+\n *\$[\d.]+ .* 1 {2}\d{4}-\d\d-\d\d\n *\$[\d.]+ .* 1 {2}total\n$/,
@@ -54,13 +52,14 @@ it("a run ends with what its turn cost, where that is known and not nothing", as
 it("says which model has no price, and never that it costs nothing", async () => {
   const cwd = await spend(["list files"]);
   await writeFile(join(cwd, "prices.json"), "{}");
-  const { stdout } = await harness(["threads", "cost", "--by", "agent", "--prices", "prices.json"], { cwd });
+  const { stdout } = await harness(["threads", "cost", "--by", "agent"], {
+    ...{ cwd, env: { HARNESS_PRICES: "prices.json" } },
+  });
   expect(stdout).toMatch(/^ *\? .* 1 {2}code$/m);
-  expect(stdout).toContain("No price is known for planner: set one with --prices FILE");
+  expect(stdout).toContain("No price is known for planner: set one in the file of HARNESS_PRICES");
 });
 
 it.each([
-  ["--prices", "missing.json", "ENOENT"],
   ["--since", "yesterday", "is not an age"],
   ["--by", "colour", "Allowed choices"],
 ])("refuses %s %s as wrong usage", async (option, value, problem) => {
@@ -70,10 +69,12 @@ it.each([
   expect(stderr).toContain(problem);
 });
 
-it("names the place of what is wrong in a file of prices", async () => {
-  const cwd = await makeWorkspace();
-  await writeFile(join(cwd, "prices.json"), JSON.stringify({ m: { input: "3", output: 1 } }));
-  const { code, stderr } = await harness(["threads", "cost", "--prices", "prices.json"], { cwd });
+it.each([
+  ["missing.json", "ENOENT"],
+  ["prices.json", "m.input"],
+])("names what is wrong in a file of prices, %s", async (file, problem) => {
+  const cwd = await makeWorkspace({ "prices.json": JSON.stringify({ m: { input: "3", output: 1 } }) });
+  const { code, stderr } = await harness(["threads", "cost"], { cwd, env: { HARNESS_PRICES: file } });
   expect(code).toBe(2);
-  expect(stderr).toContain("m.input");
+  expect(stderr).toContain(problem);
 });

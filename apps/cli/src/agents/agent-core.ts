@@ -126,10 +126,8 @@ export const openAgentCore = async (options: AgentCoreOptions): Promise<AgentCor
     },
     start: () => host.start(),
     async close() {
-      await ended.running();
       await closeCores();
       await host.close();
-      await ended.closed();
     },
   };
 };

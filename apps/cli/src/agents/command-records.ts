@@ -23,8 +23,6 @@ const RecordSchema = z.object({
     started: z.string().optional(),
     world: z.string().optional(),
   }),
-  /** How it ended, where its conversation has not heard of it yet. */
-  end: z.string().optional(),
 });
 export type CommandRecord = z.infer<typeof RecordSchema>;
 

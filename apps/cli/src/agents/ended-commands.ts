@@ -26,13 +26,8 @@ export interface EndedCommands {
    * there is none. The process of the tools is not asked for a conversation that has no command. Never rejects.
    */
   note(place: CommandPlace): Promise<string | undefined>;
-  /**
-   * The commands of this process that run, of all conversations: they end with its tools. Writes down how the others ended. Never
-   * rejects.
-   */
+  /** The commands of this process that run, of all conversations: they end with its tools. Never rejects. */
   running(): Promise<readonly RunningCommand[]>;
-  /** Writes down that the others ended with the process of their tools. Never rejects. */
-  closed(): Promise<void>;
 }
 
 const bashId = `${workspaceAgentId}/bash`;
@@ -49,14 +44,13 @@ const isOwn = ({ owner }: CommandRecord): boolean => {
 
 const endedWithProcess = "ended with its process, exit code unknown";
 
-/** How a command ended; undefined for one that goes on, or whose conversation knows it. `states`: what the process of the tools knows. */
+/** How a command ended; undefined for one that goes on. `states`: what the process of the tools knows. */
 const endOf = (record: CommandRecord, states: ReadonlyMap<string, State> | undefined): string | undefined => {
-  if (record.end !== undefined) return record.end;
-  if (record.owner.world !== thisProcess().world)
-    return "ran before this machine started again, or in another one; whether it still runs is not known";
-  if (!isOwn(record)) return isGone(record.owner) ? endedWithProcess : undefined;
+  const { id, owner } = record;
+  if (!isOwn(record))
+    return isGone(owner) || owner.world !== thisProcess().world ? endedWithProcess : undefined;
   if (states === undefined) return undefined;
-  const found = states.get(record.id);
+  const found = states.get(id);
   if (found === undefined)
     return "the process of the tools that ran it has ended; whether it still runs is not known";
   return found.state === "ended" ? found.end : undefined;
@@ -97,13 +91,14 @@ export const createEndedCommands = (
     });
     return new Map(states);
   };
-  /** The records of a conversation with what the process of the tools knows. */
+  /** The records of a conversation that it does not know the end of, and how each has ended. */
   const look = async (place: CommandPlace) => {
     const records = await readCommandRecords(place);
-    const isOpen = (record: CommandRecord) => record.end === undefined && isOwn(record);
-    const states = records.some(isOpen) ? await statesOf(place) : undefined;
-    const isKnown = (record: CommandRecord) => isOpen(record) && states?.get(record.id)?.state === "told";
-    return { states, records: records.filter((record) => !isKnown(record)) };
+    const states = records.some(isOwn) ? await statesOf(place) : undefined;
+    const isKnown = (record: CommandRecord) => isOwn(record) && states?.get(record.id)?.state === "told";
+    return records
+      .filter((record) => !isKnown(record))
+      .map((record) => ({ record, end: endOf(record, states) }));
   };
   return {
     host: {
@@ -125,14 +120,10 @@ export const createEndedCommands = (
     },
     note: (place) =>
       inTurn(async () => {
-        const { records, states } = await look(place);
-        if (records.length === 0) return undefined;
-        const ends = records.map((record) => ({ record, end: endOf(record, states) }));
-        const ended = ends.filter(({ end }) => end !== undefined);
-        await update(
-          place,
-          ends.filter(({ end }) => end === undefined).map(({ record }) => record),
-        );
+        const found = await look(place);
+        const ended = found.filter(({ end }) => end !== undefined);
+        const open = found.filter(({ end }) => end === undefined).map(({ record }) => record);
+        if (found.length > 0) await update(place, open);
         if (ended.length === 0) return undefined;
         // A line of the model's own must not read as the end of another command.
         const lines = ended.map(
@@ -143,29 +134,11 @@ export const createEndedCommands = (
       }),
     running: () =>
       inTurn(async () => {
-        const running: RunningCommand[] = [];
-        for (const { place } of started.values()) {
-          const { records, states } = await look(place);
-          const now = records.map((record) => {
-            const end = isOwn(record) ? endOf(record, states) : record.end;
-            return end === undefined ? record : { ...record, end };
-          });
-          await update(place, now);
-          running.push(...now.filter((record) => isOwn(record) && record.end === undefined));
-        }
-        return running.map(({ id, command }) => ({ id, command }));
-      }),
-    closed: () =>
-      inTurn(async () => {
-        for (const { place } of started.values()) {
-          const records = await readCommandRecords(place);
-          await update(
-            place,
-            records.map((record) =>
-              isOwn(record) && record.end === undefined ? { ...record, end: endedWithProcess } : record,
-            ),
-          );
-        }
+        const found = await Promise.all([...started.values()].map(({ place }) => look(place)));
+        return found
+          .flat()
+          .filter(({ record, end }) => isOwn(record) && end === undefined)
+          .map(({ record: { id, command } }) => ({ id, command }));
       }),
   };
 };

@@ -40,7 +40,9 @@ const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
   try {
     // Needed only with agents, and larger than this command.
     const isMcp = spec.startsWith("mcp:");
-    const place = isMcp ? (await (await import("./mcp-run.ts")).resolveMcpAgent(spec)).directory : spec;
+    const place = isMcp
+      ? (await (await import("./mcp-run.ts")).resolveMcpAgent(spec)).directory
+      : fromHere(spec);
     const { readManifest } = await import("./core-files.ts");
     const { manifest, directory } = await readManifest(place);
     return toResolvedAgent(manifest, directory);

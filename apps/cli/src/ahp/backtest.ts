@@ -1,7 +1,7 @@
 import { readAuditFile } from "@harnesskit/audit/node";
 import { type BacktestChange, type BacktestReport, backtest } from "@harnesskit/policy";
 import { ExitCode, toCliError, unavailableError } from "../cli-error.ts";
-import { io } from "../io.ts";
+import { fromHere, io } from "../io.ts";
 import { createTerminal, emit } from "../terminal/terminal.ts";
 import { byWhom, eventLine, explanationJson } from "./event-text.ts";
 import { openPolicy } from "./policy-file.ts";
@@ -56,14 +56,15 @@ export const ahpBacktest = async (
   const onInvalidLine = () => {
     invalid++;
   };
-  const report = await backtest(policy, readAuditFile(file, { action: "ahp.event", onInvalidLine })).catch(
-    (cause: unknown) => {
-      throw unavailableError("audit_unreadable", `${file} cannot be read: ${toCliError(cause).message}`, {
-        cause,
-        hint: "Name the log of harness ahp serve --audit FILE --record-content",
-      });
-    },
-  );
+  const report = await backtest(
+    policy,
+    readAuditFile(fromHere(file), { action: "ahp.event", onInvalidLine }),
+  ).catch((cause: unknown) => {
+    throw unavailableError("audit_unreadable", `${file} cannot be read: ${toCliError(cause).message}`, {
+      cause,
+      hint: "Name the log of harness ahp serve --audit FILE --record-content",
+    });
+  });
   emit(json, reportJson(report), () => reportLines(report));
   if (report.decided > 0 && report.withoutEvent === report.decided) {
     err.say("harness ahp: the log holds no events: record them with ahp serve --audit FILE --record-content");

@@ -1,12 +1,14 @@
 import type { HarnessEndpoint } from "@harnesskit/ahp-client";
+import type { HttpCredentials } from "@harnesskit/transport-http";
 import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, usageError } from "../cli-error.ts";
 import { toSocketFailure } from "../endpoint.ts";
+import { fromHere } from "../io.ts";
 import { splitWords } from "../split-words.ts";
-import { type AccessOptions, type HarnessAccess, readAccess } from "./token.ts";
+import { type AccessOptions, readAccess } from "./token.ts";
 
 /**
  * How long a harness that is a child may take to end. Less than a server of `harness run` has for its own end: were that
@@ -22,40 +24,26 @@ export interface OpenEndpoint {
 
 const forms = "--ahp takes unix:PATH, http(s)://HOST:PORT/ahp, ws(s)://HOST:PORT/ahp or stdio:COMMAND";
 
-const openByScheme = (
-  to: string,
-  { credentials, inQuery = false }: HarnessAccess,
-): OpenEndpoint | undefined => {
-  const scheme = /^([a-z]+):/i.exec(to)?.[1]?.toLowerCase() ?? "";
-  const rest = to.slice(scheme.length + 1);
-  const access = { url: to, credentials };
-  if (inQuery && scheme !== "ws" && scheme !== "wss") {
-    throw usageError(
-      "--ahp-credentials-in-query is for a WebSocket",
-      "Others take credentials in a header: leave it out",
-    );
-  }
+const openByScheme = (to: string, credentials: HttpCredentials | undefined): OpenEndpoint | undefined => {
+  const [, scheme = "", rest = ""] = /^([a-z]+):(.+)/is.exec(to) ?? [];
   const byTransport = (transport: HarnessEndpoint["transport"] & object): OpenEndpoint => ({
     endpoint: { transport },
     close: () => {},
   });
-  switch (scheme) {
+  switch (scheme.toLowerCase()) {
     case "unix":
-      return rest === "" ? undefined : byTransport(createUnixTransport({ path: rest, framing: "newline" }));
+      return byTransport(createUnixTransport({ path: fromHere(rest), framing: "newline" }));
     case "stdio": {
       const [command, ...args] = splitWords(rest, "--ahp");
-      return command === undefined
-        ? undefined
-        : byTransport(createChildTransport({ command, args, ...childTimeouts }));
+      if (command === undefined) return undefined;
+      return byTransport(createChildTransport({ command, args, ...childTimeouts }));
     }
     case "ws":
     case "wss":
-      return byTransport(
-        createWebSocketTransport({ ...access, credentialsIn: inQuery ? "query" : "header" }),
-      );
+      return byTransport(createWebSocketTransport({ url: to, credentials }));
     case "http":
     case "https": {
-      const exchange = createHttpExchange(access);
+      const exchange = createHttpExchange({ url: to, credentials });
       return { endpoint: { exchange }, close: () => exchange.close() };
     }
     default:

@@ -4,7 +4,7 @@ import { realPathOf } from "@harnesskit/node-kit";
 import { type Policy, PolicyError, type PolicyHarness } from "@harnesskit/policy";
 import { defaultPolicyFile, loadPolicy, type PolicyWatch, watchPolicy } from "@harnesskit/policy/node";
 import { type CliError, usageError } from "../cli-error.ts";
-import { io } from "../io.ts";
+import { fromHere, io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import type { PolicyFileEvents } from "./policy-server.ts";
 import { policyWarnings, problemLine } from "./policy-text.ts";
@@ -15,7 +15,8 @@ export const policyOptions: CommandJudge = commandJudge({ home: homedir(), realP
 const maxShown = 10;
 
 /** The file of a policy that was named: `default` is the shipped one. */
-export const policyFileOf = (name: string): string => (name === "default" ? defaultPolicyFile : name);
+export const policyFileOf = (name: string): string =>
+  name === "default" ? defaultPolicyFile : fromHere(name);
 
 /** Writes the warnings about a policy to stderr. */
 export const sayPolicyWarnings = (policy: Pick<Policy, "file" | "warnings">): void => {

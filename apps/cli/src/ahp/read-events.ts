@@ -5,7 +5,7 @@ import { type AhpEvent, AhpEventSchema, type AhpEventType, ahpEvents } from "@ha
 import { defaultWireLimits } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
-import { io } from "../io.ts";
+import { fromHere, io } from "../io.ts";
 
 /** An event that may lack what can be filled in. */
 export type DraftEvent = Partial<AhpEvent> & Pick<AhpEvent, "event_type">;
@@ -28,10 +28,10 @@ const readAll = async (stream: Readable, name: string): Promise<string> => {
 /** The text of a file, or of standard input for `-`. Throws a usage error for what cannot be read. */
 export const readFileOrStdin = async (file: string): Promise<string> => {
   if (file === "-") return readAll(io().stdin, "Standard input");
-  const found = await stat(file).catch(() => undefined);
+  const found = await stat(fromHere(file)).catch(() => undefined);
   if (!found) throw usageError(`${file} does not exist`);
   if (found.isDirectory()) throw usageError(`${file} is a directory`);
-  return readAll(createReadStream(file), file);
+  return readAll(createReadStream(fromHere(file)), file);
 };
 
 const placeText = (path: readonly PropertyKey[]): string =>

@@ -4,6 +4,7 @@ import { type HarnessLogOptions, openHarnessLog } from "../audit/audit-logs.ts";
 import { ExitCode, isDebugging } from "../cli-error.ts";
 import { toHttpFailure, toSocketFailure } from "../endpoint.ts";
 import { onStopSignals } from "../interruption.ts";
+import { fromHere } from "../io.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { createLiveLog, type LiveLog } from "./live-log.ts";
 import { isStdioAlone, type Places } from "./places.ts";
@@ -81,7 +82,7 @@ const openSocket = async (
   if (path === undefined) return [];
   const { createUnixListener } = await import("@harnesskit/transport-uds");
   try {
-    const listener = createUnixListener({ path, framing: "newline", onError });
+    const listener = createUnixListener({ path: fromHere(path), framing: "newline", onError });
     await listener.listen((channel) => harness.connect(channel));
     defer(() => listener.close());
     return [`listening on ${listener.endpoint}`];
@@ -101,7 +102,7 @@ const openHttp = async (
   if (port === undefined) return [];
   const { createHttpServer } = await import("@harnesskit/transport-http/node");
   const token = tokenFile === undefined ? undefined : await readServerToken(tokenFile);
-  const credentials = token === undefined ? { tokenFile } : { token };
+  const credentials = token === undefined ? { tokenFile: tokenFile && fromHere(tokenFile) } : { token };
   const server = createHttpServer({ port, routes: { [path]: harness }, onError, ...credentials });
   await server.webSocketListener({ path }).listen((channel) => harness.connect(channel));
   await server.listen().catch((error: unknown) => {

@@ -2,6 +2,7 @@ import { systemErrorCode } from "@harnesskit/node-kit";
 import { PolicyError, type PolicyTestReport } from "@harnesskit/policy";
 import { casesFileOf, testPolicyFile } from "@harnesskit/policy/node";
 import { ExitCode, usageError } from "../cli-error.ts";
+import { fromHere } from "../io.ts";
 import { emit } from "../terminal/terminal.ts";
 import { byWhom } from "./event-text.ts";
 import { policyFileOf, policyOptions, sayPolicyWarnings, toPolicyFailure } from "./policy-file.ts";
@@ -46,7 +47,7 @@ const noTests = (name: string, casesFile: string) =>
 /** `harness ahp test`: decides the cases beside a policy, and reports wrong cases and untested rules. */
 export const ahpTest = async (name: string, { cases, json }: AhpTestOptions): Promise<ExitCode> => {
   const file = policyFileOf(name);
-  const casesFile = cases ?? casesFileOf(file);
+  const casesFile = cases === undefined ? casesFileOf(file) : fromHere(cases);
   const report = await testPolicyFile(file, { ...policyOptions, casesFile }).catch((error: unknown) => {
     const isWithoutCases =
       PolicyError.isInstance(error) && error.file === casesFile && systemErrorCode(error.cause) === "ENOENT";

@@ -51,42 +51,32 @@ export const readServerToken = async (file: string): Promise<string | undefined>
 /** The token that a client shows: of the file, else of the environment's variable, else none. */
 export const readClientToken = async (
   file: string | undefined,
-  {
-    variable = "HARNESS_AHP_TOKEN",
-    env = io().env,
-    option = "--token-file",
-  }: { variable?: string; env?: NodeJS.ProcessEnv; option?: string } = {},
+  { variable, option = "--token-file" }: { readonly variable: string; readonly option?: string },
 ): Promise<string | undefined> => {
-  if (file === undefined) return env[variable]?.trim() || undefined;
+  if (file === undefined) return io().env[variable]?.trim() || undefined;
   const token = await readToken(file, option);
   if (token === undefined) throw unreadableToken(file, "(it is not there)", undefined, option);
   return token;
 };
 
-/** What a client shows to a harness over HTTP or WebSocket. */
-export interface HarnessAccess {
-  readonly credentials?: HttpCredentials;
-  readonly inQuery?: boolean;
-}
-
+/** The files of the credential that a client shows to a harness. */
 export interface AccessOptions {
   readonly tokenFile?: string | undefined;
   readonly apiKeyFile?: string | undefined;
-  readonly credentialsInQuery?: boolean | undefined;
 }
 
 /**
  * The credentials that a client shows: a token or an API key, of a file or else of HARNESS_AHP_TOKEN or HARNESS_AHP_API_KEY;
  * none where neither is given. Throws a usage error for two of them, and for files that cannot be read.
  */
-export const readAccess = async (
-  { tokenFile, apiKeyFile, credentialsInQuery = false }: AccessOptions,
-  env: NodeJS.ProcessEnv = io().env,
-): Promise<HarnessAccess> => {
+export const readAccess = async ({
+  tokenFile,
+  apiKeyFile,
+}: AccessOptions): Promise<HttpCredentials | undefined> => {
   const isNamed = tokenFile !== undefined || apiKeyFile !== undefined;
   // A file that is named counts, whatever the environment has.
   const of = (file: string | undefined, variable: string, option: string) =>
-    isNamed && file === undefined ? undefined : readClientToken(file, { variable, env, option });
+    isNamed && file === undefined ? undefined : readClientToken(file, { variable, option });
   const bearer = await of(tokenFile, "HARNESS_AHP_TOKEN", "--ahp-token-file");
   const apiKey = await of(apiKeyFile, "HARNESS_AHP_API_KEY", "--ahp-api-key-file");
   if (bearer !== undefined && apiKey !== undefined) {
@@ -97,11 +87,6 @@ export const readAccess = async (
       "A harness is shown one credential",
     );
   }
-  const credentials = bearer !== undefined ? { bearer } : apiKey !== undefined ? { apiKey } : undefined;
-  if (credentials !== undefined) return { credentials, inQuery: credentialsInQuery };
-  if (!credentialsInQuery) return {};
-  throw usageError(
-    "--ahp-credentials-in-query: there is no credential",
-    "Name it: --ahp-token-file FILE or --ahp-api-key-file FILE",
-  );
+  if (bearer !== undefined) return { bearer };
+  return apiKey === undefined ? undefined : { apiKey };
 };

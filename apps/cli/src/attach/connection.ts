@@ -27,10 +27,9 @@ const retrySecondsOf = ({ endpoint, retryFor = defaultRetrySeconds }: WithServer
 
 const requestTimeoutMs = 20_000;
 
-/** A connection that is lost again so soon counts as never restored: the stated time continues. */
+/** A connection that is lost again so soon counts as never restored: the stated time continues, and after a few times nothing is said. */
 const steadyAfterMs = 5_000;
-
-const settleMs = 1_000;
+const maxToldLosses = 3;
 
 const say = (text: string): void => note(`harness: ${text}`);
 
@@ -42,8 +41,8 @@ class ConnectionWatch {
   #timer: NodeJS.Timeout | undefined;
   #lostAtMs = Number.NEGATIVE_INFINITY;
   #backAtMs = Number.NEGATIVE_INFINITY;
+  #losses = 0;
   #wasThere = false;
-  #comesAndGoes = false;
   #isAway = false;
   #failure: CliError | undefined;
 
@@ -91,44 +90,36 @@ class ConnectionWatch {
 
   #lost(what: string): void {
     const { signal, onLost } = this.#options;
+    if (this.#isAway) return;
+    this.#isAway = true;
+    onLost();
     const nowMs = performance.now();
-    this.#comesAndGoes = nowMs - this.#backAtMs <= steadyAfterMs;
-    if (!this.#comesAndGoes) this.#lostAtMs = nowMs;
-    if (!this.#isAway) {
-      this.#isAway = true;
-      onLost();
-      say(`${what}; trying again for ${this.#retrySeconds} s, Ctrl-C to stop`);
+    if (nowMs - this.#backAtMs > steadyAfterMs) {
+      this.#lostAtMs = nowMs;
+      this.#losses = 0;
     }
+    if (++this.#losses <= maxToldLosses)
+      say(`${what}; trying again for ${this.#retrySeconds} s, Ctrl-C to stop`);
     signal.addEventListener("abort", this.#interrupted, { once: true });
+    const leftMs = this.#lostAtMs + this.#retrySeconds * 1000 - nowMs;
     // Keeps the process alive as well, which has no connection now.
-    this.#wait(this.#lostAtMs + this.#retrySeconds * 1000 - nowMs, this.#tooLong);
+    this.#timer = setTimeout(this.#tooLong, Math.max(0, Math.min(leftMs, maxTimerMs)));
     if (signal.aborted) this.#interrupted();
   }
 
   #back(): void {
     if (!this.#isAway) return;
+    this.#stopWaiting();
+    this.#isAway = false;
     this.#backAtMs = performance.now();
-    this.#options.signal.removeEventListener("abort", this.#interrupted);
-    if (this.#comesAndGoes) this.#wait(settleMs, this.#tellBack);
-    else this.#tellBack();
-  }
-
-  #wait(delayMs: number, then: () => void): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(then, Math.max(0, Math.min(delayMs, maxTimerMs)));
+    if (this.#losses <= maxToldLosses) say(`connected to the server${this.#wasThere ? " again" : ""}`);
+    this.#options.onBack();
   }
 
   #stopWaiting(): void {
     clearTimeout(this.#timer);
     this.#options.signal.removeEventListener("abort", this.#interrupted);
   }
-
-  readonly #tellBack = (): void => {
-    clearTimeout(this.#timer);
-    this.#isAway = false;
-    say(`connected to the server${this.#wasThere ? " again" : ""}`);
-    this.#options.onBack();
-  };
 
   readonly #tooLong = (): void => {
     const message = `The server did not come ${this.#wasThere ? "back " : ""}within ${this.#retrySeconds} s`;

@@ -1,7 +1,7 @@
 import { formatHead, parseHead } from "@harnesskit/audit";
-import { type AuditFilter, readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
+import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
 import { ExitCode, unavailableError, usageError } from "../cli-error.ts";
-import { io } from "../io.ts";
+import { fromHere, io } from "../io.ts";
 import { createTerminal, emit } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 
@@ -33,7 +33,7 @@ const unreadable = (file: string, cause: unknown): Error =>
 export const verifyAudit = async (file: string, options: AuditVerifyOptions): Promise<ExitCode> => {
   const { open, json } = options;
   const wanted = { ...expectedHead(options.expect), allowOpenEnd: open === true };
-  const found = await verifyAuditFile(file, wanted).catch((cause: unknown) => {
+  const found = await verifyAuditFile(fromHere(file), wanted).catch((cause: unknown) => {
     throw unreadable(file, cause);
   });
   const terminal = createTerminal();
@@ -56,29 +56,10 @@ export const verifyAudit = async (file: string, options: AuditVerifyOptions): Pr
   return found.ok ? ExitCode.done : ExitCode.failed;
 };
 
-export interface AuditShowOptions {
-  readonly action?: string;
-  readonly agentId?: string;
-  readonly call?: string;
-  readonly correlation?: string;
-  readonly after?: number;
-  readonly limit?: number;
-  readonly json?: true;
-}
-
 type Entry = ReturnType<typeof readAuditFile> extends AsyncGenerator<infer E> ? E : never;
 
-const toFilter = (options: AuditShowOptions): AuditFilter => ({
-  action: options.action,
-  agent_id: options.agentId,
-  call_id: options.call,
-  correlation_id: options.correlation,
-  afterSeq: options.after,
-  limit: options.limit,
-});
-
 /** `harness audit show`: show the entries of a log, oldest first. Does not verify it. */
-export const showAudit = async (file: string, options: AuditShowOptions): Promise<ExitCode> => {
+export const showAudit = async (file: string, { json }: { readonly json?: true }): Promise<ExitCode> => {
   const terminal = createTerminal();
   const err = createTerminal(io().stderr);
   let invalid = 0;
@@ -86,8 +67,8 @@ export const showAudit = async (file: string, options: AuditShowOptions): Promis
     if (invalid++ < 10) err.say(`harness audit: ${where}:${line} is not an entry`);
   };
   try {
-    for await (const entry of readAuditFile(file, { ...toFilter(options), onInvalidLine })) {
-      emit(options.json, entry, () => entryLine(entry));
+    for await (const entry of readAuditFile(fromHere(file), { onInvalidLine })) {
+      emit(json, entry, () => entryLine(entry));
       await terminal.ready();
     }
   } catch (cause) {

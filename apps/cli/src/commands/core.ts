@@ -126,13 +126,7 @@ export const addAudit = (program: Command, context: CommandContext): void => {
     .command("show")
     .description("show the entries of a log, oldest first")
     .argument("<file>", "the log")
-    .option("--action <name>", "only this action; tool.* for all that begin so")
-    .option("--agent-id <id>", "only of this agent")
-    .option("--call <id>", "only of this call")
-    .option("--correlation <id>", "only of this correlation: a thread's id")
-    .option("--after <seq>", "only entries after this number", wholeNumber("--after"))
-    .option("--limit <n>", "at most this many", wholeNumber("--limit"))
     .option("--json", "one JSON line per entry")
-    .example("harness audit show audit.jsonl --action 'tool.*'")
+    .example("harness audit show audit.jsonl --json | jq 'select(.action == \"tool.call\")'")
     .action(loads(context, async () => (await import("../audit/audit.ts")).showAudit));
 };

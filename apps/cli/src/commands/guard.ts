@@ -34,7 +34,6 @@ export const addGuard = (program: Command, context: CommandContext): void => {
         .argParser(wholeNumber("--wait"))
         .default(3600),
     )
-    .option("--socket <path>", "the guard's socket of a hub that does not run at its usual place")
     .option(
       "--command <words>",
       'what the hooks start, in place of this program, such as "harness guard hook"; it must answer as that does',

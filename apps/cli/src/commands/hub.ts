@@ -67,10 +67,6 @@ export const addHub = (program: Command, context: CommandContext): void => {
         "high",
       ]),
     )
-    .option(
-      "--prices <file>",
-      "what tokens cost: JSON, in US dollars for a million (default: HARNESS_PRICES, else list prices)",
-    )
     .option("--quiet", "fewer lines")
     .example(`harness hub --open
   harness hub --pair "Anna's phone" --public-url https://hub.example.org
@@ -98,13 +94,6 @@ export const addInbox = (program: Command, context: CommandContext): void => {
     .addOption(stateOption())
     .option("--watch", "show each question as it comes, and answer it here")
     .option("--approve <id>", "approve a question, once")
-    .addOption(
-      new Option("--always <reach>", "with --approve: never ask for exactly this again").choices([
-        "session",
-        "workspace",
-        "agent",
-      ]),
-    )
     .option("--reject <id>", "refuse a question")
     .option("--reason <text>", "with --reject: why; the agent gets it")
     .option("--grants", "list the calls that run without a question")

@@ -66,7 +66,6 @@ export const addRun = (program: Command, context: CommandContext): void => {
         "ahp",
         "ahpTokenFile",
         "ahpApiKeyFile",
-        "ahpCredentialsInQuery",
         "policyTimeout",
       ]),
     )

@@ -43,8 +43,7 @@ to the model. Nothing of your machine is sent with it, and no state of your syst
 
 A line is a message. These are commands: /help, /pending, /approve ID, /reject ID REASON, /quit.
 The conversation and its pending approvals are kept for the next call, in a file that only you can read.
-Forms are asked for at a terminal, and shown elsewhere. Denied capabilities and skipped parts are
-reported on standard error.
+Denied capabilities and skipped parts are reported on standard error.
 
 Exit codes: 0 done, 1 the engine failed, was cancelled, or sent something that could not be shown,
 2 wrong usage, 3 refused, or an approval is pending or could not be asked, 4 the engine cannot be reached`)

@@ -30,17 +30,17 @@ export const addStore = (program: Command, context: CommandContext): void => {
     .example("HARNESS_STORE=postgres://me:secret@db/agents harness store check --store postgres:");
 
   addOptions(store.command("migrate"))
-    .description("migrate the store to the version of this program; safe while programs run")
+    .description("migrate a database to the version of this program; safe while programs run")
     .example("harness store migrate --store postgres:")
     .action(loads(context, async () => (await import("../store/maintain.ts")).migrateStore));
 
   addOptions(store.command("check"))
-    .description("whether this program can use the store; exit code 1 if it must be migrated")
+    .description("whether this program can use a database; exit code 1 if it must be migrated")
     .example("harness store check --store postgres: --json")
     .action(loads(context, async () => (await import("../store/maintain.ts")).checkStore));
 
   addOptions(store.command("stats"))
-    .description("show how much the store holds and what is pending in it")
+    .description("show how much a database holds and what is pending in it")
     .example("harness store stats --store postgres: --json")
     .action(loads(context, async () => (await import("../store/maintain.ts")).showStoreStats));
 
@@ -60,10 +60,7 @@ export const addStore = (program: Command, context: CommandContext): void => {
   store
     .command("copy")
     .description("copy what is kept in files to PostgreSQL, and compare it")
-    .argument(
-      "<from>",
-      "sqlite:FILE, files:DIR for the threads and conversations in DIR/.harness, or hub:DIR for the state of a hub",
-    )
+    .argument("<from>", "sqlite:FILE, or files:DIR for the threads and conversations in DIR/.harness")
     .argument("<to>", "postgres:, or postgres://USER@HOST/DATABASE")
     .option("--json", "one JSON document")
     .example(`HARNESS_STORE=postgres://me:secret@db/agents harness store copy files:. postgres:

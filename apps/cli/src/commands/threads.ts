@@ -50,9 +50,8 @@ const addOrganising = (threads: Command, context: CommandContext): void => {
   ofThread("fork")
     .description("start a thread with the history of another one")
     .option("--at <seq>", "up to and including this event (default: the last one)", wholeNumber("--at"))
-    .option("--title <title>", "the title (default: that of the original thread)")
     .option("--json", "one JSON document")
-    .example(`harness threads fork ${exampleId} --at 120 --title "Another way"`)
+    .example(`harness threads fork ${exampleId} --at 120`)
     .action(loads(context, async () => (await loadOrganising()).forkCommand));
 };
 
@@ -98,12 +97,11 @@ export const addThreads = (program: Command, context: CommandContext): void => {
         .default("thread"),
     )
     .option("--since <age>", "only turns that began within this time: 30d, 12h or 90m (default: all)")
-    .option(
-      "--prices <file>",
-      'JSON: {"MODEL": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}, in US dollars for a million tokens (default: the file in $HARNESS_PRICES, or list prices)',
-    )
     .option("--json", "one JSON document")
-    .example("harness threads cost --by day --since 30d")
+    .example(`harness threads cost --by day --since 30d
+
+The file in $HARNESS_PRICES has the prices, in US dollars for a million tokens; without it, list prices hold:
+  {"MODEL": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}`)
     .action(loads(context, async () => (await import("../threads/cost.ts")).showCost));
 
   ofThread("delete")

@@ -6,7 +6,7 @@ import { roundedNumber } from "@harnesskit/wire/json";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
-import { io } from "../io.ts";
+import { fromHere, io } from "../io.ts";
 import { createTerminal, emit, type Terminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
@@ -134,7 +134,7 @@ const once = async (
     if (signal.aborted) resolve("aborted");
     signal.addEventListener("abort", () => resolve("aborted"), { once: true });
   });
-  const launched = launchAll(running, options.agent);
+  const launched = launchAll(running, options.agent.map(fromHere));
   if ((await Promise.race([launched, aborted])) === "aborted") {
     launched.catch(() => {});
     return ExitCode.failed;
@@ -173,7 +173,7 @@ const stay = async (
   } else out.say(`The core listens in ${directory}; Ctrl-C ends it and its agents.`);
   const failures: unknown[] = [];
   for (const agent of options.agent) {
-    running.launch(agent).catch((error: unknown) => failures.push(error));
+    running.launch(fromHere(agent)).catch((error: unknown) => failures.push(error));
   }
   let shown = "";
   for await (const agent of running.health({ signal })) {

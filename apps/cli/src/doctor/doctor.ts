@@ -1,6 +1,5 @@
 import { readEnabledAgents } from "../agents/enabled-agents.ts";
 import { ExitCode } from "../cli-error.ts";
-import { unknownToolLines } from "../guard/unknown-tools.ts";
 import { io } from "../io.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { harnessDirectory, resolveWorkspace } from "../workspace-directory.ts";
@@ -11,12 +10,10 @@ import {
   checkPolicy,
   checkRipgrep,
   type Finding,
-  note,
   ok,
   problem,
 } from "./checks.ts";
-import { checkConversations } from "./conversation-check.ts";
-import { checkThreads } from "./thread-checks.ts";
+import { checkConversations, checkThreads } from "./thread-checks.ts";
 
 /** `harness doctor`: what could keep the harness from working here, and what to do about it. Changes nothing. */
 export const doctor = async ({
@@ -35,7 +32,6 @@ export const doctor = async ({
     ...(await checkThreads(harness)),
     ...(await checkConversations(workspace)),
     ...(await checkAgents()),
-    ...(await checkHookedTools()),
     await checkRipgrep(async () => (await import("@harnesskit/workspace-agent")).findRipgrep()),
     checkKeys(io().env),
   ];
@@ -60,10 +56,6 @@ const checkAgents = async (): Promise<Finding[]> => {
     ...leftOut.map((line) => problem("agents", line, "See what is installed: harness agents list")),
   ];
 };
-
-/** Tools of hooked agents that the guard does not know: the agent is newer than its tables. */
-const checkHookedTools = async (): Promise<Finding[]> =>
-  [...(await unknownToolLines())].map(([agent, line]) => note("guard", `${agent}: ${line}`));
 
 const hang = " ".repeat(13);
 

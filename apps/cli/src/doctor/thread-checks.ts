@@ -1,11 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { isLockOwnerDead, JournalError, readFileLock } from "@harnesskit/node-kit";
-import { ThreadStoreError } from "@harnesskit/thread-server";
+import { type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { shellWord } from "@harnesskit/wire";
+import { conversationsOf } from "../store/location.ts";
 import { oneLine } from "../terminal/text.ts";
-import { lastTurnOf } from "../threads/last-turn.ts";
 import { type Finding, note, ok, problem } from "./checks.ts";
 
 /** Looks at every thread below `.harness`. What the next server repairs by itself is not named. Changes nothing. */
@@ -21,9 +21,9 @@ export const checkThreads = async (harness: string): Promise<Finding[]> => {
     root: harness,
     onError: (error, { threadId }) => findings.push(unusable(threadId, error)),
   });
-  const ids = (await store.list()).map(({ threadId }) => threadId);
-  for (const id of ids) findings.push(...(await checkThread(harness, id)));
-  const count = `${ids.length} ${ids.length === 1 ? "thread" : "threads"}`;
+  const threads = await store.list();
+  for (const { threadId } of threads) findings.push(...(await checkThread(store, harness, threadId)));
+  const count = `${threads.length} ${threads.length === 1 ? "thread" : "threads"}`;
   return findings.length > 0 ? findings : [ok("threads", `${count}, nothing left over`)];
 };
 
@@ -48,28 +48,38 @@ const unusable = (id: string, error: ThreadStoreError): Finding =>
     `Put back a copy of it, or remove it: harness threads delete ${id}`,
   );
 
-const checkThread = async (harness: string, id: string): Promise<Finding[]> => {
+const checkThread = async (store: ThreadStore, harness: string, id: string): Promise<Finding[]> => {
   const lock = join(harness, "threads", id, "lock.json");
   const owner = await readFileLock(lock).catch(() => "unreadable" as const);
   if (owner === "unreadable") {
     const fix = `If no server runs here, remove it: rm ${shellWord(lock)}`;
     return [problem("lock", `${id}: the lock names no process`, fix)];
   }
-  if (owner !== undefined && !isLockOwnerDead(owner)) {
+  if (owner !== undefined && !isLockOwnerDead(owner))
     return [note("lock", `${id}: held by process ${owner.pid} on ${oneLine(owner.host, 80)}`)];
-  }
   try {
-    const state = (await lastTurnOf(harness, id))?.state;
-    if (state === "waits") {
-      return [
-        problem("turn", `${id}: waits for an answer to an approval`, `Answer it: harness run --thread ${id}`),
-      ];
-    }
-    if (state !== "interrupted") return [];
-    const fix = `Go on with it: harness run --thread ${id} --continue`;
-    return [problem("turn", `${id}: its last turn was interrupted`, fix)];
+    for await (const _ of store.events(id));
+    return [];
   } catch (error) {
     if (!ThreadStoreError.isInstance(error)) throw error;
     return [unusable(id, error)];
+  }
+};
+
+/** Whether the file of a directory's conversations can be used and is whole; nothing where there is none. */
+export const checkConversations = async (directory: string): Promise<Finding[]> => {
+  const { file } = conversationsOf(directory);
+  const found = await lstat(file).catch(() => undefined);
+  if (found === undefined) return [];
+  try {
+    // A store that was opened once is never empty.
+    if (found.isFile() && found.size === 0) throw new TypeError("the file is empty: what was in it is lost");
+    const { checkSqliteStore } = await import("@harnesskit/store-sqlite");
+    await checkSqliteStore({ file });
+    return [ok("chats", `${file} is whole`)];
+  } catch (error) {
+    // SQLite would read the log of a file that was moved into the next one: they move together.
+    const fix = "End what uses it, and put back a copy, or move it away with its -wal and -shm";
+    return [problem("chats", `${file} cannot be used: ${(error as Error).message}`, fix)];
   }
 };

@@ -113,7 +113,7 @@ const accessOf = async ({ auth, tokenFile }: EngineOptions): Promise<Access> => 
   if (!auth) return { authenticate: allowAnyone };
   if (tokenFile === undefined) return {};
   const token = await readServerToken(tokenFile);
-  return token === undefined ? { tokenFile } : { token };
+  return token === undefined ? { tokenFile: fromHere(tokenFile) } : { token };
 };
 
 const createServer = (

@@ -7,6 +7,7 @@ import {
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
+import { ownStreams } from "../serve/open-stdio.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { type ProxyHarnessOptions, readProgramName, runProxy } from "./proxy-judge.ts";
 
@@ -33,9 +34,9 @@ export const guardAcp = async (
   const capabilities = ["pre_action", "post_action", "pre_prompt", "session_start", "session_end"];
   const identity = { framework: "harness-guard-acp", version, agentId: `acp.${name}`, capabilities, note };
   return runProxy(options, identity, async ({ judge, limits, onStop }) => {
-    const inheritEnv = Object.keys(io().env);
-    const agent = await createChildTransport({ command: program, args, inheritEnv, ...lines }).connect();
-    const editor = createStdioChannel(lines);
+    const world = { cwd: io().cwd(), inheritEnv: Object.keys(io().env) };
+    const agent = await createChildTransport({ command: program, args, ...world, ...lines }).connect();
+    const editor = createStdioChannel({ ...lines, ...ownStreams() });
     onStop(() => void editor.close());
     const previewOf: EditPreview = async (given, workspace) => {
       const { previewForeignEdit } = await import("@harnesskit/workspace-agent/edit-preview");

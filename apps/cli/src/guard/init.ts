@@ -37,7 +37,6 @@ import { readHostVersion } from "./host-version.ts";
 
 export interface GuardInitOptions extends GuardCommandOptions, ApplyOptions {
   readonly wait: number;
-  readonly socket?: string;
   readonly command?: string;
   readonly managed?: true;
 }
@@ -46,11 +45,11 @@ const minWaitSeconds = 5;
 const maxWaitSeconds = 86_400;
 
 /** What a host's hooks start. Rejects with a usage error. */
-const commandFor = ({ wait, command, socket }: GuardInitOptions, scope: SettingsScope, binPath: string) => {
+const commandFor = ({ wait, command }: GuardInitOptions, scope: SettingsScope, binPath: string) => {
   const timeoutMs = wait * 1000;
   return async ({ id: host }: Host) => {
     const program = await hookWords(scope, binPath, command);
-    return { command: toHookCommand({ program, host, timeoutMs, socket }), timeoutMs };
+    return { command: toHookCommand({ program, host, timeoutMs }), timeoutMs };
   };
 };
 
@@ -175,7 +174,7 @@ export const guardInit = async (
   const applied = await applyChanges(planned, context, options);
   if (options.json) terminal.json(appliedJson(applied));
   else {
-    const isHubRunning = await listensAt(options.socket ?? hubPlace({ env: io().env }).guardSocket);
+    const isHubRunning = await listensAt(hubPlace({ env: io().env }).guardSocket);
     terminal.say(reportLines(applied, isHubRunning, await versionSteps(hosts, context)));
   }
   return exitCodeOf(applied);

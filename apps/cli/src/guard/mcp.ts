@@ -7,7 +7,8 @@ import type { Channel } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { headersOf } from "../agents/mcp-spec.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
-import { io } from "../io.ts";
+import { fromHere, io } from "../io.ts";
+import { ownStreams } from "../serve/open-stdio.ts";
 import { readStateJson } from "../state-json.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { stateDirectory } from "../workspace-directory.ts";
@@ -56,14 +57,14 @@ const openServer = async (
   return createChildTransport({
     command: program,
     args,
-    inheritEnv: Object.keys(io().env),
+    ...{ cwd: io().cwd(), inheritEnv: Object.keys(io().env) },
     ...lines,
   }).connect();
 };
 
 /** The inbox in the page of the hub, without a ticket: the client's program sees it. Undefined where the hub has no page. */
 const inboxUrl = async (state: string | undefined): Promise<string | undefined> => {
-  const { serverFile } = hubPlace({ state, env: io().env });
+  const { serverFile } = hubPlace({ state: state && fromHere(state), env: io().env });
   const found = await readStateJson(serverFile);
   return isObject(found) && typeof found.url === "string" ? `${found.url}/#/inbox` : undefined;
 };
@@ -90,7 +91,7 @@ export const guardMcp = async (
   const identity = { framework: "harness-guard-mcp", version, agentId: `mcp.${name}`, capabilities, note };
   return runProxy(options, identity, async ({ judge, limits, onStop }) => {
     const server = await openServer(command, options, note);
-    const client = createStdioChannel(lines);
+    const client = createStdioChannel({ ...lines, ...ownStreams() });
     onStop(() => void client.close());
     const approvalUrl = options.ahp === undefined ? () => inboxUrl(options.hub) : undefined;
     const proxy = createMcpProxy({

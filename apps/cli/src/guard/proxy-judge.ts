@@ -6,7 +6,8 @@ import { createUnixTransport } from "@harnesskit/transport-uds";
 import { openAhpEndpoint } from "../ahp/endpoint.ts";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
-import { io } from "../io.ts";
+import { fromHere, io } from "../io.ts";
+import { withoutHarness } from "../supervision/policy-choice.ts";
 
 /** The options that choose the harness of a proxy. */
 export interface ProxyHarnessOptions {
@@ -87,10 +88,9 @@ const openProxyHarness = async (
   if (options.wait < 1 || options.wait > 86_400) throw usageError("--wait takes 1 to 86400 seconds");
   if (ahp !== undefined && hub !== undefined)
     throw usageError("--hub cannot be used with --ahp", "Choose one of them");
-  if (ahp === undefined && (options.ahpTokenFile ?? options.ahpApiKeyFile) !== undefined) {
-    throw usageError("--ahp-token-file and --ahp-api-key-file are about the harness of --ahp");
-  }
-  const place = hubPlace({ state: hub, env: io().env });
+  if (ahp === undefined && (options.ahpTokenFile ?? options.ahpApiKeyFile) !== undefined)
+    throw withoutHarness();
+  const place = hubPlace({ state: hub && fromHere(hub), env: io().env });
   const opened: { endpoint: HarnessEndpoint; close(): void } =
     ahp === undefined
       ? {

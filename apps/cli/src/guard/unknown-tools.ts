@@ -1,37 +1,27 @@
-import { createHubClient, HubError } from "@harnesskit/hub/client";
-import { createUnixTransport } from "@harnesskit/transport-uds";
+import { HubError } from "@harnesskit/hub/client";
 import { findHub } from "../hub/find-hub.ts";
+import { withHubClient } from "../hub/hub-client.ts";
 import { oneLine } from "../terminal/text.ts";
 
-/** Tools of each agent that no table of the guard has, as the running hub has counted them; empty without a hub. */
-const readUnknownTools = async (): Promise<ReadonlyMap<string, string>> => {
+/** A line for each agent with tools that no table of the guard has, as the running hub has counted them; none without a hub. */
+export const unknownToolLines = async (): Promise<ReadonlyMap<string, string>> => {
   const place = await findHub();
   if (place === undefined) return new Map();
-  const transport = createUnixTransport({ path: place.apiSocket, framing: "newline" });
-  const client = createHubClient({ transport, client: { name: "harness guard" }, reconnect: false });
+  const who = { client: { name: "harness guard" }, reconnect: false } as const;
   try {
-    await client.connect();
-    const { agents } = await client.call("agents.list");
-    const lines = agents
-      .filter(({ unknownTools }) => unknownTools.length > 0)
-      .map(({ agent, unknownTools }): [string, string] => [
-        agent,
-        unknownTools.map(({ tool, calls }) => `${oneLine(tool, 100)} (${calls})`).join(", "),
-      ]);
-    return new Map(lines);
+    const { agents } = await withHubClient(place, who, (client) => client.call("agents.list"));
+    const known = agents.filter(({ unknownTools }) => unknownTools.length > 0);
+    return new Map(
+      known.map(({ agent, unknownTools }) => {
+        const tools = unknownTools.map(({ tool, calls }) => `${oneLine(tool, 100)} (${calls})`).join(", ");
+        return [
+          agent,
+          `tools that no table has, with their calls since the hub started: ${tools}. You are asked about each; a newer harness may know them`,
+        ];
+      }),
+    );
   } catch (error) {
     if (HubError.isInstance(error)) return new Map();
     throw error;
-  } finally {
-    await client.close();
   }
 };
-
-/** A line for each agent with such tools. */
-export const unknownToolLines = async (): Promise<ReadonlyMap<string, string>> =>
-  new Map(
-    [...(await readUnknownTools())].map(([agent, tools]) => [
-      agent,
-      `tools that no table has, with their calls since the hub started: ${tools}. You are asked about each; a newer harness may know them`,
-    ]),
-  );

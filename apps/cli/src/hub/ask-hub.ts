@@ -1,10 +1,10 @@
-import { createHubClient, type HubClient, HubError } from "@harnesskit/hub/client";
-import { createUnixTransport } from "@harnesskit/transport-uds";
+import { type HubClient, HubError } from "@harnesskit/hub/client";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { describeEnd } from "../inbox/answer-one.ts";
 import { Interrupts } from "../interruption.ts";
 import { io } from "../io.ts";
 import { requireHub } from "./find-hub.ts";
+import { withHubClient } from "./hub-client.ts";
 
 export interface AskHubOptions {
   /** The hub's directory. @default one of the user's state directory */
@@ -20,19 +20,12 @@ export const askHub = async <T>(
   ask: (client: HubClient) => Promise<T>,
 ): Promise<T> => {
   const place = await requireHub(state);
-  const hub = createHubClient({
-    transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
-    client,
-  });
   try {
-    await hub.connect();
-    return await ask(hub);
+    return await withHubClient(place, { client }, ask);
   } catch (error) {
     if (!HubError.isInstance(error)) throw error;
     const exitCode = error.code.endsWith("_not_found") ? ExitCode.failed : ExitCode.refused;
     throw new CliError(error.code, describeEnd(error), { cause: error, exitCode });
-  } finally {
-    await hub.close();
   }
 };
 

@@ -25,7 +25,6 @@ export const hubCommands = ({
   publicUrl,
   tlsCert,
   tlsKey,
-  prices,
 }: HubOptions) => {
   const options = words({
     policy: policy === "default" ? undefined : path(policy),
@@ -36,7 +35,6 @@ export const hubCommands = ({
       "tls-cert": path(tlsCert),
       "tls-key": path(tlsKey),
       notify: path(notify),
-      prices: path(prices),
     },
     ...{ store: store && withoutPassword(store), "keep-days": keepDays === 30 ? undefined : keepDays },
   });

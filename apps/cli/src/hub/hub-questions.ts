@@ -1,13 +1,13 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
-import { createHubClient, type HubClient } from "@harnesskit/hub/client";
+import type { HubClient } from "@harnesskit/hub/client";
 import type { HubPlace } from "@harnesskit/hub/place";
-import { createUnixTransport } from "@harnesskit/transport-uds";
 import { answerOne } from "../inbox/answer-one.ts";
 import type { AskTerminal } from "../terminal/asker.ts";
 import { hubLabel, type Spinner } from "../terminal/spinner.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
 import type { AskedAtHub } from "../timeline/judgements.ts";
+import { hubClient } from "./hub-client.ts";
 
 export interface HubQuestionsOptions {
   readonly place: HubPlace;
@@ -54,8 +54,7 @@ export class HubQuestions {
   /** Follows a session, or all. Settles when no later question can be missed. Never rejects: the hub's page shows the same. */
   async follow(session?: string): Promise<void> {
     const { place, command, version } = this.#options;
-    const client = createHubClient({
-      transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
+    const client = hubClient(place, {
       client: { name: command, version },
       reconnect: { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 },
     });

@@ -60,8 +60,6 @@ export interface HubOptions extends PairingOptions {
   /** Files of a certificate and its key, with which the hub itself serves `publicUrl`. */
   readonly tlsCert?: string;
   readonly tlsKey?: string;
-  /** A JSON file of prices. @default `$HARNESS_PRICES`, else the prices that `@harnesskit/models` has */
-  readonly prices?: string;
   readonly quiet?: true;
 }
 
@@ -137,7 +135,7 @@ const serve = async (
   const workspace = join(place.directory, "no-workspace");
   const loaded = await openPolicy(policyName, workspace);
   for (const line of policyWarnings(loaded)) log.say(line);
-  const prices = await pricesOf(options.prices);
+  const prices = await pricesOf();
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
   const tls = await readTls(options);

@@ -19,18 +19,15 @@ export interface InboxOptions {
   readonly approve?: string;
   readonly reject?: string;
   readonly reason?: string;
-  /** With `approve`: never asks for exactly this again, in this session, in its workspace or of this agent. */
-  readonly always?: "session" | "workspace" | "agent";
   /** Ends a grant. */
   readonly revoke?: string;
   readonly grants?: true;
 }
 
-const checkOptions = ({ approve, reject, reason, always, revoke, grants, watch }: InboxOptions): void => {
+const checkOptions = ({ approve, reject, reason, revoke, grants, watch }: InboxOptions): void => {
   const chosen = [approve, reject, revoke, grants, watch].filter((each) => each !== undefined);
   if (chosen.length > 1) throw usageError("Give one of --watch, --approve, --reject, --grants and --revoke");
   if (reason !== undefined && reject === undefined) throw usageError("--reason belongs to --reject ID");
-  if (always !== undefined && approve === undefined) throw usageError("--always belongs to --approve ID");
 };
 
 /** Who asks, since when, and until when. */
@@ -120,7 +117,7 @@ const listGrants = async (
 const answerById = async (
   client: HubClient,
   given: string,
-  { approve, reason, always }: InboxOptions,
+  { approve, reason }: InboxOptions,
   terminal: Terminal,
 ): Promise<ExitCode> => {
   const id = idWithPrefix(
@@ -128,13 +125,11 @@ const answerById = async (
     (await pendingOf(client)).map((record) => record.id),
   );
   const { record } = await client.call("inbox.get", { id });
-  const grant = always === undefined ? {} : { always: { reach: always } };
   const answered = await client.call("inbox.answer", {
     id,
     digest: record.digest,
     decision: approve === undefined ? "reject" : "approve",
     note: reason,
-    ...grant,
   });
   terminal.say(`${answered.record.status} ${id}`);
   return ExitCode.done;

@@ -6,7 +6,7 @@ import { type FollowedTurn, ThreadFollower } from "../attach/thread-follower.ts"
 import { type CliError, logFailure, refusedError } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
 import { Session, type SessionOptions } from "../session/session.ts";
-import { ErrorNotes } from "../terminal/line-budget.ts";
+import { Faults } from "../terminal/faults.ts";
 import { note } from "../terminal/terminal.ts";
 import { createAnswerOutput } from "./answer-output.ts";
 import { attachCommand } from "./failures.ts";
@@ -32,7 +32,7 @@ export interface ThreadParts {
   readonly timelineOutput: RunOutput;
   readonly questions: Questions;
   readonly interrupts: Interrupts;
-  readonly notes: ErrorNotes;
+  readonly notes: Faults;
   end(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export const createThreadParts = async (options: ThreadPartsOptions): Promise<Th
   } = options;
   const session = await Session.open(options);
   const { terminal, answer, view, spinner } = session;
-  const notes = new ErrorNotes(command);
+  const notes = new Faults(command, { maxLines: 5 });
   const questions = new Questions({
     session,
     onCancel: interrupts.interrupt,

@@ -10,9 +10,13 @@ import { io, processIo } from "../io.ts";
 export const openStdio = async ({ outlives }: { readonly outlives: boolean }): Promise<Channel> => {
   ignoreLostReader();
   const { createStdioChannel } = await import("@harnesskit/transport-stdio");
+  return createStdioChannel({ ...ownStreams(), watchParent: !outlives });
+};
+
+/** Where a channel reads and writes that is not of this process. */
+export const ownStreams = () => {
   const { stdin, stdout } = io();
-  const streams = stdout === process.stdout ? {} : { input: stdin, output: stdout };
-  return createStdioChannel({ ...streams, watchParent: !outlives });
+  return stdout === process.stdout ? {} : { input: stdin, output: stdout };
 };
 
 /** Standard output that cannot be written is reported by the channel that uses it, if one does. */

@@ -3,9 +3,9 @@ import { ExitCode, logFailure } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
 import { noPolicyText, toPolicyChoice } from "../supervision/policy-choice.ts";
+import { Faults } from "../terminal/faults.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { ClientFaults } from "./client-faults.ts";
 import { createModelLimit } from "./models.ts";
 import { openSocketListeners } from "./socket-listeners.ts";
 import { openThreadService, type ThreadServiceOptions } from "./thread-service.ts";
@@ -24,9 +24,7 @@ export interface ServeOptions extends ThreadServiceOptions {
 export const serve = (options: ServeOptions, channel: Channel | undefined): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const { listen = [] } = options;
-    const faults = new ClientFaults("harness serve", (text) =>
-      createTerminal(io().stderr).say(text.split("\n")),
-    );
+    const faults = new Faults("harness serve", { maxLines: 30, everyMs: 60_000 });
     defer(() => faults.end());
     const stopped = createDeferred<unknown>();
     defer(onStopSignals(() => stopped.resolve(undefined)));
@@ -36,7 +34,7 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
     // Clients of sockets choose among these models only, the client of the channel any.
     const limit = createModelLimit(models);
     const accept = (accepted: Channel) => void server.connect(accepted, limit);
-    const listeners = await openSocketListeners(listen, accept, tellGone, (error) => note(error.message));
+    const listeners = await openSocketListeners(listen, accept, (error) => note(error.message));
     defer(() => listeners.close());
     // Clients are notified of how their turns end before the sockets close.
     defer(() => server.close());
@@ -54,9 +52,3 @@ export const serve = (options: ServeOptions, channel: Channel | undefined): Prom
   });
 
 const note = (line: string) => void createTerminal(io().stderr).say(`harness serve: ${line}`);
-
-const tellGone = (endpoint: string): void =>
-  note(
-    `the socket of ${endpoint} was removed or replaced: new clients cannot reach this server, ` +
-      "those that are connected stay. End it with SIGTERM or Ctrl-C, and start it again",
-  );

@@ -35,13 +35,13 @@ const chartLines = (chart: ChartModel, style: Style, columns: number | undefined
   return [...tableLines(table, style, columns), ...more.map((text) => style.dim(text))];
 };
 
-/** What a form asks for, if no user can be asked. */
-export const formLines = ({ fields }: FormModel, style: Style): string[] => [
+/** What a form asks for. */
+const formLines = ({ fields }: FormModel, style: Style): string[] => [
   ...fields.map(({ label, type, isRequired, options }) => {
     const which = type === "choice" ? options.map((option) => option.label).join(", ") : type;
     return `  ${label}${isRequired ? " (needed)" : ""}: ${style.dim(which)}`;
   }),
-  style.dim("  Fill it in at a terminal, or say it in words."),
+  style.dim("  Say in words what belongs in it."),
 ];
 
 const stringField = (value: unknown, name: string): string | undefined => {
@@ -54,7 +54,6 @@ const wordsOf = (data: unknown): string | undefined =>
 
 export interface ShownCard {
   readonly isShown: boolean;
-  readonly form?: FormModel | undefined;
   /** How a call ended that has no result. */
   readonly call?: CallEnd | undefined;
 }
@@ -86,7 +85,7 @@ export const showCard = (view: View, directive: ActionDirective): ShownCard => {
   const { data } = payload;
   const component = stringField(payload, "component") ?? "";
   const form = component === "form" ? readForm(data) : undefined;
-  const lines = form ? [] : dataLines(component, data, style, columns);
+  const lines = form ? formLines(form, style) : dataLines(component, data, style, columns);
   if (lines === undefined) {
     const text = misfitTextOf(directive);
     view.prose(text ?? `(a card that cannot be shown here: ${oneLine(component, 100)})`);
@@ -106,5 +105,5 @@ export const showCard = (view: View, directive: ActionDirective): ShownCard => {
   }
   const heading = title === undefined || title === "" ? [] : [style.bold(title)];
   view.lines([...heading, ...lines]);
-  return { isShown: true, form };
+  return { isShown: true };
 };

@@ -14,17 +14,14 @@ import {
   ShellClientError,
   type ShellOutcome,
 } from "@harnesskit/shell-client";
-import type { FormModel } from "@harnesskit/shell-client/cards";
 import { ExitCode } from "../cli-error.ts";
-import { io } from "../io.ts";
 import type { Session } from "../session/session.ts";
 import { type AnswerCommand, findPending, type LineActions } from "../terminal/line-conversation.ts";
 import { engineLabel } from "../terminal/spinner.ts";
 import { oneLine } from "../terminal/text.ts";
 import { errorExitCode, errorWord, RefusedCalls } from "../timeline/outcomes.ts";
 import { questionLines, type ShellApprover } from "./approvals.ts";
-import { formLines, showCard } from "./cards.ts";
-import { askForm } from "./form-questions.ts";
+import { showCard } from "./cards.ts";
 import { judgeResults } from "./judge-results.ts";
 import { ended, questionKey, shortIdOf } from "./pending-questions.ts";
 import type { KeptConversation, ShellState } from "./shell-state.ts";
@@ -49,7 +46,6 @@ const maxFollowUps = 50;
 export class ShellConversation implements LineActions {
   readonly #options: ShellConversationOptions;
   readonly #client: ShellClient;
-  readonly #forms: FormModel[] = [];
   readonly #denied = new Set<string>();
   readonly #put = new Set<string>();
   #attachments: readonly AttachmentRef[];
@@ -147,13 +143,10 @@ export class ShellConversation implements LineActions {
 
   async followUp(): Promise<void> {
     for (let put = 0; put < maxFollowUps; put++) {
-      const form = this.#forms.shift();
-      const pending = form ? undefined : this.#pending.find((one) => !this.#put.has(questionKey(one)));
-      if (form) await this.#fill(form);
-      else if (pending) await this.#ask(pending);
-      else return;
+      const pending = this.#pending.find((one) => !this.#put.has(questionKey(one)));
+      if (pending === undefined) return;
+      await this.#ask(pending);
     }
-    for (const form of this.#forms.splice(0)) this.#showForm(form);
   }
 
   cancel(): boolean {
@@ -179,31 +172,12 @@ export class ShellConversation implements LineActions {
   }
 
   #show(directive: ActionDirective): boolean {
-    const { isShown, form, call } = showCard(this.#options.session.view, directive);
-    if (form) this.#forms.push(form);
+    const { isShown, call } = showCard(this.#options.session.view, directive);
     if (call) {
       this.#turnCalls.add(call);
       this.#calls.add(call);
     }
     return isShown;
-  }
-
-  #showForm(form: FormModel): void {
-    const { view } = this.#options.session;
-    view.lines(formLines(form, view.style));
-  }
-
-  async #fill(form: FormModel): Promise<void> {
-    const { mode, view, beforeAsk } = this.#options.session;
-    if (mode === "no-terminal" || !io().stdin.isTTY || !io().stdout.isTTY) {
-      this.#showForm(form);
-      return;
-    }
-    beforeAsk();
-    view.note("the engine asks you to fill this in; what you write goes to it, and Ctrl-C leaves it");
-    const filled = await this.#cancellable((signal) => askForm(form, signal));
-    if (filled === undefined) view.note("(the form was left)");
-    else await this.#run((signal) => this.#client.send({ ...filled, signal }));
   }
 
   async #ask(pending: PendingApproval): Promise<void> {

@@ -1,15 +1,13 @@
-import { stat } from "node:fs/promises";
 import type { GraphStore, Lease } from "@harnesskit/graph";
 import { sessionLeaseKey } from "@harnesskit/graph";
 import {
   checkPostgresSchema,
   migratePostgresSchema,
-  type PostgresSchemaReport,
   postgresSchemaStats,
   prunePostgresSchema,
 } from "@harnesskit/store-postgres";
 import { HarnessError } from "@harnesskit/wire";
-import { ExitCode } from "../cli-error.ts";
+import { ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { emit } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
@@ -17,7 +15,7 @@ import { toAgeMs } from "../threads/age.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { conversationsIn, describeLocation, type StoreLocation } from "./location.ts";
-import { openConversations, opening, schemaOf } from "./open.ts";
+import { type Database, openConversations, opening, schemaOf } from "./open.ts";
 
 export interface StoreCommandOptions {
   readonly cwd: string;
@@ -40,70 +38,41 @@ const show = (location: StoreLocation, values: Values, json: true | undefined): 
   );
 };
 
-const counts = async ({ sessions, suspensions, runs }: GraphStore) => ({
-  conversations: (await sessions.list()).length,
-  suspended: (await suspensions.list({ status: "suspended" })).length,
-  undelivered: (await suspensions.list({ isDelivered: false })).length,
-  openRuns: (await runs.list()).length,
-});
+/** The database that is meant. Throws a usage error for a file. */
+const databaseOf = async (options: StoreCommandOptions): Promise<Database> => {
+  const location = await locate(options);
+  if (location.kind === "postgres") return location;
+  throw usageError(
+    "this is for databases: a file is migrated when it is opened, and harness doctor checks it",
+    "Name the database: --store postgres:",
+  );
+};
 
-const withFile = <T>(location: StoreLocation, use: (graph: GraphStore) => Promise<T>): Promise<T> =>
-  withCleanup(async (defer) => {
-    const store = await openConversations(location, "harness store", { mustExist: true });
-    defer(() => store.close());
-    return opening(location, () => use(store.graph));
-  });
-
-/** `harness store migrate`: brings a store to the version of this program. */
+/** `harness store migrate`: brings a database to the version of this program. */
 export const migrateStore = async (options: StoreCommandOptions): Promise<ExitCode> => {
-  const location = await locate(options);
-  if (location.kind === "postgres") {
-    const { before, after } = await opening(location, () => migratePostgresSchema(schemaOf(location)));
-    show(
-      location,
-      { before: before.version, after: after.version, programVersion: after.programVersion },
-      options.json,
-    );
-  } else {
-    // A file is migrated when it is opened.
-    await withFile(location, async () => {});
-    show(location, { status: "current" }, options.json);
-  }
+  const location = await databaseOf(options);
+  const { before, after } = await opening(location, () => migratePostgresSchema(schemaOf(location)));
+  const versions = { before: before.version, after: after.version, programVersion: after.programVersion };
+  show(location, versions, options.json);
   return ExitCode.done;
 };
 
-const codeOf = ({ status }: PostgresSchemaReport): ExitCode =>
-  status === "older" || status === "unusable" ? ExitCode.failed : ExitCode.done;
-
-/** `harness store check`: whether this program can use a store; of a file, whether every record can be read. */
+/** `harness store check`: whether this program can use a database. */
 export const checkStore = async (options: StoreCommandOptions): Promise<ExitCode> => {
-  const location = await locate(options);
-  if (location.kind === "postgres") {
-    const report = await opening(location, () => checkPostgresSchema(schemaOf(location)));
-    show(location, { ...report }, options.json);
-    return codeOf(report);
-  }
-  const values = await withFile(location, async (graph) => {
-    for (const { session_id: id } of await graph.sessions.list()) await graph.sessions.load(id);
-    for (const { invocation_id: id } of await graph.suspensions.list()) await graph.suspensions.load(id);
-    for (const { run_id: id } of await graph.runs.list()) await graph.runs.load(id);
-    return counts(graph);
-  });
-  show(location, { status: "current", ...values }, options.json);
-  return ExitCode.done;
+  const location = await databaseOf(options);
+  const report = await opening(location, () => checkPostgresSchema(schemaOf(location)));
+  show(location, { ...report }, options.json);
+  return report.status === "older" || report.status === "unusable" ? ExitCode.failed : ExitCode.done;
 };
 
-/** `harness store stats`: how much a store holds, for people and monitors. */
+/** `harness store stats`: how much a database holds, for people and monitors. */
 export const showStoreStats = async (options: StoreCommandOptions): Promise<ExitCode> => {
-  const location = await locate(options);
-  if (location.kind === "postgres") {
-    const stats = await opening(location, () => postgresSchemaStats(schemaOf(location)));
-    show(location, { ...stats }, options.json);
-    return ExitCode.done;
-  }
-  const values = await withFile(location, counts);
-  const bytes = location.kind === "sqlite" ? (await stat(location.file)).size : 0;
-  show(location, { bytes, ...values }, options.json);
+  const location = await databaseOf(options);
+  show(
+    location,
+    { ...(await opening(location, () => postgresSchemaStats(schemaOf(location)))) },
+    options.json,
+  );
   return ExitCode.done;
 };
 
@@ -165,9 +134,12 @@ export const pruneStore = async (options: PruneStoreOptions): Promise<ExitCode> 
     show(location, { ...report }, json);
     return ExitCode.done;
   }
-  const sessions = await withFile(location, (graph) =>
-    sessionsMs === undefined ? Promise.resolve(0) : pruneFile(graph, sessionsMs),
-  );
-  show(location, { sessions }, json);
-  return ExitCode.done;
+  return withCleanup(async (defer) => {
+    const { graph, close } = await openConversations(location, "harness store", { mustExist: true });
+    defer(close);
+    const sessions =
+      sessionsMs === undefined ? 0 : await opening(location, () => pruneFile(graph, sessionsMs));
+    show(location, { sessions }, json);
+    return ExitCode.done;
+  });
 };

@@ -34,7 +34,7 @@ export const opening = async <T>(location: StoreLocation, open: () => Promise<T>
   }
 };
 
-type Database = Extract<StoreLocation, { kind: "postgres" }>;
+export type Database = Extract<StoreLocation, { kind: "postgres" }>;
 
 /** A database as the functions of `store-postgres` take it. */
 export const schemaOf = ({ url, schema }: Database) => ({

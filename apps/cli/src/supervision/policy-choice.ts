@@ -11,7 +11,6 @@ export interface PolicyOptions {
   readonly ahp?: string;
   readonly ahpTokenFile?: string;
   readonly ahpApiKeyFile?: string;
-  readonly ahpCredentialsInQuery?: true;
   /** How long a decision may take, in seconds. @default 10 */
   readonly policyTimeout?: number;
 }
@@ -43,13 +42,9 @@ export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
       endpoint: ahp,
       tokenFile: options.ahpTokenFile,
       apiKeyFile: options.ahpApiKeyFile,
-      credentialsInQuery: options.ahpCredentialsInQuery,
     };
   }
-  for (const [option, value] of accessOptions(options)) {
-    if (value !== undefined)
-      throw usageError(`${option} is about the harness of --ahp`, "Name it: --ahp http://…");
-  }
+  if ((options.ahpTokenFile ?? options.ahpApiKeyFile) !== undefined) throw withoutHarness();
   if (policy === false) return { kind: "none" };
   if (policy === undefined) {
     return hub === false ? { kind: "file", file: undefined } : { kind: "hub", state: hub };
@@ -58,12 +53,12 @@ export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
   return { kind: "file", file: fromHere(policy) };
 };
 
-const accessOptions = ({ ahpTokenFile, ahpApiKeyFile, ahpCredentialsInQuery }: PolicyOptions) =>
-  [
-    ["--ahp-token-file", ahpTokenFile],
-    ["--ahp-api-key-file", ahpApiKeyFile],
-    ["--ahp-credentials-in-query", ahpCredentialsInQuery],
-  ] as const;
+/** Credentials were named, and no harness that they are for. */
+export const withoutHarness = () =>
+  usageError(
+    "--ahp-token-file and --ahp-api-key-file are about the harness of --ahp",
+    "Name it: --ahp http://…",
+  );
 
 /** The warning if no policy is in force. */
 export const noPolicyText =

@@ -44,13 +44,11 @@ export type Answer<Reach extends string = never> =
  * A line that the user types; undefined after Ctrl-C or Esc and Enter, at the end of the input, and where the signal aborts.
  *
  * @param message safe text
- * @param initial what is typed already. @default nothing
  */
-export const askLine = (
+const askLine = (
   message: string,
   signal: AbortSignal,
   output: NodeJS.WriteStream,
-  initial = "",
 ): Promise<string | undefined> =>
   new Promise((resolve) => {
     const reader = createInterface({ input: io().stdin, output, terminal: true });
@@ -64,7 +62,6 @@ export const askLine = (
       resolve(line);
       reader.close();
     });
-    if (initial !== "") reader.write(initial);
     if (signal.aborted) reader.close();
   });
 

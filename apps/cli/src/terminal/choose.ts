@@ -1,6 +1,5 @@
 import { io } from "../io.ts";
 import { ChoiceList } from "./choice-list.ts";
-import { chooseByNumber } from "./choose-by-number.ts";
 import { quietKeyboard } from "./keyboard.ts";
 import { KeyParser } from "./keys.ts";
 
@@ -40,8 +39,8 @@ export const choose = async <T>(options: ChooseOptions<T>): Promise<Chosen<T>> =
   const { signal, output } = options;
   const quiet = await quietKeyboard(io().stdin, signal);
   if (quiet !== "quiet") return quiet;
-  if (io().env.TERM === "dumb") return chooseByNumber(options);
   const list = new ChoiceList(options);
+  const isDrawn = io().env.TERM !== "dumb";
   return new Promise((resolve) => {
     const { stdin } = io();
     const settle = (chosen: Chosen<T>) => {
@@ -50,7 +49,7 @@ export const choose = async <T>(options: ChooseOptions<T>): Promise<Chosen<T>> =
       stdin.off("end", onEnd);
       signal.removeEventListener("abort", onAbort);
       list.end(typeof chosen === "object" ? chosen.value : undefined);
-      output.write(bracketedPaste.off);
+      if (isDrawn) output.write(bracketedPaste.off);
       stdin.setRawMode(false);
       stdin.pause();
       resolve(chosen);
@@ -65,7 +64,7 @@ export const choose = async <T>(options: ChooseOptions<T>): Promise<Chosen<T>> =
     stdin.on("data", onData);
     stdin.once("end", onEnd);
     signal.addEventListener("abort", onAbort, { once: true });
-    output.write(bracketedPaste.on);
+    if (isDrawn) output.write(bracketedPaste.on);
     list.draw();
     stdin.resume();
   });

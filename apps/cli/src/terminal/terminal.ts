@@ -23,7 +23,7 @@ export interface Terminal {
    * {@link Style}: text that a command forgot to escape says nothing to the terminal, and has no colour. JSON and text that is escaped already pass as they are.
    */
   write(text: string): void;
-  /** Takes back so many lines that were written last. */
+  /** Takes back so many lines that were written last; on a dumb terminal they stay. */
   takeBack(lines: number): void;
   ready(): Promise<void>;
 }
@@ -73,9 +73,11 @@ export abstract class TextTerminal implements Terminal {
 class StreamTerminal extends TextTerminal {
   readonly style: Style;
   readonly #stream: NodeJS.WriteStream;
+  readonly #isDumb: boolean;
 
   constructor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
     super();
+    this.#isDumb = env.TERM === "dumb";
     this.#stream = stream;
     this.style = createStyle(wantsColour(stream, env));
   }
@@ -90,7 +92,7 @@ class StreamTerminal extends TextTerminal {
   }
 
   takeBack(lines: number): void {
-    this.#stream.write(`\r\u001b[${lines}A\u001b[J`);
+    if (!this.#isDumb) this.#stream.write(`\r\u001b[${lines}A\u001b[J`);
   }
 
   async ready(): Promise<void> {

@@ -14,8 +14,6 @@ export interface ThreadsCostOptions {
   readonly by: "thread" | "turn" | "agent" | "model" | "day";
   /** Turns that began no longer ago than this: `7d`. @default all */
   readonly since?: string;
-  /** A JSON file of prices. @default `$HARNESS_PRICES`, else the prices that `@harnesskit/models` has */
-  readonly prices?: string;
   readonly json?: true;
 }
 
@@ -105,9 +103,9 @@ const dollars = ({
  * `harness threads cost`: the tokens of the turns that have ended and what they cost, by thread, turn, agent, model or day. A model without
  * a price costs an unknown sum, and never nothing.
  */
-export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCostOptions): Promise<void> => {
+export const showCost = async ({ cwd, by, since, json }: ThreadsCostOptions): Promise<void> => {
   const fromMs = since === undefined ? 0 : io().clock.now() - toAgeMs(since, "--since");
-  const prices = await pricesOf(file);
+  const prices = await pricesOf();
   const stored = await openStoredThreads(cwd);
   const groups = new Map<string, Spent>();
   const total = nothing("total");
@@ -150,6 +148,6 @@ export const showCost = async ({ cwd, by, since, prices: file, json }: ThreadsCo
   terminal.say(tableLines(table, terminal.style, columns));
   if (unpriced.size > 0) {
     const names = [...unpriced].slice(0, 10);
-    terminal.say(`No price is known for ${names.join(", ")}: set one with --prices FILE`);
+    terminal.say(`No price is known for ${names.join(", ")}: set one in the file of HARNESS_PRICES`);
   }
 };

@@ -48,16 +48,14 @@ export const archiveCommand = async (
 
 export interface ForkCommandOptions extends PlaceOptions {
   readonly at?: number;
-  readonly title?: string;
   readonly json?: true;
 }
 
 /** `harness threads fork`. */
 export const forkCommand = async (threadId: string, options: ForkCommandOptions): Promise<void> => {
-  const { at: seq, title, json } = options;
-  const given = { seq, title };
-  checked("thread.fork", { threadId, ...given });
-  const thread = await withThreads(threadId, options, (client, id) => client.forkThread(id, given));
+  const { at: seq, json } = options;
+  checked("thread.fork", { threadId, seq });
+  const thread = await withThreads(threadId, options, (client, id) => client.forkThread(id, { seq }));
   emit(json, { thread }, () => [
     `Forked ${nameOf(thread)}`,
     `To continue it: harness run --thread ${thread.threadId} "PROMPT"`,

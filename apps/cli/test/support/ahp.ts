@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
 import { createConnection } from "node:net";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
 import { onTestFinished } from "vitest";
@@ -27,17 +26,10 @@ const environment = (cwd: string) => ({ XDG_STATE_HOME: stateOf(cwd), XDG_RUNTIM
 export const startAhp = (args: readonly string[], cwd: string): RunningCommand =>
   startHarness(["ahp", ...args], { cwd, env: environment(cwd) });
 
-/** Files are named by their whole paths: the directory of this process is another one. */
-const placed = (args: readonly string[], cwd: string): string[] =>
-  args.map((word, at) => {
-    const isNew = ["--unix", "--token-file", "--audit"].includes(args[at - 1] ?? "");
-    return word !== "" && (isNew || existsSync(join(cwd, word))) ? resolve(cwd, word) : word;
-  });
-
 /** Runs a command about policies to its end in this process: files that it is named stand in the directory, and are shown by their names. */
 export const ahp = async (args: readonly string[], cwd: string, input = ""): Promise<HarnessEnd> => {
   const env = environment(cwd);
-  const { stdout, stderr, ...end } = await harness(["ahp", ...placed(args, cwd)], { cwd, env, input });
+  const { stdout, stderr, ...end } = await harness(["ahp", ...args], { cwd, env, input });
   const byName = (text: string) => text.replaceAll(`${cwd}/`, "");
   return { ...end, stdout: byName(stdout), stderr: byName(stderr) };
 };
@@ -49,7 +41,7 @@ export const serveAhp = async (
   start: Start = startHarness,
 ): Promise<AhpServed> => {
   const cwd = given ?? (await makeWorkspace());
-  const program = start(["ahp", "serve", ...placed(args, cwd)], { cwd, env: environment(cwd) });
+  const program = start(["ahp", "serve", ...args], { cwd, env: environment(cwd) });
   const places = ["--unix", "--http", "--stdio"];
   const count = places.filter((place) => args.includes(place)).length + (args.includes("--http") ? 1 : 0);
   await program.reports(new RegExp(`(listening on [^]*){${count}}\\n`));

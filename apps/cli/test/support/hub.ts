@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import { createHubClient, type HubClient } from "@harnesskit/hub/client";
@@ -11,9 +10,7 @@ import { startHarness } from "./in-process.ts";
 /** A hub that runs, and a client of it. */
 export const startHub = async (cwd: string, args: readonly string[] = [], start: Start = startHarness) => {
   const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "" };
-  // Files are named by their whole paths: the directory of this process is another one.
-  const placed = args.map((word) => (existsSync(join(cwd, word)) ? join(cwd, word) : word));
-  const program = start(["hub", "--quiet", ...placed], { cwd, env });
+  const program = start(["hub", "--quiet", ...args], { cwd, env });
   const [, url = ""] = await program.reports(/page: (http:\/\/127\.0\.0\.1:\d+)\/#ticket=/);
   const place = hubPlace({ env });
   const client = createHubClient({

@@ -1,0 +1,60 @@
+import { HarnessError } from "@harnesskit/wire";
+import { describeFailure } from "../cli-error.ts";
+import { io } from "../io.ts";
+import { createTerminal } from "./terminal.ts";
+
+/** What peers can cause as often as they like. */
+const peerCodes: ReadonlySet<string> = new Set([
+  "invalid_message",
+  "frame_too_large",
+  "buffer_full",
+  "connection_closed",
+  "transport_failed",
+]);
+
+export interface FaultsOptions {
+  /** How many faults of peers are shown; then they are counted. */
+  readonly maxLines: number;
+  /** After this time as many are shown again. @default never */
+  readonly everyMs?: number | undefined;
+}
+
+/** Says on standard error what peers do wrong, in few lines however much that is, and all else that fails. */
+export class Faults {
+  readonly #where: string;
+  readonly #options: FaultsOptions;
+  #count = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param where what each line begins with */
+  constructor(where: string, options: FaultsOptions) {
+    this.#where = where;
+    this.#options = options;
+  }
+
+  readonly tell = (error: unknown): void => {
+    const isOfPeer = HarnessError.isInstance(error) && peerCodes.has(error.code);
+    if (isOfPeer && ++this.#count > this.#options.maxLines) return;
+    const { everyMs } = this.#options;
+    if (isOfPeer && everyMs !== undefined) this.#timer ??= setTimeout(() => this.end(), everyMs).unref();
+    this.#write(describeFailure(this.#where, error));
+  };
+
+  /** For a follower, which reads again what it had to drop: a full buffer is not reported. */
+  readonly tellFollower = (error: HarnessError): void => {
+    if (error.code !== "buffer_full") this.tell(error);
+  };
+
+  /** Says how many were not shown. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const more = this.#count - this.#options.maxLines;
+    this.#count = 0;
+    if (more > 0) this.#write(`${this.#where}: … and ${more.toLocaleString("en-US")} more`);
+  }
+
+  #write(text: string): void {
+    createTerminal(io().stderr).say(text.split("\n"));
+  }
+}
