@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { installConsumers, loadEntries, runFile } from "./lib/packages/consumers.mjs";
 import { checkEmbedder, embedderDependencies } from "./lib/packages/embedder.mjs";
 import { checkFrameworks } from "./lib/packages/frameworks.mjs";
+import { checkMastra } from "./lib/packages/mastra.mjs";
 import { pack } from "./lib/packages/pack.mjs";
 import { planOf } from "./lib/packages/plan.mjs";
 import { publintProblems } from "./lib/packages/publint.mjs";
@@ -41,7 +42,7 @@ async function runBin(dir, pkg, bin, argument) {
 }
 
 /** All that is looked at, as functions that return findings, the longest first. */
-function tasksOf(dir, packed, consumers, frameworks) {
+function tasksOf(dir, packed, consumers, { mastra, frameworks }) {
   const programs = consumers.filter(({ program }) => program !== undefined);
   const projects = writeTypeProjects(dir, consumers);
   const bins = chosen.flatMap((pkg) =>
@@ -56,6 +57,7 @@ function tasksOf(dir, packed, consumers, frameworks) {
   return [
     ...(isChosen("suites") ? [() => checkSuites(join(dir, "suites"))] : []),
     ...(isChosen("frameworks") ? [frameworks] : []),
+    ...(isChosen("mastra") ? [mastra] : []),
     ...[...projects.alone, ...projects.beside].map((config) => () => typeProblems(dir, config)),
     ...(isChosen("embedder") ? [() => checkEmbedder(join(dir, "embedder"))] : []),
     () => loadEntries(dir, loaded),
@@ -83,7 +85,10 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-pack
     base,
     packed.filter(({ pkg }) => chosen.includes(pkg)),
     consumers,
-    () => checkFrameworks(join(dir, "frameworks"), pnpm, tarballs),
+    {
+      mastra: () => checkMastra(join(dir, "mastra"), pnpm, tarballs),
+      frameworks: () => checkFrameworks(join(dir, "frameworks"), pnpm, tarballs),
+    },
   );
   const results = await mapLimit(tasks, 2, (task) => task());
   return [
@@ -94,5 +99,5 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-pack
 report(
   "packages",
   findings,
-  [...chosen.map(({ short }) => short), "embedder", "suites", "frameworks"].join(", "),
+  [...chosen.map(({ short }) => short), "embedder", "suites", "mastra", "frameworks"].join(", "),
 );

@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tryNodeVersions } from "./lib/compat/node-versions.mjs";
+import { printCompatibility } from "./lib/compat/page.mjs";
 import { tryTypeScriptVersions } from "./lib/compat/typescript-versions.mjs";
 import { installConsumers } from "./lib/packages/consumers.mjs";
 import { pack } from "./lib/packages/pack.mjs";
@@ -31,8 +32,11 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-comp
   const { code, output } = await installConsumers(pnpm, base, wanted, tarballs);
   if (code !== 0) return [`the packages cannot be installed: ${output.trim()}`];
   const found = [];
-  if (only.includes("typescript")) await tryTypeScriptVersions(base, join(dir, "tools"), consumers, found);
-  if (only.includes("node")) await tryNodeVersions(base, join(dir, "tools"), consumers, found);
+  const tables = {};
+  if (only.includes("typescript"))
+    tables.typescript = await tryTypeScriptVersions(base, join(dir, "tools"), consumers, found);
+  if (only.includes("node")) tables.node = await tryNodeVersions(base, join(dir, "tools"), consumers, found);
+  printCompatibility(tables);
   return found;
 });
 report("compat", findings, only.join(", "));

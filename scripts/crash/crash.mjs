@@ -4,10 +4,11 @@ import { option } from "../lib/report.mjs";
 import { repositoryRoot } from "../lib/root.mjs";
 import { Random } from "./random.mjs";
 import { Story } from "./story.mjs";
+import { tellTurnStory } from "./turns/story.mjs";
 
 const binPath = join(repositoryRoot, "apps/cli/dist/bin.cjs");
 
-/** What dies: a server of threads, a hub and its agent, one of three hubs and two agents of one database, or one of three workers of one database. `perStory`: deaths in one directory. */
+/** What dies: a server of threads, a hub and its agent, one of three hubs and two agents of one database, or one of three workers of one store. `perStory`: deaths in one directory. */
 const kinds = {
   threads: {
     kills: 200,
@@ -16,20 +17,41 @@ const kinds = {
   },
   hub: { kills: 1000, perStory: 500, tell: hub("sqlite") },
   "hub-postgres": { kills: 300, perStory: 300, tell: hub("postgres") },
-  workers: {
-    kills: 1000,
-    perStory: 40,
-    tell: async (random, deaths) => {
-      const { WorkersStory } = await import("./workers/story.mjs");
-      const { postgresUrl } = await import("./workers/postgres.mjs");
-      return new WorkersStory({ random, url: await postgresUrl() }).tell(deaths);
-    },
-  },
+  "turns-files": turns("thread", "files"),
+  "turns-postgres": turns("thread", "postgres"),
+  "chats-sqlite": turns("chat", "sqlite"),
+  "chats-postgres": turns("chat", "postgres"),
+  "summaries-files": turns("thread", "files", true),
+  "summaries-sqlite": turns("chat", "sqlite", true),
+  ...Object.fromEntries(["sqlite", "postgres"].map((engine) => [`workers-${engine}`, workers(engine)])),
 };
 
 /** A hub with files, or three with one database. Imported when it is asked for: its packages must be built. */
 function hub(engine) {
   return async (random, deaths) => (await import("./hub.mjs")).tellHubStory(engine)(random, deaths);
+}
+
+/** Turns of ten steps, of a thread or a chat; long ones have summaries. */
+function turns(kind, engine, isLong = false) {
+  return {
+    kills: 1000,
+    perStory: 50,
+    tell: tellTurnStory(kind, engine, isLong),
+  };
+}
+
+/** Three workers of one store, for conversations and threads. */
+function workers(engine) {
+  return {
+    kills: 1000,
+    perStory: 40,
+    tell: async (random, deaths) => {
+      const { WorkersStory } = await import("./workers/story.mjs");
+      const { postgresUrl } = await import("./workers/postgres.mjs");
+      const url = engine === "postgres" ? await postgresUrl() : undefined;
+      return new WorkersStory({ random, engine, url }).tell(deaths);
+    },
+  };
 }
 
 const flags = ["--seed", "--lanes", "--only", "--kills", "--steps"];

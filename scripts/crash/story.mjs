@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ledger } from "./ledger.mjs";
@@ -59,6 +59,7 @@ export class Story {
   async tell(kills) {
     this.#cwd = await mkdtemp(join(tmpdir(), "harness-crash-"));
     try {
+      await mkdir(join(this.#cwd, ".harness"), { mode: 0o700 });
       for (let kill = 0; kill < kills; kill++) await this.#die();
       await this.#end();
       return this.figures;
@@ -133,9 +134,10 @@ export class Story {
     }
     let messages = 0;
     this.#trigger = isMoment;
-    this.#life = ServerLife.start({
+    this.#life = await ServerLife.start({
       binPath: this.#binPath,
       cwd: this.#cwd,
+      socket: this.#random.chance(0.4),
       onMessage: (message, bytes) => {
         messages += 1;
         // What was received before the blow counts, this message included.
@@ -408,7 +410,7 @@ export class Story {
     }
   }
 
-  /** No lock and no temporary file is left in a thread's way. */
+  /** No lock and no temporary file is left in a thread's way. A socket may lie there: the next server takes it over. */
   async #checkFiles() {
     const root = join(this.#cwd, ".harness");
     const names = await readdir(root, { recursive: true });

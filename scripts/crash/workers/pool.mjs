@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { bundleOf } from "../bundle.mjs";
 import { Violation } from "../violation.mjs";
 
 /** What workers die in by turns. Any other work is what renews leases and settles what dead ones have left. */
 const operations = ["turn", "suspend", "resume", "append"];
 /** How often a worker dies in any step at all. */
 const anyPart = 0.1;
-const program = fileURLToPath(new URL("worker.mjs", import.meta.url));
+const program = new URL("worker.mjs", import.meta.url);
 /** Steps until a worker dies, at most: of one operation, and of any. */
 const maxSteps = { one: 16, any: 60 };
 /** Attempts that a client makes at least. */
@@ -73,7 +73,8 @@ export class Pool {
   async #start(index) {
     const isArmed = this.#mayArm;
     const armed = isArmed ? this.#death() : { after: -1, isBefore: true };
-    const child = spawn(process.execPath, [program, JSON.stringify(this.#place), JSON.stringify(armed)], {
+    const script = await bundleOf(program);
+    const child = spawn(process.execPath, [script, JSON.stringify(this.#place), JSON.stringify(armed)], {
       stdio: ["pipe", "pipe", "pipe"],
     });
     const worker = { child, waiting: new Map(), lastId: 0, isReady: false, isArmed };

@@ -14,20 +14,21 @@ export class WorkersStory {
   #random;
   #place;
 
-  /** @param {{ random: import("../random.mjs").Random, url: string }} options */
-  constructor({ random, url }) {
+  /** @param {{ random: import("../random.mjs").Random, engine: "sqlite" | "postgres", url?: string, maxConnections?: number }} options */
+  constructor({ random, engine, url, maxConnections }) {
     this.#random = random;
     const directory = mkdtempSync(join(tmpdir(), "harness-workers-"));
     const schema = `crash_${Math.floor(random.next() * 2 ** 40).toString(36)}_${process.pid}`;
-    this.#place = { directory, url, schema };
+    this.#place = { engine, directory, url, schema, maxConnections };
   }
 
-  /** Goes on until `kills` workers have died. */
-  async tell(kills) {
+  /** Goes on until `kills` workers have died; `faults` runs beside it, until its signal aborts. */
+  async tell(kills, faults = async () => {}) {
     const random = this.#random;
     const place = { ...this.#place, patience: await slowness() };
     const store = await openStores(place);
     const pool = new Pool({ place, random, kills });
+    const ending = new AbortController();
     try {
       await pool.open();
       const parts = { pool, store, random };
@@ -36,7 +37,7 @@ export class WorkersStory {
         (_, index) => new Conversation({ id: `s${index}`, ...parts }),
       );
       const thread = new ThreadClient(parts);
-      const isOver = () => pool.left <= 0;
+      let isOver = kills === 0 ? () => ending.signal.aborted : () => pool.left <= 0;
       const talk = async (conversation, index) => {
         for (let count = 0; !isOver(); count++) {
           await conversation.say(`${random.chance(0.5) ? "ask" : "chat"} ${index}-${count}`);
@@ -46,7 +47,13 @@ export class WorkersStory {
         await thread.open();
         for (let count = 0; !isOver(); count++) await thread.run(`r${count}`);
       };
-      await Promise.all([...talks.map(talk), append()]);
+      const inflicted = faults({ signal: ending.signal, schema: this.#place.schema }).finally(() => {
+        if (kills === 0) ending.abort();
+      });
+      await Promise.all([...talks.map(talk), append(), ...(kills === 0 ? [inflicted] : [])]);
+      isOver = () => true;
+      ending.abort();
+      await inflicted;
       const effects = this.#effects();
       for (const conversation of talks) await conversation.check(effects);
       await thread.check();
@@ -61,6 +68,7 @@ export class WorkersStory {
       }
       return figures;
     } finally {
+      ending.abort();
       await pool.close();
       await store.close().catch(() => {});
       rmSync(this.#place.directory, { recursive: true, force: true });

@@ -13,9 +13,10 @@ const runsOn = ({ name }, version) => !(name.endsWith("-and-other") && version.s
 
 /**
  * Loads every entry with `import` and with `require`, and runs every README's program, on each version of Node. Adds what fails to
- * `findings`.
+ * `findings`; returns a row for each version.
  */
 export async function tryNodeVersions(dir, tools, consumers, findings) {
+  const rows = [];
   for (const range of versions) {
     const { folder, version } = await installTool(tools, `node-${process.platform}-${process.arch}`, range);
     const program = join(folder, "bin/node");
@@ -30,6 +31,9 @@ export async function tryNodeVersions(dir, tools, consumers, findings) {
       const { code, output } = await run(program, [file], { cwd: join(dir, name), timeoutMs });
       if (code !== 0) failed.push(`Node ${version}: ${name}/${file} ends with ${code}\n  ${output.trim()}`);
     });
+    const entries = loaded.reduce((sum, { specifiers }) => sum + specifiers.length, 0);
+    rows.push({ version, entries, programs: programs.length, failed: failed.length });
     findings.push(...failed);
   }
+  return rows;
 }

@@ -7,7 +7,7 @@ const versions = ["5.9", "6", "7"];
 
 /**
  * Compiles an import of every entry with each version of TypeScript and each way of resolving modules, declarations of dependencies
- * included. Adds what fails to `findings`.
+ * included. Adds what fails to `findings`; returns a row for each version and project.
  */
 export async function tryTypeScriptVersions(dir, tools, consumers, findings) {
   const { alone, beside } = writeTypeProjects(dir, consumers);
@@ -27,11 +27,14 @@ export async function tryTypeScriptVersions(dir, tools, consumers, findings) {
     ...beside,
     beside[0].replace("nodenext", "node16"),
   ];
+  const rows = [];
   for (const range of versions) {
     const { folder, version } = await installTool(tools, "typescript", range);
     for (const config of projects) {
       const failed = await typeProblems(dir, config, folder);
+      rows.push({ version, project: config.replace(/^tsconfig\.|\.json$/g, ""), failed: failed.length });
       findings.push(...failed.slice(0, 5).map((line) => `TypeScript ${version}, ${line}`));
     }
   }
+  return rows;
 }

@@ -9,7 +9,7 @@ const count = isNightly ? 200 : 2;
 const script = fileURLToPath(new URL("../../../../scripts/crash/crash.mjs", import.meta.url));
 
 /** Of three workers of one store, one is killed; of hubs that share a database, each answer has one effect at most. Each night: all. */
-const campaigns = isNightly ? ["workers", "hub-postgres"] : ["workers"];
+const campaigns = isNightly ? ["workers-sqlite", "workers-postgres", "hub-postgres"] : ["workers-postgres"];
 
 describe("kill -9 of one of several processes with one store", () => {
   it.each(campaigns)(
