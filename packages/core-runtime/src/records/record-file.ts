@@ -7,7 +7,6 @@ import {
   makeDirectory,
   privatePathProblem,
   readOwnFile,
-  removeLockRemains,
   removeTemporaries,
   systemErrorCode,
   UnsafeFileError,
@@ -195,7 +194,6 @@ export class RecordFile<Item> implements RecordStore<Item> {
       }
       await this.#guard(async () => {
         await removeTemporaries(this.#path);
-        await removeLockRemains(lockOf(this.#path));
         await writeFileAtomic(this.#path, text);
       });
       return result;
