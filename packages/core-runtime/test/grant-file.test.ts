@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import {
   chmod,
   mkdir,
@@ -9,10 +9,9 @@ import {
   stat,
   symlink,
   truncate,
-  utimes,
   writeFile,
 } from "node:fs/promises";
-import { hostname, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { addGrants, type CoreGrant, createFileGrants, RecordFileError, removeGrants } from "../src/index.ts";
@@ -203,33 +202,6 @@ describe("a file of grants", () => {
       "grants.json",
       "grants.json.tmp_mine",
       "other.json.tmp_0123456789abcdef",
-    ]);
-  });
-
-  it("is cleared of what a killed writer left of its lock, and of nothing of a process that lives", async () => {
-    const { directory, path } = await setUp();
-    const { pid: gone = 0 } = spawnSync(process.execPath, ["--version"]);
-    const leave = (end: string, pid: number | undefined, ageMs = 0) => {
-      const file = `${path}.lock${end}`;
-      const at = new Date(Date.now() - ageMs);
-      const owner = pid === undefined ? "" : JSON.stringify({ pid, host: hostname(), nonce: "n" });
-      return writeFile(file, owner).then(() => utimes(file, at, at));
-    };
-    await leave(".tmp_01", gone);
-    await leave(".tmp_02", process.pid);
-    await leave(".tmp_03", undefined);
-    await leave(".tmp_04", undefined, 3_600_000);
-    await leave(".n.stale", gone);
-    await leave(".n.stale.tmp_05", gone);
-    await leave(".tmp_mine", gone);
-    await leave("ed.tmp_06", gone);
-    await addGrants(createFileGrants({ path }), request("demo.agent"));
-    expect((await readdir(directory)).sort()).toEqual([
-      "grants.json",
-      "grants.json.lock.tmp_02",
-      "grants.json.lock.tmp_03",
-      "grants.json.lock.tmp_mine",
-      "grants.json.locked.tmp_06",
     ]);
   });
 });

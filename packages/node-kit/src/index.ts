@@ -9,18 +9,17 @@ export {
   readFileLock,
 } from "./file-lock.ts";
 export { isInside } from "./is-inside.ts";
-export { JournalError, type JournalErrorCode } from "./journal/journal-error.ts";
+export { JournalError } from "./journal/journal-error.ts";
 export { JournalFile } from "./journal/journal-file.ts";
 export { type JournalFileSystem, journalFileSystem } from "./journal/journal-file-system.ts";
 export { LineSplitter, readLines } from "./journal/journal-lines.ts";
 export { JournalQueue } from "./journal/journal-queue.ts";
-export { removeLockRemains } from "./lock-remains.ts";
 export { makeDirectory, makeDirectorySync } from "./make-directory.ts";
 export { OutputLines } from "./output-lines.ts";
 export { openOwnFile, readOwnFile, UnsafeFileError } from "./own-file.ts";
-export { isNameOfGoneProcess, ownedName, ownerOfName } from "./owned-name.ts";
+export { isNameOfGoneProcess, ownedName } from "./owned-name.ts";
 export { isOwnedByUser, privatePathProblem } from "./private-path.ts";
-export { isAlive, isGone, type ProcessIdentity, processStart, thisProcess } from "./process-identity.ts";
+export { isAlive, isGone, type ProcessIdentity, thisProcess } from "./process-identity.ts";
 export { protectedNameIn } from "./protected-name.ts";
 export { realPathOf } from "./real-path.ts";
 export { reportLostConnections } from "./report-lost-connections.ts";

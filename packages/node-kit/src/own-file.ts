@@ -22,10 +22,6 @@ export class UnsafeFileError extends HarnessError {
 }
 
 export interface OpenOwnFileOptions {
-  /** Flags of `open(2)`, to which those of a safe open are added. @default O_RDONLY */
-  readonly flags?: number | undefined;
-  /** The mode of a file that is made. @default 0o600 */
-  readonly mode?: number | undefined;
   /** Bytes that the file may have. @default no limit, for files that are read in parts */
   readonly maxBytes?: number | undefined;
   /** For a file that the user named: its name may be a link. @default false */
@@ -65,11 +61,10 @@ export const unsafeOpenError = (path: string, cause: unknown): unknown => {
  * Rejects with an {@link UnsafeFileError}, and with what the system says.
  */
 export const openOwnFile = async (path: string, options: OpenOwnFileOptions = {}): Promise<FileHandle> => {
-  const { flags = O_RDONLY, mode = 0o600, maxBytes, followLinks = false } = options;
-  const fileSystem = options.fileSystem ?? { open };
+  const { maxBytes, followLinks = false, fileSystem = { open } } = options;
   let file: FileHandle;
   try {
-    file = await fileSystem.open(path, flags | O_NONBLOCK | O_NOCTTY | (followLinks ? 0 : O_NOFOLLOW), mode);
+    file = await fileSystem.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | (followLinks ? 0 : O_NOFOLLOW));
   } catch (cause) {
     throw unsafeOpenError(path, cause);
   }

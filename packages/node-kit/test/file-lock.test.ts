@@ -10,9 +10,9 @@ import {
   type FileLock,
   FileLockError,
   isLockOwnerDead,
-  processStart,
   readFileLock,
 } from "../src/index.ts";
+import { processStart } from "../src/process-identity.ts";
 
 const deadPid = 2 ** 22 + 1;
 const failure = (work: Promise<unknown>): Promise<FileLockError> =>

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { constants, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { HarnessError } from "@harnesskit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openOwnFile, readOwnFile, UnsafeFileError } from "../src/index.ts";
+import { readOwnFile, UnsafeFileError } from "../src/index.ts";
 
 const run = promisify(execFile);
 let dir: string;
@@ -75,16 +75,5 @@ describe("readOwnFile", () => {
     expect((await readOwnFile(join(dir, "link"), { maxBytes, followLinks: true })).toString()).toBe("text");
     const error = await failure(readOwnFile(join(dir, "zero"), { maxBytes, followLinks: true }));
     expect(error).toMatchObject({ reason: "not_regular" });
-  });
-});
-
-describe("openOwnFile", () => {
-  it("does not wait at a FIFO that it would write", async () => {
-    await run("mkfifo", [join(dir, "fifo")]);
-    for (const flags of [constants.O_WRONLY, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND]) {
-      expect(await failure(openOwnFile(join(dir, "fifo"), { flags }))).toMatchObject({
-        reason: "not_regular",
-      });
-    }
   });
 });

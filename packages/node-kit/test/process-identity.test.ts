@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { isAlive, isGone, processStart } from "../src/index.ts";
+import { isAlive, isGone } from "../src/index.ts";
+import { processStart } from "../src/process-identity.ts";
 
 const isLinux = process.platform === "linux";
 

@@ -30,8 +30,9 @@ function* definitionsOf(module: object): Generator<[string, z.ZodType]> {
   }
 }
 
-const mapped = <T, R>(table: Readonly<Record<string, T>>, map: (entry: T, name: string) => R) =>
-  Object.fromEntries(Object.entries(table).map(([name, entry]) => [name, map(entry, name)]));
+/** Undefined for no table: it is not written. */
+const mapped = <T, R>(table: Readonly<Record<string, T>> | undefined, map: (entry: T, name: string) => R) =>
+  table && Object.fromEntries(Object.entries(table).map(([name, entry]) => [name, map(entry, name)]));
 
 type Refer = (name: string, schema: z.ZodType) => { readonly $ref: string };
 
@@ -39,28 +40,22 @@ type Refer = (name: string, schema: z.ZodType) => { readonly $ref: string };
 const outlineOf = (document: string, protocol: ProtocolSchemas, refer: Refer) => {
   const { title, methods, notifications, messages, events } = protocol;
   return {
-    ...{ $schema: draft, $id: urlOf(document), title },
-    ...(methods && {
-      "x-methods": mapped(methods, ({ params, result }, name) => ({
-        params: refer(`${name}.params`, params),
-        result: refer(`${name}.result`, result),
-      })),
-    }),
-    ...(notifications && {
-      "x-notifications": mapped(notifications, (schema, name) => refer(`${name}.params`, schema)),
-    }),
-    ...(messages && {
-      "x-messages": mapped(messages, (forms, type) => ({
-        anyOf: forms.map((schema, index) => refer(`${type}.${index + 1}`, schema)),
-      })),
-    }),
-    ...(events && {
-      "x-events": mapped(events, ({ payload, decision, ...facts }, type) => ({
-        ...facts,
-        payload: refer(`${type}.payload`, payload),
-        decision: refer(`${type}.decision`, decision),
-      })),
-    }),
+    $schema: draft,
+    $id: urlOf(document),
+    title,
+    "x-methods": mapped(methods, ({ params, result }, name) => ({
+      params: refer(`${name}.params`, params),
+      result: refer(`${name}.result`, result),
+    })),
+    "x-notifications": mapped(notifications, (schema, name) => refer(`${name}.params`, schema)),
+    "x-messages": mapped(messages, (forms, type) => ({
+      anyOf: forms.map((schema, index) => refer(`${type}.${index + 1}`, schema)),
+    })),
+    "x-events": mapped(events, ({ payload, decision, ...facts }, type) => ({
+      ...facts,
+      payload: refer(`${type}.payload`, payload),
+      decision: refer(`${type}.decision`, decision),
+    })),
     $defs: {} as Record<string, object>,
   };
 };

@@ -7,7 +7,7 @@ import { withoutNulls } from "../src/null-as-absent.ts";
 import { ShellRequestSchema, ShellResponseSchema } from "../src/openharness/index.ts";
 import { publishedDocuments } from "../src/published-documents.ts";
 import { requestDocuments, responseDocuments } from "./openharness-documents.ts";
-import { generatedDocument, nearDocument } from "./openharness-fuzz.ts";
+import { nearDocument } from "./openharness-fuzz.ts";
 
 const normative = JSON.parse(
   readFileSync(new URL("./fixtures/openharness-v1.draft.json", import.meta.url), "utf8"),
@@ -87,13 +87,6 @@ describe("OpenHarness messages against the normative schema", () => {
     expect(counts.compared).toBe(3000);
     expect(counts.accepted).toBeGreaterThan(800);
     expect(counts.refused).toBeGreaterThan(3000);
-  });
-
-  it("2000 generated documents are judged alike", () => {
-    const counts = compareAll(generatedDocument, 2000);
-    expect(counts.compared).toBe(2000);
-    expect(counts.accepted).toBeGreaterThan(800);
-    expect(counts.refused).toBeGreaterThan(2000);
   });
 
   it("a number that no double holds is judged alike", () => {

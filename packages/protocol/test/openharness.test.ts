@@ -154,29 +154,6 @@ describe("a capability", () => {
   });
 });
 
-describe("a directive", () => {
-  it.each([
-    [{}],
-    [{ action_type: "" }],
-    [{ action_type: 1 }],
-    [directive({ priority: "urgent" })],
-    [directive({ execution: "later" })],
-    [directive({ risk_tier: "unsafe" })],
-    [directive({ requires_user_approval: "yes" })],
-    [directive({ deadline_ms: -1 })],
-    [directive({ deadline_ms: 0.5 })],
-    [directive({ payload: [] })],
-    [directive({ extensions: "x" })],
-  ])("%j is refused", (wrong) => {
-    expect(ActionDirectiveSchema.safeParse(wrong).success).toBe(false);
-    const response = {
-      protocol_version: "1.0.0",
-      response: { status: "success", action_directives: [wrong] },
-    };
-    expect(ShellResponseSchema.safeParse(response).success).toBe(false);
-  });
-});
-
 describe("the registry", () => {
   it("has the core types with risk and capability", () => {
     const registry = createActionRegistry();

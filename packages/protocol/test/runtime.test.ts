@@ -205,30 +205,6 @@ describe("the literals of the runtime protocol", () => {
     });
     expect(runtime.AGENT_MANIFEST_FILE).toBe("opensentience.agent.json");
   });
-
-  it("are these message types", () => {
-    expect(Object.keys(runtime.agentMessages)).toEqual([
-      "agent.hello",
-      "agent.tools.register",
-      "agent.tools.unregister",
-      "agent.tool.stream",
-      "agent.tool.result",
-      "agent.tool.cancel_ack",
-      "agent.heartbeat",
-      "agent.pong",
-      "agent.error",
-    ]);
-    expect(Object.keys(runtime.coreMessages)).toEqual([
-      "core.welcome",
-      "core.goodbye",
-      "core.tools.registered",
-      "core.tools.unregistered",
-      "core.tool.call",
-      "core.tool.cancel",
-      "core.ping",
-      "core.error",
-    ]);
-  });
 });
 
 const codesIn = (cell: string | undefined) =>

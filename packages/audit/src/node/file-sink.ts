@@ -111,7 +111,7 @@ class FileSink implements FileAuditSink {
       this.#recordOwn("audit.resumed", {
         was_closed: wasClosed && !wasEmpty,
         removed_bytes: removedBytes,
-        ...(wasEmpty && { was_empty: true }),
+        was_empty: wasEmpty || undefined,
       });
     if (wasEmpty) this.#onError(new AuditError("audit_damaged", emptied));
   }

@@ -6,7 +6,6 @@ import {
   makeDirectory,
   privatePathProblem,
   readOwnFile,
-  removeLockRemains,
   removeTemporaries,
   systemErrorCode,
   UnsafeFileError,
@@ -145,7 +144,6 @@ export class GrantFile implements RecordStore<CoreGrant> {
         throw new RecordFileError("record_file_too_large", this.#path, `would exceed ${maxFileBytes} bytes`);
       }
       await removeTemporaries(this.#path);
-      await removeLockRemains(this.#lockPath);
       await writeFileAtomic(this.#path, text);
       return result;
     } finally {

@@ -87,17 +87,14 @@ const kindOf = (value: unknown): string => {
   return typeof value === "object" ? "an instance of a class" : `a ${typeof value}`;
 };
 
-/** Bytes that a UTF-16 unit takes at most: six in `"\\u0000"`. */
-const maxUnitBytes = 6;
-/** Bytes that any number takes at most. */
-const maxNumberBytes = 32;
+/** Bytes of a text at most, by what it has at the least: six for a UTF-16 unit in `"\\u0000"`, 32 for any number. */
+const mostBytes = (least: number, nodes: number): number => 6 * least + 32 * nodes;
 
 class JsonWalk {
   nodes = 0;
   needsCopy = false;
-  /** Bytes that the text has at the least, and at the most. */
+  /** Bytes that the text has at the least. */
   least = 0;
-  most = 0;
   readonly #options: JsonWalkOptions;
   readonly #maxDepth: number;
   readonly #maxBytes: number;
@@ -112,23 +109,23 @@ class JsonWalk {
     this.nodes++;
     switch (typeof value) {
       case "string":
-        this.#count(value.length + 2, value.length * maxUnitBytes + 2);
+        this.#count(value.length + 2);
         return value;
       case "number":
         if (Number.isFinite(value)) {
-          this.#count(1, maxNumberBytes);
+          this.#count(1);
           return value;
         }
         if (this.#options.nonFinite !== "null") break;
         this.needsCopy = true;
-        this.#count(4, 4);
+        this.#count(4);
         return null;
       case "boolean":
-        this.#count(4, 5);
+        this.#count(4);
         return value;
       case "object":
         if (value === null) {
-          this.#count(4, 4);
+          this.#count(4);
           return null;
         }
         if (Array.isArray(value)) return this.#list(value, depth + 1);
@@ -144,7 +141,7 @@ class JsonWalk {
     try {
       for (; index < list.length; index++) {
         const kept = this.visit(list[index], depth);
-        this.#count(1, 1);
+        this.#count(1);
         copy?.push(kept);
       }
     } catch (thrown) {
@@ -165,7 +162,7 @@ class JsonWalk {
           this.needsCopy = true;
           continue;
         }
-        this.#count(key.length + 4, key.length * maxUnitBytes + 4);
+        this.#count(key.length + 4);
         const kept = this.visit(value, depth);
         if (copy) copy[key] = kept;
       }
@@ -178,16 +175,15 @@ class JsonWalk {
   #enter(depth: number): void {
     if (depth > this.#maxDepth) throw new Fault("too_deep", `nests deeper than ${this.#maxDepth} levels`);
     // A separator is counted for each entry, and the last one has none.
-    this.#count(1, 2);
+    this.#count(1);
   }
 
   #finish<T extends JsonValue>(value: T): T {
     return this.#options.freeze ? Object.freeze(value) : value;
   }
 
-  #count(least: number, most: number): void {
-    this.least += least;
-    this.most += most;
+  #count(bytes: number): void {
+    this.least += bytes;
     if (this.least > this.#maxBytes) throw exceeds(this.#maxBytes);
   }
 }
@@ -222,8 +218,8 @@ export const walkJson = (value: unknown, options: JsonWalkOptions = {}): JsonWal
   const walk = new JsonWalk(options);
   try {
     const kept = walk.visit(value, 0);
-    const { nodes, needsCopy, least, most } = walk;
-    if (most > maxBytes && textBytes(kept, needsCopy) > maxBytes) throw exceeds(maxBytes);
+    const { nodes, needsCopy, least } = walk;
+    if (mostBytes(least, nodes) > maxBytes && textBytes(kept, needsCopy) > maxBytes) throw exceeds(maxBytes);
     return { result: { value: kept, length: least, nodes, needsCopy } };
   } catch (thrown) {
     const fault = thrown instanceof Fault ? thrown : new Fault("not_json", "cannot be read", thrown);

@@ -11,29 +11,17 @@ const byteOrderMark = "\ufeff";
 /** Bytes of either end of a dropped line that its error has; UTF-16 units of one that was decoded. */
 const endBytes = 512;
 
-const nothing = new Uint8Array(0);
-const join = (one: Uint8Array, other: Uint8Array): Uint8Array => {
-  const joined = new Uint8Array(one.length + other.length);
-  joined.set(one);
-  joined.set(other, one.length);
-  return joined;
+/** The last bytes of what has come of a line and of its next part. */
+const lastBytes = (begun: Uint8Array, part: Uint8Array): Uint8Array => {
+  const last = new Uint8Array([...begun.slice(-endBytes), ...part.slice(-endBytes)]);
+  return last.slice(-endBytes);
 };
-const firstBytes = (begun: Uint8Array, part: Uint8Array): Uint8Array =>
-  join(begun.subarray(0, endBytes), part.subarray(0, endBytes)).slice(0, endBytes);
-const lastBytes = (begun: Uint8Array, part: Uint8Array): Uint8Array =>
-  join(begun.slice(-endBytes), part.slice(-endBytes)).slice(-endBytes);
 
 const endsOf = (line: string): LineEnds => ({ first: line.slice(0, endBytes), last: line.slice(-endBytes) });
-const lineText = (first: Uint8Array, last: Uint8Array): LineEnds => {
+const endsOfBytes = (first: Uint8Array, last: Uint8Array): LineEnds => {
   const utf8 = new TextDecoder();
-  return { first: utf8.decode(first), last: utf8.decode(last) };
+  return { first: utf8.decode(first.subarray(0, endBytes)), last: utf8.decode(last.slice(-endBytes)) };
 };
-
-/** The ends of a line that is dropped. */
-interface Dropped {
-  readonly first: Uint8Array;
-  last: Uint8Array;
-}
 
 class NewlineEncoder implements Encoder {
   readonly #limits: MessageLimits;
@@ -72,8 +60,8 @@ class NewlineDecoder implements Decoder {
   readonly #reader: MessageReader;
   readonly #keepsLines: boolean;
   readonly #line = new ByteBuffer();
-  /** The line that is arriving is over the limit; it is dropped up to its newline. */
-  #dropped: Dropped | undefined;
+  /** The last bytes of a line that is over the limit: it is dropped up to its newline. */
+  #dropped: Uint8Array | undefined;
 
   constructor(limits: MessageLimits, keepsLines: boolean) {
     this.#keepsLines = keepsLines;
@@ -118,29 +106,31 @@ class NewlineDecoder implements Decoder {
   /** Adds to the line that is not complete yet. */
   #keep(part: Uint8Array, out: unknown[]): void {
     if (this.#dropped) {
-      if (this.#keepsLines) this.#dropped.last = lastBytes(this.#dropped.last, part);
+      if (this.#keepsLines) this.#dropped = lastBytes(this.#dropped, part);
       return;
     }
-    if (this.#line.length + part.length > this.#maxFrameBytes) {
-      const begun = this.#line.view();
-      this.#dropped = { first: firstBytes(begun, part), last: lastBytes(begun, part) };
+    if (this.#line.length + part.length <= this.#maxFrameBytes) {
+      this.#line.append(part);
+      return;
+    }
+    this.#dropped = lastBytes(this.#line.view(), part);
+    // With its line, the error waits for the line's end.
+    if (this.#keepsLines) this.#line.append(part.subarray(0, endBytes));
+    else {
       this.#line.clear();
-      // With its line, the error waits for the line's end.
-      if (!this.#keepsLines) this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes), out);
-      return;
+      this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes), out);
     }
-    this.#line.append(part);
   }
 
   #finishLine(out: unknown[]): void {
     if (this.#dropped === undefined) this.#read(out, this.#line.view());
-    else if (this.#keepsLines) this.#tooLarge(this.#dropped, out);
+    else if (this.#keepsLines) this.#tooLarge(this.#line.view(), this.#dropped, out);
     this.#line.clear();
     this.#dropped = undefined;
   }
 
-  #tooLarge({ first, last }: Dropped, out: unknown[]): void {
-    const ends = this.#keepsLines ? lineText(first, last) : undefined;
+  #tooLarge(first: Uint8Array, last: Uint8Array, out: unknown[]): void {
+    const ends = this.#keepsLines ? endsOfBytes(first, last) : undefined;
     this.#reader.fault(new FrameTooLargeError(this.#maxFrameBytes, ends), out);
   }
 
@@ -154,7 +144,7 @@ class NewlineDecoder implements Decoder {
     let start = 0;
     for (;;) {
       const end = text.indexOf("\n", start);
-      this.#read(out, nothing, end === -1 ? text.slice(start) : text.slice(start, end));
+      this.#read(out, bytes, end === -1 ? text.slice(start) : text.slice(start, end));
       if (end === -1 || this.broken) return;
       start = end + 1;
     }
@@ -167,7 +157,7 @@ class NewlineDecoder implements Decoder {
       const end = found === -1 ? bytes.length : found;
       if (end - start > this.#maxFrameBytes) {
         const line = bytes.subarray(start, end);
-        this.#tooLarge({ first: firstBytes(line, nothing), last: lastBytes(nothing, line) }, out);
+        this.#tooLarge(line, line, out);
       } else this.#read(out, bytes.subarray(start, end));
       start = end + 1;
     }

@@ -1,5 +1,4 @@
 export {
-  type CacheBreakpoint,
   cacheBreakpoint,
   cachedSystem,
   cachedTools,
@@ -7,13 +6,12 @@ export {
 } from "./cache-breakpoints.ts";
 export { type ContextWindows, contextWindows } from "./context-windows.ts";
 export { outputPage, readOutputTool } from "./read-output.ts";
-export { createReplay, type Replay, type ReplayOptions, type ReplayRequest } from "./replay.ts";
-export type { ReplayMessage, ReplayModel } from "./replayed-message.ts";
+export { createReplay, type Replay } from "./replay.ts";
+export type { ReplayMessage } from "./replayed-message.ts";
 export { refersToOutputs } from "./shorten-outputs.ts";
 export {
   plainSummary,
   type SummaryCounts,
-  type SummaryRequest,
   summaryCounts,
   summaryMessage,
   summaryRequest,

@@ -1,17 +1,9 @@
 import type { RequestId } from "@harnesskit/protocol/envelope";
+import { defineOptions } from "../define-options.ts";
 import type { ProtocolError } from "../protocol-error.ts";
 import type { Clock } from "../time/clock.ts";
 import type { RpcErrors } from "./rpc-errors.ts";
 import type { Call, RpcMethods } from "./rpc-method.ts";
-
-export interface DispatcherLimits {
-  /** How long a handler may take, in milliseconds; then its call is aborted. @default Infinity */
-  readonly timeoutMs?: number;
-  /** Calls that wait or are being handled, from all origins; further ones are refused (`overloaded`). @default Infinity */
-  readonly maxPending?: number;
-  /** Messages in one array (JSON-RPC 2.0, section 6); 0 accepts no arrays. @default 100 */
-  readonly maxBatchSize?: number;
-}
 
 /** A message that was refused before its handler was asked. */
 export interface RefusedMessage {
@@ -28,7 +20,16 @@ export interface DispatcherOptions<Context> {
   readonly notifications?: RpcMethods<Context> | undefined;
   /** Refuses a call by throwing a `ProtocolError`, before anything of its params is read. @default accepts all */
   guard?(call: Call<Context>): void;
-  readonly limits?: DispatcherLimits | undefined;
+  readonly limits?:
+    | {
+        /** How long a handler may take, in milliseconds; then its call is aborted. @default Infinity */
+        readonly timeoutMs?: number | undefined;
+        /** Calls that wait or are being handled, from all origins; further ones are refused (`overloaded`). @default Infinity */
+        readonly maxPending?: number | undefined;
+        /** Messages in one array (JSON-RPC 2.0, section 6); 0 accepts no arrays. @default 100 */
+        readonly maxBatchSize?: number | undefined;
+      }
+    | undefined;
   /** @default the wording of plain JSON-RPC */
   readonly errors?: Partial<RpcErrors<Context>> | undefined;
   /** The id of the answer to a message without a readable id. @default null */
@@ -42,6 +43,19 @@ export interface DispatcherOptions<Context> {
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
+
+export const checkDispatcherOptions = defineOptions<DispatcherOptions<unknown>>("createDispatcher", {
+  methods: false,
+  notifications: false,
+  guard: false,
+  limits: false,
+  errors: false,
+  unknownId: false,
+  anyParams: false,
+  onRefused: false,
+  onError: false,
+  clock: false,
+});
 
 /** What a dispatcher counted, and what it holds. */
 export interface DispatcherStats {

@@ -3,10 +3,14 @@ import { type HarnessError, RequestCancelledError, RequestTimeoutError } from ".
 import type { ProtocolError } from "../protocol-error.ts";
 import { systemClock } from "../time/clock.ts";
 import { Deadlines } from "../time/deadline.ts";
-import type { DispatcherOptions, DispatcherStats, RefusedMessage } from "./dispatcher-options.ts";
+import {
+  checkDispatcherOptions,
+  type DispatcherOptions,
+  type DispatcherStats,
+  type RefusedMessage,
+} from "./dispatcher-options.ts";
 import type { InboundCall } from "./inbound-call.ts";
 import type { Reply, RpcReply } from "./message.ts";
-import { checkDispatcherOptions } from "./option-names.ts";
 import { defaultRpcErrors, duplicateId, type RpcErrors } from "./rpc-errors.ts";
 import { type Call, findMethod } from "./rpc-method.ts";
 import { type OriginOptions, RpcOrigin } from "./rpc-origin.ts";
@@ -108,7 +112,7 @@ export class Dispatcher<Context> {
    * error a shorter one. Undefined if that cannot help.
    */
   unsendable(reply: RpcReply, error: HarnessError, method?: string): RpcReply | undefined {
-    return replaceUnsendable(reply, error, method, { errors: this.errors, report: this.report });
+    return replaceUnsendable(reply, error, method, this.errors, this.report);
   }
 
   stats(): DispatcherStats {

@@ -13,7 +13,6 @@ export { causesOf, connectionEndOf, connectionFailureOf, isConnectionLoss } from
 export { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 export type { DispatcherStats } from "./dispatcher-options.ts";
 export { type ExchangeCall, ExchangeConnection } from "./exchange-connection.ts";
-export type { InboundCall } from "./inbound-call.ts";
 export { KeyedLanes, Lane } from "./lane.ts";
 export type { Reply, RpcReply } from "./message.ts";
 export { createPeer, type Peer } from "./peer.ts";
@@ -22,4 +21,3 @@ export { PendingRequests } from "./pending-requests.ts";
 export type { RpcConnection } from "./rpc-connection.ts";
 export type { RpcErrors } from "./rpc-errors.ts";
 export type { Call, CallOutcome, RpcMethod, RpcMethods } from "./rpc-method.ts";
-export type { RpcOrigin } from "./rpc-origin.ts";

@@ -1,5 +1,6 @@
 import type { Params } from "@harnesskit/protocol/envelope";
 import type { CloseReason } from "../channel.ts";
+import { defineOptions } from "../define-options.ts";
 import { type FrameTooLargeError, type HarnessError, InvalidArgumentError } from "../errors.ts";
 import type { ProtocolError } from "../protocol-error.ts";
 import { type Clock, systemClock } from "../time/clock.ts";
@@ -50,6 +51,14 @@ export interface PeerOptions {
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
+
+export const checkPeerOptions = defineOptions<PeerOptions>("createPeer", {
+  requestTimeoutMs: false,
+  maxConcurrentCalls: false,
+  maxQueuedCalls: false,
+  answersOnly: false,
+  clock: false,
+});
 
 /** What one request may choose. */
 export interface RequestOptions {

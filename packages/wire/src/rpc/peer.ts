@@ -5,8 +5,8 @@ import { ConnectionClosedError, HarnessError, InvalidMessageError } from "../err
 import { ChannelServer } from "./channel-server.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { isAnswer, isCall, type RpcReply } from "./message.ts";
-import { checkPeerOptions } from "./option-names.ts";
 import {
+  checkPeerOptions,
   type PeerHandlers,
   type PeerOptions,
   type RequestOptions,

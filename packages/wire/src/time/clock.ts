@@ -25,28 +25,16 @@ export const systemClock: Clock = {
       const partMs = Math.min(leftMs, maxTimerMs);
       leftMs -= partMs;
       timer = setTimeout(leftMs > 0 ? start : callback, partMs);
-      if (
-        !holdsProcess &&
-        typeof timer === "object" &&
-        timer !== null &&
-        "unref" in timer &&
-        typeof timer.unref === "function"
-      ) {
-        timer.unref();
-      }
+      // A number in browsers.
+      if (!holdsProcess) (timer as { unref?(): void }).unref?.();
     };
     start();
     return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
   },
 };
 
-let lastTime = { ms: 0, text: new Date(0).toISOString() };
-
-/** The time as RFC 3339 in UTC. The last one is kept: what happens in one millisecond asks for it many times. */
-export const isoTime = (ms: number): string => {
-  if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() };
-  return lastTime.text;
-};
+/** The time as RFC 3339 in UTC. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Randomness as a dependency: makes a new id that starts with `prefix` and an underscore. */
 export type CreateId = (prefix: string) => string;

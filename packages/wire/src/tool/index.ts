@@ -19,4 +19,4 @@ export {
   type ToolScope,
   tool,
 } from "./tool.ts";
-export { ToolError, type ToolErrorOptions } from "./tool-error.ts";
+export { ToolError } from "./tool-error.ts";

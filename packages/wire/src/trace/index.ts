@@ -2,7 +2,6 @@ export { SpanKind } from "@opentelemetry/api";
 export { modelSpan, recordAnswer } from "./model-span.ts";
 export { activeTrace, inTrace, inTraceMeta, withTraceMeta } from "./propagation.ts";
 export {
-  type AnsweredApproval,
   agentSpan,
   answerSpan,
   approvalSpan,
@@ -17,11 +16,10 @@ export {
   activeSession,
   inSpan,
   type Span,
-  type SpanAttributes,
   type SpanStart,
   startSpan,
   traced,
 } from "./span.ts";
-export { type SpanExtras, setSpanExtras } from "./span-extras.ts";
+export { setSpanExtras } from "./span-extras.ts";
 export { recordSuspension } from "./suspension.ts";
 export { isTraceparent, readTraceContext, type TraceContext } from "./trace-context.ts";

@@ -2,10 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ChannelProfile } from "../../src/testing/channel-contract.ts";
 import { channelContract } from "../../src/testing/index.ts";
 import { type Broken, lengthPrefix, makePair, message, newline } from "./broken.ts";
-import { brokenDelivery } from "./broken-delivery.ts";
-import { brokenLifecycle } from "./broken-lifecycle.ts";
-
-const subjects = [...brokenDelivery, ...brokenLifecycle];
+import { brokenChannels as subjects } from "./broken-channels.ts";
 
 const listed = (profile: ChannelProfile, subject: Partial<Broken> = {}, timeoutMs = 5000) =>
   channelContract({ name: "x", makePair: () => makePair({ ...subject, profile }), profile, timeoutMs });

@@ -25,16 +25,10 @@ const makePair = (options: MemoryPairOptions): ContractPair => {
 };
 
 const variants = {
-  newline: { framing: "newline", halfClose: true, options: { codec: newlineCodec(limits) } },
   "newline in small chunks": {
     framing: "newline",
     halfClose: true,
     options: { codec: newlineCodec(limits), chunkBytes: 7, capacityBytes: 100 },
-  },
-  "length prefix": {
-    framing: "length-prefix",
-    halfClose: true,
-    options: { codec: lengthPrefixCodec(limits) },
   },
   "length prefix in small chunks": {
     framing: "length-prefix",

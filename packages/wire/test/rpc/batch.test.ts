@@ -82,14 +82,6 @@ describe("a batch from the other side", () => {
     ]);
   });
 
-  it("of which one result is not JSON answers the others", async () => {
-    const { give, unexpected } = openRaw({ request: (method) => (method === "bad" ? 1n : "good") });
-    expect(await give([request(1, "good"), request(2, "bad")])).toEqual([
-      [result(1, "good"), { jsonrpc: "2.0", id: 2, error: { code: -32603, message: "Internal error" } }],
-    ]);
-    expect(unexpected).toMatchObject([{ code: "invalid_argument" }]);
-  });
-
   it("is answered within it by an early reply", async () => {
     const work = gate();
     const { give, sent } = openRaw({

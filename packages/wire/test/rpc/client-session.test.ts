@@ -242,12 +242,6 @@ describe("a connection in use", () => {
 describe("a call", () => {
   const quick = { initialDelayMs: 0, maxDelayMs: 0, random: () => 1 };
 
-  it("goes over the connection in use", async () => {
-    const { session } = sessionOf();
-    await session.connect();
-    expect(await session.request("m", {})).toBe("answer to m");
-  });
-
   it("that was sent and lost its connection is sent again only as often as it may be", async () => {
     const sent: number[] = [];
     const { session, clock } = sessionOf(["ok"], quick, {}, (_method, { number }) => {

@@ -1,9 +1,8 @@
-import { TransportError } from "../../src/index.ts";
-import type { ContractPair } from "../../src/testing/index.ts";
-import { type Broken, isLarge, lengthPrefix, limits, message, never, replacing } from "./broken.ts";
+import { type ChannelHandlers, TransportError } from "../../src/index.ts";
+import { type Broken, lengthPrefix, limits, message, never, replacing } from "./broken.ts";
 
-/** Channels that lose, change, mix up or misread messages. */
-export const brokenDelivery: Broken[] = [
+/** For each case of the contract, a channel that it must catch. */
+export const brokenChannels: Broken[] = [
   {
     caught: "1000 messages each way arrive whole and in order",
     how: "swaps two messages",
@@ -21,21 +20,6 @@ export const brokenDelivery: Broken[] = [
           },
         };
       }),
-  },
-  {
-    caught: "1000 messages each way arrive whole and in order",
-    how: "loses the 700th message to the client",
-    client: () =>
-      replacing((handlers) => ({
-        message: (value) =>
-          (value as { index: number }).index === 700 ? undefined : handlers.message(value),
-      })),
-  },
-  {
-    caught: "every kind of JSON value arrives as it was sent",
-    how: "drops falsy values",
-    server: () =>
-      replacing((handlers) => ({ message: (value) => (value ? handlers.message(value) : undefined) })),
   },
   {
     caught: "every kind of JSON value arrives as it was sent",
@@ -57,19 +41,6 @@ export const brokenDelivery: Broken[] = [
     actual: { maxFrameBytes: limits.maxFrameBytes - 1 },
   },
   {
-    caught: "a message of exactly the limit arrives, in either direction",
-    how: "cuts large messages",
-    server: () =>
-      replacing((handlers) => ({
-        message: (value) => handlers.message(isLarge(value) ? { fill: "short" } : value),
-      })),
-  },
-  {
-    caught: "a message over the limit is refused with frame_too_large, and the channel stays usable",
-    how: "has a limit that is one byte higher",
-    actual: { maxFrameBytes: limits.maxFrameBytes + 1 },
-  },
-  {
     caught: "a message over the limit is refused with frame_too_large, and the channel stays usable",
     how: "counts characters and not bytes",
     client: (channel) => ({
@@ -80,43 +51,9 @@ export const brokenDelivery: Broken[] = [
     }),
   },
   {
-    caught: "a message over the limit is refused with frame_too_large, and the channel stays usable",
-    how: "closes after a refusal",
-    client: (channel) => ({
-      send: (value) =>
-        channel.send(value).catch(async (error) => {
-          await channel.close();
-          throw error;
-        }),
-    }),
-  },
-  {
     caught: "what is not JSON is refused with invalid_argument, and nothing of it is sent",
     how: "sends null for what is not JSON",
     client: (channel) => ({ send: (value) => channel.send(value === undefined ? null : value) }),
-  },
-  {
-    caught: "what is not JSON is refused with invalid_argument, and nothing of it is sent",
-    how: "throws an error of its own",
-    client: (channel) => ({
-      send: (value) => (value === undefined ? Promise.reject(new TypeError("no JSON")) : channel.send(value)),
-    }),
-  },
-  {
-    caught: "a message handler that throws or rejects is reported and harms nothing",
-    how: "swallows what handlers throw",
-    server: () => replacing(() => ({ error: () => {} })),
-  },
-  {
-    caught: "a message handler that throws or rejects is reported and harms nothing",
-    how: "closes when a handler throws",
-    server: (channel) =>
-      replacing((handlers) => ({
-        error: (error) => {
-          handlers.error(error);
-          void channel.close();
-        },
-      })),
   },
   {
     caught: "a message handler that throws or rejects is reported and harms nothing",
@@ -131,15 +68,6 @@ export const brokenDelivery: Broken[] = [
         message: (value) => {
           void handlers.message(value);
         },
-      })),
-  },
-  {
-    caught: "a message handler's promise holds back what follows",
-    how: "delivers nothing after a wait",
-    server: () =>
-      replacing((handlers) => ({
-        message: (value) =>
-          value === 0 ? Promise.resolve(handlers.message(value)).then(() => never) : undefined,
       })),
   },
   { caught: "each end has a context", how: "has none", server: () => ({ context: undefined }) },
@@ -169,28 +97,12 @@ export const brokenDelivery: Broken[] = [
     server: () => replacing(() => ({ error: () => {} })),
   },
   {
-    caught: "garbage is reported as invalid_message, and the next message arrives",
-    how: "closes on garbage",
-    server: (channel) =>
-      replacing((handlers) => ({
-        error: (error) => {
-          handlers.error(error);
-          void channel.close(error);
-        },
-      })),
-  },
-  {
     caught: "bytes that are not UTF-8 are reported as invalid_message, and the next message arrives",
     how: "replaces them",
     pair: (pair) => ({
       writeRawToServer: (bytes) =>
         pair.writeRawToServer?.(new TextEncoder().encode(new TextDecoder().decode(bytes))),
     }),
-  },
-  {
-    caught: "bytes that are not UTF-8 are reported as invalid_message, and the next message arrives",
-    how: "has no way to send bytes, against its profile",
-    pair: () => ({ writeRawToServer: undefined }) as unknown as Partial<ContractPair>,
   },
   {
     caught: "a message that is not UTF-8 is reported or closes the channel, with invalid_message",
@@ -207,26 +119,118 @@ export const brokenDelivery: Broken[] = [
     actual: { maxFrameBytes: 2 * limits.maxFrameBytes },
   },
   {
-    caught: "an oversize line is reported as frame_too_large, and the next message arrives",
-    how: "reports it with another code",
-    server: () => replacing((handlers) => ({ error: () => handlers.error(new TransportError("large")) })),
-  },
-  {
     caught: "an oversize frame closes the channel on its header, with frame_too_large",
     how: "waits for the frame",
     profile: lengthPrefix,
     actual: { maxFrameBytes: 2 * limits.maxFrameBytes },
   },
   {
-    caught: "an oversize frame closes the channel on its header, with frame_too_large",
-    how: "gives no reason",
-    profile: lengthPrefix,
-    server: () => replacing((handlers) => ({ close: () => handlers.close({}) })),
-  },
-  {
     caught: "an oversize message is reported or closes the channel, with frame_too_large",
     how: "accepts it",
     profile: message,
     actual: { maxFrameBytes: 2 * limits.maxFrameBytes },
+  },
+  {
+    caught: "a second start throws invalid_argument",
+    how: "lets the second handlers win",
+    server: (channel) => {
+      let current: ChannelHandlers | undefined;
+      return {
+        start: (handlers) => {
+          const first = current === undefined;
+          current = handlers;
+          if (!first) return;
+          channel.start({
+            message: (value) => current?.message(value),
+            error: (error) => current?.error(error),
+            close: (reason) => current?.close(reason),
+          });
+        },
+      };
+    },
+  },
+  {
+    caught: "close sends what is queued, and both ends close in good order",
+    how: "cuts instead of closing",
+    client: (channel, pair) => ({
+      close: async () => {
+        await pair.killClient();
+        await channel.closed;
+      },
+    }),
+  },
+  {
+    caught: "closing twice is closing once",
+    how: "calls the close handler for each",
+    client: (channel) => {
+      let used: ChannelHandlers | undefined;
+      return {
+        wrap: (handlers) => (used = handlers),
+        close: async (error) => {
+          await channel.close(error);
+          used?.close({});
+        },
+      };
+    },
+  },
+  {
+    caught: "an error given to close is the reason",
+    how: "forgets it",
+    client: (channel) => ({ close: () => channel.close() }),
+  },
+  {
+    caught: "a channel whose handlers know no end closes when the other side does",
+    how: "stays half open",
+    server: () => replacing(() => ({ end: () => {} })),
+  },
+  {
+    caught: "a channel can be closed before it is started",
+    how: "never settles that close",
+    client: (channel) => {
+      let started = false;
+      return {
+        wrap: (handlers) => {
+          started = true;
+          return handlers;
+        },
+        close: (error) => (started ? channel.close(error) : never),
+      };
+    },
+  },
+  {
+    caught: "send after close is refused with connection_closed, on both ends",
+    how: "pretends to send",
+    client: (channel) => ({ send: (value) => channel.send(value).catch(() => {}) }),
+  },
+  {
+    caught: "when the other side is killed in mid-request, everything settles and closes",
+    how: "leaves the reply pending",
+    server: (channel) => ({ send: (value) => channel.send(value).catch(() => never) }),
+  },
+  {
+    caught: "after the client's end of input the server's replies still arrive",
+    how: "closes at the end of input",
+    server: (channel) =>
+      replacing((handlers) => ({
+        end: () => {
+          handlers.end?.();
+          void channel.close();
+        },
+      })),
+  },
+  {
+    caught: "an unread peer keeps send pending, then buffer_full; once it reads, everything arrives in order",
+    how: "buffers without limit",
+    actual: { maxBufferedBytes: Number.POSITIVE_INFINITY },
+  },
+  {
+    caught: "a send that waits for a reader is settled when the channel closes",
+    how: "leaves it pending",
+    client: (channel) => ({
+      send: (value) =>
+        channel
+          .send(value)
+          .catch((error) => (error.code === "connection_closed" ? never : Promise.reject(error))),
+    }),
   },
 ];

@@ -1,1 +1,0 @@
-export { openFileAuditSink } from "../src/node/index.ts";

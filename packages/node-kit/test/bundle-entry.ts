@@ -1,1 +1,0 @@
-export { writeFileAtomic } from "../src/index.ts";
