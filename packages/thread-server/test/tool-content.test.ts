@@ -157,7 +157,7 @@ describe("images and files in the result of a tool", () => {
       type: "image",
       mimeType: "image/jpeg",
       size,
-      artifact: expect.stringMatching(/-1\.jpg$/),
+      artifact: expect.stringMatching(/-1\.jpeg$/),
     });
     expect(JSON.stringify(client.received)).not.toContain(png.slice(0, 40));
   });
