@@ -11,15 +11,6 @@ import type {
 import { digest } from "@harnesskit/wire";
 import type { AnswerSeal } from "./thread-store.ts";
 
-/** What to do with a question while no client is there that could answer it. */
-export type UnattendedPolicy =
-  /** It waits, also over a restart. */
-  | "wait"
-  /** The call is refused at once. */
-  | "deny"
-  /** It is refused when no client has connected by then. */
-  | { readonly timeoutMs: number };
-
 /** A client's answer. */
 export interface ClientAnswer {
   readonly decision: ApprovalDecision;

@@ -1,5 +1,5 @@
 import type { Event, ModelRef } from "@harnesskit/protocol/threads";
-import { type Channel, HarnessError } from "@harnesskit/wire";
+import type { Channel, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { EventOutbox, type ReadEvents } from "./event-outbox.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -28,22 +28,12 @@ export class ConnectedClient {
     label: string,
     readonly peer: Peer,
     readonly channel: Channel,
-    { limits, onError }: ServerSettings,
+    settings: ServerSettings,
     read: ReadEvents,
     readonly options: ThreadConnectOptions = {},
   ) {
     this.label = label;
-    this.outbox = new EventOutbox({
-      peer,
-      maxLength: limits.maxOutboxLength,
-      read,
-      onTooLarge: onError,
-      onFailure: (error) => {
-        if (HarnessError.isInstance(error) && error.code === "connection_closed") return;
-        onError(error);
-        void channel.close(HarnessError.isInstance(error) ? error : undefined);
-      },
-    });
+    this.outbox = new EventOutbox(peer, channel, settings, read);
   }
 
   hears(threadId: string): boolean {

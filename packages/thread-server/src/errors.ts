@@ -2,26 +2,8 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
 
-/** The codes of this package; a runner may have its own. */
-export type TurnErrorCode =
-  | "server_closed"
-  | "queue.refused"
-  /** Of the AI SDK's runner, as the following. */
-  | "step_limit"
-  | "model_unauthorized"
-  | "model_not_found"
-  | "model_rate_limited"
-  | "model_quota_exceeded"
-  | "model_refused"
-  | "model_unavailable"
-  | "model_input_unsupported"
-  | "model_output_limit"
-  | "model_no_answer"
-  | "model_filtered"
-  | (string & {});
-
-/** A turn cannot go on. The message is shown to people: a safe sentence. */
-export class TurnError extends HarnessError<TurnErrorCode> {
+/** A turn cannot go on. The message is shown to people: a safe sentence. A runner may have codes of its own. */
+export class TurnError extends HarnessError<string> {
   static override readonly brand = "TurnError";
   declare readonly name: "TurnError";
 }

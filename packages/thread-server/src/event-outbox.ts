@@ -1,21 +1,11 @@
 import type { Event } from "@harnesskit/protocol/threads";
-import { createDeferred, HarnessError } from "@harnesskit/wire";
+import { type Channel, createDeferred, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { logChanged } from "./errors.ts";
+import type { ServerSettings } from "./server-settings.ts";
 
 /** Reads the events of a thread after a number, from the store. */
 export type ReadEvents = (threadId: string, afterSeq: number) => AsyncIterable<Event>;
-
-export interface OutboxOptions {
-  readonly peer: Peer;
-  /** Characters that may wait; with more, the threads that wait are served from their logs. */
-  readonly maxLength: number;
-  readonly read: ReadEvents;
-  /** Called with the error of an event that exceeds a message of the client, which goes on behind it. */
-  readonly onTooLarge: (error: HarnessError) => void;
-  /** Called when the client can no longer be served. */
-  readonly onFailure: (error: unknown) => void;
-}
 
 interface Parked {
   /** The last number that was sent. */
@@ -33,15 +23,26 @@ const windowEvents = 1000;
  * deltas of items that are complete by then. No event is lost, and no other client waits.
  */
 export class EventOutbox {
-  readonly #options: OutboxOptions;
+  readonly #peer: Pick<Peer, "notify">;
+  readonly #channel: Pick<Channel, "close">;
+  readonly #settings: Pick<ServerSettings, "limits" | "onError">;
+  readonly #read: ReadEvents;
   readonly #parked = new Map<string, Parked>();
   #waiting: Event[] = [];
   #length = 0;
   #sending = false;
   #held: Promise<void> | undefined;
 
-  constructor(options: OutboxOptions) {
-    this.#options = options;
+  constructor(
+    peer: Pick<Peer, "notify">,
+    channel: Pick<Channel, "close">,
+    settings: Pick<ServerSettings, "limits" | "onError">,
+    read: ReadEvents,
+  ) {
+    this.#peer = peer;
+    this.#channel = channel;
+    this.#settings = settings;
+    this.#read = read;
   }
 
   /**
@@ -60,7 +61,7 @@ export class EventOutbox {
   /** Notifies of something that is not in the log. */
   async notify({ type, data }: { readonly type: string; readonly data: object }): Promise<void> {
     await this.#held;
-    await this.#options.peer.notify(type, data);
+    await this.#peer.notify(type, data);
   }
 
   /** Takes an event that was just written. */
@@ -72,7 +73,7 @@ export class EventOutbox {
     }
     this.#waiting.push(event);
     this.#length += eventLength(event);
-    if (this.#length > this.#options.maxLength) this.#park();
+    if (this.#length > this.#settings.limits.maxOutboxLength) this.#park();
     if (!this.#sending) void this.#send();
   }
 
@@ -97,7 +98,7 @@ export class EventOutbox {
     const events = this.#waiting;
     this.#waiting = [];
     this.#length = 0;
-    this.#hand(events).catch(this.#options.onFailure);
+    this.#hand(events).catch((error: unknown) => this.#fail(error));
   }
 
   /** Forgets what waits and notes from where each thread has to be read. */
@@ -132,10 +133,17 @@ export class EventOutbox {
     } catch (error) {
       this.#waiting = [];
       this.#parked.clear();
-      this.#options.onFailure(error);
+      this.#fail(error);
     } finally {
       this.#sending = false;
     }
+  }
+
+  /** The client can no longer be served. */
+  #fail(error: unknown): void {
+    if (HarnessError.isInstance(error) && error.code === "connection_closed") return;
+    this.#settings.onError(error);
+    void this.#channel.close(HarnessError.isInstance(error) ? error : undefined);
   }
 
   async #hand(events: readonly Event[]): Promise<void> {
@@ -143,12 +151,12 @@ export class EventOutbox {
   }
 
   async #notify({ type, data, seq, time }: Event): Promise<void> {
-    const { peer, onTooLarge } = this.#options;
     try {
-      await peer.notify(type, { ...data, seq, time });
+      await this.#peer.notify(type, { ...data, seq, time });
     } catch (error) {
+      // The client goes on behind an event that exceeds its messages.
       if (!HarnessError.isInstance(error) || error.code !== "frame_too_large") throw error;
-      onTooLarge(error);
+      this.#settings.onError(error);
     }
   }
 
@@ -157,14 +165,14 @@ export class EventOutbox {
     let window: Event[] = [];
     let length = 0;
     const { latest } = parked;
-    for await (const event of this.#options.read(threadId, parked.after)) {
+    for await (const event of this.#read(threadId, parked.after)) {
       if (this.#parked.get(threadId) !== parked) return;
       // Stored, but not passed on yet: it comes by itself.
       if (event.seq > parked.latest) break;
       window.push(event);
       length += eventLength(event);
       parked.after = event.seq;
-      if (window.length < windowEvents && length < this.#options.maxLength) continue;
+      if (window.length < windowEvents && length < this.#settings.limits.maxOutboxLength) continue;
       await this.#held;
       if (this.#parked.get(threadId) !== parked) return;
       await this.#hand(withoutSuperseded(window));

@@ -2,7 +2,6 @@ import type { Event, EventBody, EventOf, Item, Thread, Turn } from "@harnesskit/
 import { type Ending, endUnfinishedTurn } from "./close-open-items.ts";
 import { threadError } from "./errors.ts";
 import { toEvents } from "./event-log.ts";
-import { lastSeqOf } from "./read-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ThreadState } from "./thread-state.ts";
 import { dequeued } from "./waiting-prompts.ts";
@@ -34,7 +33,7 @@ export const completeFork = async (
   signal: AbortSignal,
 ): Promise<readonly Event[]> => {
   const { threadId, forkedFrom } = fork;
-  const copied = await lastSeqOf(store, threadId);
+  const copied = (await store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
   if (copied > forkedFrom.seq) return [];
   const state = new ThreadState(limits.maxHistoryLength);
   const created: EventOf<"thread.created"> = {

@@ -3,7 +3,7 @@ import { endOfCharacter } from "@harnesskit/wire";
 import type { ArtifactWriter } from "./thread-store.ts";
 import type { Turn } from "./turn.ts";
 
-export interface KeptTextOptions {
+interface KeptTextOptions {
   /** Characters that the item keeps. */
   readonly maxLength: number;
   /** The name of the file. */

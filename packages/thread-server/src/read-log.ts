@@ -5,27 +5,20 @@ import { logChanged } from "./errors.ts";
 import { ThreadState } from "./thread-state.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
-export interface PageRequest {
-  readonly afterSeq: number;
-  /** Undefined: all. */
-  readonly limit: number | undefined;
-  readonly maxBytes: number;
-  /** The number of the last event, where that is known. */
-  readonly lastSeq: number | undefined;
-}
-
-export interface Page {
-  readonly events: readonly Event[];
-  /** More events follow; if the page is empty, the first one alone exceeds `maxBytes`. */
-  readonly isCut: boolean;
-}
-
-/** Reads a part of a log, as much as fits. Rejects with `log_changed` when the log ends before its last event. */
+/**
+ * Reads a part of a log, as much as fits; `isCut` where more events follow, if none came because the first one alone exceeds `maxBytes`. Rejects
+ * with `log_changed` when the log ends before its last event, where the number of that is known.
+ */
 export const readPage = async (
   store: Pick<ThreadStore, "events">,
   threadId: string,
-  { afterSeq, limit, maxBytes, lastSeq = 0 }: PageRequest,
-): Promise<Page> => {
+  {
+    afterSeq,
+    limit,
+    maxBytes,
+    lastSeq = 0,
+  }: { afterSeq: number; limit: number | undefined; maxBytes: number; lastSeq: number | undefined },
+): Promise<{ readonly events: readonly Event[]; readonly isCut: boolean }> => {
   const events: Event[] = [];
   let bytes = 0;
   const options = limit === undefined ? { afterSeq } : { afterSeq, limit: limit + 1 };
@@ -46,23 +39,14 @@ const eventAt = async (store: ThreadStore, threadId: string, seq: number): Promi
   return undefined;
 };
 
-export interface Heard {
-  /** The number of the last event that a client heard. */
-  readonly afterSeq: number;
-  /** The time of that event. */
-  readonly afterTime: number;
-  /** The number of the last event. */
-  readonly lastSeq: number;
-}
-
 /**
- * Makes sure that a log can be followed from where a client stopped: -32602 `log_went_back` when what the client heard last is not in it,
- * `log_changed` when the log ends before its last event.
+ * Makes sure that a log can be followed from where a client stopped: -32602 `log_went_back` when the event that the client heard last, of that
+ * number and time, is not in it, `log_changed` when the log ends before its last event.
  */
 export const checkHeard = async (
   store: ThreadStore,
   threadId: string,
-  { afterSeq, afterTime, lastSeq }: Heard,
+  { afterSeq, afterTime, lastSeq }: { afterSeq: number; afterTime: number; lastSeq: number },
 ): Promise<void> => {
   if (!(await eventAt(store, threadId, lastSeq))) throw logChanged();
   if (afterSeq === 0) return;
@@ -72,10 +56,6 @@ export const checkHeard = async (
     throw invalidParams(text, { reason: "log_went_back", lastSeq });
   }
 };
-
-/** The number of a log's last event; 0 for an empty log. */
-export const lastSeqOf = async (store: ThreadStore, threadId: string): Promise<number> =>
-  (await store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
 
 /** Removes a thread whose creation failed, as far as that can be: one that has an event was created. */
 export const discardThread = async ({ threadId }: Thread, store: ThreadStore): Promise<void> => {
@@ -113,28 +93,23 @@ const before = (tail: readonly Event[], what: "queuedSince" | "summarySeq"): num
  */
 export const readState = async (
   store: ThreadStore,
-  { threadId, queued = 0 }: Thread,
+  threadId: string,
   { maxHistoryLength, maxOpenBytes }: { maxHistoryLength: number; maxOpenBytes: number },
 ): Promise<ThreadState> => {
   const tail = await readLastTurns(store, threadId, maxOpenBytes);
   const first = tail[0]?.seq ?? 1;
-  const fold = async (since: number) => {
-    const state = new ThreadState(maxHistoryLength);
-    if (since < first) {
-      const options = { afterSeq: since - 1, types: queueEvents };
-      for await (const event of store.events(threadId, options)) {
-        if (event.seq >= first) break;
-        state.recall(event);
-      }
+  const state = new ThreadState(maxHistoryLength);
+  const queuedSince = before(tail, "queuedSince");
+  if (queuedSince !== undefined) {
+    for await (const event of store.events(threadId, { afterSeq: queuedSince - 1, types: queueEvents })) {
+      if (event.seq >= first) break;
+      state.recall(event);
     }
-    const summarySeq = before(tail, "summarySeq");
-    if (summarySeq !== undefined)
-      for await (const event of store.events(threadId, { afterSeq: summarySeq - 1, limit: 1 }))
-        state.recallSummary(event);
-    for (const event of tail) state.apply(event);
-    return state;
-  };
-  const state = await fold(before(tail, "queuedSince") ?? first);
-  // A server without the extension began turns in between: then all of the log is looked at.
-  return state.queued.size < queued ? fold(1) : state;
+  }
+  const summarySeq = before(tail, "summarySeq");
+  if (summarySeq !== undefined)
+    for await (const event of store.events(threadId, { afterSeq: summarySeq - 1, limit: 1 }))
+      state.recallSummary(event);
+  for (const event of tail) state.apply(event);
+  return state;
 };

@@ -52,20 +52,7 @@ const findAll = (text: string, words: readonly string[]): number => {
     if (index === -1) return -1;
     first = Math.min(first, index);
   }
-  return unfolded(text, first);
-};
-
-/** The place in a string of what stands at `at` in its lower case, which can be longer. */
-const unfolded = (text: string, at: number): number => {
-  if (fold(text).length === text.length) return at;
-  let index = 0;
-  let length = 0;
-  for (const char of text) {
-    if (length >= at) break;
-    length += fold(char).length;
-    index += char.length;
-  }
-  return index;
+  return Math.min(first, text.length);
 };
 
 const snippetOf = (text: string, at: number): string => {

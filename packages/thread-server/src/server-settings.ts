@@ -15,7 +15,6 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import type { Tool } from "@harnesskit/wire/tool";
-import type { UnattendedPolicy } from "./approval-answer.ts";
 import type { StartOf } from "./find-grant.ts";
 import { askGate, type PromptGate, type ToolGate } from "./gates.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
@@ -111,8 +110,11 @@ export interface ThreadServerOptions {
   readonly startOf?: StartOf | undefined;
   /** How long an approval can be given; it goes on over a restart. @default no limit */
   readonly approvalTimeoutMs?: number | undefined;
-  /** What happens to a question while no client is connected. @default "wait" */
-  readonly unattended?: UnattendedPolicy | undefined;
+  /**
+   * What happens to a question while no client is connected that could answer it: it waits, also over a restart; the call is refused at
+   * once, or when no client has connected by then. @default "wait"
+   */
+  readonly unattended?: "wait" | "deny" | { readonly timeoutMs: number } | undefined;
   /**
    * Receives the failures that reach no client: of the runner, the store, a connection. What it throws is ignored.
    * @default ignores them

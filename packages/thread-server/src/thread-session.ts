@@ -80,7 +80,7 @@ export class ThreadSession {
             throw error;
           })
         : [];
-      const state = await readState(store, thread, limits);
+      const state = await readState(store, threadId, limits);
       // Clients that have heard it from elsewhere hear what there is before anything is written.
       await owner.followed.finish(threadId, state.lastSeq);
       const session = new ThreadSession(thread, lease, state, owner);

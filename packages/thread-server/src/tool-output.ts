@@ -7,17 +7,8 @@ import { outputArtifact } from "./output-reader.ts";
 import type { Turn } from "./turn.ts";
 import type { ToolOutcome } from "./turn-runner.ts";
 
-/** The names of files of the types that tools commonly return. */
-const extensions: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/jpeg": "jpg",
-  "image/gif": "gif",
-  "image/webp": "webp",
-  "image/svg+xml": "svg",
-  "audio/wav": "wav",
-  "audio/mpeg": "mp3",
-  "application/pdf": "pdf",
-};
+/** The end of the name of a file of this type. */
+const extensionOf = (mediaType: string): string => /\/([a-z0-9]{2,5})(?:\+|$)/.exec(mediaType)?.[1] ?? "bin";
 
 type Channel = NonNullable<ItemData<"tool_log">["channel"]>;
 type Stream = ItemData<"tool_log">["stream"] | Channel;
@@ -84,7 +75,7 @@ export class ToolOutput {
     const bytes = bytesOfBase64(data);
     const { store, limits, onError } = this.#turn.settings;
     if (!bytes || bytes.length > limits.maxArtifactLength) return { size: bytes?.length ?? 0 };
-    const artifact = `${this.#toolItemId}-${index}.${extensions[mediaType] ?? "bin"}`;
+    const artifact = `${this.#toolItemId}-${index}.${extensionOf(mediaType)}`;
     const write = async () => {
       const writer = await store.openArtifact(this.#turn.threadId, artifact);
       await writer.write(bytes);

@@ -19,18 +19,6 @@ import type { TurnRequest } from "./turn-runner.ts";
 /** How long an interrupted turn that did not get further waits before it goes on again. */
 const retryBackoff = { initialDelayMs: 2000, maxDelayMs: 60_000 };
 
-export interface TurnOptions {
-  readonly session: ThreadSession;
-  readonly turnId: string;
-  readonly request: TurnRequest;
-  /** The name of the request that starts it. */
-  readonly name?: RequestName | undefined;
-  /** Where a prompt that waited belongs in a trace. @default the active span */
-  readonly parent?: TraceContext | undefined;
-  /** The turn as an earlier server began it; undefined for a new one. */
-  readonly begun?: TurnData | undefined;
-}
-
 /**
  * A turn from its start to its one terminal event: records what the user said, runs the agent, and writes its items. Refuses with
  * `turn_ended` whatever comes after the end.
@@ -57,7 +45,24 @@ export class Turn {
   #isLeft = false;
   #waiting = 0;
 
-  constructor({ session, turnId, request, name, parent, begun }: TurnOptions) {
+  constructor({
+    session,
+    turnId,
+    request,
+    name,
+    parent,
+    begun,
+  }: {
+    readonly session: ThreadSession;
+    readonly turnId: string;
+    readonly request: TurnRequest;
+    /** The name of the request that starts it. */
+    readonly name?: RequestName | undefined;
+    /** Where a prompt that waited belongs in a trace. @default the active span */
+    readonly parent?: TraceContext | undefined;
+    /** The turn as an earlier server began it; undefined for a new one. */
+    readonly begun?: TurnData | undefined;
+  }) {
     const { settings, thread } = session;
     const { threadId, directory } = thread;
     this.turnId = turnId;

@@ -95,7 +95,6 @@ describe("files of a turn's input", () => {
   });
 
   it.each([
-    ["is not there", {}, {}, "attachment_not_found", "a.bin does not exist"],
     [
       "its reader refuses",
       { "a.bin": new AttachmentError("attachment_not_allowed", "is secret") },
@@ -111,32 +110,11 @@ describe("files of a turn's input", () => {
       "a.bin could not be read",
     ],
     [
-      "has too many bytes",
-      { "a.bin": png },
-      { maxFileBytes: 10 },
-      "attachment_too_large",
-      "a.bin has more than 10 bytes",
-    ],
-    [
-      "has too much text",
-      { "a.bin": bytesOf("abc") },
-      { maxTextLength: 2 },
-      "attachment_too_large",
-      "a.bin has more than 2 characters of text",
-    ],
-    [
       "is of another type",
       { "a.bin": Uint8Array.of(0, 255) },
       {},
       "attachment_unsupported",
       "a.bin is of a type that the model is not given (application/octet-stream)",
-    ],
-    [
-      "is of a type that was taken out",
-      { "a.bin": png },
-      { mediaTypes: [] },
-      "attachment_unsupported",
-      "(image/png)",
     ],
   ] as const)(
     "one that %s ends the turn before the model is asked",
@@ -149,24 +127,6 @@ describe("files of a turn's input", () => {
       expect(JSON.stringify(client.received)).not.toContain("/root/x");
     },
   );
-
-  it("one whose bytes are not of the type it is called by is refused", async () => {
-    const { send } = await serve({ "a.png": Uint8Array.of(0, 1, 2) });
-    expect((await send(file("a.png", "image/png"))).params).toMatchObject({ code: "attachment_unsupported" });
-  });
-
-  it("names every one that is over the limits of the whole message", async () => {
-    const { send, asked } = await serve({ a: png, b: png, c: png }, { maxFiles: 2, maxTotalBytes: 15 });
-    const { params } = await send(file("a"), file("b"), file("c"));
-    expect(params).toMatchObject({ code: "attachment_too_large" });
-    expect(params.error).toBe(
-      "The model was not asked: b exceeds the 15 bytes of all attachments; c is one more than the 2 that are read.",
-    );
-    expect(asked.map(({ path, maxBytes }) => [path, maxBytes])).toEqual([
-      ["a", 15],
-      ["b", 4],
-    ]);
-  });
 
   it("are given again in later turns while they can be read, and named where they cannot", async () => {
     const files: Record<string, Uint8Array> = { "a.png": png };

@@ -88,24 +88,4 @@ describe("what is replayed to a model", () => {
     for (const { body } of provider.requests.slice(1)) expect(JSON.stringify(body)).toContain("c2lnbmF0dXJl");
     await running.close();
   });
-
-  it.each(apis)("is cut to the context of %s, in a running turn too", async (api) => {
-    const context = 20_000;
-    await using provider = await strictProvider({
-      context,
-      says: (_, index) =>
-        index < 6 ? { calls: [{ id: `c${index}`, name: "read", input: { n: index } }] } : { text: "fine" },
-    });
-    const read = recordingTool("read", "read", async () => `${"a line of a long file\n".repeat(300)}end`);
-    const { turn } = await open(() => provider.models[api], { tools: [read] });
-    expect((await turn("read everything")).status).toBe("completed");
-    expect((await turn(`hello ${"x".repeat(9_000)}`)).status).toBe("completed");
-    expect(provider.refusals).toEqual([]);
-    expect(provider.overflows()).toBeGreaterThan(0);
-    expect(provider.overflows()).toBeLessThan(8);
-    const last = JSON.stringify(provider.requests.at(-1)?.body);
-    expect(last).toMatch(/left out, to fit the model.s context/);
-    expect((await turn("y".repeat(2 * context))).turn.status).toBe("error");
-    expect((await turn("hello again")).status).toBe("completed");
-  });
 });

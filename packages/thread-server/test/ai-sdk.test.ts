@@ -317,30 +317,6 @@ describe("a turn on the AI SDK", () => {
     ]);
   });
 
-  it("puts a summary in the place of the oldest turns when the context is bounded, never in that of the task", async () => {
-    const { model, calls } = scripted(
-      [...text("t", "a".repeat(500)), finish("stop")],
-      [...text("t", "b".repeat(100)), finish("stop")],
-      [...text("t", "They counted."), finish("stop")],
-      [...text("t", "c"), finish("stop")],
-    );
-    const runner = createAiSdkRunner({ model, maxContextLength: 700 });
-    const { turn } = await run(model, { runner });
-    await turn("one");
-    await turn("two");
-    await turn("three");
-    await turn("x".repeat(1000));
-    const said = (index: number) =>
-      calls[index]?.prompt
-        .filter(({ role }) => role === "user")
-        .flatMap(({ content }) => (content as { text: string }[]).map((part) => part.text));
-    expect(said(2)?.[0]).toContain("User:\none");
-    expect(said(3)).toEqual([expect.stringContaining("They counted."), "two", "three"]);
-    expect(said(3)?.[0]).toContain("2 messages before this are left out, to fit the model's context");
-    expect(calls[4]?.prompt.at(0)?.content).toMatch(/^You summarise/);
-    expect(said(5)?.at(-1)).toBe("x".repeat(1000));
-  });
-
   it("ends with step_limit after the profile's maxSteps", async () => {
     const again: Part[] = [call("c", "read", {}), finish("tool-calls")];
     const { model, calls } = scripted(again, again, again, again);
@@ -471,19 +447,6 @@ describe("a model that fails", () => {
     const { client, turn } = await run(model);
     expect((await turn()).params).toMatchObject({ code });
     expect(client.items("assistant_message")).toEqual([{ text: "so far", step: 0 }]);
-  });
-
-  it("an error in the middle of the stream, twice, ends the turn, and what was said stays", async () => {
-    const half: Part[] = [
-      { type: "text-start", id: "t" },
-      { type: "text-delta", id: "t", delta: "ha" },
-      { type: "error", error: apiError(500) },
-    ];
-    const { model } = scripted(half, half);
-    const { client, turn } = await run(model);
-    expect((await turn()).params).toMatchObject({ code: "model_stream_broken" });
-    const said = { text: "ha", step: 0 };
-    expect(client.items("assistant_message")).toEqual([said, said]);
   });
 
   it("one that the chooser does not know is refused before the turn begins", async () => {

@@ -62,15 +62,6 @@ it.each([
   },
 );
 
-it("a prompt that was allowed is judged once more: a block wins", async () => {
-  await using dir = await temporaryDirectory();
-  const { turnId, next } = await killedAfter(dir.path, "once");
-  const { server, client, given } = next(() => ({ verdict: "block", reason: "New." }));
-  expect((await client.turnEnd(turnId)).params).toMatchObject({ code: "prompt.blocked", error: "New." });
-  expect(given).toEqual([]);
-  await server.close();
-});
-
 it.each<[string, (line: string) => string]>([
   ["has no seal", (line) => line.replace(/,"seal":"[0-9a-f]+"/, "")],
   ["was an answer to another prompt", (line) => line.replaceAll('"text":"odd"', '"text":"even"')],

@@ -128,20 +128,6 @@ describe("a policy that changes while an approval waits", () => {
     ]);
   });
 
-  it("takes a refusal of the change for the answer", async () => {
-    const { client, policy, tool, ended, end } = await waiting();
-    await client.notification("approval.requested");
-    policy.now = rewrites(escalates);
-    await answer(client, 0);
-    await answer(client, 1, "reject");
-    await end();
-    expect(tool.runs).toEqual([]);
-    expect(client.items("tool_exec")).toMatchObject([
-      { status: "rejected", code: "tool.rejected", input: { command: "deploy --dry-run" } },
-    ]);
-    expect(ended).toEqual([["deploy --dry-run", "rejected"]]);
-  });
-
   it("cannot change the call for ever, however often a human allows it", async () => {
     const { client, policy, tool, end } = await waiting({ onError: () => {} });
     await client.notification("approval.requested");
@@ -155,28 +141,6 @@ describe("a policy that changes while an approval waits", () => {
     expect(client.items("tool_exec")).toMatchObject([
       { status: "blocked", code: "gate_failed", judgement: { decision: "block" } },
     ]);
-  });
-
-  it("judges again what no gate can judge: the call does not run", async () => {
-    const { client, policy, tool, end } = await waiting({ onError: () => {} });
-    await client.notification("approval.requested");
-    policy.now = () => {
-      throw new TypeError("the policy is gone");
-    };
-    await answer(client, 0);
-    await end();
-    expect(tool.runs).toEqual([]);
-    expect(client.items("tool_exec")).toMatchObject([{ status: "blocked", code: "gate_failed" }]);
-  });
-
-  it("does not judge a call again that a stored answer allows", async () => {
-    const { client, judged, end, threadId } = await waiting();
-    await answer(client, 0, "always");
-    await end();
-    const second = await client.startTurn(threadId);
-    await client.turnEnd(second.result.turnId);
-    expect(judged).toEqual(["deploy", "deploy", "deploy"]);
-    expect(client.items("tool_exec")).toMatchObject([{ status: "succeeded" }, { status: "succeeded" }]);
   });
 
   it("keeps the question about its change over a restart", async () => {

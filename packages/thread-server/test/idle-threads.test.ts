@@ -133,35 +133,6 @@ describe("a lock that cannot be removed", () => {
     (_step: number, call: string) =>
       calls.includes(call) ? ({ fault: "fail", code: "EIO" } as const) : undefined;
 
-  it("is no lock for its own process, and the next one takes its place", async () => {
-    const { fileSystem, store, other } = await open();
-    const lease = await store.lease("ses_1");
-    fileSystem.plan = failing("rm");
-    await expect(lease.release()).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
-    fileSystem.plan = () => undefined;
-    const again = await other.lease("ses_1");
-    await expect(store.lease("ses_1")).rejects.toMatchObject({
-      name: "ThreadStoreError",
-      code: "thread_locked",
-    });
-    await again.release();
-    await (await store.lease("ses_1")).release();
-    expect([...fileSystem.disk.survivors("written").keys()].filter((name) => name.includes("lock"))).toEqual(
-      [],
-    );
-  });
-
-  it("is given back also when the log cannot be closed", async () => {
-    const { fileSystem, store, other } = await open();
-    const lease = await store.lease("ses_1");
-    let left = 1;
-    fileSystem.plan = (_step, call) =>
-      call === "close" && left-- > 0 ? { fault: "fail", code: "EIO" } : undefined;
-    await expect(lease.release()).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
-    fileSystem.plan = () => undefined;
-    await (await other.lease("ses_1")).release();
-  });
-
   it("does not keep a server from closing", async () => {
     const { fileSystem, store } = await open();
     const errors: unknown[] = [];

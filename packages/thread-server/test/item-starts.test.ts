@@ -43,16 +43,3 @@ it("a call that a human is asked about is created once, in the log and for clien
   expect(callsIn(log)).toEqual(callsIn(client.told));
   await server.close();
 });
-
-it("a call that runs at once is created as running, and is not updated", async () => {
-  const runner = callingRunner({ tool: "read", input: { command: "a" } });
-  const server = createThreadServer({ runner, tools: [recordingTool("read", "read")] });
-  const client = RawClient.connect(server);
-  const { result } = await client.startTurn(await client.createThread());
-  await client.turnEnd(result.turnId);
-  expect(callsIn(client.told)).toEqual([
-    ["item.started", "running"],
-    ["item.completed", "succeeded"],
-  ]);
-  await server.close();
-});

@@ -32,34 +32,27 @@ const runTurn = async (client: RawClient) => {
 };
 
 describe("what a gate says of itself", () => {
-  it("stands on an allowed call", async () => {
-    const { server, client } = serve(() => ({ verdict: "allow", judgement: by }));
-    await runTurn(client);
-    expect(client.items("tool_exec")).toMatchObject([
+  it.each<[string, ToolVerdict, object]>([
+    [
+      "an allowed call",
+      { verdict: "allow" },
       { status: "succeeded", judgement: { decision: "allow", ...by } },
-    ]);
-    await server.close();
-  });
-
-  it("stands on a blocked one, with its code", async () => {
-    const block = { verdict: "block", reason: "No.", code: undecidedCodes.timeout, judgement: by } as const;
-    const { server, client, tool } = serve(() => block);
-    await runTurn(client);
-    expect(tool.runs).toEqual([]);
-    expect(client.items("tool_exec")).toMatchObject([
+    ],
+    [
+      "a blocked one, with its code",
+      { verdict: "block", reason: "No.", code: undecidedCodes.timeout },
       { status: "blocked", code: "gate.timeout", error: "No.", judgement: { decision: "block", ...by } },
-    ]);
-    await server.close();
-  });
-
-  it("is a rejection where a human said no to the gate", async () => {
-    const verdict = { verdict: "block", reason: "No.", isRejection: true, judgement: by } as const;
-    const { server, client, tool } = serve(() => verdict);
-    await runTurn(client);
-    expect(tool.runs).toEqual([]);
-    expect(client.items("tool_exec")).toMatchObject([
+    ],
+    [
+      "one that a human refused where the gate asked",
+      { verdict: "block", reason: "No.", isRejection: true },
       { status: "rejected", code: "tool.rejected", error: "No.", judgement: { decision: "block", ...by } },
-    ]);
+    ],
+  ])("stands on %s", async (_what, verdict, said) => {
+    const { server, client, tool } = serve(() => ({ ...verdict, judgement: by }));
+    await runTurn(client);
+    expect(tool.runs).toHaveLength(verdict.verdict === "allow" ? 1 : 0);
+    expect(client.items("tool_exec")).toMatchObject([said]);
     await server.close();
   });
 

@@ -36,43 +36,29 @@ const damages: readonly [string, (meta: string) => Promise<void>][] = [
 ];
 
 describe("a thread whose meta.json", () => {
-  it.each(damages)("%s is read from its log, and nothing is written for that", async (_what, damage) => {
-    await using setup = await setUp();
-    const { root, threadId, made, events, directory, meta } = setup;
-    await damage(meta);
-    const files = await readdir(directory);
-    const before = await stat(directory);
-    const store = createFileThreadStore({ root });
-    const thread = { ...made, time: { created: made.time.created, updated: events.at(-1)?.time } };
-    expect(await store.list()).toEqual([thread]);
-    expect(await store.get(threadId)).toEqual(thread);
-    expect(await readdir(directory)).toEqual(files);
-    expect((await stat(directory)).mtimeMs).toBe(before.mtimeMs);
-    await store.close();
-  });
-
-  it.each(damages)("%s gets it anew from the server that uses it", async (_what, damage) => {
-    await using setup = await setUp();
-    const { root, threadId, events, meta } = setup;
-    await damage(meta);
-    const { server, client } = serve(root);
-    expect(await client.events(threadId)).toEqual(events);
-    expect(JSON.parse(await readFile(meta, "utf8"))).toMatchObject({ threadId, title: "Kept in the log" });
-    const { result } = await client.startTurn(threadId);
-    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
-    await server.close();
-  });
-
-  it.each(damages)("%s can be deleted", async (_what, damage) => {
-    await using setup = await setUp();
-    const { root, threadId, directory, meta } = setup;
-    await damage(meta);
-    const { server, client } = serve(root);
-    expect((await client.call("thread.delete", { threadId })).result).toEqual({ ok: true });
-    expect((await client.call("thread.list")).result.threads).toEqual([]);
-    await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
-    await server.close();
-  });
+  it.each(damages)(
+    "%s is read from its log, and gets it anew from the server that uses it, not before",
+    async (_what, damage) => {
+      await using setup = await setUp();
+      const { root, threadId, made, events, directory, meta } = setup;
+      await damage(meta);
+      const files = await readdir(directory);
+      const before = await stat(directory);
+      const store = createFileThreadStore({ root });
+      const thread = { ...made, time: { created: made.time.created, updated: events.at(-1)?.time } };
+      expect(await store.list()).toEqual([thread]);
+      expect(await store.get(threadId)).toEqual(thread);
+      expect(await readdir(directory)).toEqual(files);
+      expect((await stat(directory)).mtimeMs).toBe(before.mtimeMs);
+      const { server, client } = serve(root);
+      expect(await client.events(threadId)).toEqual(events);
+      expect(JSON.parse(await readFile(meta, "utf8"))).toMatchObject({ threadId, title: "Kept in the log" });
+      await damage(meta);
+      expect((await client.call("thread.delete", { threadId })).result).toEqual({ ok: true });
+      await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
+      await server.close();
+    },
+  );
 });
 
 describe("a thread of which neither meta.json nor the log can be read", () => {

@@ -37,9 +37,6 @@ const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
   return { ...served, store, threadId, first, queue, listed };
 };
 
-const texts = (queued: { input: { text: string }[] }[]): string[] =>
-  queued.map(({ input }) => input[0]?.text ?? "");
-
 describe("turn.start while a turn is active", () => {
   it("queues for every client where the server says so", async () => {
     const { client, threadId, first, finish } = await setUp({ whenBusy: "queue" });
@@ -147,46 +144,9 @@ describe("turn.start while a turn is active", () => {
     expect(tool.runs).toHaveLength(1);
     expect((await client.call("thread.get", { threadId })).result.thread.queued).toBeUndefined();
   });
-
-  it("a queued prompt waits for an approval of the active turn, and begins after its answer", async () => {
-    const tool = recordingTool("bash", "execute");
-    const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
-    const { client, first, queue } = await setUp({ runner, tools: [tool] });
-    const { turnId } = await queue("second");
-    const { params } = await client.notification("approval.requested");
-    expect(client.all("turn.started")).toHaveLength(1);
-    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
-    await client.turnEnd(first);
-    await client.notification("turn.started", (started) => started.turnId === turnId);
-  });
 });
 
 describe("a queued prompt", () => {
-  it("is cancelled by its turnId, for all clients; the active turn is not, and no other", async () => {
-    const { client, threadId, first, queue, listed, finish, runs, isRunning } = await setUp();
-    const second = await queue("second");
-    const third = await queue("third");
-    expect((await client.call("turn.cancel", { threadId, turnId: second.turnId })).result).toEqual({
-      ok: true,
-    });
-    const { params } = await client.notification("turn.dequeued");
-    expect(params).toMatchObject({
-      turnId: second.turnId,
-      reason: "cancelled",
-      turn: { turnId: second.turnId, status: "cancelled", time: { completed: expect.any(Number) } },
-    });
-    expect(texts(await listed())).toEqual(["third"]);
-    for (const turnId of [second.turnId, "nope", "", "__proto__"])
-      expect((await client.call("turn.cancel", { threadId, turnId })).error?.code).toBe(-32003);
-    finish(first);
-    await until(() => isRunning(third.turnId));
-    expect(runs).toEqual(["first", "third"]);
-    expect((await client.call("turn.cancel", { threadId, turnId: third.turnId })).result).toEqual({
-      ok: true,
-    });
-    expect((await client.turnEnd(third.turnId)).params.status).toBe("cancelled");
-  });
-
   it("has its place once, however often the request is sent", async () => {
     const { server, store, threadId, client, first, queue, listed, finish } = await setUp();
     const more = { clientRequestId: "r1" };
@@ -287,30 +247,6 @@ const left = async (store: ThreadStore): Promise<ThreadStore> => {
 };
 
 describe("what waits when a server ends", () => {
-  it("goes on by itself when the first client of the next server connects, each prompt once", async () => {
-    const { store, server, threadId, first, queue } = await setUp();
-    const second = await queue("second");
-    const third = await queue("third");
-    const copy = await left(store);
-    await server.close();
-    for (const each of [copy, store]) {
-      const { client, runs, finish, isRunning } = serve({ store: each });
-      await until(() => isRunning(second.turnId));
-      finish(second.turnId);
-      await until(() => isRunning(third.turnId));
-      finish(third.turnId);
-      await client.turnEnd(third.turnId);
-      expect(runs).toEqual(["second", "third"]);
-      const events = await client.events(threadId);
-      const ends = events.filter(({ type }) => type === "turn.completed" || type === "turn.error");
-      expect(ends.map(({ data }) => "turnId" in data && data.turnId)).toEqual([
-        first,
-        second.turnId,
-        third.turnId,
-      ]);
-    }
-  });
-
   it("waits for the next use of its thread with resumeQueues: use", async () => {
     const { store, server, threadId, queue } = await setUp();
     const { turnId } = await queue("second");
@@ -371,49 +307,6 @@ describe("what waits when a server ends", () => {
     await until(() => later.isRunning(turnId));
   });
 
-  it.each(["thread.create", "thread.fork"])(
-    "an approval waits on, and a prompt, also where the next server sees %s again first",
-    async (method) => {
-      const tool = recordingTool("bash", "execute");
-      const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
-      const { client, store, threadId: source } = await setUp({ runner, tools: [tool] });
-      const params = { clientRequestId: "r1", ...(method === "thread.fork" && { threadId: source }) };
-      const { threadId } = (await client.call(method, params)).result.thread;
-      const { turnId } = (await client.startTurn(threadId, "one")).result;
-      await client.startTurn(threadId, "two", { whenBusy: "queue" });
-      const asked = await client.notification("approval.requested", (event) => event.turnId === turnId);
-      const copy = overriding(await left(store), { claim: (...args) => store.claim(...args) });
-      const later = serve({ store: copy, tools: [tool], resumeQueues: "use" });
-      expect((await later.client.call(method, params)).result.thread.threadId).toBe(threadId);
-      const { requestId } = asked.params;
-      expect((await later.client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
-        ok: true,
-      });
-      await until(() => later.isRunning(turnId));
-      later.finish(turnId);
-      await until(() => later.runs.length === 2);
-      expect(later.runs).toEqual(["one", "two"]);
-    },
-  );
-
-  it("is found however long the turns were before it", async () => {
-    const text = "x".repeat(2000);
-    const { store, client, threadId, first, queue, finish, isRunning } = await setUp({
-      limits: { maxOpenBytes: 1000 },
-    });
-    const queued: { turnId: string }[] = [];
-    for (const name of ["second", "third", "fourth"]) queued.push(await queue(`${name} ${text}`));
-    finish(first);
-    await until(() => isRunning(queued[0]?.turnId ?? ""));
-    finish(queued[0]?.turnId ?? "");
-    await until(() => isRunning(queued[1]?.turnId ?? ""));
-    await client.call("thread.list");
-    const later = serve({ store: await left(store), limits: { maxOpenBytes: 1000 } });
-    await until(() => later.isRunning(queued[2]?.turnId ?? ""));
-    expect(later.runs).toEqual([`fourth ${text}`]);
-    expect((await later.client.call("queue.list", { threadId })).result).toEqual({ queued: [] });
-  });
-
   it("an interruption whose server ended in between is completed", async () => {
     const tool = recordingTool("bash", "execute");
     const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
@@ -462,18 +355,6 @@ describe("what waits when a server ends", () => {
 });
 
 describe("a client whose input ends", () => {
-  it("keeps the server until the prompts that it queued have run", async () => {
-    const { client, first, queue, finish, isRunning } = await setUp();
-    const { turnId } = await queue("second");
-    client.wire.end();
-    finish(first);
-    await until(() => isRunning(turnId));
-    expect(client.channel.signal.aborted).toBe(false);
-    finish(turnId);
-    await client.closed;
-    expect(client.all("turn.completed").map((end) => end.turnId)).toEqual([first, turnId]);
-  });
-
   it("is served to the end while the store of the thread is slow", async () => {
     const { store, hold, release } = heldUpdates();
     const { client, first, queue, finish, isRunning } = await setUp({ store });

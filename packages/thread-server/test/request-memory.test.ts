@@ -1,6 +1,7 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
@@ -92,5 +93,27 @@ describe("what is remembered of requests", () => {
       await writeFile(join(requests, name), text);
       expect((await store.claim("key", claimOf(2))).isDeleted).toBe(false);
     }
+  });
+
+  it("is flushed before it is answered, where another server made it and did not", async () => {
+    const root = "/harness";
+    const fileSystem = new ModelFileSystem();
+    const store = createFileThreadStore({ root, fileSystem: fileSystem.calls });
+    await store.claim("first", claimOf(0));
+    let isLinked = false;
+    fileSystem.plan = (_step, call) => {
+      isLinked ||= call === "link";
+      return isLinked && call === "sync" ? { fault: "fail", code: "EIO" } : undefined;
+    };
+    await expect(store.claim("key", claimOf(1))).rejects.toMatchObject({
+      name: "ThreadStoreError",
+      code: "store_failed",
+    });
+    fileSystem.plan = () => undefined;
+    const kept = { ...claimOf(1), isDeleted: false };
+    expect(await store.claim("key", claimOf(2))).toEqual(kept);
+    const image = fileSystem.disk.survivors("flushed");
+    const later = createFileThreadStore({ root, fileSystem: new ModelFileSystem({ image }).calls });
+    expect(await later.claim("key", claimOf(3))).toEqual(kept);
   });
 });

@@ -6,8 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer, type Tool } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
-import { overriding } from "./support/overriding.ts";
-import { ofType, RawClient } from "./support/raw-client.ts";
+import { RawClient } from "./support/raw-client.ts";
 import { recordingTool } from "./support/tools.ts";
 
 type Part = LanguageModelV3StreamPart;
@@ -155,28 +154,5 @@ describe("the calls of one step", () => {
     await client.call("approval.respond", { requestId: again.requestId, decision: "once" });
     await client.turnEnd(turnId);
     expect(content).toBe("c");
-  });
-
-  it("that wait when their server ends are asked and run in their order by the next one", async () => {
-    const act = recordingTool("act", "execute");
-    const { model } = calling(["act", { command: "one" }], ["act", { command: "two" }]);
-    const store = overriding(createMemoryThreadStore(), { close: async () => {} });
-    const first = await start(model, [act], store);
-    await vi.waitFor(() => expect(first.client.all("approval.requested")).toHaveLength(2));
-    const [one, two] = first.client.all("approval.requested");
-    await first.client.call("approval.respond", { requestId: two.requestId, decision: "once" });
-    await first.server.close();
-    expect(act.runs).toEqual([]);
-    const server = createThreadServer({ runner: createAiSdkRunner({ model }), tools: [act], store });
-    onTestFinished(() => server.close());
-    const client = RawClient.connect(server);
-    await client.call("approval.respond", { requestId: one.requestId, decision: "once" });
-    await client.turnEnd(first.turnId);
-    const items = ofType(await client.events(first.threadId), "item.completed").flatMap(({ data }) =>
-      data.item.type === "tool_exec" ? [data.item.data?.status] : [],
-    );
-    // The second was allowed and had not begun.
-    expect(items).toEqual(["succeeded", "succeeded"]);
-    expect(act.runs).toEqual([{ command: "one" }, { command: "two" }]);
   });
 });

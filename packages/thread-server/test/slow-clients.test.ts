@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { EventOutbox } from "../src/event-outbox.ts";
 import { createThreadServer, type TurnRunner } from "../src/index.ts";
+import { threadServerLimits } from "../src/server-settings.ts";
 import { RawClient } from "./support/raw-client.ts";
 
 const ids = { threadId: "ses_1", turnId: "turn_1" };
@@ -79,7 +80,7 @@ describe("the outbox", () => {
         logs,
         fc.integer({ min: 1, max: 2000 }),
         fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 30 }),
-        async (events, maxLength, reads) => {
+        async (events, maxOutboxLength, reads) => {
           const written: Event[] = [];
           const heard: Event[] = [];
           const gates: (() => void)[] = [];
@@ -89,15 +90,17 @@ describe("the outbox", () => {
             return new Promise<void>((resolve) => gates.push(resolve));
           };
           const failures: unknown[] = [];
-          const outbox = new EventOutbox({
-            peer: { notify } as never,
-            maxLength,
-            async *read(_threadId, afterSeq) {
+          const outbox = new EventOutbox(
+            { notify },
+            { close: async () => {} },
+            {
+              limits: { ...threadServerLimits.defaults, maxOutboxLength },
+              onError: (error) => failures.push(error),
+            },
+            async function* (_threadId, afterSeq) {
               for (const event of [...written]) if (event.seq > afterSeq) yield event;
             },
-            onTooLarge: (error) => failures.push(error),
-            onFailure: (error) => failures.push(error),
-          });
+          );
           for (const [index, event] of events.entries()) {
             written.push(event);
             outbox.push(event);

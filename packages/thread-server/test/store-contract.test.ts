@@ -31,19 +31,6 @@ describe("the contract of a thread store", () => {
 const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadStore>][] = [
   ["forgets a thread", "a thread that was created", () => ({ get: async () => undefined })],
   [
-    "lists in another order",
-    "the list has the thread first",
-    (store) => ({ list: async () => (await store.list()).reverse() }),
-  ],
-  ["ignores updates", "an update replaces", () => ({ update: async () => {} })],
-  [
-    "knows every id",
-    "an id that the store does not know",
-    (store) => ({
-      lease: async (id) => ((await store.get(id)) ? store.lease(id) : { release: async () => {} }),
-    }),
-  ],
-  [
     "keeps the grants of a deleted thread",
     "a thread that was deleted",
     (store) => ({
@@ -68,32 +55,6 @@ const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadSt
     }),
   ],
   [
-    "stops with the read before",
-    "the last events end with",
-    (store) => ({ lastEvents: async (id, maxBytes) => (await store.lastEvents(id, maxBytes)).slice(0, -1) }),
-  ],
-  [
-    "gives everything as the last events",
-    "the last events end with",
-    (store) => ({ lastEvents: (id) => store.lastEvents(id, Number.MAX_SAFE_INTEGER) }),
-  ],
-  [
-    "cuts large events",
-    "a large event and many",
-    (store) => ({
-      append: (id, events, options) =>
-        store.append(
-          id,
-          events.map((event) =>
-            event.type === "item.delta"
-              ? { ...event, data: { ...event.data, delta: event.data.delta.slice(0, 1e6) } }
-              : event,
-          ),
-          options,
-        ),
-    }),
-  ],
-  [
     "buffers what it said it stored",
     "what was stored is there",
     (store) => {
@@ -114,93 +75,14 @@ const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadSt
     () => ({ lease: async () => ({ release: async () => {} }) }),
   ],
   [
-    "releases whatever is held",
-    "releasing twice",
-    (store) => {
-      let current: Awaited<ReturnType<ThreadStore["lease"]>> | undefined;
-      return {
-        async lease(id) {
-          current = await store.lease(id);
-          return { release: async () => current?.release() };
-        },
-      };
-    },
-  ],
-  [
-    "leases to two that ask at once",
-    "of many that ask",
-    (store) => {
-      let late = 0;
-      return {
-        lease: (id) =>
-          store
-            .lease(id)
-            .catch((error) => (late++ === 0 ? { release: async () => {} } : Promise.reject(error))),
-      };
-    },
-  ],
-  ["holds on when it is closed", "closing releases", () => ({ close: async () => {} })],
-  [
-    "claims last come, first served",
-    "a key is claimed once",
-    (store) => {
-      let count = 0;
-      return { claim: (key, claim) => store.claim(`${key}${count++ === 1 ? "" : "?"}`, claim) };
-    },
-  ],
-  [
     "forgets that a thread was deleted",
     "a claim says that its thread",
     (store) => ({ claim: async (key, claim) => ({ ...(await store.claim(key, claim)), isDeleted: false }) }),
   ],
   [
-    "finds no grant by its digest",
-    "grants are kept",
-    (store) => ({ grants: async (options) => (options?.digest ? [] : store.grants()) }),
-  ],
-  [
-    "counts characters for bytes",
-    "an artifact is named",
-    (store) => ({
-      async openArtifact(id, name) {
-        const writer = await store.openArtifact(id, name);
-        let sizeBytes = 0;
-        return {
-          write: (text) => {
-            sizeBytes += text.length;
-            return writer.write(text);
-          },
-          close: async () => ({ ...(await writer.close()), sizeBytes }),
-        };
-      },
-    }),
-  ],
-  [
-    "reads an artifact that it does not have",
-    "an artifact is named",
-    (store) => ({
-      readArtifact: async function* (id, name) {
-        yield* store.readArtifact(id, name);
-        yield Uint8Array.of(0);
-      },
-    }),
-  ],
-  [
-    "takes any name",
-    "an artifact's name",
-    (store) => ({
-      openArtifact: (id, name) => store.openArtifact(id, name.replaceAll(/[^a-z.]/g, "_") || "x"),
-    }),
-  ],
-  [
     "gives events of all types",
     "events of some types",
     (store) => ({ events: (id, { types: _, ...options } = {}) => store.events(id, options) }),
-  ],
-  [
-    "says that it removed",
-    "grants are kept",
-    (store) => ({ removeGrant: (id) => store.removeGrant(id).then(() => true) }),
   ],
 ];
 

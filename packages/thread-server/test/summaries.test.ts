@@ -13,7 +13,7 @@ import { ofType, RawClient } from "./support/raw-client.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
 /** Of a long thread. */
-const turns = isNightly ? 2000 : 500;
+const turns = isNightly ? 2000 : 200;
 
 const allowAll = { before: () => ({ verdict: "allow" }) as const };
 const never = new Promise<never>(() => {});
@@ -49,14 +49,14 @@ const summariesIn = (events: readonly Event[]) =>
     item.type === "assistant_message" && item.data?.summary ? [item.data] : [],
   );
 
-describe("a thread with a model of 32k tokens", () => {
+describe("a thread with a model of a small context", () => {
   it("goes on for hundreds of turns, and the last ones cost what the first ones cost", async () => {
     const fake = countingModel({
-      window: 32_000,
+      window: 12_000,
       says: ({ isSummary }, index) =>
         isSummary ? `Summary ${index}: they count.` : `answer ${index} ${"a".repeat(700)}`,
     });
-    const { turn, events, server } = await serve(fake, {}, { contextWindows: { "counting-": 32_000 } });
+    const { turn, events, server } = await serve(fake, {}, { contextWindows: { "counting-": 12_000 } });
     const costs: number[] = [];
     let before = 0;
     for (let count = 0; count < turns; count++) {
@@ -145,19 +145,6 @@ describe("a thread with a model of 32k tokens", () => {
     const next = fake.requests.length;
     await turn("and now?");
     expect(fake.requests[next]?.text).toMatch(/Read a lot\..*the task.*done.*and now/s);
-    await server.close();
-  });
-
-  it("learns from a refusal how much the model takes", async () => {
-    const fake = countingModel({
-      window: 4_000,
-      says: ({ isSummary }) => (isSummary ? "Short." : "b".repeat(3_000)),
-    });
-    const { turn, events, server } = await serve(fake);
-    for (let count = 0; count < 8; count++)
-      expect((await turn(`question ${count}`)).status).toBe("completed");
-    expect(fake.refused()).toBe(1);
-    expect(summariesIn(await events()).length).toBeGreaterThan(0);
     await server.close();
   });
 

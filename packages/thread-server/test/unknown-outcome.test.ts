@@ -38,29 +38,4 @@ describe("a call of which nobody knows how far it came", () => {
     expect(told).toMatchObject([unknown, { status: "succeeded" }]);
     await server.close();
   });
-
-  it("fails as before without that mark", () => {
-    expect(new ToolError("agent.lost", "The process is gone.").mayHaveRun).toBeUndefined();
-    expect(lost).toMatchObject({ name: "ToolError", code: "agent.lost", mayHaveRun: true });
-  });
-
-  it("knows the item of a call before it is prepared", async () => {
-    const seen: string[] = [];
-    const base = recordingTool("read", "read");
-    const tool: Tool = {
-      ...base,
-      prepare: (given, scope) => {
-        seen.push(scope.callId);
-        return base.prepare(given, scope);
-      },
-    };
-    const runner = callingRunner({ tool: "read", input: {} });
-    const server = createThreadServer({ runner, tools: [tool] });
-    const client = RawClient.connect(server);
-    const { result } = await client.startTurn(await client.createThread());
-    await client.turnEnd(result.turnId);
-    const started = client.all("item.started").find(({ item }) => item.type === "tool_exec");
-    expect(seen).toEqual([started?.item.itemId]);
-    await server.close();
-  });
 });

@@ -95,22 +95,6 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
     await server.close();
   });
 
-  it("as lock.json is a lock that names no server: the thread can be read, and the others go on", async () => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
-    const { good, bad } = await twoThreads(root);
-    await put(kind, join(root, "threads", bad, "lock.json"));
-    const { server, client } = serve(root);
-    expect(await threadsOf(client)).toEqual([good, bad].sort());
-    expect((await client.startTurn(bad)).error).toMatchObject({
-      code: -32002,
-      data: { reason: "lock_unreadable" },
-    });
-    expect((await client.events(bad)).map(({ type }) => type)).toEqual(["thread.created"]);
-    await client.turnEnd((await client.startTurn(good)).result.turnId);
-    await server.close();
-  });
-
   it("as events.jsonl ends the requests of this thread with an error, and no other one's", async () => {
     await using dir = await temporaryDirectory();
     const root = join(dir.path, ".harness");

@@ -27,7 +27,7 @@ interface StepResult {
   readonly usage: Usage;
 }
 
-interface StepOptions {
+export interface StepOptions {
   readonly model: LanguageModel;
   readonly messages: ModelMessage[];
   /** The tools that the model is shown. */

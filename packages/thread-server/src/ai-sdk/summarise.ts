@@ -1,22 +1,16 @@
 import type { Summary, Usage } from "@harnesskit/protocol/threads";
-import type { Clock } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { plainSummary, summaryCounts, summaryRequest, summaryText } from "@harnesskit/wire/replay";
-import type { LanguageModel } from "ai";
 import type { TurnContext } from "../turn-runner.ts";
 import { streamModel } from "./broken-stream.ts";
 import { toModelFailure } from "./model-failure.ts";
-import { modelUsage } from "./stream-step.ts";
+import { modelUsage, type StepOptions } from "./stream-step.ts";
 import type { TurnConversation } from "./turn-conversation.ts";
 
-export interface SummariseOptions {
-  readonly model: LanguageModel;
-  /** Characters that the model takes. */
+/** `room`: characters that the model takes. */
+type SummariseOptions = Pick<StepOptions, "model" | "maxRetries" | "idleTimeoutMs" | "clock"> & {
   readonly room: number;
-  readonly maxRetries: number;
-  readonly idleTimeoutMs: number;
-  readonly clock: Clock;
-}
+};
 
 /** Failures that another attempt would have again: then what was asked stands for the rest. Any other one ends the turn, and nothing is lost. */
 const lasting: ReadonlySet<string> = new Set(["model_refused", "model_no_answer", "model_input_unsupported"]);

@@ -7,7 +7,7 @@ import type { StoreDirectory } from "./store-directory.ts";
 /** How many `always` answers are kept; one more is refused rather than another forgotten. */
 const maxGrants = 10_000;
 
-/** Bytes of one of them, the input of its call included. */
+/** Bytes of one of them, the input of its call included: more than a message can have. A larger file is none. */
 const maxGrantBytes = 64 * 1024 * 1024;
 
 /** Stands for a digest in a file's name. */
@@ -32,12 +32,6 @@ export class GrantFiles {
     if ((await this.#files()).length >= maxGrants)
       throw new ThreadStoreError("store_full", `No more than ${maxGrants} answers are kept: revoke some`);
     const text = `${JSON.stringify({ ...grant, seal: await this.seal.seal(grant) }, null, 2)}\n`;
-    if (Buffer.byteLength(text) > maxGrantBytes) {
-      throw new ThreadStoreError(
-        "store_full",
-        `An answer for always has at most ${maxGrantBytes} bytes: allow it once`,
-      );
-    }
     await this.directory.write(grantFileName(grant), text);
   }
 

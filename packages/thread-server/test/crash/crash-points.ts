@@ -6,28 +6,12 @@ import {
   type Survival,
 } from "../../../../scripts/lib/model-disk.ts";
 import type { Step } from "../../../../scripts/lib/model-file-system.ts";
-import { type Evidence, evidenceOf, type Life } from "./life.ts";
+import { evidenceOf, type Life } from "./life.ts";
 import type { Crash } from "./verify.ts";
 
 /** A crash that leaves something else than every other one. */
 export interface CrashPoint extends Omit<Crash, "nextLife"> {
   readonly label: string;
-}
-
-export interface CrashPointOptions {
-  /** What a client had seen of lives before this one. */
-  readonly earlier?: Evidence;
-  /** The last step to crash before. @default the end of the life */
-  readonly untilStep?: number;
-  /** Disks on which part of the unflushed survived, to be tried after each step. @default none */
-  readonly draws?: (step: number) => readonly (() => number)[];
-}
-
-export interface CrashPoints {
-  readonly steps: number;
-  /** Every place and way to crash that was looked at. */
-  readonly looked: number;
-  readonly points: readonly CrashPoint[];
 }
 
 /** Where a write can be torn: at its beginning, its middle and its end, and around the ends of the lines of a log. */
@@ -54,17 +38,16 @@ const middles = ({ call, ops }: Step): DiskOp[][] => {
  */
 export const crashPoints = (
   life: Life,
-  { earlier, untilStep, draws = () => [] }: CrashPointOptions = {},
-): CrashPoints => {
+  /** Disks on which part of the unflushed survived, to be tried after each step. */
+  draws: (step: number) => readonly (() => number)[],
+): readonly CrashPoint[] => {
   const { journal, image } = life.fileSystem;
   const points = new Map<string, CrashPoint>();
-  let looked = 0;
   const look = (disk: ModelDisk, step: number, where: string, ways: readonly [string, Survival][]) => {
     for (const [way, survival] of ways) {
-      looked++;
       const left: DiskImage = disk.survivors(survival);
       const wholeLogSurvives = survival === "written";
-      const evidence = evidenceOf(life, step, earlier);
+      const evidence = evidenceOf(life, step);
       const key = `${wholeLogSurvives} ${imageKey(left)}`;
       points.set(key, { label: `${where}, ${way}`, image: left, evidence, wholeLogSurvives });
     }
@@ -75,7 +58,7 @@ export const crashPoints = (
     return disk;
   };
   const disk = new ModelDisk(image);
-  for (let step = 0; step <= Math.min(untilStep ?? journal.length, journal.length); step++) {
+  for (let step = 0; step <= journal.length; step++) {
     const { call, ops } = journal[step] ?? { call: "the end", ops: [] };
     const ways: [string, Survival][] = [
       ["what was written survives", "written"],
@@ -90,5 +73,5 @@ export const crashPoints = (
     }
     for (const op of ops) disk.apply(op);
   }
-  return { steps: journal.length, looked, points: [...points.values()] };
+  return [...points.values()];
 };

@@ -1,11 +1,9 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Fault } from "../../../../scripts/lib/model-file-system.ts";
 import { isNightly } from "../../../../scripts/lib/nightly.ts";
-import { Figures, inTime, several } from "./judge.ts";
+import { inTime, several } from "./judge.ts";
 import { evidenceOf, Life, type TurnStep } from "./life.ts";
 import { checkTurns, verifyRestart } from "./verify.ts";
-
-const figures = new Figures();
 
 /** The calls that can find a disk full, and those that can fail at all. */
 const taking = /^(write|writeFile|open to write|mkdir|link)$/;
@@ -19,7 +17,6 @@ const insist = async (life: Life, method: string, params: object, known: readonl
     if (attempt > 0 && method === "thread.delete" && error?.code === -32001) return undefined;
     expect(error, `${method} while the disk fails`).toMatchObject({ code: -32603 });
     expect(["store_full", "store_failed"]).toContain(error?.data?.reason);
-    figures.add("refused requests");
     if (method !== "thread.create" || error?.data?.reason !== "store_full") continue;
     // What a full disk refused is not there, nor half of it.
     const { result: list } = await life.client.call("thread.list");
@@ -75,7 +72,6 @@ const work = async (life: Life): Promise<void> => {
     expect(["completed", "store_full", "store_failed"], "how a turn ends while the disk fails").toContain(
       end,
     );
-    if (end !== "completed") figures.add("turns that ended with the storage's error");
   }
   const other = await insist(life, "thread.create", { clientRequestId: "second" }, [threadId]);
   await insist(life, "thread.delete", { threadId: other.thread.threadId });
@@ -140,7 +136,6 @@ describe("a disk that", () => {
       const broken: string[] = [];
       await several(whole.fileSystem.journal.entries(), async ([from, { call }]) => {
         if (!hits.test(call) || from % oneOf !== 0) return;
-        figures.add("outages");
         const life = new Life("A", { plan: plan(from) });
         try {
           await inTime(work(life), "the work");
@@ -160,5 +155,3 @@ describe("a disk that", () => {
     isNightly ? 600_000 : 60_000,
   );
 });
-
-afterAll(() => figures.print("failing disks"));

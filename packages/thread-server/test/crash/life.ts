@@ -183,7 +183,7 @@ export class Life {
   }
 }
 
-/** What is known of lives that have ended: the most that a client had seen by then. */
+/** What is known of a life that has ended: the most that a client had seen by then. */
 export interface Evidence {
   readonly replies: readonly {
     readonly method: string;
@@ -195,10 +195,8 @@ export interface Evidence {
   readonly runs: readonly string[];
 }
 
-export const noEvidence: Evidence = { replies: [], events: [], runs: [] };
-
 /** What had been sent and seen of a life when its disk had made so many steps. */
-export const evidenceOf = (life: Life, steps: number, earlier: Evidence = noEvidence): Evidence => {
+export const evidenceOf = (life: Life, steps: number): Evidence => {
   const until = <T>(all: readonly Stamped<T>[]): T[] =>
     all.flatMap(({ at, value }) => (at <= steps ? [value] : []));
   const received = until(life.received);
@@ -214,9 +212,5 @@ export const evidenceOf = (life: Life, steps: number, earlier: Evidence = noEvid
     const { seq, time, ...data } = params;
     return [{ seq, time, type: method, data } as Event];
   });
-  return {
-    replies: [...earlier.replies, ...replies],
-    events: [...earlier.events, ...events],
-    runs: [...earlier.runs, ...until(life.runs)],
-  };
+  return { replies, events, runs: until(life.runs) };
 };

@@ -2,7 +2,7 @@ import { type Event, EventSchema, type Grant, type Item, ThreadSchema } from "@h
 import { expect } from "vitest";
 import type { DiskImage } from "../../../../scripts/lib/model-disk.ts";
 import { ofType } from "../support/raw-client.ts";
-import { type Evidence, evidenceOf, Life, noEvidence, storeRoot } from "./life.ts";
+import { type Evidence, evidenceOf, Life, storeRoot } from "./life.ts";
 
 const root = storeRoot.slice(1);
 
@@ -330,7 +330,7 @@ export const verifyRestart = async (crash: Crash): Promise<Life> => {
     expect(checkTurns(log)).toBeUndefined();
     expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   }
-  const now = evidenceOf(life, Number.POSITIVE_INFINITY, noEvidence);
+  const now = evidenceOf(life, Number.POSITIVE_INFINITY);
   const allRuns = [...evidence.runs, ...now.runs].filter((command) => !command.startsWith("always"));
   expect(allRuns.length, `tools that ran twice: ${allRuns}`).toBe(new Set(allRuns).size);
   expect(
@@ -341,15 +341,4 @@ export const verifyRestart = async (crash: Crash): Promise<Life> => {
   await life.server.close();
   checkFiles(life.fileSystem.disk.survivors("written"));
   return life;
-};
-
-/** What a crash leaves for later ones to keep: an event that was told and not flushed may be lost once, and is then gone. */
-export const keptEvidence = ({ image, evidence }: Pick<Crash, "image" | "evidence">): Evidence => {
-  const lengths = new Map<string, number>();
-  const lengthOf = (threadId: string) => {
-    const length = lengths.get(threadId) ?? eventsOnDisk(image, threadId).length;
-    lengths.set(threadId, length);
-    return length;
-  };
-  return { ...evidence, events: evidence.events.filter(({ seq, data }) => seq <= lengthOf(data.threadId)) };
 };
