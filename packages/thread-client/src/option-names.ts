@@ -7,10 +7,8 @@ export const checkThreadChatTransportOptions = defineOptions<ThreadChatTransport
   {
     client: true,
     resolveThread: false,
-    aiSdk: false,
     turnOptions: false,
     toDecision: false,
-    planOf: false,
     onError: false,
   },
 );
