@@ -41,15 +41,10 @@ export const settlesApproval = ({ type, data }: EventBody, approval: ApprovalReq
 /** Approvals whose repetition is noticed. */
 const maxSeenIds = 4096;
 
-interface OpenApproval {
-  readonly request: ApprovalRequest;
-  readonly abort: AbortController;
-}
-
 /** Asks for each approval once, checks what is asked, and sends the answer. Whatever goes wrong here, rejects. */
 export class ApprovalCalls {
   readonly #client: ThreadSession;
-  readonly #open = new Map<string, OpenApproval>();
+  readonly #open = new Map<string, { readonly request: ApprovalRequest; readonly abort: AbortController }>();
   readonly #seen = new BoundedSet<string>({ maxSize: maxSeenIds });
   /** The digests that fit what was shown, of late. */
   readonly #verified: BoundedMap<string, string>;
@@ -63,7 +58,7 @@ export class ApprovalCalls {
   /** Takes every event; acts on those that open or settle an approval. */
   observe(event: EventBody, handler: ApprovalHandler | undefined): void {
     if (event.type === "approval.requested") {
-      if (handler && !this.#closed) this.#ask(event.data, handler);
+      if (handler && !this.#closed) void this.#ask(event.data, handler);
       return;
     }
     for (const { request } of [...this.#open.values()]) {
@@ -108,53 +103,47 @@ export class ApprovalCalls {
     for (const requestId of [...this.#open.keys()]) this.settle(requestId);
   }
 
-  #ask(request: ApprovalRequest, handler: ApprovalHandler): void {
+  /** Never rejects. */
+  async #ask(request: ApprovalRequest, handler: ApprovalHandler): Promise<void> {
     const { requestId } = request;
     if (this.#open.has(requestId) || this.#seen.has(requestId)) return;
     this.#seen.add(requestId);
     const { maxOpenApprovals } = this.#client.limits;
     if (this.#open.size >= maxOpenApprovals) {
       this.#client.report(new BufferFullError("maxOpenApprovals", maxOpenApprovals));
-      void this.#answer(requestId, "reject");
+      await this.#answer(requestId, "reject");
       return;
     }
-    const open = { request, abort: new AbortController() };
-    this.#open.set(requestId, open);
-    void this.#decide(open, handler);
-  }
-
-  async #decide(open: OpenApproval, handler: ApprovalHandler): Promise<void> {
-    const { requestId } = open.request;
-    const decision = await this.#decisionOf(open, handler);
-    if (decision === undefined || this.#open.get(requestId) !== open) return;
-    this.#open.delete(requestId);
-    await this.#answer(requestId, decision);
-  }
-
-  /** The answer, or undefined when none is wanted any more. Never rejects. */
-  async #decisionOf(
-    { request, abort }: OpenApproval,
-    handler: ApprovalHandler,
-  ): Promise<ThreadApprovalAnswer | undefined> {
+    const abort = new AbortController();
     const { signal } = abort;
-    const { requestId, metadata } = request;
-    try {
-      const actual = await digest({ tool: metadata.tool, input: metadata.input });
-      if (signal.aborted) return undefined;
-      if (actual !== metadata.digest) {
-        const text = "the approval's digest is not that of the tool and the input that it shows";
-        throw new ThreadApprovalError("approval_digest_mismatch", requestId, text);
-      }
-      this.#verified.set(requestId, actual);
-      const answer = await handler(request, { signal });
-      return answer === "unattended" ? answer : ApprovalDecisionSchema.parse(answer);
-    } catch (cause) {
-      if (signal.aborted) return undefined;
+    this.#open.set(requestId, { request, abort });
+    const answer = await this.#decide(request, handler, signal).catch((cause: unknown) => {
       const text = "the approval could not be decided: it is rejected";
       const failed = new ThreadApprovalError("approval_callback_failed", requestId, text, { cause });
-      this.#client.report(ThreadApprovalError.isInstance(cause) ? cause : failed);
-      return "reject";
+      if (!signal.aborted) this.#client.report(ThreadApprovalError.isInstance(cause) ? cause : failed);
+      return "reject" as const;
+    });
+    if (signal.aborted) return;
+    this.#open.delete(requestId);
+    await this.#answer(requestId, answer);
+  }
+
+  /** Asks the callback for what was verified to be what is shown. */
+  async #decide(
+    request: ApprovalRequest,
+    handler: ApprovalHandler,
+    signal: AbortSignal,
+  ): Promise<ThreadApprovalAnswer> {
+    const { requestId, metadata } = request;
+    const actual = await digest({ tool: metadata.tool, input: metadata.input });
+    if (signal.aborted) return "reject";
+    if (actual !== metadata.digest) {
+      const text = "the approval's digest is not that of the tool and the input that it shows";
+      throw new ThreadApprovalError("approval_digest_mismatch", requestId, text);
     }
+    this.#verified.set(requestId, actual);
+    const answer = await handler(request, { signal });
+    return answer === "unattended" ? answer : ApprovalDecisionSchema.parse(answer);
   }
 
   /** Never rejects. An approval that another client has answered meanwhile does not count as a failure. */

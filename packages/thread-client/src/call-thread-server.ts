@@ -11,6 +11,7 @@ import {
   threadNotifications,
 } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
+import { isObject } from "@harnesskit/wire/json";
 import type { SessionCallOptions } from "@harnesskit/wire/rpc";
 import { withTraceMeta } from "@harnesskit/wire/trace";
 import { MalformedMessageError, toThreadError } from "./errors.ts";
@@ -58,37 +59,24 @@ export const parseNotification = (name: string, params: Params | undefined): Not
 /** A thread with its events, or a page of them. */
 export interface ThreadHistory {
   readonly thread: Thread;
-  /** The events that this version knows, in order. */
+  /** The events of types that this version knows, in order. */
   readonly events: readonly Event[];
   /** The number of the last event, known or not; 0 for an empty page. The next page follows with `afterSeq: lastSeq`. */
   readonly lastSeq: number;
   /** More events follow, with this `afterSeq`; only servers with the extension `paging` say so. */
   readonly nextAfterSeq?: number | undefined;
-  /** Events of types that this version does not know; they are left out. */
-  readonly unknownEvents: number;
 }
-
-interface RawEvent {
-  readonly seq?: unknown;
-  readonly type?: unknown;
-}
-
-const isUnknownEvent = (event: RawEvent | null): boolean =>
-  typeof event?.type === "string" && !isNotificationName(event.type);
-
-const lastSeqOf = (events: readonly (RawEvent | null)[]): number => {
-  const seq = events[events.length - 1]?.seq;
-  return typeof seq === "number" && Number.isSafeInteger(seq) && seq > 0 ? seq : 0;
-};
 
 /** `thread.get` without the events of types that came after this version. */
 const parseHistory = (value: unknown): ThreadHistory => {
-  const raw = (value as { events?: unknown } | null)?.events;
-  const all: readonly (RawEvent | null)[] = Array.isArray(raw) ? raw : [];
-  const known = all.filter((event) => !isUnknownEvent(event));
-  const whole = known.length === all.length;
-  const result = checkResult("thread.get", whole ? value : { ...(value as object), events: known });
-  return { ...result, lastSeq: lastSeqOf(all), unknownEvents: all.length - known.length };
+  const { events } = isObject(value) ? value : {};
+  const all: readonly unknown[] = Array.isArray(events) ? events : [];
+  const isKnown = (event: unknown) =>
+    !isObject(event) || typeof event.type !== "string" || isNotificationName(event.type);
+  const known = all.every(isKnown) ? value : { ...(value as object), events: all.filter(isKnown) };
+  const last = all.at(-1);
+  const seq = isObject(last) && Number.isSafeInteger(last.seq) ? (last.seq as number) : 0;
+  return { ...checkResult("thread.get", known), lastSeq: Math.max(0, seq) };
 };
 
 /** What the result of a method is read as. */

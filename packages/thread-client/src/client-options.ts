@@ -156,8 +156,6 @@ export interface ThreadClient {
    * server cannot be reached, and with the errors of a call; the channel is closed then, and it can be called again.
    */
   connect(options?: ConnectOptions): Promise<Initialized>;
-  /** The version that the server answered `initialize` with. */
-  readonly serverVersion: string;
   readonly capabilities: ThreadCapabilities;
   /** `thread.create`: resolves with the new thread. */
   createThread(params?: CreateThreadParams, options?: RequestOptions): Promise<Thread>;

@@ -1,23 +1,17 @@
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { displayText, HarnessError, ProtocolError } from "@harnesskit/wire";
 
-const threadCodes = new Map<number, ThreadErrorName>([
-  [ThreadErrorCode.ThreadNotFound, "thread_not_found"],
-  [ThreadErrorCode.TurnBusy, "turn_busy"],
-  [ThreadErrorCode.TurnNotFound, "turn_not_found"],
-  [ThreadErrorCode.ApprovalNotFound, "approval_not_found"],
-  [ThreadErrorCode.RequestConflict, "request_conflict"],
-  [ThreadErrorCode.ThreadArchived, "thread_archived"],
-]);
+const threadCodes = {
+  [ThreadErrorCode.ThreadNotFound]: "thread_not_found",
+  [ThreadErrorCode.TurnBusy]: "turn_busy",
+  [ThreadErrorCode.TurnNotFound]: "turn_not_found",
+  [ThreadErrorCode.ApprovalNotFound]: "approval_not_found",
+  [ThreadErrorCode.RequestConflict]: "request_conflict",
+  [ThreadErrorCode.ThreadArchived]: "thread_archived",
+} as const;
 
 /** The string codes of the thread protocol's own errors (section "Error Codes"); the last two are those of extensions. */
-export type ThreadErrorName =
-  | "thread_not_found"
-  | "turn_busy"
-  | "turn_not_found"
-  | "approval_not_found"
-  | "request_conflict"
-  | "thread_archived";
+export type ThreadErrorName = (typeof threadCodes)[keyof typeof threadCodes];
 
 /** The server refused a call with one of the protocol's own errors: -32001 to -32006. `data` is kept as it came. */
 export class ThreadError extends ProtocolError {
@@ -28,7 +22,7 @@ export class ThreadError extends ProtocolError {
 /** Gives an error of the wire the code of the thread protocol where it has one; anything else passes as it is. */
 export const toThreadError = (error: unknown): unknown => {
   if (!ProtocolError.isInstance(error)) return error;
-  const code = threadCodes.get(error.rpcCode);
+  const code = threadCodes[error.rpcCode as keyof typeof threadCodes] as ThreadErrorName | undefined;
   if (code === undefined) return error;
   const { rpcCode, message, data } = error;
   return new ThreadError(rpcCode, message, { code, cause: error, data });

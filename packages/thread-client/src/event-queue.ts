@@ -6,149 +6,73 @@ import {
   type HarnessError,
   InvalidArgumentError,
 } from "@harnesskit/wire";
-import type { BufferLimits } from "./limits.ts";
-
-const isDelta = (event: EventBody): event is Extract<EventBody, { type: "item.delta" }> =>
-  event.type === "item.delta";
-
-/** What a reader cannot do without: the end of a turn, and what waits for an answer. */
-const isEssential = ({ type }: EventBody): boolean =>
-  type === "turn.completed" ||
-  type === "turn.error" ||
-  type === "turn.dequeued" ||
-  type === "approval.requested";
-
-/** Events in their order, at most so many. What is lost over the limits is counted, never hidden. */
-export class EventBuffer {
-  #events: EventBody[] = [];
-  #deltas = 0;
-  #deltaChars = 0;
-  #droppedDeltas = 0;
-  #droppedItems = 0;
-
-  constructor(readonly limits: BufferLimits) {}
-
-  get size(): number {
-    return this.#events.length;
-  }
-
-  get droppedDeltas(): number {
-    return this.#droppedDeltas;
-  }
-
-  /** Other events that were dropped. */
-  get droppedItems(): number {
-    return this.#droppedItems;
-  }
-
-  push(event: EventBody): void {
-    const { maxBufferedEvents, maxBufferedDeltaChars } = this.limits;
-    const isFull = this.size >= maxBufferedEvents;
-    if (isDelta(event)) {
-      const { length } = event.data.delta;
-      if (isFull || this.#deltaChars + length > maxBufferedDeltaChars) {
-        this.#droppedDeltas++;
-        return;
-      }
-      this.#deltas++;
-      this.#deltaChars += length;
-    } else {
-      if (isFull && this.#deltas > 0) this.#dropDeltas();
-      if (this.size >= (isEssential(event) ? 2 : 1) * maxBufferedEvents) {
-        this.#droppedItems++;
-        return;
-      }
-    }
-    this.#events.push(event);
-  }
-
-  shift(): EventBody | undefined {
-    const event = this.#events.shift();
-    if (event && isDelta(event)) {
-      this.#deltas--;
-      this.#deltaChars -= event.data.delta.length;
-    }
-    return event;
-  }
-
-  /** Counts what was lost on the way here. */
-  addDropped({ droppedDeltas, droppedItems }: { droppedDeltas: number; droppedItems: number }): void {
-    this.#droppedDeltas += droppedDeltas;
-    this.#droppedItems += droppedItems;
-  }
-
-  #dropDeltas(): void {
-    this.#events = this.#events.filter((event) => !isDelta(event));
-    this.#droppedDeltas += this.#deltas;
-    this.#deltas = 0;
-    this.#deltaChars = 0;
-  }
-}
+import type { ClientLimits } from "./limits.ts";
 
 /** The client of a queue. */
 export interface EventQueueOwner {
-  readonly limits: BufferLimits;
+  readonly limits: Pick<ClientLimits, "maxBufferedEvents" | "maxBufferedDeltaChars">;
   /** Takes `buffer_full` once, when the first event other than a delta is lost. */
   report(error: HarnessError): void;
 }
+
+/** What a reader cannot do without: the end of a turn, and what waits for an answer. */
+const essential = new Set(["turn.completed", "turn.error", "turn.dequeued", "approval.requested"]);
 
 type Result = IteratorResult<EventBody, undefined>;
 
 const done: Result = { done: true, value: undefined };
 
 /**
- * Events from one writer to one reader at a time. They wait, within the limits, while no loop reads them; after a loop was
- * left another one continues where the first stopped.
+ * Events from one writer to one reader at a time, in their order. They wait, within the limits, while no loop reads them; what is
+ * lost over the limits is counted, never hidden. After a loop was left another one continues where the first stopped.
  */
 export class EventQueue implements AsyncIterable<EventBody> {
   readonly #owner: EventQueueOwner;
   readonly #onLeave: () => void;
-  readonly #buffer: EventBuffer;
   readonly #waiting: Deferred<Result>[] = [];
+  #events: EventBody[] = [];
+  #deltas = 0;
+  #deltaChars = 0;
   #reading = false;
-  #ended = false;
-  #error: HarnessError | undefined;
+  #end: { readonly error: HarnessError | undefined } | undefined;
+  droppedDeltas = 0;
+  /** Other events that were dropped. */
+  droppedItems = 0;
 
   /** @param onLeave called when a loop over the events is left, and by `close` */
   constructor(owner: EventQueueOwner, onLeave: () => void = () => {}) {
     this.#owner = owner;
     this.#onLeave = onLeave;
-    this.#buffer = new EventBuffer(owner.limits);
   }
 
-  get droppedDeltas(): number {
-    return this.#buffer.droppedDeltas;
-  }
-
-  get droppedItems(): number {
-    return this.#buffer.droppedItems;
-  }
-
-  /** Counts what was lost before it came here. */
-  addDropped(lost: { droppedDeltas: number; droppedItems: number }): void {
-    this.#buffer.addDropped(lost);
+  /** Events that wait. */
+  get size(): number {
+    return this.#events.length;
   }
 
   /** Hands an event to the reader who waits, or keeps it. Ignored after the end. */
   push(event: EventBody): void {
-    if (this.#ended) return;
+    if (this.#end) return;
     const reader = this.#waiting.shift();
-    if (reader) {
-      reader.resolve({ done: false, value: event });
-      return;
+    if (reader) reader.resolve({ done: false, value: event });
+    else if (event.type === "item.delta") this.#keepDelta(event, event.data.delta.length);
+    else this.#keep(event);
+  }
+
+  /** Takes the next event that waits. */
+  shift(): EventBody | undefined {
+    const event = this.#events.shift();
+    if (event?.type === "item.delta") {
+      this.#deltas--;
+      this.#deltaChars -= event.data.delta.length;
     }
-    const lostBefore = this.#buffer.droppedItems;
-    this.#buffer.push(event);
-    if (lostBefore > 0 || this.#buffer.droppedItems === 0) return;
-    const { maxBufferedEvents } = this.#owner.limits;
-    this.#owner.report(new BufferFullError("maxBufferedEvents", maxBufferedEvents));
+    return event;
   }
 
   /** Nothing more comes. What waits can still be read; then the loop ends, or throws the error. */
   end(error?: HarnessError): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#error = error;
+    if (this.#end) return;
+    this.#end = { error };
     if (this.#waiting.length > 0) this.#reading = false;
     for (const reader of this.#waiting.splice(0)) {
       if (error) reader.reject(error);
@@ -177,12 +101,36 @@ export class EventQueue implements AsyncIterable<EventBody> {
     };
   }
 
+  #keepDelta(event: EventBody, length: number): void {
+    const { maxBufferedEvents, maxBufferedDeltaChars } = this.#owner.limits;
+    if (this.size >= maxBufferedEvents || this.#deltaChars + length > maxBufferedDeltaChars) {
+      this.droppedDeltas++;
+      return;
+    }
+    this.#deltas++;
+    this.#deltaChars += length;
+    this.#events.push(event);
+  }
+
+  #keep(event: EventBody): void {
+    const { maxBufferedEvents } = this.#owner.limits;
+    if (this.size >= maxBufferedEvents && this.#deltas > 0) {
+      this.#events = this.#events.filter(({ type }) => type !== "item.delta");
+      this.droppedDeltas += this.#deltas;
+      this.#deltas = 0;
+      this.#deltaChars = 0;
+    }
+    if (this.size < (essential.has(event.type) ? 2 : 1) * maxBufferedEvents) this.#events.push(event);
+    else if (++this.droppedItems === 1)
+      this.#owner.report(new BufferFullError("maxBufferedEvents", maxBufferedEvents));
+  }
+
   #next(): Promise<Result> {
-    const event = this.#buffer.shift();
+    const event = this.shift();
     if (event) return Promise.resolve({ done: false, value: event });
-    if (this.#ended) {
+    if (this.#end) {
       this.#reading = false;
-      return this.#error ? Promise.reject(this.#error) : Promise.resolve(done);
+      return this.#end.error ? Promise.reject(this.#end.error) : Promise.resolve(done);
     }
     const reader = createDeferred<Result>();
     this.#waiting.push(reader);

@@ -28,15 +28,8 @@ export {
   UnsupportedError,
   VersionMismatchError,
 } from "./errors.ts";
-export type { BufferLimits, ClientLimits } from "./limits.ts";
+export type { ClientLimits } from "./limits.ts";
 export { createThreadClient } from "./thread-client.ts";
 export type { SearchPage } from "./thread-options.ts";
 export type { ThreadEvent, ThreadSubscription } from "./thread-subscription.ts";
-export {
-  createThreadView,
-  reduceThread,
-  type ThreadState,
-  type ThreadView,
-  type ThreadViewOptions,
-} from "./thread-view.ts";
 export type { TurnHandle, TurnResult } from "./turn-handle.ts";

@@ -15,6 +15,3 @@ export const clientLimits = defineLimits({
   maxPages: 64,
 });
 export type ClientLimits = LimitsOf<typeof clientLimits>;
-
-/** What unread events may use. */
-export type BufferLimits = Pick<ClientLimits, "maxBufferedEvents" | "maxBufferedDeltaChars">;

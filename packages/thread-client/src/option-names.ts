@@ -1,17 +1,14 @@
 import { defineOptions } from "@harnesskit/wire";
 import type { ThreadChatTransportOptions } from "./ai-sdk-ui/thread-chat-transport.ts";
 import type { ThreadClientOptions } from "./client-options.ts";
-import type { ThreadViewOptions } from "./thread-view.ts";
 
 export const checkThreadChatTransportOptions = defineOptions<ThreadChatTransportOptions>(
   "createThreadChatTransport",
   {
     client: true,
     resolveThread: false,
-    aiSdk: false,
     turnOptions: false,
     toDecision: false,
-    planOf: false,
     onError: false,
   },
 );
@@ -27,10 +24,4 @@ export const checkThreadClientOptions = defineOptions<ThreadClientOptions>("crea
   onError: false,
   onThreadDeleted: false,
   clock: false,
-});
-
-export const checkThreadViewOptions = defineOptions<ThreadViewOptions>("createThreadView", {
-  threadId: false,
-  maxItems: false,
-  maxTextLength: false,
 });

@@ -1,4 +1,11 @@
-import type { ApprovalDecision, EventBody, Grant, QueuedTurn, Thread } from "@harnesskit/protocol/threads";
+import type {
+  ApprovalDecision,
+  EventBody,
+  Grant,
+  InputPart,
+  QueuedTurn,
+  Thread,
+} from "@harnesskit/protocol/threads";
 import { callSafely, type HarnessError } from "@harnesskit/wire";
 import type { RequestOptions, RpcConnection } from "@harnesskit/wire/rpc";
 import { within } from "@harnesskit/wire/time";
@@ -19,7 +26,7 @@ import type {
 import { EventQueue } from "./event-queue.ts";
 import { Follows } from "./follows.ts";
 import { checkThreadClientOptions } from "./option-names.ts";
-import { readHistory, readThreads, wholePage } from "./read-pages.ts";
+import { readHistory, wholePage } from "./read-pages.ts";
 import type {
   CreateThreadParams,
   ForkThreadOptions,
@@ -32,10 +39,14 @@ import type {
 import { ThreadSession } from "./thread-session.ts";
 import { openSubscription, type ThreadSubscription } from "./thread-subscription.ts";
 import type { LiveTurn, TurnHandle } from "./turn-handle.ts";
-import { Turns, toInputParts } from "./turns.ts";
+import { Turns } from "./turns.ts";
+
+/** A string is one text part. */
+const toInputParts = (input: StartTurnOptions["input"]): readonly InputPart[] =>
+  typeof input === "string" ? [{ type: "text", text: input }] : input;
 
 class Client extends ThreadSession implements ThreadClient {
-  readonly #follows = new Follows((threadId, error) => this.#turns.lose(threadId, error));
+  readonly #follows = new Follows((threadId, error) => this.#turns.lose(error, threadId));
   readonly #turns = new Turns(this, this.#follows, (event, turn) => this.#observe(event, turn));
   readonly #approvals = new ApprovalCalls(this);
   /** The readers of all events. */
@@ -55,7 +66,15 @@ class Client extends ThreadSession implements ThreadClient {
     const fields = { ...paging, archived, limit: limit ?? (this.has("paging") ? wholePage : undefined) };
     const readPage = (next: string | undefined): Promise<ThreadPage> =>
       this.call("thread.list", { ...fields, cursor: next }, request);
-    return limit === undefined ? readThreads(readPage, cursor, this.limits.maxPages) : readPage(cursor);
+    let page = await readPage(cursor);
+    const threads = [...page.threads];
+    if (limit === undefined) {
+      for (let pages = 1; page.nextCursor !== undefined && pages < this.limits.maxPages; pages++) {
+        page = await readPage(page.nextCursor);
+        for (const thread of page.threads) threads.push(thread);
+      }
+    }
+    return { ...page, threads };
   }
 
   async *allThreads(options: Omit<ListThreadsOptions, "cursor"> = {}): AsyncGenerator<Thread, void> {
@@ -113,11 +132,16 @@ class Client extends ThreadSession implements ThreadClient {
   }
 
   async startTurn(options: StartTurnOptions): Promise<TurnHandle> {
-    return within(() => this.#turns.start(options), { name: "turn.start", signal: options.signal });
+    const { threadId, input, model, agent, whenBusy } = options;
+    if (whenBusy !== undefined) this.require("queue", "turn.start");
+    const fields = { threadId, input: toInputParts(input), model, agent, whenBusy };
+    return this.#startTurn("turn.start", fields, options);
   }
 
   async compactThread(options: CompactThreadOptions): Promise<TurnHandle> {
-    return within(() => this.#turns.compact(options), { name: "thread.compact", signal: options.signal });
+    const { threadId, model } = options;
+    this.require("compact", "thread.compact");
+    return this.#startTurn("thread.compact", { threadId, model }, options);
   }
 
   async submitTurn(options: SubmitTurnOptions): Promise<string> {
@@ -182,18 +206,23 @@ class Client extends ThreadSession implements ThreadClient {
   protected interrupted(error: HarnessError): void {
     this.#follows.detach();
     if (this.has("subscribe")) return;
-    this.#turns.close(error);
+    this.#turns.lose(error);
     this.#approvals.abandon();
   }
 
   /** What waits learns of the loss; a stream of events just ends when the close was in good order. */
   protected lost(error: HarnessError, inGoodOrder: boolean): void {
     this.#follows.close(error);
-    this.#turns.close(error);
+    this.#turns.lose(error);
     this.#approvals.close();
     this.#end = { error: inGoodOrder ? undefined : error };
     for (const queue of this.#streams) queue.end(this.#end.error);
     this.#streams.clear();
+  }
+
+  #startTurn(...start: Parameters<Turns["start"]>): Promise<TurnHandle> {
+    const [name, , { signal }] = start;
+    return within(() => this.#turns.start(...start), { name, signal });
   }
 
   #observe(event: EventBody, turn: LiveTurn | undefined): void {

@@ -126,10 +126,6 @@ export abstract class ThreadSession {
     return this.#session.closed;
   }
 
-  get serverVersion(): string {
-    return this.#server.version;
-  }
-
   get capabilities(): ThreadCapabilities {
     return this.#server.capabilities;
   }

@@ -39,81 +39,65 @@ export interface ThreadSubscription extends AsyncIterable<ThreadEvent> {
   close(): void;
 }
 
-class LiveSubscription implements ThreadSubscription {
-  readonly #follow: Follow;
+class LiveSubscription extends EventQueue implements ThreadSubscription {
+  readonly threadId: string;
   readonly #afterSeq: number;
   readonly #client: ThreadSession;
-  readonly #release: () => void;
-  readonly #queue: EventQueue;
+  readonly #onEnd: () => void;
   readonly #caughtUp = createDeferred<boolean>();
   #pastTo: number;
-  #closed = false;
+  #hasEnded = false;
 
   constructor(
+    client: ThreadSession,
     follow: Follow,
     readonly thread: Thread,
     readonly lastSeq: number,
     afterSeq: number | undefined,
-    client: ThreadSession,
     release: () => void,
   ) {
-    this.#follow = follow;
+    super(client);
+    this.threadId = follow.threadId;
     this.#afterSeq = afterSeq ?? 0;
     this.#client = client;
-    this.#release = release;
     this.#pastTo = Math.min(afterSeq ?? lastSeq, lastSeq);
-    this.#queue = new EventQueue(client);
+    this.#onEnd = () => {
+      follow.readers.delete(this);
+      release();
+    };
     for (const { type, data } of follow.openQuestions) {
       if (data.seq !== undefined && data.seq > this.#pastTo) continue;
       const { seq: _seq, time: _time, ...question } = data;
-      this.#queue.push({ type, data: question });
+      super.push({ type, data: question });
     }
     if (follow.ended) this.end(follow.ended.error);
     else follow.readers.add(this);
-  }
-
-  get threadId(): string {
-    return this.#follow.threadId;
   }
 
   get caughtUp(): Promise<boolean> {
     return this.#caughtUp.promise;
   }
 
-  get droppedDeltas(): number {
-    return this.#queue.droppedDeltas;
+  override push(event: EventBody): void {
+    if (event.data.seq === undefined || event.data.seq > this.#afterSeq) super.push(event);
   }
 
-  get droppedItems(): number {
-    return this.#queue.droppedItems;
-  }
-
-  push(event: EventBody): void {
-    if (event.data.seq !== undefined && event.data.seq <= this.#afterSeq) return;
-    this.#queue.push(event);
-  }
-
-  end(error?: HarnessError): void {
-    this.#queue.end(error);
-    if (this.#closed) return;
-    this.#closed = true;
+  override end(error?: HarnessError): void {
+    super.end(error);
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#caughtUp.resolve(false);
-    this.#follow.readers.delete(this);
-    this.#release();
+    this.#onEnd();
   }
 
-  close(): void {
-    this.end();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<ThreadEvent, undefined> {
+  override async *[Symbol.asyncIterator](): AsyncGenerator<ThreadEvent, undefined> {
     const { lastSeq, threadId } = this;
     const client = this.#client;
     const readPage = (afterSeq: number, limit: number) =>
       client.call("thread.get", { threadId, afterSeq, limit }, { repeatable: true });
     const delivered = new Set<string>();
     try {
-      if (this.#pastTo < lastSeq && !this.#closed) {
+      if (!this.#hasEnded) {
         for await (const event of readPast(readPage, this.#pastTo, lastSeq, (error) =>
           client.report(error),
         )) {
@@ -122,8 +106,8 @@ class LiveSubscription implements ThreadSubscription {
           yield event;
         }
       }
-      this.#caughtUp.resolve(!this.#closed);
-      for await (const event of this.#queue) {
+      this.#caughtUp.resolve(!this.#hasEnded);
+      for await (const event of { [Symbol.asyncIterator]: () => super[Symbol.asyncIterator]() }) {
         const isKnown = event.type === "approval.requested" && delivered.has(event.data.requestId);
         if (!isKnown) yield toThreadEvent(event);
       }
@@ -137,24 +121,7 @@ class LiveSubscription implements ThreadSubscription {
 /** The event as the log has it: its number and time beside the data. */
 const toThreadEvent = (event: EventBody): ThreadEvent => {
   const { seq, time, ...data } = event.data;
-  const place = { seq, time };
-  return { ...place, type: event.type, data } as ThreadEvent;
-};
-
-const subscribe = async (
-  client: ThreadSession,
-  follows: Follows,
-  threadId: string,
-  { afterSeq, signal }: SubscribeOptions,
-): Promise<ThreadSubscription> => {
-  const follow = await follows.follow(threadId);
-  const release = () => follows.release(follow);
-  const { thread, heard } = follow;
-  if (signal?.aborted || !thread || !heard) {
-    release();
-    throw new RequestCancelledError("thread.subscribe", { cause: signal?.reason });
-  }
-  return new LiveSubscription(follow, thread, heard.seq, afterSeq, client, release);
+  return { seq, time, type: event.type, data } as ThreadEvent;
 };
 
 /** Follows a thread for one reader. Rejects with `invalid_argument` for an invalid `afterSeq`, and as `thread.subscribe`. */
@@ -162,20 +129,25 @@ export const openSubscription = async (
   client: ThreadSession,
   follows: Follows,
   threadId: string,
-  options: SubscribeOptions,
+  { afterSeq, signal }: SubscribeOptions,
 ): Promise<ThreadSubscription> => {
-  const { afterSeq, signal } = options;
   if (afterSeq !== undefined) checkNumber("afterSeq", afterSeq, { min: 0 });
-  const subscribing = subscribe(client, follows, threadId, options);
-  const wait = { name: "thread.subscribe", signal };
-  return within(Promise.all([subscribing, client.whenReconnected(signal)]), wait).then(
-    ([subscription]) => subscription,
-    (error: unknown) => {
-      subscribing.then(
-        (late) => late.close(),
-        () => {},
-      );
-      throw error;
-    },
-  );
+  const open = async () => {
+    const follow = await follows.follow(threadId);
+    const release = () => follows.release(follow);
+    const { thread, heard } = follow;
+    if (thread && heard && !signal?.aborted)
+      return new LiveSubscription(client, follow, thread, heard.seq, afterSeq, release);
+    release();
+    throw new RequestCancelledError("thread.subscribe", { cause: signal?.reason });
+  };
+  const opening = open();
+  const both = Promise.all([opening, client.whenReconnected(signal)]);
+  try {
+    const [subscription] = await within(both, { name: "thread.subscribe", signal });
+    return subscription;
+  } catch (error) {
+    void opening.then((late) => late.close()).catch(() => {});
+    throw error;
+  }
 };

@@ -1,8 +1,11 @@
 import type { EventBody, Turn } from "@harnesskit/protocol/threads";
 import { createDeferred, type HarnessError, sharedSignal } from "@harnesskit/wire";
+import { isConnectionLoss } from "@harnesskit/wire/rpc";
 import { inSpan, type Span } from "@harnesskit/wire/trace";
 import type { ApprovalHandler } from "./approval-calls.ts";
-import { EventQueue, type EventQueueOwner } from "./event-queue.ts";
+import { ThreadError } from "./errors.ts";
+import { EventQueue } from "./event-queue.ts";
+import type { ThreadSession } from "./thread-session.ts";
 
 /** How a turn ended. */
 export type TurnResult =
@@ -52,47 +55,33 @@ export interface LiveTurnOptions {
   readonly position: number | undefined;
   readonly onApproval: ApprovalHandler | undefined;
   readonly signal: AbortSignal | undefined;
-  /** Sends `turn.cancel` for the thread. */
-  readonly cancel: () => Promise<void>;
   /** Called once, when nothing more of the turn is awaited; with what it failed with. */
   readonly onEnd: (error?: unknown) => void;
   readonly span: Span | undefined;
 }
 
 /** The client's side of one turn. */
-export class LiveTurn implements TurnHandle {
+export class LiveTurn extends EventQueue implements TurnHandle {
   readonly turnId: string;
   readonly threadId: string;
   readonly position: number | undefined;
-  readonly result: Promise<TurnResult>;
-  readonly #client: EventQueueOwner;
+  readonly #client: ThreadSession;
   readonly #options: LiveTurnOptions;
-  readonly #events: EventQueue;
   readonly #result = createDeferred<TurnResult>();
-  #ended = false;
   #cancelling: Promise<void> | undefined;
+  ended = false;
 
-  constructor(client: EventQueueOwner, options: LiveTurnOptions) {
-    const { turnId, threadId, position } = options;
-    this.turnId = turnId;
-    this.threadId = threadId;
-    this.position = position;
-    this.result = this.#result.promise;
+  constructor(client: ThreadSession, options: LiveTurnOptions) {
+    super(client);
+    this.turnId = options.turnId;
+    this.threadId = options.threadId;
+    this.position = options.position;
     this.#client = client;
     this.#options = options;
-    this.#events = new EventQueue(client);
   }
 
-  /** Cancels the turn when its caller's signal aborts. To be called once, when what was held has been taken. */
-  watchSignal(): void {
-    const { signal } = this.#options;
-    if (this.#ended || !signal) return;
-    if (signal.aborted) this.#onAbort();
-    else sharedSignal(signal).addEventListener("abort", this.#onAbort, { once: true });
-  }
-
-  get ended(): boolean {
-    return this.#ended;
+  get result(): Promise<TurnResult> {
+    return this.#result.promise;
   }
 
   /** The turn's own approver. `none` for a turn that its caller has given up. */
@@ -100,17 +89,12 @@ export class LiveTurn implements TurnHandle {
     return this.#options.signal?.aborted ? "none" : this.#options.onApproval;
   }
 
-  get droppedDeltas(): number {
-    return this.#events.droppedDeltas;
-  }
-
-  get droppedItems(): number {
-    return this.#events.droppedItems;
-  }
-
-  /** Counts what was lost before the turn's id was known. */
-  addDropped(lost: { droppedDeltas: number; droppedItems: number }): void {
-    this.#events.addDropped(lost);
+  /** Cancels the turn when its caller's signal aborts. To be called once, when what was held has been taken. */
+  watchSignal(): void {
+    const { signal } = this.#options;
+    if (this.ended || !signal) return;
+    if (signal.aborted) this.#onAbort();
+    else sharedSignal(signal).addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /** Does what an event of the turn asks for, such as answering an approval, as a part of it. */
@@ -120,51 +104,63 @@ export class LiveTurn implements TurnHandle {
 
   /** Takes an event of this turn. What comes after the end is ignored. */
   accept(event: EventBody): void {
-    if (this.#ended) return;
-    this.#events.push(event);
-    if (event.type === "turn.completed") {
-      const { status, turn } = event.data;
-      this.#end();
-      this.#result.resolve({ status, turn });
-    } else if (event.type === "turn.dequeued") {
-      this.#end();
-      this.#result.resolve({ status: "cancelled", turn: event.data.turn });
-    } else if (event.type === "turn.error") {
-      const { turn, error, code } = event.data;
-      this.#end(undefined, { code });
-      this.#result.resolve({ status: "error", turn, error, code });
+    if (this.ended) return;
+    this.push(event);
+    const { type, data } = event;
+    if (type === "turn.completed") this.#finish({ status: data.status, turn: data.turn });
+    else if (type === "turn.dequeued") this.#finish({ status: "cancelled", turn: data.turn });
+    else if (type === "turn.error") {
+      const { turn, error, code } = data;
+      this.#finish({ status: "error", turn, error, code }, { code });
     }
   }
 
   /** The connection is lost before the end. */
   lose(error: HarnessError): void {
-    if (this.#ended) return;
-    this.#end(error);
+    if (this.ended) return;
+    this.#stop(error, error);
     this.#result.reject(error);
   }
 
   cancel(): Promise<void> {
-    if (this.#ended) return Promise.resolve();
-    this.#cancelling ??= this.#options.cancel().finally(() => {
+    this.#cancelling ??= this.#cancel().finally(() => {
       this.#cancelling = undefined;
     });
     return this.#cancelling;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<EventBody, undefined> {
-    return this.#events[Symbol.asyncIterator]();
+  /** A turn that ended meanwhile needs no cancelling; one that goes on over a loss still does. */
+  async #cancel(): Promise<void> {
+    const { threadId, turnId } = this;
+    const client = this.#client;
+    while (!this.ended) {
+      try {
+        await client.call("turn.cancel", client.has("queue") ? { threadId, turnId } : { threadId });
+        return;
+      } catch (error) {
+        if (ThreadError.isInstance(error) && error.code === "turn_not_found") return;
+        if (!isConnectionLoss(error)) throw error;
+        await client.whenSettled();
+        if (this.ended || client.error) throw error;
+      }
+    }
   }
 
-  #end(error?: HarnessError, failure: unknown = error): void {
-    this.#ended = true;
+  #finish(result: TurnResult, failure?: unknown): void {
+    this.#stop(undefined, failure);
+    this.#result.resolve(result);
+  }
+
+  #stop(error: HarnessError | undefined, failure: unknown): void {
+    this.ended = true;
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#events.end(error);
+    this.end(error);
     this.#options.onEnd(failure);
   }
 
   readonly #onAbort = (): void => {
     this.cancel().catch((error: HarnessError) => {
-      if (!this.#ended) this.#client.report(error);
+      if (!this.ended) this.#client.report(error);
     });
   };
 }

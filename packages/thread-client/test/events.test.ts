@@ -29,19 +29,6 @@ describe("the events of the connection", () => {
     expect(await collect(client.events())).toEqual([]);
   });
 
-  it("come also from a turn that this client starts", async () => {
-    await using setup = await setUp({ "thread.list": () => ({ threads: [] }) });
-    const { client, server } = setup;
-    const all = client.events();
-    const handle = await client.startTurn({ threadId: "ses_1", input: "a" });
-    server.send(...events);
-    await handle.result;
-    expect(await collect(handle)).toEqual([events[1], events[2], events[4]]);
-    all.close();
-    all.close();
-    expect(await collect(all)).toEqual(events);
-  });
-
   it("end when the loop is left", async () => {
     await using setup = await setUp({ "thread.list": () => ({ threads: [] }) });
     const { client, server } = setup;

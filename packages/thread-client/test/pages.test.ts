@@ -1,7 +1,6 @@
 import { createThreadServer, type ThreadServerLimits } from "@harnesskit/thread-server";
 import { type HarnessError, ProtocolError } from "@harnesskit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { ThreadEvent } from "../src/index.ts";
 import type { ClientLimits } from "../src/limits.ts";
 import { connectInMemory } from "./cut-scenario.ts";
 import { createCutTransport } from "./cut-transport.ts";
@@ -42,43 +41,6 @@ const setUp = async (
   };
   return { client, talk, errors, serverErrors };
 };
-
-describe("a message over the message limit", () => {
-  it("keeps its beginning and names a file with all of it; whoever hears the thread goes on", async () => {
-    const { client, talk, errors } = await setUp(1_500_000, {});
-    const threadId = await talk(2);
-    const { events, lastSeq } = await client.getThread(threadId);
-    const heard: ThreadEvent[] = [];
-    for await (const event of await client.subscribe(threadId, { afterSeq: 0 })) {
-      heard.push(event);
-      if (event.seq === lastSeq) break;
-    }
-    for (const all of [events, heard]) {
-      const items = all.flatMap(({ type, data }) => (type === "item.completed" ? [data.item] : []));
-      const [artifact] = items.filter(({ type }) => type === "artifact");
-      expect(items.filter(({ type }) => type === "assistant_message")).toHaveLength(2);
-      expect(items.find(({ type }) => type === "assistant_message")?.data).toEqual({
-        text: "€".repeat(524_288),
-        truncated: true,
-        artifactItemId: artifact?.itemId,
-      });
-      expect(artifact?.data).toMatchObject({
-        kind: "message",
-        mimeType: "text/plain",
-        sizeBytes: 4_500_000,
-      });
-    }
-    expect(errors).toEqual([]);
-  });
-
-  it("leaves an event out that a client cannot take, and goes on", async () => {
-    const { client, talk, serverErrors } = await setUp(2_000_000, { maxMessageLength: 2_000_000 });
-    const threadId = await talk(2);
-    const { events } = await client.getThread(threadId);
-    expect(events.filter(({ type }) => type === "turn.completed")).toHaveLength(2);
-    expect(serverErrors.map(({ code }) => code)).toContain("frame_too_large");
-  });
-});
 
 describe("a history over the message limit", () => {
   it("is read in pages, each event once, by `getThread` and by a subscription", async () => {

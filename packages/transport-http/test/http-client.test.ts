@@ -135,15 +135,12 @@ for (const [name, create] of Object.entries(clients)) {
       [403, "forbidden"],
       [404, "not_found"],
       [405, "method_not_allowed"],
-      [408, "unavailable"],
       [413, "request_too_large"],
       [415, "unsupported_media_type"],
       [418, "bad_request"],
       [429, "unavailable"],
       [500, "server_error"],
-      [502, "unavailable"],
       [503, "unavailable"],
-      [504, "unavailable"],
       [206, "unexpected_status"],
       [302, "redirect_refused"],
     ];
@@ -167,13 +164,7 @@ for (const [name, create] of Object.entries(clients)) {
 
     const malformed: [name: string, answer: (response: ServerResponse) => void, error: object][] = [
       ["text", (response) => response.end("hello"), { code: "wrong_content_type", name: "HttpReplyError" }],
-      [
-        "a page",
-        (response) => json(response, "<html>", { "content-type": "text/html" }),
-        { code: "wrong_content_type" },
-      ],
       ["no JSON", (response) => json(response, "{"), { code: "invalid_message", reason: "not_json" }],
-      ["nothing", (response) => json(response, ""), { code: "invalid_message", reason: "not_json" }],
       [
         "deep JSON",
         (response) => json(response, "[".repeat(90) + "]".repeat(90)),
@@ -297,47 +288,33 @@ for (const [name, create] of Object.entries(clients)) {
       ]);
     });
 
-    it("says that nobody listens", async () => {
-      const server = await tcpServer(() => {});
-      await server[Symbol.asyncDispose]();
-      using exchange = exchangeTo(server.url);
-      const error = await rejection(exchange.handle({ id: 1 }));
-      expect(error).toMatchObject({ code: "transport_failed", name: "TransportError" });
-      expect(error.message).toContain("ECONNREFUSED");
-    });
-
-    it("says that the server broke the connection off, before and in a reply", async () => {
+    it("says why there was no reply", async () => {
       let text = "";
-      await using server = await tcpServer((socket) => {
+      const server = await tcpServer((socket) => {
         socket.once("data", () => {
           if (text === "") socket.resetAndDestroy();
           else socket.end(text);
         });
       });
-      using exchange = exchangeTo(server.url);
       const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n";
-      for (text of ["", `${head}[1`]) {
-        const error = await rejection(exchange.handle({ id: 1 }));
-        expect(error).toMatchObject({ code: "transport_failed", name: "TransportError" });
+      const failure = async (url: string) => {
+        using exchange = exchangeTo(url);
+        return await rejection(exchange.handle({ id: 1 }));
+      };
+      const failures: [answer: string, url: string, code: string, name: string][] = [
+        ["", server.url, "transport_failed", "TransportError"],
+        [`${head}[1`, server.url, "transport_failed", "TransportError"],
+        ["SSH-2.0-OpenSSH_9.9\r\n", server.url, "malformed_reply", "HttpReplyError"],
+        ["HTTP/1.1 400 No\r\n\r\n", server.url.replace("http:", "https:"), "tls_failed", "TlsError"],
+      ];
+      for (const [answer, url, code, errorName] of failures) {
+        text = answer;
+        expect(await failure(url)).toMatchObject({ code, name: errorName });
       }
-    });
-
-    it("says that the server speaks no HTTP", async () => {
-      await using server = await tcpServer((socket) => {
-        socket.once("data", () => socket.end("SSH-2.0-OpenSSH_9.9\r\n"));
-      });
-      using exchange = exchangeTo(server.url);
-      const error = await rejection(exchange.handle({ id: 1 }));
-      expect(error).toMatchObject({ code: "malformed_reply", name: "HttpReplyError" });
-    });
-
-    it("says that the server gives no secure connection", async () => {
-      await using server = await tcpServer((socket) => {
-        socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
-      });
-      using exchange = exchangeTo(server.url.replace("http:", "https:"));
-      const error = await rejection(exchange.handle({ id: 1 }));
-      expect(error).toMatchObject({ code: "tls_failed", name: "TlsError" });
+      await server[Symbol.asyncDispose]();
+      const gone = await failure(server.url);
+      expect(gone).toMatchObject({ code: "transport_failed", name: "TransportError" });
+      expect(gone.message).toContain("ECONNREFUSED");
     });
 
     const wrong: [string, Partial<HttpExchangeOptions>][] = [

@@ -95,24 +95,20 @@ describe("the token", () => {
 describe("where it listens", () => {
   const wrong: [string, HttpServerOptions<never>][] = [
     ["an address of other machines", { host: "0.0.0.0" }],
-    ["the IPv6 address of all interfaces", { host: "::" }],
     ["a name", { host: "localhost" }],
     ["other machines without the names they use", { host: "0.0.0.0", allowRemote: true }],
     ["a port that is none", { port: 70_000 }],
     ["a token and an authenticate", { token, authenticate: () => ({ refused: "forbidden" }) }],
     ["a short token", { token: "short" }],
     ["no connections", { limits: { maxConnections: 0 } }],
-    ["no time", { limits: { headersTimeoutMs: 0 } }],
     ["a route that is no path", { routes: { ahp: { handle: echoCore } } }],
   ];
-  for (const [name, options] of wrong) {
-    it(`refuses ${name} with invalid_argument`, () => {
-      expect(thrown(() => createHttpServer(options))).toMatchObject({
-        name: "InvalidArgumentError",
-        code: "invalid_argument",
-      });
+  it.each(wrong)("refuses %s with invalid_argument", (_, options) => {
+    expect(thrown(() => createHttpServer(options))).toMatchObject({
+      name: "InvalidArgumentError",
+      code: "invalid_argument",
     });
-  }
+  });
 
   it("is reachable by the loopback names with its port, and by no other", async () => {
     await using server = await startServer();
@@ -256,30 +252,6 @@ describe("requests", () => {
     expect((await ask("/broken")).status).toBe(500);
     expect(errors).toMatchObject([{ message: "broken" }]);
     expect((await ask("/ahp")).status).toBe(405);
-  });
-
-  it("stops a streamed answer when the client goes away", async () => {
-    const cancelled = createDeferred<void>();
-    const aborted = createDeferred<void>();
-    await using server = await startServer({
-      fallback(request) {
-        request.signal.addEventListener("abort", () => aborted.resolve());
-        const body = new ReadableStream({
-          start: (controller) => controller.enqueue(new TextEncoder().encode("first")),
-          cancel: () => cancelled.resolve(),
-        });
-        return new Response(body);
-      },
-    });
-    const abort = new AbortController();
-    const response = await fetch(`${server.server.url}/events`, {
-      headers: { "x-api-key": token },
-      signal: abort.signal,
-    });
-    const reader = response.body?.getReader();
-    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("first");
-    abort.abort();
-    await Promise.all([cancelled.promise, aborted.promise]);
   });
 });
 

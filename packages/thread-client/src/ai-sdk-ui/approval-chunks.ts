@@ -1,8 +1,7 @@
-import type { ApprovalDecision, ItemOf } from "@harnesskit/protocol/threads";
+import type { ItemOf } from "@harnesskit/protocol/threads";
 import type { ApprovalRequest } from "../approval-calls.ts";
 import type { ApprovalData, ThreadUIMessageChunk } from "./message-types.ts";
-import type { ToolChunks } from "./tool-chunks.ts";
-import type { AiSdkVersion } from "./turn-chunks.ts";
+import type { PartChunks } from "./part-chunks.ts";
 
 type Chunk = ThreadUIMessageChunk;
 
@@ -10,39 +9,37 @@ interface Asked {
   readonly data: ApprovalData;
   /** It is about a prompt, not about a call: its part was made for it. */
   readonly isOwnPart: boolean;
-  isSettled: boolean;
-  /** The answer was given, and its event is still to come. */
-  isAnswered: boolean;
+  /** `answered`: the answer was given, and its event is still to come. */
+  state: "open" | "answered" | "settled";
 }
 
 /** The questions of a message, each about the part of a call. */
 export class ApprovalChunks {
-  readonly #tools: ToolChunks;
-  readonly #aiSdk: AiSdkVersion;
+  readonly #parts: PartChunks;
   readonly #asked = new Map<string, Asked>();
   /** The call that the item of an approval is about. */
   readonly #toolItems = new Map<string, string>();
 
-  constructor(tools: ToolChunks, aiSdk: AiSdkVersion) {
-    this.#tools = tools;
-    this.#aiSdk = aiSdk;
+  constructor(parts: PartChunks) {
+    this.#parts = parts;
   }
 
   /** The calls that wait for an answer. */
   get subjects(): ReadonlySet<string> {
-    const open = [...this.#asked.values()].filter(({ isSettled, isAnswered }) => !isSettled && !isAnswered);
+    const open = [...this.#asked.values()].filter(({ state }) => state === "open");
     return new Set(open.map(({ data }) => data.toolCallId));
   }
 
   /** A question by its id, and whether it still waits. */
   find(requestId: string): { readonly data: ApprovalData; readonly isSettled: boolean } | undefined {
-    return this.#asked.get(requestId);
+    const asked = this.#asked.get(requestId);
+    return asked && { data: asked.data, isSettled: asked.state === "settled" };
   }
 
   /** The answer was accepted: what follows from it comes. */
   markAnswered(requestId: string): void {
     const asked = this.#asked.get(requestId);
-    if (asked) asked.isAnswered = true;
+    if (asked?.state === "open") asked.state = "answered";
   }
 
   wasAskedAbout(toolCallId: string): boolean {
@@ -58,50 +55,23 @@ export class ApprovalChunks {
     const toolItemId = this.#toolItems.get(itemId);
     const toolCallId = toolItemId ?? itemId;
     const data = { ...metadata, requestId, toolCallId };
-    this.#asked.set(requestId, {
-      data,
-      isOwnPart: toolItemId === undefined,
-      isSettled: false,
-      isAnswered: false,
-    });
+    this.#asked.set(requestId, { data, isOwnPart: toolItemId === undefined, state: "open" });
     return [
-      ...this.#tools.call(toolCallId, metadata.tool, metadata.input),
+      ...this.#parts.call(toolCallId, metadata.tool, metadata.input),
       { type: "data-approval", id: requestId, data },
       { type: "tool-approval-request", approvalId: requestId, toolCallId },
     ];
   }
 
-  settle(
-    requestId: string,
-    given: {
-      decision?: ApprovalDecision | undefined;
-      resolvedBy?: string | undefined;
-      reason?: string | undefined;
-    },
-  ): Chunk[] {
+  settle(requestId: string, { decision, resolvedBy, reason }: NonNullable<ApprovalData["answer"]>): Chunk[] {
     const asked = this.#asked.get(requestId);
-    if (!asked || asked.isSettled) return [];
-    asked.isSettled = true;
-    const { decision, resolvedBy, reason } = given;
+    if (!asked || asked.state === "settled") return [];
+    asked.state = "settled";
     const { toolCallId } = asked.data;
+    const answer = { decision, resolvedBy, reason };
+    const said: Chunk = { type: "data-approval", id: requestId, data: { ...asked.data, answer } };
+    if (!asked.isOwnPart) return [said];
     const approved = decision === "once" || decision === "always";
-    const answer = {
-      decision,
-      resolvedBy,
-      reason,
-    };
-    const chunks: Chunk[] = [{ type: "data-approval", id: requestId, data: { ...asked.data, answer } }];
-    if (this.#aiSdk === 7) chunks.push(approvalResponse(requestId, approved, reason));
-    if (!asked.isOwnPart) return chunks;
-    return [...chunks, ...(approved ? this.#tools.output(toolCallId, answer) : this.#tools.deny(toolCallId))];
+    return [said, ...(approved ? this.#parts.output(toolCallId, answer) : this.#parts.deny(toolCallId))];
   }
 }
-
-/** A chunk that the AI SDK 7 has and 6 refuses, so that the types of 6 do not know it. */
-const approvalResponse = (approvalId: string, approved: boolean, reason: string | undefined): Chunk =>
-  ({
-    type: "tool-approval-response",
-    approvalId,
-    approved,
-    reason,
-  }) as unknown as Chunk;

@@ -1,4 +1,9 @@
-import type { ThreadMessageMetadata, ThreadUIMessage, ThreadUIMessageChunk } from "./message-types.ts";
+import type {
+  ApprovalData,
+  ThreadMessageMetadata,
+  ThreadUIMessage,
+  ThreadUIMessageChunk,
+} from "./message-types.ts";
 
 type Part = ThreadUIMessage["parts"][number];
 type Fields = Record<string, unknown>;
@@ -61,25 +66,28 @@ export class MessageFold {
       case "tool-output-denied":
         this.#change(chunk.toolCallId, { state: "output-denied" });
         break;
+      case "data-approval":
+        this.#answer(chunk.data);
+        this.#applyData(chunk);
+        break;
       default:
-        this.#applyOther(chunk);
+        this.#applyData(chunk);
     }
   }
 
-  /** Data parts, and answers to approvals, which the types of the AI SDK 6 do not know. */
-  #applyOther(chunk: ThreadUIMessageChunk): void {
-    const { type, id, data, transient, approvalId, approved, reason } = chunk as Fields & { type: string };
-    if (type === "tool-approval-response") {
-      const part = [...this.#calls.values()].find(
-        ({ approval }) => (approval as Fields | undefined)?.id === approvalId,
-      );
-      const approval = { id: approvalId, approved, reason };
-      if (part) Object.assign(part, { state: "approval-responded", approval });
-    } else if (type.startsWith("data-") && transient !== true) {
-      const known = this.#parts.find((part) => part.type === type && part.id === id);
-      if (known) known.data = data;
-      else this.#add({ type, id, data });
-    }
+  #answer({ requestId: id, toolCallId, answer }: ApprovalData): void {
+    if (!answer) return;
+    const { decision, reason } = answer;
+    const approval = { id, approved: decision === "once" || decision === "always", reason };
+    this.#change(toolCallId, { state: "approval-responded", approval });
+  }
+
+  #applyData(chunk: ThreadUIMessageChunk): void {
+    const { type, id, data, transient } = chunk as Fields & { type: string };
+    if (!type.startsWith("data-") || transient === true) return;
+    const known = this.#parts.find((part) => part.type === type && part.id === id);
+    if (known) known.data = data;
+    else this.#add({ type, id, data });
   }
 
   #change(toolCallId: string, fields: Fields): void {

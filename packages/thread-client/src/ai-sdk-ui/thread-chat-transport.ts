@@ -10,7 +10,6 @@ import { type FoundTurn, findRunningTurn, findTurnStart, readLastSeq } from "./f
 import type { ThreadUIMessage, ThreadUIMessageChunk } from "./message-types.ts";
 import { type SentMessage, sentMessage, sentSeq, toAnswers, toInputParts } from "./read-message.ts";
 import { type ReadMessagesOptions, readThreadMessages, requestNameOf } from "./thread-messages.ts";
-import { type AiSdkVersion, defaultPlanOf, type PlanOf } from "./turn-chunks.ts";
 import { TurnReader } from "./turn-reader.ts";
 
 export interface ThreadChatTransportOptions {
@@ -21,11 +20,6 @@ export interface ThreadChatTransportOptions {
   >;
   /** The thread of a chat, by the `id` of `useChat`. @default the chat's id is the thread's */
   readonly resolveThread?: ((chatId: string) => string | Promise<string>) | undefined;
-  /**
-   * The major version of the AI SDK in the page. 7 also gets answers to approvals as chunks of their own, which 6 refuses; with 6
-   * the part `data-approval` has them. @default 6, whose chunks both read
-   */
-  readonly aiSdk?: AiSdkVersion | undefined;
   /** The model and the agent of a turn. `body` is what the page sent along: untrusted. @default the server's choice */
   readonly turnOptions?:
     | ((request: {
@@ -35,8 +29,6 @@ export interface ThreadChatTransportOptions {
     | undefined;
   /** @default `once` where the user approved, else `reject` */
   readonly toDecision?: ToDecision | undefined;
-  /** What of an item is a plan, for `data-plan`. @default an artifact of the kind `plan`, the input of the tool `update_plan` */
-  readonly planOf?: PlanOf | undefined;
   /** Receives a turn that could not be cancelled when its signal aborted. What it throws is ignored. @default no report */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -94,11 +86,7 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
     chatId,
     ...options
   }: { readonly chatId: string } & ReadMessagesOptions): Promise<ThreadUIMessage[]> {
-    const { client, planOf } = this.#options;
-    return readThreadMessages(client, await this.#threadOf(chatId), {
-      ...options,
-      planOf: options.planOf ?? planOf,
-    });
+    return readThreadMessages(this.#options.client, await this.#threadOf(chatId), options);
   }
 
   /** Cancels the turn of the chat that runs or waits. Rejects with `thread_not_found`, `turn_not_found`. */
@@ -161,8 +149,7 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
   }
 
   #open(threadId: string, turn: FoundTurn): Promise<TurnReader> {
-    const { client, aiSdk = 6, planOf = defaultPlanOf } = this.#options;
-    return TurnReader.open(client, threadId, turn, { aiSdk, planOf });
+    return TurnReader.open(this.#options.client, threadId, turn);
   }
 
   /** Cancels the turn when the signal aborts before the stream has ended. */
@@ -174,7 +161,7 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
     const { onError } = this.#options;
     const cancel = () => {
       if (reader.chunks.isEnded || reader.chunks.isWaiting) return;
-      this.#cancel(threadId, reader.turnId).catch((error: unknown) => {
+      this.#cancel(threadId, reader.chunks.turnId).catch((error: unknown) => {
         const isLate = ThreadError.isInstance(error) && error.code === "turn_not_found";
         if (!isLate) callSafely(() => onError?.(error));
       });

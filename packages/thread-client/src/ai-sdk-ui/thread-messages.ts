@@ -5,7 +5,7 @@ import type { ThreadEvent } from "../thread-subscription.ts";
 import { readForwards, readLastSeq } from "./find-turn.ts";
 import { MessageFold } from "./message-fold.ts";
 import type { ThreadUIMessage } from "./message-types.ts";
-import { defaultPlanOf, type PlanOf, TurnChunks } from "./turn-chunks.ts";
+import { TurnChunks } from "./turn-chunks.ts";
 
 /** Before the id of a user's message, in the name under which it was sent. */
 const namePrefix = "ui-message:";
@@ -32,9 +32,9 @@ class TurnMessages {
   readonly #fold = new MessageFold();
   #said: ThreadUIMessage | undefined;
 
-  constructor(turn: Turn, planOf: PlanOf) {
+  constructor(turn: Turn) {
     this.#turn = turn;
-    this.#chunks = new TurnChunks({ turnId: turn.turnId, aiSdk: 7, planOf });
+    this.#chunks = new TurnChunks(turn.turnId);
   }
 
   push(event: ThreadEvent): void {
@@ -64,8 +64,6 @@ class TurnMessages {
 export interface ReadMessagesOptions {
   /** Events of the thread that are read, the latest ones; a turn that began before them is left out. @default 20000 */
   readonly maxEvents?: number | undefined;
-  /** @default an artifact of the kind `plan`, or the input of a call of `update_plan` that succeeded */
-  readonly planOf?: PlanOf | undefined;
 }
 
 /**
@@ -75,7 +73,7 @@ export interface ReadMessagesOptions {
 export const readThreadMessages = async (
   client: Pick<ThreadClient, "getThread" | "subscribe">,
   threadId: string,
-  { maxEvents = 20_000, planOf = defaultPlanOf }: ReadMessagesOptions = {},
+  { maxEvents = 20_000 }: ReadMessagesOptions = {},
 ): Promise<ThreadUIMessage[]> => {
   const lastSeq = await readLastSeq(client, threadId);
   const turns = new Map<string, TurnMessages>();
@@ -83,7 +81,7 @@ export const readThreadMessages = async (
   for await (const event of past) {
     if (!("turnId" in event.data)) continue;
     const { turnId } = event.data;
-    if (event.type === "turn.started") turns.set(turnId, new TurnMessages(event.data.turn, planOf));
+    if (event.type === "turn.started") turns.set(turnId, new TurnMessages(event.data.turn));
     turns.get(turnId)?.push(event);
   }
   return [...turns.values()].flatMap(({ messages }) => messages);

@@ -3,40 +3,28 @@ import { defined } from "@harnesskit/wire/json";
 import type { ThreadEvent } from "../thread-subscription.ts";
 import { ApprovalChunks } from "./approval-chunks.ts";
 import type { ThreadMessageMetadata, ThreadUIMessageChunk } from "./message-types.ts";
-import { StepChunks } from "./step-chunks.ts";
-import { ToolChunks } from "./tool-chunks.ts";
+import { PartChunks } from "./part-chunks.ts";
 
 type Chunk = ThreadUIMessageChunk;
 
-/** The major version of the AI SDK that reads the chunks. 7 reads all that 6 does, and answers to approvals. */
-export type AiSdkVersion = 6 | 7;
-
-/** What of a completed item is the agent's plan; undefined for an item that is none. */
-export type PlanOf = (item: Item) => unknown;
-
-export interface TurnChunksOptions {
-  readonly turnId: string;
-  readonly aiSdk: AiSdkVersion;
-  readonly planOf: PlanOf;
-}
+/** What of a completed item is the agent's plan: an artifact of the kind `plan`, or the input of a call of `update_plan` that succeeded. */
+const planOf = ({ type, data }: Item): unknown => {
+  if (type === "artifact") return data?.kind === "plan" ? data : undefined;
+  if (type !== "tool_exec" || data?.tool !== "update_plan") return undefined;
+  return data.status === "succeeded" ? data.input : undefined;
+};
 
 /** Makes the chunks of one message from the events of one turn, from `turn.started` on. Pure: the same events give the same chunks. */
 export class TurnChunks {
-  readonly #options: TurnChunksOptions;
-  readonly #steps = new StepChunks();
-  readonly #tools: ToolChunks;
-  readonly approvals: ApprovalChunks;
+  readonly #parts = new PartChunks();
+  readonly approvals = new ApprovalChunks(this.#parts);
   /** The items that have begun and not ended. */
   readonly #open = new Map<string, Item["type"]>();
   /** The number of the last event that was taken. */
   #seq: number | undefined;
   #isEnded = false;
 
-  constructor(options: TurnChunksOptions) {
-    this.#options = options;
-    this.#tools = new ToolChunks(this.#steps);
-    this.approvals = new ApprovalChunks(this.#tools, options.aiSdk);
-  }
+  constructor(readonly turnId: string) {}
 
   /** The turn has ended, and its last chunk was returned. */
   get isEnded(): boolean {
@@ -56,7 +44,7 @@ export class TurnChunks {
 
   /** The chunks of the next event. Events of other turns have none. */
   push(event: ThreadEvent): Chunk[] {
-    if (!("turnId" in event.data) || event.data.turnId !== this.#options.turnId || this.#isEnded) return [];
+    if (!("turnId" in event.data) || event.data.turnId !== this.turnId || this.#isEnded) return [];
     this.#seq = event.seq ?? this.#seq;
     switch (event.type) {
       case "turn.started":
@@ -77,8 +65,8 @@ export class TurnChunks {
         return this.#begin(event.data.item);
       case "item.delta": {
         const { itemId, type, delta } = event.data;
-        if (type === "tool_log") return this.#tools.logDelta(itemId, delta);
-        return type === "assistant_message" ? this.#steps.delta(itemId, delta) : [];
+        if (type === "tool_log") return this.#parts.logDelta(itemId, delta);
+        return type === "assistant_message" ? this.#parts.textDelta(itemId, delta) : [];
       }
       case "item.completed":
         this.#open.delete(event.data.itemId);
@@ -94,14 +82,14 @@ export class TurnChunks {
 
   /** The chunks that begin a stream in the middle of the message. */
   resume(): Chunk[] {
-    return [{ type: "start", messageId: this.#options.turnId }];
+    return [{ type: "start", messageId: this.turnId }];
   }
 
   /** The chunks that end a stream whose turn waits for a human. */
   pause(): Chunk[] {
     const seq = this.#seq;
     const messageMetadata = seq === undefined ? {} : { seq };
-    return [...this.#steps.close(), { type: "finish", finishReason: "tool-calls", messageMetadata }];
+    return [...this.#parts.closeStep(), { type: "finish", finishReason: "tool-calls", messageMetadata }];
   }
 
   #start({ threadId, turnId, time }: Turn): Chunk {
@@ -112,11 +100,11 @@ export class TurnChunks {
   #begin(item: Item): Chunk[] {
     switch (item.type) {
       case "assistant_message":
-        return this.#steps.beginText(item);
+        return this.#parts.beginText(item);
       case "tool_exec":
-        return this.#tools.begin(item);
+        return this.#parts.beginCall(item);
       case "tool_log":
-        return this.#tools.beginLog(item);
+        return this.#parts.beginLog(item);
       case "approval":
         this.approvals.begin(item);
         return [];
@@ -128,14 +116,14 @@ export class TurnChunks {
   #complete(item: Item): Chunk[] {
     switch (item.type) {
       case "assistant_message":
-        return this.#steps.completeText(item);
+        return this.#parts.completeText(item);
       case "tool_exec":
         return [
-          ...this.#tools.complete(item, this.approvals.wasAskedAbout(item.itemId)),
+          ...this.#parts.completeCall(item, this.approvals.wasAskedAbout(item.itemId)),
           ...this.#plan(item),
         ];
       case "tool_log":
-        return this.#tools.completeLog(item);
+        return this.#parts.completeLog(item);
       case "approval":
         return item.data ? this.approvals.settle(item.data.requestId, item.data) : [];
       case "artifact":
@@ -152,7 +140,7 @@ export class TurnChunks {
   }
 
   #plan(item: Item): Chunk[] {
-    const plan = this.#options.planOf(item);
+    const plan = planOf(item);
     return plan === undefined ? [] : [{ type: "data-plan", id: "plan", data: plan }];
   }
 
@@ -169,14 +157,7 @@ export class TurnChunks {
       endedAt: time.completed,
       usage,
     });
-    const open = [...this.#steps.endTexts(), ...this.#tools.endOpen()];
-    return [...open, { type: "message-metadata", messageMetadata }, ...this.#steps.close(), ...last];
+    const end: Chunk = { type: "message-metadata", messageMetadata };
+    return [...this.#parts.endOpen(), end, ...this.#parts.closeStep(), ...last];
   }
 }
-
-/** An artifact of the kind `plan`, and the input of a call of the tool `update_plan` that succeeded. */
-export const defaultPlanOf: PlanOf = ({ type, data }) => {
-  if (type === "artifact") return data?.kind === "plan" ? data : undefined;
-  if (type !== "tool_exec" || data?.tool !== "update_plan") return undefined;
-  return data.status === "succeeded" ? data.input : undefined;
-};

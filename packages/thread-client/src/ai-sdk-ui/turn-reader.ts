@@ -3,13 +3,12 @@ import type { ThreadClient } from "../client-options.ts";
 import type { ThreadEvent, ThreadSubscription } from "../thread-subscription.ts";
 import type { FoundTurn } from "./find-turn.ts";
 import type { ThreadUIMessageChunk } from "./message-types.ts";
-import { TurnChunks, type TurnChunksOptions } from "./turn-chunks.ts";
+import { TurnChunks } from "./turn-chunks.ts";
 
 const readTooSlowly = "The answer was read too slowly, and a part of it was lost: resume the stream.";
 
 /** Reads one turn from the log of its thread, and then as it goes on, up to its end or to its wait for a human. */
 export class TurnReader {
-  readonly turnId: string;
   readonly chunks: TurnChunks;
   readonly #subscription: ThreadSubscription;
   readonly #events: AsyncIterator<ThreadEvent, undefined>;
@@ -19,9 +18,8 @@ export class TurnReader {
   /** What the past said behind the number that the reader of the stream has seen. */
   #held: ThreadUIMessageChunk[] = [];
 
-  private constructor(subscription: ThreadSubscription, options: TurnChunksOptions) {
-    this.turnId = options.turnId;
-    this.chunks = new TurnChunks(options);
+  private constructor(subscription: ThreadSubscription, turnId: string) {
+    this.chunks = new TurnChunks(turnId);
     this.#subscription = subscription;
     this.#events = subscription[Symbol.asyncIterator]();
     this.#caughtUp = subscription.caughtUp.then(() => "caught_up" as const);
@@ -32,10 +30,9 @@ export class TurnReader {
     client: Pick<ThreadClient, "subscribe">,
     threadId: string,
     { turnId, startSeq }: FoundTurn,
-    options: Omit<TurnChunksOptions, "turnId">,
   ): Promise<TurnReader> {
     const subscription = await client.subscribe(threadId, { afterSeq: startSeq - 1 });
-    return new TurnReader(subscription, { ...options, turnId });
+    return new TurnReader(subscription, turnId);
   }
 
   /**

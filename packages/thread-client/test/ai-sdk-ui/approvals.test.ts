@@ -1,9 +1,8 @@
 import { lastAssistantMessageIsCompleteWithApprovalResponses, validateUIMessages } from "ai";
 import { describe, expect, it } from "vitest";
 import type { ThreadUIMessage } from "../../src/ai-sdk-ui/index.ts";
-import type { AiSdkVersion } from "../../src/ai-sdk-ui/turn-chunks.ts";
 import { type Setup, setUp } from "./support/agent.ts";
-import { Chat, callsOf, dataOf, readAll, textOf, userMessage, watched } from "./support/chat.ts";
+import { Chat, callsOf, dataOf, readAll, textOf, watched } from "./support/chat.ts";
 
 const openChat = (setup: Setup, messages: ThreadUIMessage[] = []) => {
   const { transport, chunks } = watched(setup.transport);
@@ -17,8 +16,8 @@ const openChat = (setup: Setup, messages: ThreadUIMessage[] = []) => {
 };
 
 /** A chat whose turn waits for the approval of one call. */
-const waiting = async (prompt = "write it", aiSdk?: AiSdkVersion) => {
-  const setup = await setUp(aiSdk === undefined ? {} : { aiSdk });
+const waiting = async (prompt = "write it") => {
+  const setup = await setUp();
   const { chat, chunks } = openChat(setup);
   await chat.sendMessage({ text: prompt });
   return { ...setup, setup, chat, chunks, approvalId: approvalOf(chat.lastMessage) };
@@ -235,42 +234,5 @@ describe("a prompt that waits for an approval", () => {
     await expect.poll(() => chat.status).toBe("error");
     expect(callsOf(chat.lastMessage)).toMatchObject([{ state: "output-denied" }]);
     expect(setup.agent.runs).toBe(0);
-  });
-});
-
-describe("chunks of the AI SDK 7", () => {
-  it("have the answer to an approval, which 6 reads from the data part", async () => {
-    const { transport, threadId } = await setUp({ aiSdk: 7 });
-    const chat = new Chat({ id: threadId, transport });
-    const stream = await transport.sendMessages({
-      ...send(threadId, userMessage("m1", "write it")),
-      messageId: undefined,
-    });
-    const first = await readAll(stream);
-    const request = first.find(({ type }) => type === "tool-approval-request") as {
-      approvalId: string;
-      toolCallId: string;
-    };
-    const call = first.find(({ type }) => type === "tool-input-available") as { input: unknown };
-    const message = {
-      id: "any",
-      role: "assistant",
-      parts: [
-        {
-          type: "tool-write",
-          toolCallId: request.toolCallId,
-          state: "approval-responded",
-          input: call.input,
-          approval: { id: request.approvalId, approved: true },
-        },
-      ],
-    } as unknown as ThreadUIMessage;
-    const going = await readAll(await transport.sendMessages(send(threadId, message)));
-    expect(going).toContainEqual({
-      type: "tool-approval-response",
-      approvalId: request.approvalId,
-      approved: true,
-    });
-    expect(chat.messages).toEqual([]);
   });
 });

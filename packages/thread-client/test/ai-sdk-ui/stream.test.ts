@@ -206,7 +206,7 @@ describe("a turn that goes on without its page", () => {
   });
 
   it("has a history that is what was streamed", async () => {
-    const { transport, threadId } = await setUp({ aiSdk: 7 });
+    const { transport, threadId } = await setUp();
     const kept: unknown[] = [];
     for (const [id, text] of [
       ["m1", "plan, read, artifact"],
