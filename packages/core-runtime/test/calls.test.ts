@@ -26,7 +26,6 @@ describe("a call", () => {
     const call = core.call("demo.agent/echo", { text: "" });
     agent.succeed(await agent.next("core.tool.call"), {});
     expect(await call.result).toMatchObject({ status: "succeeded" });
-    await core.close();
   });
 
   it("has an entry of its own for its beginning if it lasts, however many others run", async () => {
@@ -48,23 +47,6 @@ describe("a call", () => {
         .map(({ action }) => action);
     expect(actionsOf(long.callId)).toEqual(["tool.call", "tool.result"]);
     expect(actionsOf(short.callId)).toEqual(["tool.call"]);
-    await core.close();
-  });
-
-  it("that the agent fails or cancels without saying why has an error all the same", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
-    const outcomes = [];
-    for (const status of ["failed", "canceled"]) {
-      const call = core.call("demo.agent/echo", { text: "" });
-      agent.result(await agent.next("core.tool.call"), { status });
-      outcomes.push(await call.result);
-    }
-    expect(outcomes).toMatchObject([
-      { status: "failed", error: { code: "tool.failed" } },
-      { status: "canceled", error: { code: "tool.canceled" } },
-    ]);
-    await core.close();
   });
 
   it("that the agent answers with agent.error fails with that error", async () => {
@@ -78,7 +60,6 @@ describe("a call", () => {
       { in_reply_to: message.id, error: { code: "protocol.unknown_type", message: "?" } },
     );
     expect(await call.result).toMatchObject({ status: "failed", error: { code: "protocol.unknown_type" } });
-    await core.close();
   });
 
   it("with options that cannot be used throws", async () => {
@@ -101,7 +82,6 @@ describe("a call", () => {
       })();
       expect(codes, JSON.stringify(options).slice(0, 80)).toBe("invalid_argument");
     }
-    await core.close();
   });
 });
 
@@ -151,7 +131,6 @@ describe("an input", () => {
     agent.succeed(await agent.next("core.tool.call"));
     expect((await next.result).status).toBe("succeeded");
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
-    await core.close();
   });
 });
 
@@ -243,7 +222,6 @@ describe("what a result brings beside its output", () => {
     expect(kept).toMatchObject({ ...end, ...times, ...(isKept && { metrics: { rows: 7 } }) });
     expect(kept.metrics !== undefined).toBe(isKept);
     expect(JSON.stringify(kept)).not.toContain("AKIA");
-    await core.close();
   });
 });
 
@@ -299,7 +277,6 @@ describe("authorization", () => {
       input: { text: "" },
     });
     expect(entries().at(-1)).toMatchObject({ action: "tool.result", outcome: "refused" });
-    await core.close();
   });
 
   it("that fails, or is not a decision, refuses", async () => {
@@ -358,7 +335,6 @@ describe("authorization", () => {
     await agent.next("core.tools.unregistered");
     decide?.({ allowed: true });
     expect(await gone.result).toMatchObject({ status: "failed", error: { code: "tool.not_found" } });
-    await core.close();
   });
 });
 
@@ -386,7 +362,6 @@ describe("an agent that is lost", () => {
       })),
     );
     expect(agent.ofType("core.tool.call")).toHaveLength(4);
-    await core.close();
   });
 });
 
@@ -402,7 +377,6 @@ describe("cancellation", () => {
     agent.succeed(message);
     await nextTurn(5);
     expect(await call.result).toMatchObject({ status: "canceled" });
-    await core.close();
   });
 
   it("comes from a signal too, also from one that is aborted already", async () => {
@@ -419,7 +393,6 @@ describe("cancellation", () => {
     expect(await never.result).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
     await nextTurn(5);
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
-    await core.close();
   });
 });
 
@@ -452,7 +425,6 @@ describe("a deadline", () => {
     const after = core.call("demo.agent/echo", { text: "after" });
     agent.succeed(await agent.next("core.tool.call"));
     expect((await after.result).status).toBe("succeeded");
-    await core.close();
   });
 });
 
@@ -477,7 +449,6 @@ describe("results that no call waits for", () => {
     await nextTurn(5);
     const strays = entries().filter(({ action }) => action === "tool.stray");
     expect(strays.length).toBeLessThanOrEqual(11);
-    await core.close();
   });
 });
 
@@ -491,7 +462,6 @@ describe("closing", () => {
     clock.advance(100);
     expect(await call.result).toMatchObject({ status: "failed", error: { code: "core.closed" } });
     await drained;
-    await core.close();
   });
 
   it("ends everything, twice without harm, and takes no connection afterwards", async () => {
