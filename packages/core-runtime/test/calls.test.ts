@@ -6,7 +6,7 @@ import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CallOptions, CoreOptions } from "../src/index.ts";
 import { connected, echoTool, type Message, open, openCore } from "./support/scripted-agent.ts";
 
-const setUp = (options: CoreOptions = {}) => {
+const openAudited = (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();
   const clock = createManualClock();
   const core = openCore({ audit, clock, ...options });
@@ -14,12 +14,17 @@ const setUp = (options: CoreOptions = {}) => {
   return { audit, clock, core, entries };
 };
 
+/** A core, and an agent with a session. */
+const setUp = async (options: CoreOptions = {}) => {
+  const opened = openAudited(options);
+  return { ...opened, agent: (await connected(opened.core)).agent };
+};
+
 describe("a call", () => {
   it("sends no call while the audit log is full, and says so", async () => {
     let isFull = true;
     const audit = Object.defineProperties(createMemoryAuditSink(), { isFull: { get: () => isFull } });
-    const { core } = setUp({ audit });
-    const { agent } = await connected(core);
+    const { core, agent } = await setUp({ audit });
     const result = await core.call("demo.agent/echo", { text: "" }).result;
     expect(result).toMatchObject({ status: "failed", error: { code: "tool.busy", retryable: true } });
     isFull = false;
@@ -29,8 +34,7 @@ describe("a call", () => {
   });
 
   it("has an entry of its own for its beginning if it lasts, however many others run", async () => {
-    const { core, clock, entries } = setUp();
-    const { agent } = await connected(core);
+    const { core, clock, entries, agent } = await setUp();
     const long = core.call("demo.agent/echo", { text: "long" });
     const first = await agent.next("core.tool.call");
     clock.advance(15);
@@ -50,8 +54,7 @@ describe("a call", () => {
   });
 
   it("that the agent answers with agent.error fails with that error", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
+    const { core, agent } = await setUp();
     const call = core.call("demo.agent/echo", { text: "" });
     const message = await agent.next("core.tool.call");
     agent.send(
@@ -63,7 +66,7 @@ describe("a call", () => {
   });
 
   it("with options that cannot be used throws", async () => {
-    const { core } = setUp({ limits: { maxTimeoutMs: 1000 } });
+    const { core } = openAudited({ limits: { maxTimeoutMs: 1000 } });
     await connected(core);
     const bad: CallOptions[] = [
       { timeoutMs: 0 },
@@ -87,7 +90,7 @@ describe("a call", () => {
 
 describe("an input", () => {
   const refusalOf = async (input: unknown, tool = echoTool()) => {
-    const { core, audit } = setUp();
+    const { core, audit } = openAudited();
     const { agent } = await connected(core, { tools: [tool] });
     const result = await core.call("demo.agent/echo", input).result;
     await nextTurn(5);
@@ -123,7 +126,7 @@ describe("an input", () => {
   });
 
   it("may be larger than a frame only where the frame is small, and then fails before it is sent", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const { agent } = await connected(core, { pair: { maxFrameBytes: 2048 } });
     const call = core.call("demo.agent/echo", { text: "x".repeat(2048) });
     expect(await call.result).toMatchObject({ status: "failed", error: { code: "tool.input_too_large" } });
@@ -136,7 +139,7 @@ describe("an input", () => {
 
 describe("an output", () => {
   const outcomeOf = async (payload: Record<string, unknown>, tool = {}, options = {}) => {
-    const { core } = setUp(options);
+    const { core } = openAudited(options);
     const { agent } = await connected(core, { tools: [echoTool("demo.agent", "echo", tool)] });
     const call = core.call("demo.agent/echo", { text: "" });
     agent.result(await agent.next("core.tool.call"), payload);
@@ -227,8 +230,7 @@ describe("what a result brings beside its output", () => {
 
 describe("routing", () => {
   it("distinguishes unknown tools from agents that are not connected", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
+    const { core, agent } = await setUp();
     const codeOf = async (toolId: string) => {
       const result = await core.call(toolId, { text: "" }).result;
       return result.status === "succeeded" ? undefined : result.error.code;
@@ -247,7 +249,7 @@ describe("routing", () => {
 describe("authorization", () => {
   it("is asked with the tool, the permissions and the caller, and decides", async () => {
     const asked: unknown[] = [];
-    const { core, entries } = setUp({
+    const { core, entries } = openAudited({
       authorize: (request) => {
         asked.push(request);
         return request.permissions.every((permission) => permission === "fs.read")
@@ -291,8 +293,7 @@ describe("authorization", () => {
       async () => "allow",
     ];
     for (const authorize of verdicts) {
-      const { core } = setUp({ authorize: authorize as never });
-      const { agent } = await connected(core);
+      const { core, agent } = await setUp({ authorize: authorize as never });
       expect(await core.call("demo.agent/echo", { text: "" }).result).toMatchObject({
         status: "failed",
         error: { code: "tool.forbidden", message: "the authorization failed" },
@@ -305,7 +306,7 @@ describe("authorization", () => {
 
   it("may take time: what is sent is what was judged, and the call can be cancelled or time out meanwhile", async () => {
     let decide: ((verdict: { allowed: true }) => void) | undefined;
-    const { core, clock } = setUp({ authorize: () => new Promise((resolve) => (decide = resolve)) });
+    const { core, clock } = openAudited({ authorize: () => new Promise((resolve) => (decide = resolve)) });
     const { agent } = await connected(core);
     const input = { text: "judged" };
     const call = core.call("demo.agent/echo", input);
@@ -340,7 +341,7 @@ describe("authorization", () => {
 
 describe("an agent that is lost", () => {
   it("ends its calls once, and says which may be made again", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const tools = [
       echoTool("demo.agent", "echo"),
       echoTool("demo.agent", "read", { side_effects: false }),
@@ -367,8 +368,7 @@ describe("an agent that is lost", () => {
 
 describe("cancellation", () => {
   it("ends the call after the grace when the agent says nothing; its result is late then", async () => {
-    const { core, clock } = setUp({ cancelGraceMs: 100 });
-    const { agent } = await connected(core);
+    const { core, clock, agent } = await setUp({ cancelGraceMs: 100 });
     const call = core.call("demo.agent/echo", { text: "" });
     const message = await agent.next("core.tool.call");
     call.cancel();
@@ -380,8 +380,7 @@ describe("cancellation", () => {
   });
 
   it("comes from a signal too, also from one that is aborted already", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
+    const { core, agent } = await setUp();
     const controller = new AbortController();
     const call = core.call("demo.agent/echo", { text: "" }, { signal: controller.signal });
     const message = await agent.next("core.tool.call");
@@ -398,8 +397,10 @@ describe("cancellation", () => {
 
 describe("a deadline", () => {
   it("ends the call at once, cancels it at the agent, and keeps its place until the agent is done", async () => {
-    const { core, clock, entries } = setUp({ limits: { maxInFlightRequests: 1 }, cancelGraceMs: 100 });
-    const { agent } = await connected(core);
+    const { core, clock, entries, agent } = await setUp({
+      limits: { maxInFlightRequests: 1 },
+      cancelGraceMs: 100,
+    });
     const call = core.call("demo.agent/echo", { text: "slow" }, { timeoutMs: 50 });
     const message = await agent.next("core.tool.call");
     clock.advance(50);
@@ -430,8 +431,7 @@ describe("a deadline", () => {
 
 describe("results that no call waits for", () => {
   it("are dropped and audited, within a bound", async () => {
-    const { core, entries } = setUp({ limits: { maxAuditEventsPerMinute: 10 } });
-    const { agent } = await connected(core);
+    const { core, entries, agent } = await setUp({ limits: { maxAuditEventsPerMinute: 10 } });
     const other = await connected(core, { agentId: "other" });
     const mine = core.call("demo.agent/echo", { text: "" });
     const message = await agent.next("core.tool.call");
@@ -454,8 +454,7 @@ describe("results that no call waits for", () => {
 
 describe("closing", () => {
   it("drains for so long only", async () => {
-    const { core, clock } = setUp();
-    const { agent } = await connected(core);
+    const { core, clock, agent } = await setUp();
     const call = core.call("demo.agent/echo", { text: "1" });
     await agent.next("core.tool.call");
     const drained = core.drain({ timeoutMs: 100 });
@@ -465,8 +464,7 @@ describe("closing", () => {
   });
 
   it("ends everything, twice without harm, and takes no connection afterwards", async () => {
-    const { core, clock } = setUp();
-    const { agent } = await connected(core);
+    const { core, clock, agent } = await setUp();
     const waiting = open(core);
     const call = core.call("demo.agent/echo", { text: "1" });
     await Promise.all([core.close(), core.close()]);
