@@ -1,4 +1,4 @@
-import { callSafely, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
+import { BoundedSet, callSafely, type HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
 import type { AgentSettings } from "./agent-options.ts";
 import { OutputFiles } from "./output-files.ts";
@@ -66,8 +66,8 @@ export class AgentCore {
   fallbackReport: ((error: HarnessError) => void) | undefined;
   /** Ends a run that waits or connects. */
   interruptRun: (() => void) | undefined;
-  /** The token that `run` connects with. */
-  token = "";
+  /** Of the last connections. Secret. */
+  readonly tokens = new BoundedSet<string>({ maxSize: 16 });
   readonly #idle: (() => void)[] = [];
 
   constructor(settings: AgentSettings) {
@@ -90,8 +90,8 @@ export class AgentCore {
 
   /** The message without any token in it. */
   readonly redact = (text: string): string => {
-    let redacted = this.token === "" ? text : text.replaceAll(this.token, "[redacted]");
-    for (const session of this.sessions) redacted = session.redact(redacted);
+    let redacted = text;
+    for (const token of this.tokens) redacted = redacted.replaceAll(token, "[redacted]");
     return redacted;
   };
 

@@ -120,7 +120,6 @@ class AgentRun {
   /** Installs the handlers of the process; returns what removes them. */
   #enter(): () => void {
     const core = this.#core;
-    core.token = this.#launch.token;
     core.fallbackReport = (error) => this.#print(error);
     core.interruptRun = () => this.#interrupt.abort();
     const giveBack = catchStrayFailures(core);
@@ -143,7 +142,6 @@ class AgentRun {
       process.stderr.off("error", ignore);
       core.fallbackReport = undefined;
       core.interruptRun = undefined;
-      core.token = "";
     };
   }
 

@@ -59,6 +59,7 @@ export class Session {
     this.#isFirst = core.settings.onRejected !== undefined;
     this.#channel = channel;
     this.#token = token;
+    if (token !== "") core.tokens.add(token);
     this.#outbox = new Outbox(channel, core.limits, core.clock);
   }
 
@@ -129,10 +130,6 @@ export class Session {
   async close(): Promise<void> {
     if (this.#state === "open") this.#state = "closing";
     await this.#channel.close(this.#failure);
-  }
-
-  redact(text: string): string {
-    return this.#token === "" ? text : text.replaceAll(this.#token, "[redacted]");
   }
 
   /** A promise pauses the reading: a core that reads no results gets no more calls run. */

@@ -2,6 +2,7 @@ import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs as numRuns } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { type AgentOptions, defineAgent, type ToolContext, ToolError, tool } from "../src/index.ts";
 import { agentId, connected } from "./support.ts";
@@ -118,8 +119,6 @@ describe("a cancelled call", () => {
 
 describe("a call that runs out of time", () => {
   it.each([
-    ["its own", { timeout_ms: 1000 }, {}, 1000],
-    ["its tool's", {}, { timeoutMs: 700 }, 700],
     ["its tool's stricter", { timeout_ms: 1000 }, { timeoutMs: 700 }, 700],
     ["its own stricter", { timeout_ms: 500 }, { timeoutMs: 700 }, 500],
   ])("by %s limit fails with tool.timeout", async (_what, payload, definition, timeoutMs) => {
@@ -134,29 +133,6 @@ describe("a call that runs out of time", () => {
     expect(runs[0]?.reasons).toEqual(["tool.timeout"]);
     runs[0]?.end.reject(new Error("stopped"));
     expect((await core.result(id)).payload).toMatchObject({
-      status: "failed",
-      error: { code: "tool.timeout" },
-    });
-  });
-
-  it("and takes no notice has its result after the grace; a cancel meanwhile changes nothing but the wait", async () => {
-    const { agent, clock } = held();
-    const { core } = await connected(agent);
-    const [first, second] = [1, 2].map(() => core.call("wait", {}, { timeout_ms: 1000 })) as [string, string];
-    await core.settled();
-    clock.advance(1000);
-    core.cancel(second, { deadline_ms: 100 });
-    await core.settled();
-    clock.advance(100);
-    expect((await core.result(second)).payload).toMatchObject({
-      status: "failed",
-      error: { code: "tool.timeout" },
-    });
-    clock.advance(1899);
-    await core.settled();
-    expect(core.results(first)).toEqual([]);
-    clock.advance(1);
-    expect((await core.result(first)).payload).toMatchObject({
       status: "failed",
       error: { code: "tool.timeout" },
     });
@@ -204,26 +180,10 @@ describe("stopping", () => {
   });
 });
 
-type Step = {
-  kind: "cancel" | "advance" | "resolve" | "reject" | "throw" | "close" | "kill" | "stop";
-  call: number;
-  ms: number;
-};
-
 it("every call has exactly one result, or none when the core is gone, in whatever order things happen", async () => {
-  const step: fc.Arbitrary<Step> = fc.record({
-    kind: fc.constantFrom(
-      "cancel",
-      "cancel",
-      "advance",
-      "advance",
-      "resolve",
-      "reject",
-      "throw",
-      "close",
-      "kill",
-      "stop",
-    ),
+  const kinds = ["cancel", "advance", "resolve", "reject", "throw", "close", "kill", "stop"] as const;
+  const step = fc.record({
+    kind: fc.constantFrom(...kinds, "cancel" as const, "advance" as const),
     call: fc.nat(3),
     ms: fc.constantFrom(0, 1, 500, 1000, 2000, 4000),
   });
@@ -275,6 +235,6 @@ it("every call has exactly one result, or none when the core is gone, in whateve
       }
       await session.close();
     }),
-    { numRuns: 150 },
+    { numRuns: numRuns(50) },
   );
 });

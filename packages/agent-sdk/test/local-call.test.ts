@@ -44,14 +44,6 @@ describe("a call without a core", () => {
     ]);
   });
 
-  it("gives the tool a context that it may copy, with its signal", async () => {
-    const agent = agentOf((context) => {
-      const copy = { ...context, callId: "mine" };
-      return { isSame: copy.signal === context.signal, isSignal: copy.signal instanceof AbortSignal };
-    });
-    expect(await agent.call("t", {})).toEqual({ isSame: true, isSignal: true });
-  });
-
   it("rejects with the code that a core would get", async () => {
     const details = { a: 1 };
     const agent = agentOf((_context, { how }) => {

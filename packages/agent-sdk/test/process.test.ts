@@ -1,4 +1,3 @@
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createUnixListener } from "@harnesskit/transport-uds";
@@ -137,21 +136,6 @@ describe("a tool process", () => {
       { cleaned: "agent_stopping" },
       { reason: "signal", signal: "SIGTERM" },
     ]);
-  });
-
-  it("leaves no output file behind", async () => {
-    await using core = await listening();
-    await using outputs = await temporaryDirectory();
-    const connecting = core.next();
-    await using agent = startAgent(core.path, {}, { TMPDIR: outputs.path });
-    const side = await connecting;
-    await side.type("agent.tools.register");
-    const { path, size_bytes } = (await side.result(side.call("big"))).payload.output.output_file;
-    expect((await stat(path)).size).toBe(size_bytes);
-    agent.child.kill("SIGTERM");
-    expect(await agent.exit).toEqual([0, null]);
-    await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });
-    expect((await stat(outputs.path)).isDirectory()).toBe(true);
   });
 
   it("comes back when the core asks for it, with the same token", async () => {

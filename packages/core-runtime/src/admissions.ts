@@ -78,11 +78,11 @@ export class Admissions {
     const expiresAt = clock.elapsedMs() + times.tokenLifetimeMs;
     const admitted: AdmittedLaunch = { launch, observer, expiresAt, used: false, end: undefined };
     this.#launches.set(hash, admitted);
-    audit.sink?.addSecret(token);
+    audit?.addSecret(token);
     redactor.addSecret(token);
     const record = (action: string, code?: string) => {
       const details = { launch_id: launch.launchId, code };
-      audit.record({ action, outcome: "ok", agent_id: launch.agentId, details });
+      audit?.record({ action, outcome: "ok", agent_id: launch.agentId, details });
     };
     record("agent.admitted");
     return {
@@ -91,7 +91,7 @@ export class Admissions {
         if (!this.#launches.delete(hash)) return;
         admitted.end?.(reason ?? launchOver);
         record("agent.revoked", reason?.code);
-        audit.sink?.removeSecret(token);
+        audit?.removeSecret(token);
         redactor.removeSecret(token);
       },
     };

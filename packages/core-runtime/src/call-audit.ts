@@ -44,7 +44,7 @@ export class CallAudit {
   /** A call was sent. */
   started(): void {
     const { audit, clock } = this.#context;
-    if (this.#cancelTimer || !audit.sink) return;
+    if (this.#cancelTimer || !audit) return;
     this.#cancelTimer = clock.after(startDelayMs, () => {
       this.#cancelTimer = undefined;
       const latestMs = clock.elapsedMs() - startDelayMs;
@@ -63,7 +63,7 @@ export class CallAudit {
   /** The call has ended for its caller, sent or not. */
   ended(call: Call, result: CallResult): void {
     const { audit, clock } = this.#context;
-    if (!audit.sink) return;
+    if (!audit) return;
     const { isSent, toolId, callId, options } = call;
     const action = isSent && !call.isStartRecorded ? "tool.call" : "tool.result";
     call.isStartRecorded = true;
@@ -89,7 +89,7 @@ export const auditRefusedCall = (
   result: CallResult,
 ): void => {
   const entry = callEntry("tool.result", toolId.slice(0, 257), callId, options);
-  audit.record({ ...entry, outcome: outcomeOf(result), details: detailsOf(result, false) });
+  audit?.record({ ...entry, outcome: outcomeOf(result), details: detailsOf(result, false) });
 };
 
 /** Of a call that was not sent also which permissions it lacked, or what was wrong with its directive. */

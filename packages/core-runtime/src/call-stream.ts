@@ -18,8 +18,6 @@ export interface StreamChunk {
   readonly dropped?: number | undefined;
 }
 
-export type StreamContext = Pick<CoreContext, "redactor" | "limits">;
-
 const chunkBytes = (data: StreamChunk["data"]): number =>
   "text" in data ? 2 * data.text.length : measureJson(data.json).length;
 
@@ -28,14 +26,14 @@ const chunkBytes = (data: StreamChunk["data"]): number =>
  * next one says how many. The agent is never slowed down: its other calls share the connection.
  */
 export class CallStream extends Feed<StreamChunk> {
-  readonly #context: StreamContext;
+  readonly #context: CoreContext;
   readonly #waiting: { readonly chunk: StreamChunk; readonly bytes: number }[] = [];
   #bytes = 0;
   #dropped = 0;
   #lastSeq = 0;
   #isDone = false;
 
-  constructor(context: StreamContext) {
+  constructor(context: CoreContext) {
     super();
     this.#context = context;
   }
@@ -48,55 +46,39 @@ export class CallStream extends Feed<StreamChunk> {
     const { redactor, limits } = this.#context;
     if (this.#isDone) return false;
     if (seq <= this.#lastSeq) return true;
-    const missing = seq - this.#lastSeq - 1;
+    const gap = seq - this.#lastSeq - 1;
     this.#lastSeq = seq;
     this.#isDone = done === true;
-    if (chunkBytes(data) > limits.maxStreamBytes) {
+    if (this.isEnded || chunkBytes(data) > limits.maxStreamBytes) {
       // Not redacted either: that takes time in proportion to the size, and no reader could get it.
       this.#dropped++;
       return true;
     }
-    this.#push({
-      seq,
-      channel,
-      data: "json" in data ? { json: redactedJson(data.json, redactor) } : { text: redactor.text(data.text) },
-      done: done || undefined,
-      missing: missing > 0 ? missing : undefined,
-    });
-    return true;
-  }
-
-  #push(chunk: StreamChunk): void {
-    if (this.isEnded) {
-      this.#dropped++;
-      return;
-    }
-    const { maxStreamChunks, maxStreamBytes } = this.#context.limits;
-    const bytes = chunkBytes(chunk.data);
+    const kept =
+      "json" in data ? { json: redactedJson(data.json, redactor) } : { text: redactor.text(data.text) };
+    const bytes = chunkBytes(kept);
+    const chunk = { seq, channel, data: kept, done: done || undefined, missing: gap > 0 ? gap : undefined };
     this.#waiting.push({ chunk, bytes });
     this.#bytes += bytes;
-    while (this.#waiting.length > maxStreamChunks || this.#bytes > maxStreamBytes) {
+    while (this.#waiting.length > limits.maxStreamChunks || this.#bytes > limits.maxStreamBytes) {
       this.#bytes -= this.#waiting.shift()?.bytes ?? 0;
       this.#dropped++;
     }
     this.flush();
+    return true;
   }
 
   protected shift(): StreamChunk | undefined {
     const first = this.#waiting.shift();
     if (!first) return undefined;
     this.#bytes -= first.bytes;
-    return this.#withDropped(first.chunk);
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    return dropped === 0 ? first.chunk : { ...first.chunk, dropped };
   }
 
   protected clear(): void {
     this.#waiting.length = 0;
     this.#bytes = 0;
-  }
-
-  #withDropped(chunk: StreamChunk): StreamChunk {
-    const dropped = this.#dropped;
-    this.#dropped = 0;
-    return dropped === 0 ? chunk : { ...chunk, dropped };
   }
 }

@@ -105,7 +105,7 @@ export class AgentConnection {
     this.#refused = true;
     const { context, auditBudget } = this.#core;
     const { id, payload, type } = isObject(message) ? message : {};
-    context.audit.recordWithin(auditBudget, {
+    auditBudget.record({
       action: "agent.refused",
       outcome: code === FrameTooLarge ? "limited" : "refused",
       agent_id: AgentIdSchema.safeParse(isObject(payload) ? payload.agent_id : undefined).data,

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { createRedactor, type Redactor } from "@harnesskit/audit";
+import { type AuditSink, createRedactor, type Redactor } from "@harnesskit/audit";
 import { callSafely, HarnessError, InvalidArgumentError, warnPlatform } from "@harnesskit/wire";
 import { type Clock, systemClock } from "@harnesskit/wire/time";
-import { AuditTrail } from "./audit-trail.ts";
 import { type CoreLimits, type CoreTimes, coreLimits, resolveTimes } from "./core-limits.ts";
 import type { CoreOptions } from "./core-options.ts";
 import { IssuedDirectives } from "./directives.ts";
@@ -18,7 +17,7 @@ export class CoreContext {
   readonly clock: Clock;
   readonly limits: CoreLimits;
   readonly times: CoreTimes;
-  readonly audit: AuditTrail;
+  readonly audit: AuditSink | undefined;
   readonly redactor: Redactor;
   readonly keys: IdempotencyKeys;
   readonly permissions: GrantAuthorizer;
@@ -41,9 +40,9 @@ export class CoreContext {
     this.redactor = redactor;
     this.limits = coreLimits.resolve(options.limits);
     this.times = { ...times, timeoutMs: Math.min(times.timeoutMs, this.limits.maxTimeoutMs) };
-    this.audit = new AuditTrail(audit);
+    this.audit = audit;
     this.permissions = new GrantAuthorizer(grants, clock, options.operatorCommand);
-    this.directives = new IssuedDirectives(this.audit, clock);
+    this.directives = new IssuedDirectives(audit, clock);
     this.keys = new IdempotencyKeys(clock, times.idempotencyTtlMs, this.limits.maxIdempotencyBytes);
   }
 

@@ -1,11 +1,10 @@
-import type { AuditEntryInput } from "@harnesskit/audit";
+import type { AuditEntryInput, AuditSink } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { type Caller, RuntimeErrorCode, ToolIdSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError, InvalidArgumentError, randomId } from "@harnesskit/wire";
 import { isPlainObject } from "@harnesskit/wire/json";
 import { type Clock, isoTime } from "@harnesskit/wire/time";
 import * as z from "zod";
-import type { AuditTrail } from "./audit-trail.ts";
 import { type CallResult, coreResult } from "./call-result.ts";
 import { canonicalDigest } from "./canonical-digest.ts";
 import { PartySchema, TimeSchema } from "./permissions/grant.ts";
@@ -96,11 +95,11 @@ interface Issued {
 
 /** The directives of one core, by their ids. */
 export class IssuedDirectives implements Directives {
-  readonly #audit: AuditTrail;
+  readonly #audit: AuditSink | undefined;
   readonly #clock: Clock;
   readonly #issued = new Map<string, Issued>();
 
-  constructor(audit: AuditTrail, clock: Clock) {
+  constructor(audit: AuditSink | undefined, clock: Clock) {
     this.#audit = audit;
     this.#clock = clock;
   }
@@ -171,6 +170,6 @@ export class IssuedDirectives implements Directives {
   #record(action: string, { id, tool_id }: Directive, entry: Omit<AuditEntryInput, "action">): void {
     const details = { directive_id: id, ...entry.details };
     const agent_id = tool_id.slice(0, tool_id.indexOf("/"));
-    this.#audit.record({ action, outcome: "ok", agent_id, tool_id, ...entry, details });
+    this.#audit?.record({ action, outcome: "ok", agent_id, tool_id, ...entry, details });
   }
 }

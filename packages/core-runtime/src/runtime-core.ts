@@ -9,7 +9,7 @@ import {
   type Launch,
   type LaunchObserver,
 } from "./admissions.ts";
-import { AuditBudget } from "./audit-trail.ts";
+import { AuditBudget } from "./audit-budget.ts";
 import type { ToolCall } from "./call.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
@@ -45,11 +45,11 @@ export class RuntimeCore {
   }
 
   connect(channel: Channel): void {
-    const { limits, audit } = this.context;
+    const { limits } = this.context;
     if (this.#closing || this.#greeting.size >= limits.maxUnauthenticatedConnections) {
       if (!this.#closing) {
         const details = { limit: "maxUnauthenticatedConnections" };
-        audit.recordWithin(this.auditBudget, { action: "agent.refused", outcome: "limited", details });
+        this.auditBudget.record({ action: "agent.refused", outcome: "limited", details });
       }
       void channel.close();
       return;
@@ -81,7 +81,7 @@ export class RuntimeCore {
       code: RuntimeErrorCode.AgentLost,
       message: "another session of the agent took its place",
     });
-    this.context.audit.record({
+    this.context.audit?.record({
       action: "agent.connected",
       outcome: "ok",
       agent_id: agentId,
@@ -98,7 +98,7 @@ export class RuntimeCore {
     const { agentId } = session;
     // Another session of the agent may have taken its place already.
     if (this.#sessions.get(agentId) === session) this.#sessions.delete(agentId);
-    this.context.audit.record({
+    this.context.audit?.record({
       action: "agent.disconnected",
       outcome: code === RuntimeErrorCode.CoreClosed || code === "core.goodbye" ? "ok" : "failed",
       agent_id: agentId,
@@ -160,7 +160,7 @@ export class RuntimeCore {
     this.isClosing = true;
     if (!this.#closing) {
       const { audit, clock } = this.context;
-      audit.record({ action: "core.draining", outcome: "ok" });
+      audit?.record({ action: "core.draining", outcome: "ok" });
       const idle = Promise.all(Array.from(this.#sessions.values(), (session) => session.drain()));
       await settleWithin(idle, { name: "drain", timeoutMs, clock });
     }
@@ -188,6 +188,6 @@ export class RuntimeCore {
     for (const connection of [...this.#greeting]) connection.close();
     this.#admissions.clear();
     await Promise.all(this.#open);
-    this.context.audit.record({ action: "core.closed", outcome: "ok" });
+    this.context.audit?.record({ action: "core.closed", outcome: "ok" });
   }
 }

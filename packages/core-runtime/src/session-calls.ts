@@ -225,7 +225,7 @@ export class SessionCalls {
 
   #send(call: Call): void {
     const { audit, clock, directives } = this.#context;
-    const refused = audit.isFull
+    const refused = audit?.isFull
       ? coreResult(RuntimeErrorCode.Busy, "the audit log is full", retryable)
       : directives.use(call);
     if (refused) {

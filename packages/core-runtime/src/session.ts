@@ -16,7 +16,7 @@ import {
 } from "@harnesskit/wire";
 import { startDeadline, within } from "@harnesskit/wire/time";
 import type { AdmittedLaunch, DisconnectReason, LaunchObserver } from "./admissions.ts";
-import { AuditBudget } from "./audit-trail.ts";
+import { AuditBudget } from "./audit-budget.ts";
 import type { Call } from "./call.ts";
 import { coreResult } from "./call-result.ts";
 import { type OutgoingMessage, toMessage } from "./core-message.ts";
@@ -230,7 +230,7 @@ export class Session {
   /** Records what the agent caused, within its budget. */
   record(entry: Omit<AuditEntryInput, "agent_id" | "session_id">): void {
     const { agentId: agent_id, sessionId: session_id } = this;
-    this.#core.context.audit.recordWithin(this.auditBudget, { ...entry, agent_id, session_id });
+    this.auditBudget.record({ ...entry, agent_id, session_id });
   }
 
   #expectHeartbeat(): void {

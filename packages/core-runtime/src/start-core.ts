@@ -109,7 +109,7 @@ export class StartedCore extends RuntimeCore implements RunningCore {
   changed(agent: LaunchedAgent, before: LaunchedAgent): void {
     this.#watches.push(agent.agentId, agent);
     if (agent.state === before.state) return;
-    this.context.audit.record({
+    this.context.audit?.record({
       action: `agent.${agent.state}`,
       outcome: agent.state === "crash_loop" ? "limited" : agent.reasonCode === undefined ? "ok" : "failed",
       agent_id: agent.agentId,

@@ -6,7 +6,7 @@ import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CallOptions, CoreOptions } from "../src/index.ts";
 import { connected, echoTool, type Message, open, openCore } from "./support/scripted-agent.ts";
 
-const setUp = (options: CoreOptions = {}) => {
+const openAudited = (options: CoreOptions = {}) => {
   const audit = createMemoryAuditSink();
   const clock = createManualClock();
   const core = openCore({ audit, clock, ...options });
@@ -14,24 +14,27 @@ const setUp = (options: CoreOptions = {}) => {
   return { audit, clock, core, entries };
 };
 
+/** A core, and an agent with a session. */
+const setUp = async (options: CoreOptions = {}) => {
+  const opened = openAudited(options);
+  return { ...opened, agent: (await connected(opened.core)).agent };
+};
+
 describe("a call", () => {
   it("sends no call while the audit log is full, and says so", async () => {
     let isFull = true;
     const audit = Object.defineProperties(createMemoryAuditSink(), { isFull: { get: () => isFull } });
-    const { core } = setUp({ audit });
-    const { agent } = await connected(core);
+    const { core, agent } = await setUp({ audit });
     const result = await core.call("demo.agent/echo", { text: "" }).result;
     expect(result).toMatchObject({ status: "failed", error: { code: "tool.busy", retryable: true } });
     isFull = false;
     const call = core.call("demo.agent/echo", { text: "" });
     agent.succeed(await agent.next("core.tool.call"), {});
     expect(await call.result).toMatchObject({ status: "succeeded" });
-    await core.close();
   });
 
   it("has an entry of its own for its beginning if it lasts, however many others run", async () => {
-    const { core, clock, entries } = setUp();
-    const { agent } = await connected(core);
+    const { core, clock, entries, agent } = await setUp();
     const long = core.call("demo.agent/echo", { text: "long" });
     const first = await agent.next("core.tool.call");
     clock.advance(15);
@@ -48,28 +51,10 @@ describe("a call", () => {
         .map(({ action }) => action);
     expect(actionsOf(long.callId)).toEqual(["tool.call", "tool.result"]);
     expect(actionsOf(short.callId)).toEqual(["tool.call"]);
-    await core.close();
-  });
-
-  it("that the agent fails or cancels without saying why has an error all the same", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
-    const outcomes = [];
-    for (const status of ["failed", "canceled"]) {
-      const call = core.call("demo.agent/echo", { text: "" });
-      agent.result(await agent.next("core.tool.call"), { status });
-      outcomes.push(await call.result);
-    }
-    expect(outcomes).toMatchObject([
-      { status: "failed", error: { code: "tool.failed" } },
-      { status: "canceled", error: { code: "tool.canceled" } },
-    ]);
-    await core.close();
   });
 
   it("that the agent answers with agent.error fails with that error", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
+    const { core, agent } = await setUp();
     const call = core.call("demo.agent/echo", { text: "" });
     const message = await agent.next("core.tool.call");
     agent.send(
@@ -78,11 +63,10 @@ describe("a call", () => {
       { in_reply_to: message.id, error: { code: "protocol.unknown_type", message: "?" } },
     );
     expect(await call.result).toMatchObject({ status: "failed", error: { code: "protocol.unknown_type" } });
-    await core.close();
   });
 
   it("with options that cannot be used throws", async () => {
-    const { core } = setUp({ limits: { maxTimeoutMs: 1000 } });
+    const { core } = openAudited({ limits: { maxTimeoutMs: 1000 } });
     await connected(core);
     const bad: CallOptions[] = [
       { timeoutMs: 0 },
@@ -101,13 +85,12 @@ describe("a call", () => {
       })();
       expect(codes, JSON.stringify(options).slice(0, 80)).toBe("invalid_argument");
     }
-    await core.close();
   });
 });
 
 describe("an input", () => {
   const refusalOf = async (input: unknown, tool = echoTool()) => {
-    const { core, audit } = setUp();
+    const { core, audit } = openAudited();
     const { agent } = await connected(core, { tools: [tool] });
     const result = await core.call("demo.agent/echo", input).result;
     await nextTurn(5);
@@ -143,7 +126,7 @@ describe("an input", () => {
   });
 
   it("may be larger than a frame only where the frame is small, and then fails before it is sent", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const { agent } = await connected(core, { pair: { maxFrameBytes: 2048 } });
     const call = core.call("demo.agent/echo", { text: "x".repeat(2048) });
     expect(await call.result).toMatchObject({ status: "failed", error: { code: "tool.input_too_large" } });
@@ -151,13 +134,12 @@ describe("an input", () => {
     agent.succeed(await agent.next("core.tool.call"));
     expect((await next.result).status).toBe("succeeded");
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
-    await core.close();
   });
 });
 
 describe("an output", () => {
   const outcomeOf = async (payload: Record<string, unknown>, tool = {}, options = {}) => {
-    const { core } = setUp(options);
+    const { core } = openAudited(options);
     const { agent } = await connected(core, { tools: [echoTool("demo.agent", "echo", tool)] });
     const call = core.call("demo.agent/echo", { text: "" });
     agent.result(await agent.next("core.tool.call"), payload);
@@ -243,14 +225,12 @@ describe("what a result brings beside its output", () => {
     expect(kept).toMatchObject({ ...end, ...times, ...(isKept && { metrics: { rows: 7 } }) });
     expect(kept.metrics !== undefined).toBe(isKept);
     expect(JSON.stringify(kept)).not.toContain("AKIA");
-    await core.close();
   });
 });
 
 describe("routing", () => {
   it("distinguishes unknown tools from agents that are not connected", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
+    const { core, agent } = await setUp();
     const codeOf = async (toolId: string) => {
       const result = await core.call(toolId, { text: "" }).result;
       return result.status === "succeeded" ? undefined : result.error.code;
@@ -269,7 +249,7 @@ describe("routing", () => {
 describe("authorization", () => {
   it("is asked with the tool, the permissions and the caller, and decides", async () => {
     const asked: unknown[] = [];
-    const { core, entries } = setUp({
+    const { core, entries } = openAudited({
       authorize: (request) => {
         asked.push(request);
         return request.permissions.every((permission) => permission === "fs.read")
@@ -299,7 +279,6 @@ describe("authorization", () => {
       input: { text: "" },
     });
     expect(entries().at(-1)).toMatchObject({ action: "tool.result", outcome: "refused" });
-    await core.close();
   });
 
   it("that fails, or is not a decision, refuses", async () => {
@@ -314,8 +293,7 @@ describe("authorization", () => {
       async () => "allow",
     ];
     for (const authorize of verdicts) {
-      const { core } = setUp({ authorize: authorize as never });
-      const { agent } = await connected(core);
+      const { core, agent } = await setUp({ authorize: authorize as never });
       expect(await core.call("demo.agent/echo", { text: "" }).result).toMatchObject({
         status: "failed",
         error: { code: "tool.forbidden", message: "the authorization failed" },
@@ -328,7 +306,7 @@ describe("authorization", () => {
 
   it("may take time: what is sent is what was judged, and the call can be cancelled or time out meanwhile", async () => {
     let decide: ((verdict: { allowed: true }) => void) | undefined;
-    const { core, clock } = setUp({ authorize: () => new Promise((resolve) => (decide = resolve)) });
+    const { core, clock } = openAudited({ authorize: () => new Promise((resolve) => (decide = resolve)) });
     const { agent } = await connected(core);
     const input = { text: "judged" };
     const call = core.call("demo.agent/echo", input);
@@ -358,13 +336,12 @@ describe("authorization", () => {
     await agent.next("core.tools.unregistered");
     decide?.({ allowed: true });
     expect(await gone.result).toMatchObject({ status: "failed", error: { code: "tool.not_found" } });
-    await core.close();
   });
 });
 
 describe("an agent that is lost", () => {
   it("ends its calls once, and says which may be made again", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const tools = [
       echoTool("demo.agent", "echo"),
       echoTool("demo.agent", "read", { side_effects: false }),
@@ -386,14 +363,12 @@ describe("an agent that is lost", () => {
       })),
     );
     expect(agent.ofType("core.tool.call")).toHaveLength(4);
-    await core.close();
   });
 });
 
 describe("cancellation", () => {
   it("ends the call after the grace when the agent says nothing; its result is late then", async () => {
-    const { core, clock } = setUp({ cancelGraceMs: 100 });
-    const { agent } = await connected(core);
+    const { core, clock, agent } = await setUp({ cancelGraceMs: 100 });
     const call = core.call("demo.agent/echo", { text: "" });
     const message = await agent.next("core.tool.call");
     call.cancel();
@@ -402,12 +377,10 @@ describe("cancellation", () => {
     agent.succeed(message);
     await nextTurn(5);
     expect(await call.result).toMatchObject({ status: "canceled" });
-    await core.close();
   });
 
   it("comes from a signal too, also from one that is aborted already", async () => {
-    const { core } = setUp();
-    const { agent } = await connected(core);
+    const { core, agent } = await setUp();
     const controller = new AbortController();
     const call = core.call("demo.agent/echo", { text: "" }, { signal: controller.signal });
     const message = await agent.next("core.tool.call");
@@ -419,14 +392,15 @@ describe("cancellation", () => {
     expect(await never.result).toMatchObject({ status: "canceled", error: { code: "tool.canceled" } });
     await nextTurn(5);
     expect(agent.ofType("core.tool.call")).toHaveLength(1);
-    await core.close();
   });
 });
 
 describe("a deadline", () => {
   it("ends the call at once, cancels it at the agent, and keeps its place until the agent is done", async () => {
-    const { core, clock, entries } = setUp({ limits: { maxInFlightRequests: 1 }, cancelGraceMs: 100 });
-    const { agent } = await connected(core);
+    const { core, clock, entries, agent } = await setUp({
+      limits: { maxInFlightRequests: 1 },
+      cancelGraceMs: 100,
+    });
     const call = core.call("demo.agent/echo", { text: "slow" }, { timeoutMs: 50 });
     const message = await agent.next("core.tool.call");
     clock.advance(50);
@@ -452,14 +426,12 @@ describe("a deadline", () => {
     const after = core.call("demo.agent/echo", { text: "after" });
     agent.succeed(await agent.next("core.tool.call"));
     expect((await after.result).status).toBe("succeeded");
-    await core.close();
   });
 });
 
 describe("results that no call waits for", () => {
   it("are dropped and audited, within a bound", async () => {
-    const { core, entries } = setUp({ limits: { maxAuditEventsPerMinute: 10 } });
-    const { agent } = await connected(core);
+    const { core, entries, agent } = await setUp({ limits: { maxAuditEventsPerMinute: 10 } });
     const other = await connected(core, { agentId: "other" });
     const mine = core.call("demo.agent/echo", { text: "" });
     const message = await agent.next("core.tool.call");
@@ -477,26 +449,22 @@ describe("results that no call waits for", () => {
     await nextTurn(5);
     const strays = entries().filter(({ action }) => action === "tool.stray");
     expect(strays.length).toBeLessThanOrEqual(11);
-    await core.close();
   });
 });
 
 describe("closing", () => {
   it("drains for so long only", async () => {
-    const { core, clock } = setUp();
-    const { agent } = await connected(core);
+    const { core, clock, agent } = await setUp();
     const call = core.call("demo.agent/echo", { text: "1" });
     await agent.next("core.tool.call");
     const drained = core.drain({ timeoutMs: 100 });
     clock.advance(100);
     expect(await call.result).toMatchObject({ status: "failed", error: { code: "core.closed" } });
     await drained;
-    await core.close();
   });
 
   it("ends everything, twice without harm, and takes no connection afterwards", async () => {
-    const { core, clock } = setUp();
-    const { agent } = await connected(core);
+    const { core, clock, agent } = await setUp();
     const waiting = open(core);
     const call = core.call("demo.agent/echo", { text: "1" });
     await Promise.all([core.close(), core.close()]);

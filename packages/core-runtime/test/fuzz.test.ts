@@ -20,40 +20,15 @@ const frame = (bytes: Uint8Array): Uint8Array => {
 };
 
 const types = fc.constantFrom(
-  "agent.hello",
-  "agent.tools.register",
-  "agent.tools.unregister",
-  "agent.tool.stream",
-  "agent.tool.result",
-  "agent.tool.cancel_ack",
-  "agent.heartbeat",
-  "agent.pong",
-  "agent.error",
-  "core.welcome",
-  "agent.other",
-  "toString",
+  ..."agent.hello agent.tools.register agent.tools.unregister agent.tool.stream agent.tool.result agent.tool.cancel_ack agent.heartbeat agent.pong agent.error core.welcome agent.other toString".split(
+    " ",
+  ),
 );
 
 const key = fc.constantFrom(
-  "v",
-  "type",
-  "id",
-  "ts",
-  "payload",
-  "error",
-  "request_id",
-  "in_reply_to",
-  "call_id",
-  "tools",
-  "tool_ids",
-  "status",
-  "output",
-  "seq",
-  "data",
-  "channel",
-  "input_schema",
-  "__proto__",
-  "constructor",
+  ..."v type id ts payload error request_id in_reply_to call_id tools tool_ids status output seq data channel input_schema __proto__ constructor".split(
+    " ",
+  ),
 );
 
 const value = fc.oneof(

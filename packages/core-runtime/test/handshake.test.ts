@@ -31,7 +31,6 @@ describe("the hello", () => {
       code: "agent.lost",
       message: "the agent closed the connection",
     });
-    await core.close();
   });
 });
 
@@ -92,7 +91,6 @@ describe("a hello that is refused", () => {
     expect(JSON.stringify(audit.entries())).not.toContain(admission.token);
     expect(Buffer.from(admission.token, "base64url")).toHaveLength(32);
     expect(agent.closed).toBe(false);
-    await core.close();
   });
 });
 
@@ -107,7 +105,6 @@ describe("before the hello", () => {
     expect((await agent.next("core.error")).error.code).toBe("protocol.unresponsive");
     await agent.channel.closed;
     expect(entries().at(-1)?.details).toEqual({ code: "protocol.unresponsive", reason: "no_hello" });
-    await core.close();
   });
 
   it("only so many connections wait", async () => {
@@ -120,7 +117,6 @@ describe("before the hello", () => {
     await nextTurn(5);
     const fourth = await connected(core);
     expect(fourth.agent.closed).toBe(false);
-    await core.close();
   });
 });
 
@@ -132,7 +128,6 @@ describe("a second hello", () => {
     expect((await agent.next("core.error")).error.code).toBe("protocol.out_of_order");
     await agent.channel.closed;
     expect(core.agents()).toEqual([]);
-    await core.close();
   });
 });
 
@@ -147,7 +142,6 @@ describe("a launch", () => {
     const again = open(core);
     again.hello(admission.token);
     expect((await again.next("core.welcome")).error.code).toBe("protocol.unauthorized");
-    await core.close();
   });
 
   it("that is revoked has no session and no token", async () => {
@@ -167,7 +161,6 @@ describe("a launch", () => {
     const late = open(core);
     late.hello(unused.token);
     expect((await late.next("core.welcome")).error.code).toBe("protocol.unauthorized");
-    await core.close();
   });
 
   it("is admitted with an id that an agent may have, while the core is open", async () => {
@@ -188,6 +181,5 @@ describe("a launch", () => {
     const call = core.call("demo.agent/echo", { text: "hi" });
     second.agent.succeed(await second.agent.next("core.tool.call"), { said: "hi" });
     expect(await call.result).toEqual({ status: "succeeded", output: { said: "hi" } });
-    await core.close();
   });
 });

@@ -42,16 +42,6 @@ describe("heartbeats", () => {
     await beat("ok");
     expect(await available()).toBe(true);
     expect(health.mock.calls.map(([status]) => status)).toEqual(["degraded", "unhealthy", "ok"]);
-    await core.close();
-  });
-
-  it("that flap do not flood the audit", async () => {
-    const { core, agent, audit } = await setUp({ limits: { maxAuditEventsPerMinute: 5 } });
-    for (let n = 0; n < 50; n++) agent.heartbeat(n % 2 === 0 ? "degraded" : "ok");
-    await nextTurn(5);
-    const changes = audit.entries().filter((entry) => "action" in entry && entry.action === "agent.health");
-    expect(changes.length).toBeLessThanOrEqual(5);
-    await core.close();
   });
 });
 
@@ -73,6 +63,5 @@ describe("a ping", () => {
     agent.wire?.kill();
     expect(await cut).toBe("connection_closed");
     await expect(core.ping("demo.agent")).rejects.toMatchObject({ code: "connection_closed" });
-    await core.close();
   });
 });

@@ -15,7 +15,7 @@ const setUp = async (options: CoreOptions = {}) => {
 
 describe("calls with one idempotency key", () => {
   it("and another input are a conflict; keys of other tools are other keys", async () => {
-    const { core, agent, call } = await setUp();
+    const { agent, call } = await setUp();
     const first = call("a");
     expect(await call("b").result).toMatchObject({
       status: "failed",
@@ -26,11 +26,10 @@ describe("calls with one idempotency key", () => {
     expect(await call("b").result).toMatchObject({ error: { code: "tool.idempotency_conflict" } });
     call("b", "other key");
     expect((await agent.next("core.tool.call")).payload.input).toEqual({ text: "b" });
-    await core.close();
   });
 
   it("of other callers and actors are other keys, and do not answer with their results", async () => {
-    const { core, agent, call } = await setUp();
+    const { agent, call } = await setUp();
     const parties = [
       {},
       { caller: { type: "human", id: "ada" } },
@@ -46,11 +45,10 @@ describe("calls with one idempotency key", () => {
     for (const [n, party] of parties.entries()) {
       expect(await call("a", "key", party).result).toEqual({ status: "succeeded", output: { n } });
     }
-    await core.close();
   });
 
   it("are made again after the key's time, and after an end that may be tried again", async () => {
-    const { clock, core, agent, call } = await setUp({ idempotencyTtlMs: 1000, cancelGraceMs: 10 });
+    const { clock, agent, call } = await setUp({ idempotencyTtlMs: 1000, cancelGraceMs: 10 });
     const first = call("a");
     agent.result(await agent.next("core.tool.call"), {
       status: "failed",
@@ -73,22 +71,6 @@ describe("calls with one idempotency key", () => {
     const fourth = call("a");
     agent.succeed(await agent.next("core.tool.call"), { n: 4 });
     expect(await fourth.result).toEqual({ status: "succeeded", output: { n: 4 } });
-    await core.close();
-  });
-
-  it("are made again after the agent was lost, also by its next session", async () => {
-    const { core, agent, call } = await setUp();
-    const first = call("a");
-    const joined = call("a");
-    await agent.next("core.tool.call");
-    agent.wire?.kill();
-    const lost = { status: "failed", error: { code: "agent.lost", retryable: true } };
-    expect([await first.result, await joined.result]).toMatchObject([lost, lost]);
-    const { agent: next } = await connected(core);
-    const again = call("a");
-    next.succeed(await next.next("core.tool.call"), { n: 2 });
-    expect(await again.result).toMatchObject({ output: { n: 2 } });
-    await core.close();
   });
 
   it("end as the first one does, and leave without it", async () => {
@@ -113,24 +95,11 @@ describe("calls with one idempotency key", () => {
     agent.succeed(await agent.next("core.tool.call"), { n: 2 });
     expect(await fresh.result).toMatchObject({ output: { n: 2 } });
     expect(core.agents()[0]).toMatchObject({ inflight: 0, waiting: 0 });
-    await core.close();
-  });
-
-  it("wait with the first one for a place, and end with it", async () => {
-    const { core, agent } = await setUp({ limits: { maxInFlightRequests: 1 } });
-    core.call("demo.agent/echo", { text: "running" });
-    const first = core.call("demo.agent/echo", { text: "a" }, { idempotencyKey: "k" });
-    const second = core.call("demo.agent/echo", { text: "a" }, { idempotencyKey: "k" });
-    agent.succeed(await agent.next("core.tool.call"));
-    agent.succeed(await agent.next("core.tool.call"), { n: 1 });
-    const succeeded = { status: "succeeded", output: { n: 1 } };
-    expect([await first.result, await second.result]).toEqual([succeeded, succeeded]);
-    await core.close();
   });
 
   it("are asked for permission each", async () => {
     let allowed = true;
-    const { core, agent, call } = await setUp({
+    const { agent, call } = await setUp({
       authorize: () => (allowed ? { allowed } : { allowed, reason: "no more" }),
     });
     const first = call("a");
@@ -138,11 +107,10 @@ describe("calls with one idempotency key", () => {
     await first.result;
     allowed = false;
     expect(await call("a").result).toMatchObject({ error: { code: "tool.forbidden" } });
-    await core.close();
   });
 
   it("are remembered within the limits, the oldest forgotten first", async () => {
-    const { core, agent, call } = await setUp({ limits: { maxIdempotencyBytes: 350 } });
+    const { agent, call } = await setUp({ limits: { maxIdempotencyBytes: 350 } });
     agent.onMessage = (message) => {
       if (message.type === "core.tool.call") agent.succeed(message, { text: "x".repeat(50) });
     };
@@ -152,6 +120,5 @@ describe("calls with one idempotency key", () => {
     expect(agent.ofType("core.tool.call")).toHaveLength(3);
     await call("a", "1").result;
     expect(agent.ofType("core.tool.call")).toHaveLength(4);
-    await core.close();
   });
 });

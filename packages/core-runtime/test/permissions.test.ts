@@ -62,9 +62,7 @@ describe("without a grant", () => {
   });
 
   it.each([
-    ["has side effects", { side_effects: true }, [], ["side_effects"]],
     ["does not say whether it has side effects", {}, ["fs.read"], ["side_effects"]],
-    ["needs a declared permission", { side_effects: false }, ["fs.read", "fs.write"], ["fs.write"]],
     ["needs both", { side_effects: true }, ["net", "net"], ["side_effects", "net"]],
     ["declares a permission of its own", { side_effects: false, permissions: ["net"] }, [], ["net"]],
   ])("a tool that %s is refused before anything is sent", async (_what, tool, permissions, missing) => {

@@ -28,7 +28,6 @@ describe("calls beyond what an agent may run", () => {
     });
     await nextTurn(5);
     expect(many.agent.ofType("core.tool.call")).toHaveLength(2);
-    await core.close();
   });
 
   it("of one tool do not keep another waiting; waiting tools take turns", async () => {
@@ -47,7 +46,6 @@ describe("calls beyond what an agent may run", () => {
     expect(order.filter((text) => text.startsWith("e"))).toEqual(["e0", "e1", "e2", "e3"]);
     expect(order.filter((text) => text.startsWith("r"))).toEqual(["r0", "r1", "r2", "r3"]);
     expect(order.indexOf("e1")).toBeLessThan(order.indexOf("r3"));
-    await core.close();
   });
 
   it("that wait can be cancelled and time out, and are never sent then", async () => {
@@ -68,7 +66,6 @@ describe("calls beyond what an agent may run", () => {
     agent.succeed(message);
     expect([(await running.result).status, (await last.result).status]).toEqual(["succeeded", "succeeded"]);
     expect(agent.ofType("core.tool.cancel")).toEqual([]);
-    await core.close();
   });
 
   it("end as unavailable when the agent is lost or becomes unhealthy before they are sent", async () => {
@@ -105,7 +102,6 @@ describe("calls beyond what an agent may run", () => {
         "succeeded",
       ]);
     }
-    await core.close();
   });
 
   it("keep no place when they end while authorize is asked", async () => {
@@ -128,7 +124,6 @@ describe("calls beyond what an agent may run", () => {
     const call = core.call("demo.agent/echo", { text: "2" });
     agent.succeed(await agent.next("core.tool.call"));
     expect(await call.result).toMatchObject({ status: "succeeded" });
-    await core.close();
   });
 
   it("all end when their tool is unregistered, however many wait", async () => {
@@ -143,6 +138,5 @@ describe("calls beyond what an agent may run", () => {
     const gone = results.filter((result) => "error" in result && result.error.code === "tool.not_found");
     expect(gone).toHaveLength(11_999);
     expect(core.agents()[0]).toMatchObject({ waiting: 0, inflight: 0 });
-    await core.close();
   });
 });

@@ -35,15 +35,4 @@ const contracts = [
 
 describe("a store of records", () => {
   it.each(contracts)("$name", ({ run }) => expect(run()).resolves.toBeUndefined());
-
-  it("that breaks its contract is found out", async () => {
-    const forgetful = (): OpenedRecords<CoreGrant> => ({
-      store: { list: () => [], change: async (edit) => edit([]).result },
-      dispose() {},
-    });
-    const found = recordStoreContract({ name: "forgetful", open: forgetful, sample: grant });
-    const ends = await Promise.allSettled(found.map(({ run }) => run()));
-    expect(ends.filter(({ status }) => status === "rejected").length).toBeGreaterThan(4);
-    expect(ends[0]).toMatchObject({ reason: { code: "contract_broken" } });
-  });
 });

@@ -27,7 +27,7 @@ const codesOf = (answer: Message): Record<string, string> =>
 
 describe("a registration", () => {
   it("rejects each wrong tool with its reason, and takes the others", async () => {
-    const { core, agent, toolIds, entries } = await agentOf({ limits: { maxToolBytes: 2000, maxTools: 3 } });
+    const { agent, toolIds, entries } = await agentOf({ limits: { maxToolBytes: 2000, maxTools: 3 } });
     const wrong: [string, Message][] = [
       ["tool.not_namespaced", echoTool("other.agent", "a")],
       ["tool.not_namespaced", echoTool("demo.agent", "b/c")],
@@ -68,18 +68,16 @@ describe("a registration", () => {
       outcome: "refused",
       details: { registered: 1, rejected: 2 },
     });
-    await core.close();
   });
 
   it("bounds what the tools take together", async () => {
-    const { core, agent } = await agentOf({ limits: { maxRegistryLength: 3000 } });
+    const { agent } = await agentOf({ limits: { maxRegistryLength: 3000 } });
     const large = (name: string) => echoTool("demo.agent", name, { description: "x".repeat(1000) });
     const answer = await agent.register([large("a"), large("b")]);
     expect(codesOf(answer)).toEqual({ "demo.agent/b": "tool.declaration_too_large" });
     agent.send("agent.tools.unregister", { tool_ids: ["demo.agent/a"] });
     expect((await agent.register([large("b")])).payload.registered).toEqual(["demo.agent/b"]);
     expect((await agent.register([large("c")], true)).payload.registered).toEqual(["demo.agent/c"]);
-    await core.close();
   });
 
   it("is waited for: before the first one an agent's tools are unavailable, and only then not there", async () => {
@@ -91,11 +89,10 @@ describe("a registration", () => {
     expect(await errorOf()).toMatchObject({ code: "agent.unavailable", retryable: true });
     await agent.register([{ tool_id: "demo.agent/a" }]);
     expect(await errorOf()).toMatchObject({ code: "tool.not_found" });
-    await core.close();
   });
 
   it("of 10,000 tools, of a full frame and of nothing but rubbish takes little time", async () => {
-    const { core, agent, toolIds } = await agentOf();
+    const { agent, toolIds } = await agentOf();
     const timed = async (tools: unknown[]) => {
       const spentMs = cpuTimer();
       const answer = await agent.register(tools, true);
@@ -120,6 +117,5 @@ describe("a registration", () => {
     expect(rubbish.answer.payload.rejected.length).toBeLessThan(5000);
     // Generous, because other work may share this machine; without bounds each takes many seconds.
     expect(Math.max(many.ms, full.ms, rubbish.ms)).toBeLessThan(6000);
-    await core.close();
   });
 });

@@ -2,7 +2,7 @@ import { systemErrorCode } from "@harnesskit/node-kit";
 import { agentEnvironment, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { displayText, HarnessError } from "@harnesskit/wire";
 import type { Admission, LaunchObserver } from "../admissions.ts";
-import { AuditBudget } from "../audit-trail.ts";
+import { AuditBudget } from "../audit-budget.ts";
 import type { StartedCore } from "../start-core.ts";
 import { type AgentEnd, type AgentProcess, startAgentProcess } from "./agent-process.ts";
 import { type AgentReason, SpawnError } from "./errors.ts";

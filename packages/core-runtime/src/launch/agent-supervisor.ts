@@ -85,7 +85,7 @@ export class AgentSupervisor {
     if (this.#state.phase === "ready") return;
     const reason: AgentReason = this.#state.reason ?? { code: "stopped", message: "it was stopped" };
     const { exit, stderrTail } = (reason.code !== "stopped" && this.#end) || {};
-    throw new AgentStartError({ agentId: this.agentId, reason, exit, stderrTail });
+    throw new AgentStartError(this.agentId, reason, exit, stderrTail);
   }
 
   async #until(isDone: () => boolean): Promise<void> {

@@ -14,17 +14,6 @@ const neighbourName = "0123456789abcdef";
 /** The beginning of the name of each core's directory, which names its owner. */
 const directoryPrefix = "hk-core";
 
-/** A private directory of one core: its socket, and a note of each launch that is not over. */
-export interface CoreDirectory {
-  readonly path: string;
-  readonly socketPath: string;
-  /** Notes a launch before it begins, so that a later core finds its processes if this one and its guard are killed. */
-  noteLaunch(launchId: string): Promise<void>;
-  forgetLaunch(launchId: string): Promise<void>;
-  /** Removes the directory. */
-  remove(): Promise<void>;
-}
-
 /** The directories in which a core's directory may be made, the best first. */
 export const baseDirectories = (
   environment: Readonly<Record<string, string | undefined>>,
@@ -62,7 +51,7 @@ export const makeCoreDirectory = async (bases: readonly string[]): Promise<CoreD
   let failure: unknown;
   for (const base of bases) {
     try {
-      return coreDirectoryAt(await makeIn(base));
+      return new CoreDirectory(await makeIn(base));
     } catch (cause) {
       failure ??= cause;
     }
@@ -80,13 +69,28 @@ const removeDirectory = async (path: string): Promise<void> => {
   await rm(path, { recursive: true, force: true });
 };
 
-const coreDirectoryAt = (path: string): CoreDirectory => ({
-  path,
-  socketPath: join(path, socketName),
-  noteLaunch: (launchId) => writeFile(join(path, notePrefix + launchId), "", { mode: 0o600 }),
-  forgetLaunch: (launchId) => unlink(join(path, notePrefix + launchId)).catch(() => {}),
-  remove: () => removeDirectory(path),
-});
+/** A private directory of one core: its socket, and a note of each launch that is not over. */
+export class CoreDirectory {
+  readonly socketPath: string;
+
+  constructor(readonly path: string) {
+    this.socketPath = join(path, socketName);
+  }
+
+  /** Notes a launch before it begins, so that a later core finds its processes if this one and its guard are killed. */
+  noteLaunch(launchId: string): Promise<void> {
+    return writeFile(join(this.path, notePrefix + launchId), "", { mode: 0o600 });
+  }
+
+  forgetLaunch(launchId: string): Promise<void> {
+    return unlink(join(this.path, notePrefix + launchId)).catch(() => {});
+  }
+
+  /** Removes the directory. */
+  remove(): Promise<void> {
+    return removeDirectory(this.path);
+  }
+}
 
 const launchIdPattern = /^lch_[0-9a-f]{32}$/;
 

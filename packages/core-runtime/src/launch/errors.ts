@@ -60,13 +60,6 @@ export type AgentReasonCode =
   | "guard_lost"
   | "crash_loop";
 
-export interface AgentStartErrorOptions {
-  readonly agentId: string;
-  readonly reason: AgentReason;
-  readonly exit?: AgentExit | undefined;
-  readonly stderrTail?: string | undefined;
-}
-
 /** An agent did not come to serve its tools. */
 export class AgentStartError extends HarnessError {
   static override readonly brand = "AgentStartError";
@@ -77,7 +70,7 @@ export class AgentStartError extends HarnessError {
   /** The last lines of its standard error, bounded, without secrets and with everything invisible or misleading written out. */
   readonly stderrTail: string;
 
-  constructor({ agentId, reason, exit, stderrTail = "" }: AgentStartErrorOptions) {
+  constructor(agentId: string, reason: AgentReason, exit: AgentExit | undefined, stderrTail = "") {
     const tail = stderrTail === "" ? "" : `; its standard error ends with:\n${stderrTail}`;
     super("agent_start_failed", `the agent ${shortText(agentId)} did not start: ${reason.message}${tail}`);
     this.agentId = agentId;

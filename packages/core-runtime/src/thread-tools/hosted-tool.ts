@@ -66,65 +66,82 @@ interface HostedToolOptions
  * for exactly the call that a human approved; without an approval it is refused (`tool.directive_required`).
  */
 export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
-  const { id, name, description, input, effects, about } = options;
-  const prepare: ThreadTool["prepare"] = async (given, scope) => {
-    const origin = originOf(options, scope);
-    const prepared = await prepareInput(options, given, origin);
-    await checkPrepared(options, prepared, origin);
-    const preview = [about, prepared.preview].filter((text) => text !== undefined).join("\n\n");
-    return {
-      input: prepared.input,
-      preview: preview === "" ? undefined : preview,
-      run: (context) => run(options, prepared, origin, context),
-    };
+  const { host, id, name, description, input, effects, prepareId, declarationDigest, about } = options;
+
+  const originOf = ({ threadId, directory, callId }: ToolScope): CallOptions => ({
+    caller: { type: "agent", id: options.callerId ?? "thread-server" },
+    actor: options.actor,
+    correlationId: threadId,
+    causationId: callId,
+    context: directory === undefined ? undefined : { project_root: directory },
+    declarationDigest,
+  });
+
+  const prepareInput = async (given: unknown, origin: CallOptions): Promise<Prepared> => {
+    if (prepareId === undefined) {
+      return { input: withDefaults(structuredClone(given ?? {}) as JsonObject, input) };
+    }
+    const wanted = { tool: id.slice(id.indexOf("/") + 1), input: (given ?? null) as JsonValue };
+    const timed = { timeoutMs: prepareTimeoutMs, isRepeatable: true, declarationDigest: undefined };
+    const result = await host.call(prepareId, wanted, { ...origin, ...timed }, () => {});
+    if (result.status !== "succeeded") throw failureOf(result, { wasRun: false });
+    if (isPrepared(result.output)) return result.output;
+    throw new ToolError("tool.failed", "The process of the tools did not prepare the call.");
   };
+
+  /** Runs what was prepared, with what binds the call to it. */
+  const run = async (
+    { input: prepared, expected }: Prepared,
+    origin: CallOptions,
+    context: ToolContext,
+  ): Promise<JsonValue> => {
+    const { signal, approval } = context;
+    const { show, output, finish } = chunkReader(context);
+    // An observer that throws does not break the call.
+    const onChunk = (chunk: StreamChunk) => callSafely(() => show(chunk));
+    const bound = boundInput(prepared, expected);
+    const result = await host.call(
+      id,
+      bound,
+      { ...origin, signal, approval, timeoutMs: runTimeoutMs },
+      onChunk,
+    );
+    if (result.status !== "succeeded") throw failureOf(result, { wasRun: true, output: output() });
+    finish();
+    return result.output;
+  };
+
   return {
     id,
     name,
     description,
     input,
     effects,
-    prepare,
+    async prepare(given, scope) {
+      const origin = originOf(scope);
+      const prepared = await prepareInput(given, origin);
+      // What would be refused is not shown to a human. Tools that are declared here are checked when they are called.
+      if (prepareId === undefined || declarationDigest !== undefined) {
+        const refused = await host.check(id, boundInput(prepared.input, prepared.expected), origin);
+        if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
+      }
+      const preview = [about, prepared.preview].filter((text) => text !== undefined).join("\n\n");
+      return {
+        input: prepared.input,
+        preview: preview === "" ? undefined : preview,
+        run: (context) => run(prepared, origin, context),
+      };
+    },
     // No human is asked: the core checks the call when it is made.
-    run: async (input, context) => {
-      const origin = originOf(options, context);
-      return run(options, await prepareInput(options, input, origin), origin, context);
+    async run(given, context) {
+      const origin = originOf(context);
+      return run(await prepareInput(given, origin), origin, context);
     },
   };
 };
 
-const originOf = (
-  { callerId = "thread-server", actor, declarationDigest }: HostedToolOptions,
-  { threadId, directory, callId }: ToolScope,
-): CallOptions => ({
-  caller: { type: "agent", id: callerId },
-  actor,
-  correlationId: threadId,
-  causationId: callId,
-  context: directory === undefined ? undefined : { project_root: directory },
-  declarationDigest,
-});
-
-const prepareInput = async (
-  options: HostedToolOptions,
-  given: unknown,
-  origin: CallOptions,
-): Promise<Prepared> =>
-  options.prepareId !== undefined
-    ? prepareByAgent(options, options.prepareId, given, origin)
-    : { input: withDefaults(structuredClone(given ?? {}) as JsonObject, options.input) };
-
-/** What would be refused is not shown to a human. Throws how it would be. */
-const checkPrepared = async (
-  { host, id, prepareId, declarationDigest }: HostedToolOptions,
-  prepared: Prepared,
-  origin: CallOptions,
-): Promise<void> => {
-  // Tools that are declared here are checked when they are called.
-  if (prepareId !== undefined && declarationDigest === undefined) return;
-  const refused = await host.check(id, callInputOf(prepared), origin);
-  if (refused && refused.status !== "succeeded") throw failureOf(refused, { wasRun: false });
-};
+const boundInput = (input: JsonObject, expected: JsonValue | undefined): JsonObject =>
+  expected === undefined ? input : { ...input, expected };
 
 /** What is required and missing, with the schema's default: models leave it out, and a human should see what runs. */
 const withDefaults = <Value extends JsonValue>(value: Value, schema: unknown): Value => {
@@ -140,53 +157,26 @@ const withDefaults = <Value extends JsonValue>(value: Value, schema: unknown): V
   return filled as Value;
 };
 
-const prepareByAgent = async (
-  { host, id }: HostedToolOptions,
-  prepareId: string,
-  given: unknown,
-  origin: CallOptions,
-): Promise<Prepared> => {
-  const tool = id.slice(id.indexOf("/") + 1);
-  const { declarationDigest: _, ...preparing } = origin;
-  const options = { ...preparing, timeoutMs: prepareTimeoutMs, isRepeatable: true };
-  const result = await host.call(prepareId, { tool, input: (given ?? null) as JsonValue }, options, () => {});
-  if (result.status !== "succeeded") throw failureOf(result, { wasRun: false });
-  if (isPrepared(result.output)) return result.output;
-  throw new ToolError("tool.failed", "The process of the tools did not prepare the call.");
-};
-
-/** What was prepared, and what binds the call to it. */
-const callInputOf = ({ input, expected }: Prepared): JsonObject =>
-  expected === undefined ? input : { ...input, expected };
-
-const run = async (
-  { host, id }: HostedToolOptions,
-  prepared: Prepared,
-  origin: CallOptions,
-  { signal, stdout, stderr, approval, ...context }: ToolContext,
-): Promise<JsonValue> => {
+/** Shows what a call streams. The last part of a call that fails is its output: a part is shown once there is another, or at the finish. */
+const chunkReader = ({ stdout, stderr, ...context }: ToolContext) => {
   let output: JsonObject | undefined;
   const line = (text: string) => stderr(`${text}\n`);
-  const { log = line, status = line } = context;
-  const show = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk) => {
+  const { log = line, status = line, partialResult } = context;
+  const show = ({ channel, data, dropped = 0, missing = 0 }: StreamChunk): void => {
     const lost = dropped + missing;
     if (lost > 0) void stderr(`\n[${lost} pieces of output are missing here]\n`);
     if (channel === "status") void status("json" in data ? JSON.stringify(data.json) : data.text);
     else if ("json" in data) {
-      // The last part of a call that fails is its output: a part is shown once there is another, or the call has succeeded.
-      if (output) void context.partialResult?.(output);
+      if (output) void partialResult?.(output);
       output = data.json;
     } else if (channel === "stdout") void stdout(data.text);
     else if (channel === "stderr") void stderr(data.text);
     else if (channel === "log") void log(data.text);
   };
-  const options = { ...origin, signal, timeoutMs: runTimeoutMs, approval };
-  // An observer that throws does not break the call.
-  const onChunk = (chunk: StreamChunk) => callSafely(() => show(chunk));
-  const result = await host.call(id, callInputOf(prepared), options, onChunk);
-  if (result.status !== "succeeded") throw failureOf(result, { wasRun: true, output });
-  if (output) void context.partialResult?.(output);
-  return result.output;
+  const finish = () => {
+    if (output) void partialResult?.(output);
+  };
+  return { show, finish, output: () => output };
 };
 
 /** After these it is unknown how far a call came that the agent had received. */

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomId, systemClock } from "@harnesskit/wire";
@@ -58,7 +58,7 @@ const escapee = `
   console.log("child " + child.pid);`;
 
 describe("an agent's process", () => {
-  it.each([0, 1, 3, 126, 127, 130, 137, 143, 255])("tells exit code %i as it is", async (code) => {
+  it.each([0, 127, 255])("tells exit code %i as it is", async (code) => {
     const { agent, launchId } = await start(["/bin/sh", "-c", `exit ${code}`]);
     expect(await agent.exited).toEqual({ code, signal: null });
     expect(await agent.gone).toMatchObject({
@@ -69,13 +69,10 @@ describe("an agent's process", () => {
     await untilNothingOf(launchId);
   });
 
-  it.each(["SIGKILL", "SIGTERM", "SIGSEGV", "SIGABRT", "SIGHUP"] as const)(
-    "tells %s as it is",
-    async (signal) => {
-      const { agent } = await start(["/bin/sh", "-c", `kill -s ${signal.slice(3)} $$`]);
-      expect((await agent.gone).exit).toEqual({ code: null, signal });
-    },
-  );
+  it.each(["SIGKILL", "SIGSEGV"] as const)("tells %s as it is", async (signal) => {
+    const { agent } = await start(["/bin/sh", "-c", `kill -s ${signal.slice(3)} $$`]);
+    expect((await agent.gone).exit).toEqual({ code: null, signal });
+  });
 
   it("gives the program its arguments exactly", async () => {
     const args = [
@@ -117,15 +114,6 @@ describe("an agent's process", () => {
     const { agent: plain } = await start(["/bin/sh", "-c", "grep -E 'Sig(Ign|Blk)' /proc/self/status"]);
     await plain.gone;
     expect(lines).toEqual(["stdout: SigBlk:\t0000000000000000", "stdout: SigIgn:\t0000000000000000"]);
-  });
-
-  it("says why a program could not be run after all", async () => {
-    const program = join(directory, "program");
-    await writeFile(program, "#!/nonexistent/interpreter\n", { mode: 0o755 });
-    const { agent } = await start([program]);
-    const end = await agent.gone;
-    expect(end.exit).toEqual({ code: 127, signal: null });
-    expect(end.notExecuted).toContain("program");
   });
 
   it("rejects what cannot be started at all, and leaves nothing", async () => {

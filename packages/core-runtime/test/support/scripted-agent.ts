@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Channel, type HarnessError, lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
+import { onTestFinished } from "vitest";
 import type { Launch, LaunchObserver } from "../../src/admissions.ts";
 import type { CoreOptions } from "../../src/core-options.ts";
 import { RuntimeCore } from "../../src/runtime-core.ts";
@@ -157,9 +158,12 @@ export const open = (core: RuntimeCore, agentId = "demo.agent", options: PairOpt
   return new ScriptedAgent(client, agentId, clientWire);
 };
 
-/** A core for tests of anything but permissions: it allows each call. */
-export const openCore = (options: CoreOptions = {}): RuntimeCore =>
-  new RuntimeCore({ authorize: () => ({ allowed: true }), ...options });
+/** A core for tests of anything but permissions: it allows each call. It closes with its test. */
+export const openCore = (options: CoreOptions = {}): RuntimeCore => {
+  const core = new RuntimeCore({ authorize: () => ({ allowed: true }), ...options });
+  onTestFinished(() => core.close());
+  return core;
+};
 
 let launches = 0;
 
