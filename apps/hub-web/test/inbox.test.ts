@@ -136,7 +136,7 @@ describe("an approval in the page", () => {
     expect(await give.isEnabled()).toBe(true);
     for (const text of ["timeout 60", "timeout 60 "]) {
       await start.fill(text);
-      await form.getByText('"timeout" runs whatever follows').waitFor();
+      await form.getByText('"timeout" runs what its arguments say').waitFor();
       expect(await form.textContent()).not.toContain("end it with");
       expect(await give.isDisabled()).toBe(true);
     }

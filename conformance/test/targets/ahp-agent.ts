@@ -37,7 +37,11 @@ export const startAhpAgent: StartModule = async ({ endpoint, token }) => {
       const { decision } = await client.decide(event_type, payload, { ...options, timeoutMs: timeout_ms });
       return { decision };
     },
-    notify: ({ event_type, payload, ...options }) => client.notify(event_type, payload, options),
+    notify({ event_type, payload, ...options }) {
+      client.notify(event_type, payload, options);
+      // What is noted is allowed.
+      return { decision: { decision: "allow" } };
+    },
     batch: async ({ events }) => ({
       decisions: (await client.batch(events)).map(({ decision }) => decision),
     }),

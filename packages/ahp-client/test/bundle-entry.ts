@@ -1,3 +1,2 @@
-export { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
+export { createChildTransport } from "@harnesskit/transport-stdio";
 export { createAhpClient } from "../src/index.ts";
-export { createTestServer } from "./support/test-server.ts";

@@ -1,18 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import {
-  createHttpExchange,
-  createHttpServer,
-  createWebSocketTransport,
-} from "@harnesskit/transport-http/node";
+import { createHttpServer, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { type AhpClient, createAhpClient, type FailureCode, type HarnessEndpoint } from "../src/index.ts";
 import { ahpFailureOf, base, connected } from "./support/client.ts";
 import { afterHandshake } from "./support/fake-harness.ts";
-import { type HttpFault, startFaultyHttp } from "./support/faulty-http.ts";
 import { handshakeResult, payloads } from "./support/samples.ts";
 
 const fixture = fileURLToPath(new URL("./fixtures/faulty-harness.mjs", import.meta.url));
@@ -32,35 +27,7 @@ const silent: Expectation = { code: "timeout", waits: true };
 const noAnswer: Expectation = { code: "invalid_answer" };
 
 /** What a child process may do instead of answering; what it may answer wrongly is in answers.test.ts. */
-const processFaults = {
-  kill: lost,
-  exit: lost,
-  crash: lost,
-  close: lost,
-  half_a_line: lost,
-  hang: silent,
-  slow: silent,
-};
-
-/** What an HTTP server may do instead of answering; what it may answer wrongly is in exchange.test.ts. */
-const httpFaults: Readonly<Record<HttpFault, Expectation>> = {
-  break_off: lost,
-  half_a_body: lost,
-  hang: silent,
-  slow: silent,
-  slow_body: silent,
-  garbage: noAnswer,
-  no_http: noAnswer,
-  no_json_type: noAnswer,
-  no_content: noAnswer,
-  too_large: noAnswer,
-  status_401: { code: "unauthorized" },
-  status_403: { code: "unauthorized" },
-  status_404: noAnswer,
-  status_500: { code: "harness_error" },
-  status_503: { code: "overloaded" },
-  redirect: noAnswer,
-};
+const processFaults = { kill: lost, crash: lost, close: lost, half_a_line: lost, hang: silent };
 
 const clientOf = (endpoint: HarnessEndpoint, { waits = false }: Expectation): AhpClient => {
   const client = createAhpClient({
@@ -83,7 +50,7 @@ const expectRefused = async (client: AhpClient, { code }: Expectation) => {
     decision: { decision: "block", reason: expect.stringContaining(code) },
   };
   expect(await client.decide("pre_action", payloads.pre_action)).toMatchObject(block);
-  expect(await client.decide("confirmation", payloads.confirmation)).toMatchObject({
+  expect(await client.decide("confirmation", payloads.confirmation as never)).toMatchObject({
     code,
     decision: { decision: "reject" },
   });
@@ -162,33 +129,6 @@ describe("a harness in a child process", () => {
       code: 7,
       said: expect.stringMatching(/^block (?:unreachable|connection_lost|timeout)\n$/),
     });
-  });
-});
-
-describe("a harness behind HTTP", () => {
-  const exchangeTo = async (fault: string, place: "events" | "handshake") => {
-    const server = await startFaultyHttp(fault as HttpFault, place);
-    const exchange = createHttpExchange({ url: server.url, limits: { maxMessageBytes: 100_000 } });
-    onTestFinished(async () => {
-      exchange.close();
-      await server.close();
-    });
-    return { exchange };
-  };
-
-  it.each(Object.entries(httpFaults))("with the fault %s: no event is allowed", async (fault, expected) => {
-    await expectRefused(clientOf(await exchangeTo(fault, "events"), expected), expected);
-  });
-
-  it.each([
-    ["half_a_body", lost],
-    ["garbage", noAnswer],
-    ["status_401", httpFaults.status_401],
-    ["status_503", httpFaults.status_503],
-  ])("with the fault %s in the handshake: it fails", async (fault, expected) => {
-    const client = clientOf(await exchangeTo(fault, "handshake"), expected);
-    expect((await ahpFailureOf(client.connect())).code).toBe(expected.code);
-    expect(client.state).toBe("new");
   });
 });
 

@@ -22,35 +22,6 @@ export interface ApprovalFilter {
   readonly session?: string;
 }
 
-export interface PageOptions extends ApprovalFilter {
-  /** Only records whose last change has a greater number. @default 0 */
-  readonly afterSeq?: number | undefined;
-  /** @default the limit `maxPage`, which it may not exceed */
-  readonly limit?: number | undefined;
-}
-
-export interface ApprovalPage {
-  /** By the number of their last change. */
-  readonly records: readonly ApprovalRecord[];
-  /**
-   * `afterSeq` of the next page. With a filter, a page that is not full leads past all changes that do not fit: list what fits, then
-   * `watch` from it, and no older record is read.
-   */
-  readonly nextSeq: number;
-}
-
-export interface ApprovalWatchOptions {
-  /** @default 0: all records first */
-  readonly afterSeq?: number | undefined;
-  /** Ends the iteration. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface AskOptions {
-  /** Ids of records for which other calls wait now: this question is not a repetition of those. @default none */
-  readonly others?: readonly string[] | undefined;
-}
-
 /**
  * Where approvals are kept. Every write is one transaction. Values that it returns are deeply frozen. Calls reject with
  * `invalid_argument` for arguments that are not valid, and with `store_closed` after `close`; a store in a file also with the errors
@@ -58,10 +29,14 @@ export interface AskOptions {
  */
 export interface ApprovalStore {
   /**
-   * Puts a question, or finds it if the same was put before (see `findRepeat`). Rejects with `store_full`, and with `too_large`,
-   * `too_deep` or `not_json` for a question outside the limits.
+   * Puts a question, or finds it if the same was put before. `others` are ids of records for which other calls wait now:
+   * this question is not a repetition of those. Rejects with `store_full`, and with `too_large`, `too_deep` or `not_json` for a question
+   * outside the limits.
    */
-  ask(question: ApprovalQuestion, options?: AskOptions): Promise<AskResult>;
+  ask(
+    question: ApprovalQuestion,
+    options?: { readonly others?: readonly string[] | undefined },
+  ): Promise<AskResult>;
   /**
    * Applies an event and returns the changed record. Of any number of answers, and of claims, exactly one succeeds. Rejects with an
    * `ApprovalError`: `not_found`, or the code of the refusal with the record as it is; `store_full` for a grant too many.
@@ -69,13 +44,26 @@ export interface ApprovalStore {
   apply(id: string, event: ApprovalEvent): Promise<ApprovalRecord>;
   /** Undefined if the record is not there, or not there any more. */
   get(id: string): Promise<ApprovalRecord | undefined>;
-  /** Resolves with the records after `afterSeq`, in the order of their last changes. */
-  page(options?: PageOptions): Promise<ApprovalPage>;
   /**
-   * Each changed record in the order of the changes, now and later, also those of other processes. A record that changes again before
-   * it was read comes once, as it is then. Ends when `signal` aborts; rejects with `store_full` beyond `maxWatchers`.
+   * Resolves with the records that fit, in the order of their last changes, the first whose number is above `afterSeq` (0 by default), at
+   * most `limit` (by default the limit `maxPage`, which it may not exceed). `nextSeq` is `afterSeq` of the next page: with a filter, a page
+   * that is not full leads past all changes that do not fit, so that you can list what fits and `watch` from it.
    */
-  watch(options?: ApprovalWatchOptions): AsyncIterableIterator<ApprovalRecord>;
+  page(
+    options?: ApprovalFilter & {
+      readonly afterSeq?: number | undefined;
+      readonly limit?: number | undefined;
+    },
+  ): Promise<{ readonly records: readonly ApprovalRecord[]; readonly nextSeq: number }>;
+  /**
+   * Each record changed after `afterSeq` (0 by default: all records first), in the order of the changes, now and later, also those of other
+   * processes. A record that changes again before it was read comes once, as it is then. Ends when `signal` aborts; rejects with
+   * `store_full` beyond `maxWatchers`.
+   */
+  watch(options?: {
+    readonly afterSeq?: number | undefined;
+    readonly signal?: AbortSignal | undefined;
+  }): AsyncIterableIterator<ApprovalRecord>;
   /** All grants, the first given first, those that are over included until they are removed. */
   grants(): Promise<readonly Grant[]>;
   /**

@@ -1,50 +1,16 @@
 import { quoted } from "./view-lines.ts";
 
-interface Wrapper {
-  /** The options before the program; a name that ends with `=` takes a value. */
-  readonly options: ReadonlySet<string>;
-  /** How many operands stand before the program. */
-  readonly operands: number;
-}
-
 const words = (text: string): readonly string[] => text.split(" ").filter((word) => word !== "");
 
-/** Names, what may stand between them and the program that they run, and how many operands. */
-const wrapperRows: readonly (readonly [names: string, options?: string, operands?: number])[] = [
-  ["sudo doas", "-n -E -H -A -k -S -b -u= -g= --user= --group= --non-interactive --preserve-env --set-home"],
-  ["env genv", "-i -0 -v -u= -C= --ignore-environment --unset= --chdir="],
-  ["timeout gtimeout", "-v -k= -s= --kill-after= --signal= --foreground --preserve-status --verbose", 1],
-  ["nice gnice", "-n= --adjustment="],
-  ["ionice", "-t -c= -n= --class= --classdata="],
-  ["time gtime", "-p -v"],
-  ["stdbuf gstdbuf", "-i= -o= -e= --input= --output= --error="],
-  ["watch", "-d -t -n= --interval="],
-  ["strace ltrace", "-f"],
-  ["flock", "-n -s -x -w= --nonblock --timeout=", 1],
-  ["chroot chrt taskset repeat", "", 1],
-  ["npx pnpx bunx uvx", "-y --yes --no-install --bun"],
-  ["python pypy", "-m -u -B"],
-  [
-    "nohup setsid unshare pkexec busybox toybox command builtin exec coproc noglob nocorrect unbuffer chronic",
-  ],
-  ["if then else elif while until do not and or begin"],
-  ["gnohup caffeinate fakeroot torify torsocks proxychains rlwrap winpty corepack cross-env"],
-  [
-    "sh bash dash zsh ksh ash fish csh tcsh rbash mksh yash nu source . node nodejs tsx ts-node ruby perl php lua luajit",
-  ],
-  ["r rscript julia groovy scala java elixir irb ipython tclsh ocaml racket swift"],
-];
-
-const wrappers: ReadonlyMap<string, Wrapper> = new Map(
-  wrapperRows.flatMap(([names, options = "", operands = 0]) =>
-    words(names).map((name) => [name, { options: new Set(words(options)), operands }] as const),
-  ),
-);
-
-/** Programs that run others in ways that the start of a command does not tell. */
-const exactOnly: ReadonlySet<string> = new Set(
+/** Programs that run others, in ways that the start of a command does not tell. */
+const runners: ReadonlySet<string> = new Set(
   words(
-    "ssh autossh mosh docker podman nerdctl docker-compose podman-compose kubectl oc k3s lxc incus buildah su runuser " +
+    "sudo doas env genv timeout gtimeout nice gnice ionice time gtime stdbuf gstdbuf watch strace ltrace flock chroot chrt taskset " +
+      "repeat npx pnpx bunx uvx python pypy nohup gnohup setsid unshare pkexec busybox toybox command builtin exec coproc noglob " +
+      "nocorrect unbuffer chronic if then else elif while until do not and or begin caffeinate fakeroot torify torsocks proxychains " +
+      "rlwrap winpty corepack cross-env sh bash dash zsh ksh ash fish csh tcsh rbash mksh yash nu source . node nodejs tsx ts-node " +
+      "ruby perl php lua luajit r rscript julia groovy scala java elixir irb ipython tclsh ocaml racket swift " +
+      "ssh autossh mosh docker podman nerdctl docker-compose podman-compose kubectl oc k3s lxc incus buildah su runuser " +
       "setpriv gosu su-exec nsenter runas xargs gxargs find gfind fd fdfind parallel eval awk gawk mawk nawk entr " +
       "hyperfine script expect tmux screen valgrind heaptrack perf gdb lldb numactl cpulimit prlimit firejail bwrap " +
       "systemd-run systemd-cat dbus-run-session proot xvfb-run faketime direnv mise asdf op-run dotenv doppler nix-shell " +
@@ -94,20 +60,7 @@ const programOf = (word: string): string => {
 
 const exactly = "allow exactly this call instead (is)";
 
-/** Drops the options and operands of a wrapper from `rest`; returns an option that is not in the table. */
-const dropArguments = (rest: string[], { options, operands }: Wrapper): string | undefined => {
-  while (rest[0]?.startsWith("-")) {
-    const option = rest.shift() ?? "";
-    if (option === "--") break;
-    const [name] = option.split("=", 1);
-    if (options.has(option)) continue;
-    if (!options.has(`${name}=`)) return option;
-    if (!option.includes("=")) rest.shift();
-  }
-  rest.splice(0, operands);
-  return undefined;
-};
-
+/** @param mayGoOn whether the subcommand's name may continue */
 const subcommandProblem = (
   program: string,
   word: string | undefined,
@@ -115,16 +68,11 @@ const subcommandProblem = (
 ): string | undefined => {
   if (word === undefined) return `name the subcommand of ${quoted(program)}, too`;
   if (word.startsWith("-")) return `${quoted(program)} has an option before its subcommand: ${exactly}`;
-  const runs = [
-    ...(subcommands.get(programOf(program)) ?? []),
-    ...(runsInstalled.has(programOf(program))
-      ? [...wrappers.keys(), ...exactOnly, ...subcommands.keys()]
-      : []),
-  ];
-  const run = runs.find((each) => (mayGoOn ? each.startsWith(programOf(word)) : each === programOf(word)));
-  if (run === undefined) return undefined;
-  const may = run === programOf(word) ? "" : `may go on as ${quoted(run)}, which `;
-  return `the subcommand ${quoted(word)} of ${quoted(program)} ${may}runs what its arguments say: ${exactly}`;
+  const [name, sub] = [programOf(program), programOf(word)];
+  const installed = runsInstalled.has(name) ? [...runners, ...subcommands.keys()] : [];
+  const runs = [...(subcommands.get(name) ?? []), ...installed];
+  if (!runs.some((each) => (mayGoOn ? each.startsWith(sub) : each === sub))) return undefined;
+  return `the subcommand ${quoted(word)} of ${quoted(program)} runs what its arguments say, or may go on as one that does: ${exactly}`;
 };
 
 /**
@@ -133,26 +81,13 @@ const subcommandProblem = (
  */
 export const commandProblem = (start: string): string | undefined => {
   if (!/^[\w ./:=@,+-]*$/.test(start)) return `it has characters that a shell may interpret: ${exactly}`;
+  const [program, ...rest] = words(start);
+  if (program === undefined) return "it names no program";
+  if (program.startsWith("-") || program.includes("="))
+    return `${quoted(program)} is not the name of a program: ${exactly}`;
+  const name = programOf(program);
+  if (runners.has(name)) return `${quoted(program)} runs what its arguments say: ${exactly}`;
   const isEnded = start.endsWith(" ");
-  const rest = [...words(start)];
-  let runner: string | undefined;
-  for (;;) {
-    while (rest[0]?.includes("=") && !rest[0].startsWith("-")) rest.shift();
-    const program = rest.shift();
-    if (program === undefined)
-      return runner === undefined
-        ? "it names no program"
-        : `${quoted(runner)} runs whatever follows: name that, too`;
-    if (program.startsWith("-")) return `${quoted(program)} is not the name of a program: ${exactly}`;
-    const name = programOf(program);
-    if (exactOnly.has(name)) return `${quoted(program)} runs what its arguments say: ${exactly}`;
-    const wrapper = wrappers.get(name);
-    if (subcommands.has(name)) return subcommandProblem(program, rest[0], rest.length === 1 && !isEnded);
-    if (wrapper === undefined)
-      return rest.length > 0 || isEnded ? undefined : "the program's name may go on: end it with a space";
-    const option = dropArguments(rest, wrapper);
-    if (option !== undefined)
-      return `${quoted(program)} runs whatever follows, and its option ${quoted(option)} may change what that is: ${exactly}`;
-    runner = program;
-  }
+  if (subcommands.has(name)) return subcommandProblem(program, rest[0], rest.length === 1 && !isEnded);
+  return rest.length > 0 || isEnded ? undefined : "the program's name may go on: end it with a space";
 };

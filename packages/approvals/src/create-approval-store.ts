@@ -18,7 +18,7 @@ import {
 import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
 import * as z from "zod";
 import { ApprovalRules } from "./approval-rules.ts";
-import type { ApprovalFilter, ApprovalStore, ApprovalWatchOptions } from "./approval-store.ts";
+import type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 import type { ApprovalBacking, ApprovalTable } from "./approval-table.ts";
 import { ApprovalError } from "./errors.ts";
 import { type ApprovalLimits, approvalLimits } from "./limits.ts";
@@ -123,8 +123,10 @@ export const createApprovalStore = (
   };
 
   /** Reads pages after the last record that was read, and waits for a write or the next poll where there is none: it keeps no queue, and a slow reader costs nothing. */
-  async function* watch(given: ApprovalWatchOptions = {}): AsyncGenerator<ApprovalRecord, void, undefined> {
-    const { afterSeq = 0, signal } = given;
+  async function* watch({
+    afterSeq = 0,
+    signal,
+  }: Parameters<ApprovalStore["watch"]>[0] = {}): AsyncGenerator<ApprovalRecord, void, undefined> {
     checkNumber("afterSeq", afterSeq, { min: 0 });
     let after = afterSeq;
     if (waiting.size >= limits.maxWatchers) {

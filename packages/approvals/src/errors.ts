@@ -1,29 +1,26 @@
 import type { ApprovalRecord } from "@harnesskit/protocol/hub";
 import { HarnessError } from "@harnesskit/wire";
 
+const refusals = {
+  /** `record.answer` says whose. */
+  already_answered: "the question was answered before",
+  wrong_digest: "the digest is not that of the question: what was shown or will be done is something else",
+  expired: "the question has expired",
+  withdrawn: "the question was withdrawn",
+  not_answered: "the question is not answered yet",
+  /** By another claimant, or this one: `record.taken` says who. */
+  already_taken: "the answer was taken before",
+  not_claimed: "the action was not claimed, so it has no outcome",
+  not_claimant: "another claimant has the action",
+  already_reported: "the outcome was reported before",
+  grant_mismatch: "the pattern does not match the action in question",
+  /** The message names the field. */
+  grant_too_wide: "the pattern allows far more than it says",
+  preview_cut: "the preview is cut: the action can be allowed once, not for always",
+};
+
 /** Why an event does not change a record. */
-export type RefusalCode =
-  /** Another answer was first: `record.answer` says whose. */
-  | "already_answered"
-  /** The answer is to another subject than the record's. */
-  | "wrong_digest"
-  | "expired"
-  | "withdrawn"
-  /** The answer is not there yet. */
-  | "not_answered"
-  /** Another claimant, or this one before, has it: `record.taken` says who. */
-  | "already_taken"
-  /** The action was not claimed, so it has no outcome. */
-  | "not_claimed"
-  /** Another claimant has it. */
-  | "not_claimant"
-  | "already_reported"
-  /** The pattern of a grant does not match the action it is given for. */
-  | "grant_mismatch"
-  /** The pattern of a grant allows far more than it says; the message names the field. */
-  | "grant_too_wide"
-  /** The preview is cut: what was not seen whole is allowed once, not for always. */
-  | "preview_cut";
+export type RefusalCode = keyof typeof refusals;
 
 export type ApprovalErrorCode = RefusalCode | "not_found" | "store_full" | "store_closed";
 
@@ -41,24 +38,9 @@ export class ApprovalError extends HarnessError<ApprovalErrorCode> {
   }
 }
 
-const refusals: Readonly<Record<RefusalCode, string>> = {
-  already_answered: "the question was answered before",
-  wrong_digest: "the digest is not that of the question: what was shown or will be done is something else",
-  expired: "the question has expired",
-  withdrawn: "the question was withdrawn",
-  not_answered: "the question is not answered yet",
-  already_taken: "the answer was taken before",
-  not_claimed: "the action was not claimed",
-  not_claimant: "another claimant has the action",
-  already_reported: "the outcome was reported before",
-  grant_mismatch: "the pattern does not match the action in question",
-  grant_too_wide: "the pattern allows far more than it says",
-  preview_cut: "the preview is cut: the action can be allowed once, not for always",
-};
-
 /** The error of an event that was refused. */
 export const refusalError = (
   code: RefusalCode,
   record: ApprovalRecord,
-  message = refusals[code],
+  message: string = refusals[code],
 ): ApprovalError => new ApprovalError(code, message, record);

@@ -1,19 +1,13 @@
 export {
   type Always,
-  type ApprovalAnswer,
-  type ApprovalOrigin,
   ApprovalOriginSchema,
   type ApprovalQuestion,
   type ApprovalRecord,
   ApprovalRecordSchema,
   type ApprovalRisk,
-  type ApprovalRule,
-  type ApprovalStatus,
   type ApprovalSubject,
-  type Effect,
   type FieldPattern,
   type Grant,
-  type GrantTerms,
   type InputPattern,
   type RiskLevel,
 } from "@harnesskit/protocol/hub";
@@ -23,34 +17,14 @@ export { type ApprovalStoreOptions, createApprovalStore } from "./create-approva
 export { isCommandTool } from "./describe-call.ts";
 export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
 export { foldEmpty } from "./fold-empty.ts";
-export { type Asked, findGrant, grantCovers, grantProblem, grantTerms } from "./grant.ts";
+export { grantProblem, grantTerms } from "./grant.ts";
 export { type ApprovalLimits, approvalLimits } from "./limits.ts";
 export { codeKind, lineTokens, type Token } from "./line-tokens.ts";
 export { createMemoryApprovalStore } from "./memory-approval-store.ts";
-export {
-  type ApprovalView,
-  type Presented,
-  type PresentOptions,
-  presentApproval,
-  type ViewPart,
-} from "./present.ts";
+export { type ApprovalView, type PresentOptions, presentApproval, type ViewPart } from "./present.ts";
 export { presentGrant } from "./present-grant.ts";
 export { handledLevel, isGrave, riskWithHidden } from "./risk.ts";
-export {
-  type AnswerRule,
-  allowingRule,
-  ruleOfAnswer,
-  shortestPattern,
-  startOfCall,
-} from "./shortest-pattern.ts";
-export { type CallResult, describeResult, summarizeResult } from "./summarize-result.ts";
-export {
-  type ApprovalEvent,
-  dueAtMs,
-  findRepeat,
-  lapse,
-  type Transition,
-  type TransitionTimes,
-  transition,
-} from "./transition.ts";
-export { type LineOptions, toViewLines, type ViewLine } from "./view-lines.ts";
+export { allowingRule, ruleOfAnswer, shortestPattern, startOfCall } from "./shortest-pattern.ts";
+export { describeResult, summarizeResult } from "./summarize-result.ts";
+export { type ApprovalEvent, dueAtMs } from "./transition.ts";
+export { toViewLines, type ViewLine } from "./view-lines.ts";

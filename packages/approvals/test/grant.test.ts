@@ -3,7 +3,8 @@ import { AlwaysSchema, InputPatternSchema } from "@harnesskit/protocol/hub";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
-import { type FieldPattern, findGrant, type Grant, grantCovers, presentGrant } from "../src/index.ts";
+import { findGrant, grantCovers } from "../src/grant.ts";
+import { type FieldPattern, type Grant, presentGrant } from "../src/index.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
 const grantOf = (change: Partial<Grant>): Grant => ({

@@ -1,14 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  type ApprovalEvent,
-  type ApprovalRecord,
-  ApprovalRecordSchema,
-  dueAtMs,
-  lapse,
-  type TransitionTimes,
-  transition,
-} from "../src/index.ts";
+import { type ApprovalEvent, type ApprovalRecord, ApprovalRecordSchema, dueAtMs } from "../src/index.ts";
+import { lapse, type TransitionTimes, transition } from "../src/transition.ts";
 
 const times: TransitionTimes = { useWithinMs: 50, reportWithinMs: 50 };
 const [digest, otherDigest] = ["a", "b"].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string];
@@ -86,22 +79,6 @@ describe("the state machine of an approval", () => {
           if (result.ok) expect(result.record.changedAtMs).toBe(nowMs);
           else expect(result.record).toEqual(lapse(before, nowMs));
         }
-      }),
-    );
-  });
-
-  it("is done or failed only by the word of its claimant, after an approval", () => {
-    fc.assert(
-      fc.property(history, (steps) => {
-        const played = play(steps);
-        const last = played.at(-1)?.result.record ?? pending;
-        if (last.effect === "none") return;
-        expect([last.status, last.taken !== undefined]).toEqual(["approved", true]);
-        if (last.effect !== "done" && last.effect !== "failed") return;
-        const word = played.find(
-          ({ event: each, result }) => result.ok && each.type === "report" && each.effect === last.effect,
-        );
-        expect(word?.event).toMatchObject({ claimant: last.taken?.by });
       }),
     );
   });

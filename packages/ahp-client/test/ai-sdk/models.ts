@@ -3,7 +3,6 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider";
-import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 
 export type Part = LanguageModelV3StreamPart;
@@ -18,17 +17,6 @@ export type Turn =
   | { readonly text: string }
   | { readonly calls: readonly (readonly [tool: string, input: unknown])[] }
   | { readonly error: Error };
-
-/** An answer with HTTP 429. */
-export const tooMany = (headers: Record<string, string> = {}): Turn => ({
-  error: new APICallError({
-    message: "Too many requests",
-    url: "https://provider.test",
-    requestBodyValues: {},
-    statusCode: 429,
-    responseHeaders: headers,
-  }),
-});
 
 const contentOf = (turn: Turn, at: number) => {
   if ("text" in turn) return [{ type: "text" as const, text: turn.text }];

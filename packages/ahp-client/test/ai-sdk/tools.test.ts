@@ -83,35 +83,17 @@ describe("supervised tools with generateText and streamText", () => {
     const { client, settled, types } = await startHarness({
       pre_action: () => ({ decision: "block", reason: "not on a Sunday" }),
     });
-    for (const way of ["generate", "stream"] as const) {
-      const { tool: own, runs } = bash();
-      const { model, calls } = scripted({ calls: [["bash", { command: "rm" }]] }, { text: "sorry" });
-      const options = {
-        model,
-        prompt: "go",
-        tools: superviseTools({ bash: own }, client),
-        stopWhen: stepCountIs(3),
-      };
-      const result = way === "generate" ? await generateText(options) : streamText(options);
-      const steps = await result.steps;
-      expect(await result.text).toBe("sorry");
-      expect(runs).toEqual([]);
-      const [failed] = steps[0]?.content.filter(({ type }) => type === "tool-error") ?? [];
-      expect(failed).toMatchObject({
-        error: { name: "SupervisionError", code: "blocked", reason: "not on a Sunday" },
-      });
-      expect(calls[1]?.prompt.at(-1)).toMatchObject({
-        role: "tool",
-        content: [
-          {
-            output: {
-              type: "error-text",
-              value: expect.stringMatching(/^(?:SupervisionError: )?Blocked by policy: not on a Sunday$/),
-            },
-          },
-        ],
-      });
-    }
+    const { tool: own, runs } = bash();
+    const { model, calls } = scripted({ calls: [["bash", { command: "rm" }]] }, { text: "sorry" });
+    const tools = superviseTools({ bash: own }, client);
+    const { steps, text } = await generateText({ model, prompt: "go", tools, stopWhen: stepCountIs(3) });
+    expect([text, runs]).toEqual(["sorry", []]);
+    expect(steps[0]?.content.at(-1)).toMatchObject({
+      type: "tool-error",
+      error: { name: "SupervisionError", code: "blocked", reason: "not on a Sunday" },
+    });
+    const value = expect.stringMatching(/^(?:SupervisionError: )?Blocked by policy: not on a Sunday$/);
+    expect(calls[1]?.prompt.at(-1)?.content).toMatchObject([{ output: { type: "error-text", value } }]);
     await settled();
     expect(types()).not.toContain("post_action");
   });
@@ -183,12 +165,6 @@ describe("the decision about a tool call", () => {
     expect(await rejection(run())).toMatchObject({ code: "too_many_modifications" });
     expect(of("pre_action")).toHaveLength(4);
     expect(runs).toEqual([]);
-    const none = await start(
-      { pre_action: modifyTo({ arguments: { command: "pwd", times: 1 } }) },
-      { limits: { maxModifications: 0 } },
-    );
-    expect(await rejection(none.run())).toMatchObject({ code: "too_many_modifications" });
-    expect(none.runs).toEqual([]);
   });
 
   it("a JSON Schema without a function to validate is checked all the same", async () => {
@@ -429,20 +405,6 @@ describe("the report of a tool call", () => {
     await expect(supervised.execute?.({ command: "ls", times: 1 }, callOptions)).resolves.toBe("ran ls");
     expect(errors).toEqual(["report_failed"]);
     expect(runs).toHaveLength(1);
-  });
-
-  it("carries the depth and the context that the caller gives", async () => {
-    let depth = 0;
-    const { run, settled, seen } = await start(
-      {},
-      { fields: () => ({ depth: ++depth, context: { current_task: "fix" } }) },
-    );
-    await run();
-    await settled();
-    expect(seen.map((event) => [event.type, event.depth, event.context])).toEqual([
-      ["pre_action", 1, { current_task: "fix" }],
-      ["post_action", 2, { current_task: "fix" }],
-    ]);
   });
 });
 

@@ -84,11 +84,6 @@ describe("what is derived of a supervised model", () => {
       (model) => model.withConfig({ tools } as never),
     ],
     [
-      "withConfig twice",
-      (calls) => new AnewModel(calls),
-      (model) => (model.withConfig({ tools } as never) as unknown as PlainModel).withConfig({ tags: ["x"] }),
-    ],
-    [
       "withStructuredOutput over it",
       (calls) => new AnewModel(calls),
       (model) => model.withStructuredOutput({}),
@@ -118,15 +113,6 @@ describe("what is derived of a supervised model", () => {
       ...{ name: "SupervisionError", code: "blocked" },
     });
     expect(calls).toHaveLength(1);
-  });
-
-  it.each(ways)("is judged once by each of two harnesses: %s", async (_name, create, derive) => {
-    const [first, second] = [await startHarness(), await startHarness()];
-    await derive(superviseModel(superviseModel(create([]), first.client), second.client)).invoke("hi");
-    for (const harness of [first, second]) {
-      await harness.settled();
-      expect(harness.types()).toEqual(["pre_prompt", "post_response"]);
-    }
   });
 
   it("keeps its settings, and shows its tools", async () => {

@@ -135,12 +135,6 @@ describe("a tool of a call of no framework", () => {
     return { ...harness, supervisor: createSupervisor(harness.client) };
   };
 
-  it("may return what is iterable, as one output", async () => {
-    const { supervisor } = await start();
-    const output = new Set([1]);
-    expect(await supervisor.runTool({ name: "numbers", input: {}, run: () => output })).toBe(output);
-  });
-
   const outcomes = (payloads: readonly any[]) =>
     payloads.map(({ outcome, result, error }) => [outcome, result ?? error?.message]);
 

@@ -14,21 +14,6 @@ import { grantCases } from "./grant-cases.ts";
 import { recordCases } from "./record-cases.ts";
 import { restoreCases } from "./restore-cases.ts";
 
-export interface StoreSettings {
-  readonly clock: Clock;
-  readonly limits: Partial<ApprovalLimits>;
-}
-
-/** A store that a case may do anything with. */
-export type OpenedApprovalStore = OpenedStore<ApprovalStore>;
-
-export interface ApprovalStoreContractOptions {
-  /** The store's name; it begins each case's name. */
-  readonly name: string;
-  /** Opens an empty store with these settings, for each case. */
-  readonly open: (settings: StoreSettings) => OpenedApprovalStore | Promise<OpenedApprovalStore>;
-}
-
 /** What a case works with. */
 export interface ApprovalContext extends StoreContext<ApprovalStore> {
   readonly clock: ManualClock;
@@ -39,18 +24,26 @@ export interface ApprovalCase {
   run(context: ApprovalContext): Promise<void>;
 }
 
-const runCase = async (
-  open: ApprovalStoreContractOptions["open"],
-  { limits = {}, run }: ApprovalCase,
-): Promise<void> => {
-  const clock = createManualClock();
-  const opened = await open({ clock, limits });
-  await runWithStore(opened, (context) => run({ ...context, clock }));
-};
-
-/** The cases that every {@link ApprovalStore} passes: questions, answers, claims, grants, pages, watching and limits. */
-export const approvalStoreContract = ({ name, open }: ApprovalStoreContractOptions): ContractCase[] =>
-  Object.entries({ ...recordCases, ...grantCases, ...restoreCases, ...boundCases }).map(([title, each]) => ({
-    name: `${name}: ${title}`,
-    run: () => runCase(open, each),
-  }));
+/**
+ * The cases that every {@link ApprovalStore} passes: questions, answers, claims, grants, pages, watching and limits. `open` opens an
+ * empty store with its settings for each, with which the case may do anything. Each case's name begins with `name`.
+ */
+export const approvalStoreContract = ({
+  name,
+  open,
+}: {
+  readonly name: string;
+  readonly open: (settings: {
+    readonly clock: Clock;
+    readonly limits: Partial<ApprovalLimits>;
+  }) => OpenedStore<ApprovalStore> | Promise<OpenedStore<ApprovalStore>>;
+}): ContractCase[] =>
+  Object.entries({ ...recordCases, ...grantCases, ...restoreCases, ...boundCases }).map(
+    ([title, { limits = {}, run }]) => ({
+      name: `${name}: ${title}`,
+      async run() {
+        const clock = createManualClock();
+        await runWithStore(await open({ clock, limits }), (context) => run({ ...context, clock }));
+      },
+    }),
+  );
