@@ -48,8 +48,6 @@ describe("what is not to be shown", () => {
   });
 });
 
-describe("authenticate", () => {});
-
 describe("an engine that is closed while a continuation is claimed", () => {
   it("begins no handler, and gives the continuation back", async () => {
     const claimed = createDeferred<ContinuationClaim>();
