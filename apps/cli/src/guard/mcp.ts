@@ -1,14 +1,11 @@
 import { join } from "node:path";
 import { createMcpProxy, maxProxyMessageBytes, openToolPins } from "@harnesskit/guard/mcp";
-import { hubPlace } from "@harnesskit/hub/place";
 import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import type { Channel } from "@harnesskit/wire";
-import { isObject } from "@harnesskit/wire/json";
 import { headersOf } from "../agents/mcp-spec.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { readStateJson } from "../state-json.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { type ProxyHarnessOptions, readProgramName, runProxy } from "./proxy-judge.ts";
@@ -61,13 +58,6 @@ const openServer = async (
   }).connect();
 };
 
-/** The inbox in the page of the hub, without a ticket: the client's program sees it. Undefined where the hub has no page. */
-const inboxUrl = async (state: string | undefined): Promise<string | undefined> => {
-  const { serverFile } = hubPlace({ state, env: io().env });
-  const found = await readStateJson(serverFile);
-  return isObject(found) && typeof found.url === "string" ? `${found.url}/#/inbox` : undefined;
-};
-
 /** `harness guard mcp`: stands between an MCP client and a server until one of them ends. Returns the exit code. */
 export const guardMcp = async (
   command: readonly string[],
@@ -92,12 +82,6 @@ export const guardMcp = async (
     const server = await openServer(command, options, note);
     const client = createStdioChannel(lines);
     onStop(() => void client.close());
-    const approvalUrl = options.ahp === undefined ? () => inboxUrl(options.hub) : undefined;
-    const proxy = createMcpProxy({
-      ...{ client, server, judge, pins, name, limits },
-      onNote: note,
-      approvalUrl,
-    });
-    return proxy.run();
+    return createMcpProxy({ client, server, judge, pins, name, limits, onNote: note }).run();
   });
 };
