@@ -8,7 +8,7 @@ import {
 import { describe, expect, it, vi } from "vitest";
 import { acceptTool, openToolPins, waitingTools } from "../src/mcp/index.ts";
 import { makeDirectory } from "./support/hooks.ts";
-import { everything, filesystem, guardServer, hostile, textOf } from "./support/mcp.ts";
+import { everything, guardServer, hostile, textOf } from "./support/mcp.ts";
 
 const allow = () => ({ decision: "allow" });
 const call = (name: string, args: Record<string, unknown> = {}) => ({ name, arguments: args });
@@ -118,21 +118,6 @@ describe("server-everything behind the proxy", () => {
   });
 });
 
-describe("server-filesystem behind the proxy", () => {
-  it("writes only what was allowed, and its annotations reach the policy", async () => {
-    const root = await makeDirectory();
-    await writeFile(join(root, "a.txt"), "one");
-    const decide = ({ payload }: { payload: { annotations: { readOnlyHint?: boolean } } }) =>
-      payload.annotations.readOnlyHint ? { decision: "allow" } : { decision: "block", reason: "it writes" };
-    const { client } = await guardServer([...filesystem, root], decide as never);
-    const read = await client.callTool(call("read_text_file", { path: join(root, "a.txt") }));
-    expect(textOf(read)).toContain("one");
-    const write = await client.callTool(call("write_file", { path: join(root, "b.txt"), content: "two" }));
-    expect(write).toMatchObject({ isError: true });
-    expect(await readdir(root)).toEqual(["a.txt"]);
-  });
-});
-
 describe("a server that changes its tools", () => {
   it("has the changed tool neither offered nor called until it is accepted", async () => {
     const directory = await makeDirectory();
@@ -220,19 +205,6 @@ describe("a server that changes its tools", () => {
     expect((await client.listTools()).tools).toEqual([]);
     await client.callTool(call("ok"));
     expect(events.filter(({ type }) => type === "confirmation")).toEqual([]);
-  });
-
-  it("has each declaration that was accepted, where it declares a tool by what the client can", async () => {
-    const directory = await makeDirectory();
-    const pins = await openToolPins({ directory, name: "srv", place: ["x"] });
-    const tool = (description: string) => [{ name: "a", description }];
-    expect(await pins.check(tool("for one client"))).toEqual(["accepted"]);
-    expect(await pins.check(tool("for another client"))).toEqual(["changed"]);
-    const [waiting] = await pins.waiting();
-    expect(await pins.accept([waiting?.digest ?? ""])).toBe(true);
-    expect(await pins.check(tool("for one client"))).toEqual(["accepted"]);
-    expect(await pins.check(tool("for another client"))).toEqual(["accepted"]);
-    expect(await pins.check(tool("for no client"))).toEqual(["changed"]);
   });
 
   it("has a human asked again where a reject was no human's answer", async () => {
@@ -522,15 +494,5 @@ describe("a client that misbehaves", () => {
       [3, -32600],
     ]);
     await vi.waitFor(() => expect(events).toHaveLength(1));
-  });
-
-  it("has no more calls open than the limit", async () => {
-    const { client } = await guardServer(hostile(), allow, { limits: { maxCalls: 1 } });
-    const open = client.callTool(call("hang")).catch(() => {});
-    await vi.waitFor(async () =>
-      expect(textOf(await client.callTool(call("ok")))).toContain("1 calls are open"),
-    );
-    await client.close();
-    await open;
   });
 });
