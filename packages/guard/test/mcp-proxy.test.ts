@@ -8,7 +8,7 @@ import {
 import { describe, expect, it, vi } from "vitest";
 import { acceptTool, openToolPins, waitingTools } from "../src/mcp/index.ts";
 import { makeDirectory } from "./support/hooks.ts";
-import { everything, guardServer, hostile, textOf } from "./support/mcp.ts";
+import { everything, filesystem, guardServer, hostile, textOf } from "./support/mcp.ts";
 
 const allow = () => ({ decision: "allow" });
 const call = (name: string, args: Record<string, unknown> = {}) => ({ name, arguments: args });
@@ -115,6 +115,21 @@ describe("server-everything behind the proxy", () => {
     await client.callTool(call("ok"));
     await vi.waitFor(async () => expect(await outcome()).toMatchObject({ outcome: "success" }));
     expect(stderr).toEqual([]);
+  });
+});
+
+describe("server-filesystem behind the proxy", () => {
+  it("writes only what was allowed, and its annotations reach the policy", async () => {
+    const root = await makeDirectory();
+    await writeFile(join(root, "a.txt"), "one");
+    const decide = ({ payload }: { payload: { annotations: { readOnlyHint?: boolean } } }) =>
+      payload.annotations.readOnlyHint ? { decision: "allow" } : { decision: "block", reason: "it writes" };
+    const { client } = await guardServer([...filesystem, root], decide as never);
+    const read = await client.callTool(call("read_text_file", { path: join(root, "a.txt") }));
+    expect(textOf(read)).toContain("one");
+    const write = await client.callTool(call("write_file", { path: join(root, "b.txt"), content: "two" }));
+    expect(write).toMatchObject({ isError: true });
+    expect(await readdir(root)).toEqual(["a.txt"]);
   });
 });
 
