@@ -45,7 +45,6 @@ export const checkMcpProxyOptions = defineOptions<McpProxyOptions>("createMcpPro
   name: true,
   limits: false,
   onNote: false,
-  approvalUrl: false,
   clock: false,
 });
 

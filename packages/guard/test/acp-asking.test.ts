@@ -255,8 +255,6 @@ describe("an agent that does something else than it was allowed to do", () => {
       "edit",
       "/etc/passwd",
     ],
-    ["another file that it changes", edit, { content: [change("/etc/passwd")] }, "edit", "/etc/passwd"],
-    ["another place", edit, { locations: [{ path: "/etc/passwd" }] }, "edit", "/etc/passwd"],
   ])(
     "has a row that is not judged, and the allowed one claims nothing: %s",
     async (_name, asked, reported, tool, named) => {
@@ -301,22 +299,6 @@ describe("an agent that does something else than it was allowed to do", () => {
       "what it prints",
       command,
       { rawInput: {}, content: [change("/work/app/log.txt")], locations: [{ path: "/x" }] },
-    ],
-    ["a title that describes it", command, { title: "Runs the tests" }],
-    [
-      "the same file from the workspace",
-      edit,
-      { rawInput: { path: "a.txt" }, locations: [{ path: "./a.txt" }] },
-    ],
-    [
-      "fields that name nothing",
-      edit,
-      { rawInput: { path: null }, content: [], locations: [], kind: "edit" },
-    ],
-    [
-      "what it found, of a search",
-      { kind: "search", rawInput: { pattern: "x", path: "/work/app" } },
-      { locations: [{ path: "/work/app/b.txt" }, { path }] },
     ],
   ])("is not one that reports %s", async (_name, asked, reported) => {
     const { rows, said } = await rowsOf(

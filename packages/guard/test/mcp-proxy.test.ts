@@ -222,19 +222,6 @@ describe("a server that changes its tools", () => {
     expect(events.filter(({ type }) => type === "confirmation")).toEqual([]);
   });
 
-  it("has each declaration that was accepted, where it declares a tool by what the client can", async () => {
-    const directory = await makeDirectory();
-    const pins = await openToolPins({ directory, name: "srv", place: ["x"] });
-    const tool = (description: string) => [{ name: "a", description }];
-    expect(await pins.check(tool("for one client"))).toEqual(["accepted"]);
-    expect(await pins.check(tool("for another client"))).toEqual(["changed"]);
-    const [waiting] = await pins.waiting();
-    expect(await pins.accept([waiting?.digest ?? ""])).toBe(true);
-    expect(await pins.check(tool("for one client"))).toEqual(["accepted"]);
-    expect(await pins.check(tool("for another client"))).toEqual(["accepted"]);
-    expect(await pins.check(tool("for no client"))).toEqual(["changed"]);
-  });
-
   it("has a human asked again where a reject was no human's answer", async () => {
     const approval = { id: "apr_1", status: "pending" };
     const rejects = [
@@ -522,15 +509,5 @@ describe("a client that misbehaves", () => {
       [3, -32600],
     ]);
     await vi.waitFor(() => expect(events).toHaveLength(1));
-  });
-
-  it("has no more calls open than the limit", async () => {
-    const { client } = await guardServer(hostile(), allow, { limits: { maxCalls: 1 } });
-    const open = client.callTool(call("hang")).catch(() => {});
-    await vi.waitFor(async () =>
-      expect(textOf(await client.callTool(call("ok")))).toContain("1 calls are open"),
-    );
-    await client.close();
-    await open;
   });
 });

@@ -110,7 +110,7 @@ describe("settings of a host", () => {
         await remove(machine, "claude-code");
         expect(await readFile(path, "utf8")).toBe(text);
       }),
-      { numRuns: runs(40) },
+      { numRuns: runs(8) },
     );
   });
 

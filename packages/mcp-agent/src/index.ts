@@ -1,17 +1,15 @@
 export {
   createMcpAgentDirectory,
-  type McpAgentDirectoryOptions,
-  type McpServerFile,
   type McpServerOptions,
   readMcpServerFile,
   runMcpAgentProgram,
 } from "./agent-directory.ts";
-export { type BoundedFetchOptions, createBoundedFetch } from "./bounded-fetch.ts";
-export { McpError, type McpErrorCode } from "./errors.ts";
+export { createBoundedFetch } from "./bounded-fetch.ts";
+export { McpError } from "./errors.ts";
 export { type Fetch, refuseLegacySse } from "./legacy-sse.ts";
 export type { McpLimits } from "./limits.ts";
 export { createMcpAgent, type McpAgent, type McpAgentOptions } from "./mcp-agent.ts";
 export { type McpServer, parseMcpServer, serverTitle } from "./mcp-server.ts";
 export type { McpTool } from "./mcp-tool.ts";
-export { type McpServerReport, type ReadMcpToolsOptions, readMcpTools } from "./read-mcp-tools.ts";
+export { readMcpTools } from "./read-mcp-tools.ts";
 export { toMcpToolName } from "./tool-name.ts";

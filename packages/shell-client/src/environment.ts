@@ -11,14 +11,14 @@ export type EnvironmentRule = "raw" | "hash" | "omit";
  */
 export interface EnvironmentPolicy {
   /** How sensitive each key's value is. @default restricted, for a key that `keys` names */
-  readonly tiers?: Readonly<Record<string, PrivacyTier>>;
+  readonly tiers?: Readonly<Record<string, PrivacyTier>> | undefined;
   /** The rule of a key, over that of its tier. @default public raw, restricted hash, secret omit */
-  readonly keys?: Readonly<Record<string, EnvironmentRule>>;
+  readonly keys?: Readonly<Record<string, EnvironmentRule>> | undefined;
   /**
    * The key of the hashes: with another one the same value has another hash. Not empty, and not known to the engine, which could try
    * values with it. @default a random one of each client, and so of each session
    */
-  readonly hashKey?: string;
+  readonly hashKey?: string | undefined;
 }
 
 export interface FilteredEnvironment {
@@ -32,35 +32,28 @@ export interface FilteredEnvironment {
 const own = <T>(object: Readonly<Record<string, T>> | undefined, key: string): T | undefined =>
   object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 
-const levels: Readonly<Record<PrivacyTier, number>> = { public: 0, restricted: 1, secret: 2 };
-/** An unknown tier counts as the most sensitive. */
-const levelOf = (tier: PrivacyTier): number => own(levels, tier) ?? levels.secret;
-const higher = (one: PrivacyTier, other: PrivacyTier): PrivacyTier =>
-  levelOf(one) >= levelOf(other) ? one : other;
-
-const rules: Readonly<Record<string, EnvironmentRule>> = {
-  public: "raw",
-  restricted: "hash",
-  secret: "omit",
+/** In both lists the later one is the stricter: by default a tier has the rule of its place. One that is in neither counts as the last. */
+const tierOrder: readonly string[] = ["public", "restricted", "secret"] satisfies PrivacyTier[];
+const ruleOrder: readonly string[] = ["raw", "hash", "omit"] satisfies EnvironmentRule[];
+const placeIn = (order: readonly string[], name: string): number => {
+  const place = order.indexOf(name);
+  return place < 0 ? order.length - 1 : place;
 };
-const strictness: Readonly<Record<string, number>> = { raw: 0, hash: 1, omit: 2 };
-/** An invalid rule lets nothing leave. */
-const stricter = (one: EnvironmentRule, other: EnvironmentRule): EnvironmentRule =>
-  (own(strictness, one) ?? 3) >= (own(strictness, other) ?? 3) ? one : other;
 
 const showsScreen = (key: string): boolean => /window|title|screen/i.test(key);
 
 /** The rule of a key, and how sensitive its value is. */
-const ruleFor = (key: string, { tiers, keys }: EnvironmentPolicy, floor: PrivacyTier) => {
+const judge = (key: string, { tiers, keys }: EnvironmentPolicy, floor: PrivacyTier) => {
   const named = own(tiers, key);
   const given = own(keys, key);
-  const tier = higher(named ?? "restricted", floor);
+  const ownTier = placeIn(tierOrder, named ?? "restricted");
+  const tier = Math.max(ownTier, placeIn(tierOrder, floor));
   if ((named === undefined && given === undefined) || key === "__proto__") return { tier, rule: "omit" };
-  const ofTier = own(rules, tier) ?? "omit";
+  const ofTier = given === undefined && showsScreen(key) ? Math.max(tier, 1) : tier;
+  const ofKey = given === undefined ? 0 : placeIn(ruleOrder, given);
   // The rule of a key was made for the tier that the policy gives it.
-  const isRaised = levelOf(tier) > levelOf(named ?? "restricted");
-  if (given !== undefined) return { tier, rule: isRaised ? stricter(given, ofTier) : given };
-  return { tier, rule: showsScreen(key) ? stricter(ofTier, "hash") : ofTier };
+  const counts = given !== undefined && tier === ownTier ? ofKey : Math.max(ofKey, ofTier);
+  return { tier, rule: ruleOrder[counts] };
 };
 
 /**
@@ -102,18 +95,16 @@ export const filterEnvironment = async (
   const { privacy_tier: floor = "public", ...values } = given;
   const state: Record<string, JsonValue> = {};
   const withheld: string[] = [];
-  let tier: PrivacyTier = floor;
+  let tier = placeIn(tierOrder, floor);
   for (const [key, value] of Object.entries(values)) {
     if (value === undefined) continue;
-    const judged = ruleFor(key, policy, floor);
-    if (judged.rule === "raw") state[key] = value;
-    else if (judged.rule === "hash") state[key] = await hashValue(value, hashKey);
+    const judged = judge(key, policy, floor);
+    if (judged.rule === "omit") withheld.push(key);
     else {
-      withheld.push(key);
-      continue;
+      state[key] = judged.rule === "raw" ? value : await hashValue(value, hashKey);
+      tier = Math.max(tier, judged.tier);
     }
-    tier = higher(tier, judged.tier);
   }
   if (Object.keys(state).length === 0) return { state: undefined, withheld };
-  return { state: { ...state, privacy_tier: tier }, withheld };
+  return { state: { ...state, privacy_tier: tierOrder[tier] as PrivacyTier }, withheld };
 };

@@ -57,11 +57,7 @@ const attemptOf = async (
   };
   startTimer();
   const post = (stop: AbortSignal) =>
-    engine.post(
-      request,
-      { headers, signal: stop, timeoutMs },
-      onStream && engine.canStream ? onFact : undefined,
-    );
+    engine.post(request, { headers, signal: stop, timeoutMs }, onStream && onFact);
   const ended = await settleWithin(post, {
     clock,
     name: "the request",

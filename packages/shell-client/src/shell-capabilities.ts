@@ -27,18 +27,15 @@ export const resolveExecutors = (given: Readonly<Record<string, DirectiveExecuto
   return new Map([["noop", () => undefined], ...Object.entries(given)]);
 };
 
-export interface AbleTo {
-  readonly canAsk: boolean;
-  readonly executors: Executors;
-  readonly actionTypes: readonly ActionType[];
-  /** Whether responses may be streams. @default false */
-  readonly canStream?: boolean;
-}
-
 /** What a shell says that it can do (section 5.3). Throws `invalid_argument` where the caller says that it streams: `onStream` does. */
 export const capabilitiesOf = (
   given: Capabilities,
-  { canAsk, executors, actionTypes, canStream = false }: AbleTo,
+  {
+    canAsk,
+    executors,
+    actionTypes,
+    canStream,
+  }: { canAsk: boolean; canStream: boolean; executors: Executors; actionTypes: readonly ActionType[] },
 ): Capabilities => {
   if (hasCapability(given, ShellCapability.Streaming)) {
     throw new InvalidArgumentError(`${ShellCapability.Streaming}: pass onStream to read streams`);

@@ -1,47 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { createActionRegistry } from "@harnesskit/protocol/openharness";
-import {
-  type CloseReason,
-  callSafely,
-  checkNumber,
-  createDeferred,
-  InvalidArgumentError,
-  randomId,
-  resolveBackoff,
-  systemClock,
-} from "@harnesskit/wire";
+import { type CloseReason, createDeferred } from "@harnesskit/wire";
 import { SpanKind, traced } from "@harnesskit/wire/trace";
 import { readUserReply } from "./ask-user.ts";
 import { buildRequest, type Trace } from "./build-request.ts";
-import type { ClientParts } from "./client-parts.ts";
+import { type ClientParts, clientParts } from "./client-parts.ts";
 import { Conversation, type Opening } from "./conversation.ts";
-import { toEngine } from "./engine.ts";
 import { type EnvironmentPolicy, filterEnvironment, withHashKey } from "./environment.ts";
-import { shellClientLimits } from "./limits.ts";
 import { checkShellClientOptions } from "./option-names.ts";
 import { readPending } from "./read-response.ts";
-import { resolveRules } from "./risk.ts";
-import { SessionState } from "./session-state.ts";
-import { capabilitiesOf, resolveExecutors, shellIdentity } from "./shell-capabilities.ts";
 import { ShellClientError } from "./shell-client-error.ts";
-import type {
-  ApprovalReply,
-  AuthReferences,
-  ShellClientOptions,
-  ShellSession,
-} from "./shell-client-options.ts";
-import type { PendingApproval, ShellDiagnostic, ShellOutcome } from "./shell-outcome.ts";
+import type { ApprovalReply, ShellClientOptions, ShellSession } from "./shell-client-options.ts";
+import type { PendingApproval, ShellOutcome } from "./shell-outcome.ts";
 import type { ShellAsk } from "./shell-request.ts";
-
-const references: ReadonlySet<string> = new Set(["tenant_id", "credential_ref", "session_id"]);
-
-/** Credentials belong into the transport (section 7). */
-const assertReferences = (auth: AuthReferences = {}): void => {
-  for (const key of Object.keys(auth)) {
-    if (references.has(key)) continue;
-    throw new InvalidArgumentError(`auth has references alone (${[...references].join(", ")}), not ${key}`);
-  }
-};
 
 /** The shell's side of OpenHarness v1, for one session with one engine. All functions are bound. */
 export class ShellClient {
@@ -54,42 +24,8 @@ export class ShellClient {
 
   /** @internal */
   constructor(options: ShellClientOptions) {
-    const { clock = systemClock, createId = randomId, timeoutMs = 60_000 } = options;
-    const { actionTypes = [], approve, auth, onStream } = options;
-    const limits = shellClientLimits.resolve(options.limits);
-    const executors = resolveExecutors(options.executors);
-    checkNumber("timeoutMs", timeoutMs);
-    assertReferences(auth);
-    for (const [name, given] of Object.entries({ approve, onStream })) {
-      if (given === undefined || typeof given === "function") continue;
-      throw new InvalidArgumentError(`${name} must be a function`);
-    }
-    const diagnose = (diagnostic: ShellDiagnostic) => callSafely(() => options.onDiagnostic?.(diagnostic));
-    const engine = toEngine(options.engine, diagnose);
-    const canStream = onStream !== undefined && engine.canStream;
-    const able = { canAsk: approve !== undefined, executors, actionTypes, canStream };
+    this.#parts = clientParts(options);
     this.#environment = withHashKey(options.environment);
-    this.#parts = {
-      engine,
-      session: new SessionState(options.session ?? { sessionId: createId("sess") }),
-      shell: shellIdentity(options.shell),
-      capabilities: Object.freeze(capabilitiesOf(options.capabilities ?? {}, able)),
-      auth,
-      executors,
-      registry: createActionRegistry(actionTypes),
-      rules: resolveRules(options.approvalPolicy),
-      approve,
-      answersApprovals: options.answerApprovals ?? true,
-      backoff: resolveBackoff(options.retry ?? {}, { maxAttempts: 5, initialDelayMs: 500, prefix: "retry." }),
-      timeoutMs,
-      limits,
-      clock,
-      createId,
-      onStream: onStream && ((event) => callSafely(() => onStream(event))),
-      onDenials: (denials) => callSafely(() => options.onDenials?.(denials)),
-      onResult: (result) => callSafely(() => options.onResult?.(result)),
-      diagnose,
-    };
   }
 
   /** Where the conversation is now; to be stored. */

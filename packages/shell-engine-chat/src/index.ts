@@ -1,9 +1,4 @@
-export {
-  type AttachedMessage,
-  attachedMessage,
-  type MessageFiles,
-  type SaidWithFiles,
-} from "./attached-message.ts";
+export { attachedMessage } from "./attached-message.ts";
 export { createChatShellEngine } from "./chat-shell-engine.ts";
 export type { ApprovalLook, ChatConversations, ChatShellOptions } from "./chat-shell-options.ts";
-export { type ChatStreamEvent, streamTurn } from "./stream-turn.ts";
+export { streamTurn } from "./stream-turn.ts";

@@ -1,7 +1,7 @@
 import { type ShellAuth, ShellErrorCode, type ShellIdentity } from "@harnesskit/protocol/openharness";
 import { type Clock, joinKey, principalKey } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
-import { HandlerFault, idTooLong, overloaded, Thrown } from "./failure.ts";
+import { HandlerFault, idTooLong, Thrown } from "./failure.ts";
 import type { ShellEngineLimits } from "./limits.ts";
 import { contextField, followSignal, signalOf } from "./shell-context.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
@@ -48,7 +48,6 @@ export class Admission<Context> {
   readonly #authenticate: ShellAuthenticate<Context> | undefined;
   readonly #limits: ShellEngineLimits;
   readonly #clock: Clock;
-  #waiting = 0;
 
   constructor(authenticate: ShellAuthenticate<Context> | undefined, limits: ShellEngineLimits, clock: Clock) {
     this.#authenticate = authenticate;
@@ -57,7 +56,7 @@ export class Admission<Context> {
   }
 
   /**
-   * Throws or rejects with `unauthorized`, `forbidden`, `engine_overloaded`, `engine_timeout` or `invalid_request`, or with
+   * Throws or rejects with `unauthorized`, `forbidden`, `engine_timeout` or `invalid_request`, or with
    * what the hook throws.
    */
   admit(
@@ -77,8 +76,6 @@ export class Admission<Context> {
     shell: ShellIdentity | undefined,
     context: Context,
   ): Promise<Admitted> {
-    if (this.#waiting >= this.#limits.maxInFlight) throw overloaded();
-    this.#waiting++;
     const abort = new AbortController();
     const unfollow = followSignal(abort, signalOf(context));
     try {
@@ -95,7 +92,6 @@ export class Admission<Context> {
       const options = { retryable: true, cause: settled.error };
       throw new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
     } finally {
-      this.#waiting--;
       unfollow();
     }
   }

@@ -6,10 +6,7 @@ export const shellEngineLimits = defineLimits({
   handlerTimeoutMs: 30_000,
   /** How long `authenticate` may take, in milliseconds; then `engine_timeout`. @default 10000 */
   authenticateTimeoutMs: 10_000,
-  /**
-   * Handlers that run at one time, those included that took too long and have not ended, and as many calls of
-   * `authenticate`; then `engine_overloaded`. @default 1024
-   */
+  /** Handlers that run at one time, those included that took too long and have not ended; then `engine_overloaded`. @default 1024 */
   maxInFlight: 1024,
   /**
    * Requests of one channel that are not answered, or whose responses are not sent; then the channel is not read. @default 64

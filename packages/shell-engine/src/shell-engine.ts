@@ -32,7 +32,6 @@ import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
 import { RequestRunner } from "./request-runner.ts";
 import { Router } from "./routes.ts";
 import { contextOf } from "./shell-context.ts";
-import type { ShellEngine } from "./shell-engine-api.ts";
 import type { ShellEngineOptions } from "./shell-engine-options.ts";
 import { writeLog } from "./shell-log.ts";
 import { lastAnswer } from "./streaming/last-answer.ts";
@@ -61,7 +60,8 @@ const describe = (
   span.fail(error?.code);
 };
 
-class Engine<Context> implements ShellEngine<Context> {
+/** The engine's side of OpenHarness v1, for any number of shells at once. All functions are bound. */
+export class ShellEngine<Context = unknown> {
   readonly #parts: EngineParts<Context>;
   readonly #offer: CapabilityOffer;
   readonly #admission: Admission<Context>;
@@ -70,6 +70,7 @@ class Engine<Context> implements ShellEngine<Context> {
   readonly #open = new Map<Channel<Context>, ChannelServer<unknown>>();
   #isClosed = false;
 
+  /** @internal */
   constructor(options: ShellEngineOptions<Context>) {
     const { clock = systemClock, createId = randomId, onResponse } = options;
     const limits = shellEngineLimits.resolve(options.limits);
@@ -93,9 +94,19 @@ class Engine<Context> implements ShellEngine<Context> {
     this.#runner = new RequestRunner(this.#parts);
   }
 
+  /**
+   * Takes one parsed message and resolves with the response. A message that is not a request, and whatever else goes wrong,
+   * is a response with status error. Never rejects. The response is shared with later requests of its id: it must not be changed, and
+   * the message not before the response is there.
+   */
   readonly handle = (message: unknown, context: Context): Promise<ShellResponse> =>
     this.#traced(message, context);
 
+  /**
+   * As `handle`, for a caller that also reads streams (`dev.harnesskit.stream`): resolves with the frames of a stream where the engine offers
+   * `openharness.streaming` and the request agrees on it, else with the response. Takes cancellations of streams too, and resolves with
+   * undefined. Never rejects.
+   */
   readonly handleStream = (message: unknown, context: Context): Promise<unknown> => {
     if (!this.#offer.offersStreaming) return this.handle(message, context);
     const cancel = parseStreamCancel(message);
@@ -181,8 +192,10 @@ class Engine<Context> implements ShellEngine<Context> {
     return response;
   }
 
+  /** The response to a body that is not JSON: `invalid_request`. */
   readonly malformed = (): ShellResponse => this.#respond(this.#parts.failures.payload(notJson()), undefined);
 
+  /** The response in place of one that cannot be sent: it is too large or too deep. `internal_error`. */
   readonly unsendable = (reply: unknown, error: HarnessError): unknown => {
     if (isStreamFrame(reply)) {
       const frame = reply as StreamFrame;
@@ -195,8 +208,16 @@ class Engine<Context> implements ShellEngine<Context> {
     });
   };
 
+  /**
+   * Headers of the answer, for a server that supports them per route: `X-Correlation-ID` and `X-Request-ID` as the context's
+   * `headers` show them. Undefined without headers.
+   */
   readonly replyHeaders = (context: Context) => shellReplyHeaders(context);
 
+  /**
+   * Serves a shell on a channel that is open and not started. Its requests are handled at the same time, and each response goes
+   * out when it is there; `channel.context` is the context. Throws `connection_closed` after `close`.
+   */
   readonly connect = (channel: Channel<Context>): void => {
     if (this.#isClosed) throw new ConnectionClosedError("the engine is closed");
     const context = contextOf(channel);
@@ -218,8 +239,13 @@ class Engine<Context> implements ShellEngine<Context> {
     server.start();
   };
 
+  /** Handlers that run, those included that took too long, and requests that are remembered by their ids. */
   readonly stats = () => this.#runner.stats();
 
+  /**
+   * Aborts the signals of all handlers and answers their requests with `cancelled`; accepts nothing more. Settles when all
+   * channels are closed. Idempotent.
+   */
   readonly close = async (): Promise<void> => {
     this.#isClosed = true;
     this.#runner.close();
@@ -252,4 +278,4 @@ class Engine<Context> implements ShellEngine<Context> {
  */
 export const createShellEngine = <Context = unknown>(
   options: ShellEngineOptions<Context>,
-): ShellEngine<Context> => new Engine(checkShellEngineOptions(options));
+): ShellEngine<Context> => new ShellEngine(checkShellEngineOptions(options));

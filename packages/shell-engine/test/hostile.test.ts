@@ -48,24 +48,6 @@ describe("what is not to be shown", () => {
   });
 });
 
-describe("authenticate", () => {
-  it("is asked for so many at one time only", async () => {
-    const clock = new TestClock();
-    const authenticate = () => new Promise<never>(() => {});
-    const { engine } = engineOf(() => [], { clock, authenticate, limits: { maxInFlight: 2 } });
-    const waiting = [send(engine, request()), send(engine, request())];
-    expect((await send(engine, request())).response.error).toMatchObject({
-      code: "engine_overloaded",
-      retryable: true,
-    });
-    clock.move(10_000);
-    expect((await Promise.all(waiting)).map(codeOf)).toEqual(["engine_timeout", "engine_timeout"]);
-    const later = send(engine, request());
-    clock.move(10_000);
-    expect(codeOf(await later)).toBe("engine_timeout");
-  });
-});
-
 describe("an engine that is closed while a continuation is claimed", () => {
   it("begins no handler, and gives the continuation back", async () => {
     const claimed = createDeferred<ContinuationClaim>();

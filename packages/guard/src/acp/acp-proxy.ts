@@ -99,7 +99,7 @@ export class AcpProxy {
         close: () => {
           // Before the agent ends: what it asks for is asked about no more.
           this.#requests.close();
-          this.#prompts.close();
+          this.#prompts.open.cancelAll();
           this.#settingRequests.close();
           this.#asking.close();
           void other.close();
@@ -141,13 +141,14 @@ export class AcpProxy {
       const reason = "harness guard: the session was refused";
       return sendError(this.#peers.editor, message.id, codes.refused, reason);
     }
-    if (method === "session/prompt") return this.#prompts.open(message);
-    if (isAcpSettingMethod(method)) return this.#settingRequests.open(method, message);
+    if (method === "session/prompt") return this.#prompts.take(message);
+    if (isAcpSettingMethod(method)) return this.#settingRequests.take(method, message);
     this.#sessions.noteRequest(message);
     if (endsTurn.has(method) && typeof sessionId === "string") this.#cancelSession(sessionId);
     if (method === "$/cancel_request") {
       // The agent does not know of what is still judged.
-      if (this.#prompts.cancel(requestId) || this.#settingRequests.cancel(requestId)) return undefined;
+      if (this.#prompts.open.cancel(requestId) || this.#settingRequests.open.cancel(requestId))
+        return undefined;
       const session = this.#prompts.turnOf(requestId);
       if (session !== undefined) this.#cancelSession(session);
     }
@@ -187,8 +188,8 @@ export class AcpProxy {
   /** What waits for an answer in a session is not needed any more. */
   #cancelSession(session: string): void {
     this.#requests.cancelSession(session);
-    this.#prompts.cancelSession(session);
-    this.#settingRequests.cancelSession(session);
+    this.#prompts.open.cancelAll(session);
+    this.#settingRequests.open.cancelAll(session);
   }
 
   /** A mode or option that the agent has changed by itself, so that it may ask less. */

@@ -10,10 +10,11 @@ import {
   errorOutcome,
   type ProxiedAction,
 } from "../proxy/rulings.ts";
-import { type AcpPeers, codes, pass, proxiedAction, readCall, sendError, sendResult } from "./acp-peers.ts";
+import { type AcpPeers, codes, pass, proxiedAction, sendError, sendResult } from "./acp-peers.ts";
 import { effectKey, withArguments } from "./carried-out.ts";
 import { withPreview } from "./edit-preview.ts";
 import { EditorNotes } from "./editor-notes.ts";
+import { OpenRequests } from "./open-requests.ts";
 import {
   askEditor,
   cancelledPermission,
@@ -44,16 +45,15 @@ const cancelled = "the call was cancelled";
 /** Judges what an agent asks of the editor: permissions, writes of files, terminals. */
 export class AcpAgentRequests {
   readonly #peers: AcpPeers;
-  readonly #sessions: AcpSessions;
   readonly #reports: AcpToolReports;
   readonly #terminals: AcpTerminals;
-  readonly #open = new Map<string, OpenRequest>();
+  readonly #open: OpenRequests<OpenRequest>;
   /** What permissions were given for and is not done yet: how often, by its effect. */
   readonly #granted: BoundedMap<string, string>;
 
   constructor(peers: AcpPeers, sessions: AcpSessions, reports: AcpToolReports, terminals: AcpTerminals) {
     this.#peers = peers;
-    this.#sessions = sessions;
+    this.#open = new OpenRequests("agent", peers, sessions);
     this.#reports = reports;
     this.#terminals = terminals;
     this.#granted = new BoundedMap({ maxSize: peers.limits.maxFollowed });
@@ -61,23 +61,10 @@ export class AcpAgentRequests {
 
   /** Judged beside the messages that follow, among which may be its cancellation. */
   open(method: AcpAgentMethod, message: RpcMessage): Promise<void> | undefined {
-    const { agent, limits, clock, note, work } = this.#peers;
-    const { id } = message;
-    if (id === undefined) {
-      note(`the agent sent ${method} without an id: dropped`);
-      return undefined;
-    }
-    if (typeof id === "number" && !Number.isSafeInteger(id)) {
-      const reason = "the id is not an integer that can be answered exactly";
-      return sendError(agent, null, codes.invalidRequest, reason);
-    }
-    if (this.#open.has(idKey(id))) return sendError(agent, id, codes.invalidRequest, "the id is in use");
-    if (this.#open.size >= limits.maxCalls) {
-      const reason = `harness guard: ${limits.maxCalls} requests are open already`;
-      return sendError(agent, id, codes.refused, reason);
-    }
-    const call = readCall(agent, this.#sessions, method, message);
-    if (call instanceof Promise) return call;
+    const call = this.#open.read(method, message);
+    const { id = null } = message;
+    if (call === undefined || call instanceof Promise) return call;
+    const { clock, work } = this.#peers;
     const open: OpenRequest = {
       id,
       call,
@@ -94,15 +81,12 @@ export class AcpAgentRequests {
 
   /** Gives up what is judged for a session, and has the hub withdraw its questions. */
   cancelSession(session: string): void {
-    for (const open of this.#open.values()) if (open.call.sessionId === session) open.abort.abort();
+    this.#open.cancelAll(session);
   }
 
   /** Gives up one request. False if it is not one that is judged. */
   cancel(id: unknown): boolean {
-    const open = this.#open.get(idKey(id));
-    if (open === undefined || open.isSent) return false;
-    open.abort.abort();
-    return true;
+    return this.#open.get(idKey(id))?.isSent === false && this.#open.cancel(id);
   }
 
   /** The turn of a session has ended, and what it was permitted with it. */

@@ -5,7 +5,8 @@ import { BoundedMap } from "@harnesskit/wire";
 import { exactLine } from "../proxy/exact-line.ts";
 import { idKey, type RpcMessage } from "../proxy/rpc-message.ts";
 import type { ProxiedPrompt } from "../proxy/rulings.ts";
-import { type AcpPeers, codes, pass, readCall, say, sendError, sendResult } from "./acp-peers.ts";
+import { type AcpPeers, codes, pass, say, sendError, sendResult } from "./acp-peers.ts";
+import { OpenRequests } from "./open-requests.ts";
 import type { AcpSessions } from "./sessions.ts";
 
 interface OpenPrompt {
@@ -17,51 +18,26 @@ interface OpenPrompt {
 /** Judges the prompts of the editor's user, and knows when a turn ends. */
 export class AcpPrompts {
   readonly #peers: AcpPeers;
-  readonly #sessions: AcpSessions;
   /** Prompts that are judged. */
-  readonly #open = new Map<string, OpenPrompt>();
+  readonly open: OpenRequests<OpenPrompt>;
   /** The sessions of prompts that the agent has, by the ids of the requests. */
   readonly #turns: BoundedMap<string, string>;
 
   constructor(peers: AcpPeers, sessions: AcpSessions) {
     this.#peers = peers;
-    this.#sessions = sessions;
+    this.open = new OpenRequests("editor", peers, sessions);
     this.#turns = new BoundedMap({ maxSize: peers.limits.maxFollowed });
   }
 
   /** Judged beside the messages that follow. */
-  open(message: RpcMessage): Promise<void> | undefined {
-    const { editor, limits, note, work } = this.#peers;
-    const { id } = message;
-    if (id === undefined) {
-      note("the editor sent session/prompt without an id: dropped");
-      return undefined;
-    }
-    const key = idKey(id);
-    if (this.#open.has(key) || this.#turns.has(key)) {
-      return sendError(editor, id, codes.invalidRequest, "the id is in use");
-    }
-    if (this.#open.size >= limits.maxCalls) {
-      const reason = `harness guard: ${limits.maxCalls} prompts are open already`;
-      return sendError(editor, id, codes.refused, reason);
-    }
-    const call = readCall(editor, this.#sessions, "session/prompt", message);
-    if (call instanceof Promise) return call;
+  take(message: RpcMessage): Promise<void> | undefined {
+    const key = idKey(message.id);
+    const call = this.open.read("session/prompt", message, this.#turns.has(key));
+    if (call === undefined || call instanceof Promise) return call;
     const open = { message, call, abort: new AbortController() };
-    this.#open.set(key, open);
-    work.add(this.#judge(key, open));
+    this.open.set(key, open);
+    this.#peers.work.add(this.#judge(key, open));
     return undefined;
-  }
-
-  cancelSession(session: string): void {
-    for (const { call, abort } of this.#open.values()) if (call.sessionId === session) abort.abort();
-  }
-
-  /** Gives up one prompt. False if it is not one that is judged. */
-  cancel(id: unknown): boolean {
-    const open = this.#open.get(idKey(id));
-    open?.abort.abort();
-    return open !== undefined;
   }
 
   /** The session of a prompt that the agent has. */
@@ -74,10 +50,6 @@ export class AcpPrompts {
     const session = this.#turns.get(idKey(id));
     this.#turns.delete(idKey(id));
     return session;
-  }
-
-  close(): void {
-    for (const { abort } of this.#open.values()) abort.abort();
   }
 
   async #judge(key: string, { message, call, abort }: OpenPrompt): Promise<void> {
@@ -93,7 +65,7 @@ export class AcpPrompts {
       details: attachments.length > 0 ? { attachments: [...attachments] } : undefined,
     };
     const ruling = await judge.decidePrompt(asked, { holdMs: limits.holdMs, signal: abort.signal });
-    this.#open.delete(key);
+    this.open.delete(key);
     if (abort.signal.aborted) {
       judge.withdraw(asked);
       return sendResult(editor, id, { stopReason: "cancelled" });

@@ -4,7 +4,8 @@ import { BoundedMap } from "@harnesskit/wire";
 import { exactLine } from "../proxy/exact-line.ts";
 import { idKey, type RpcMessage } from "../proxy/rpc-message.ts";
 import { type ActionOutcome, errorOutcome, type ProxiedAction } from "../proxy/rulings.ts";
-import { type AcpPeers, codes, pass, proxiedAction, readCall, sendError } from "./acp-peers.ts";
+import { type AcpPeers, codes, pass, proxiedAction, sendError } from "./acp-peers.ts";
+import { OpenRequests } from "./open-requests.ts";
 import type { AcpSettings } from "./session-settings.ts";
 import type { AcpSessions } from "./sessions.ts";
 
@@ -23,63 +24,38 @@ const cancelled = "the request was cancelled";
 /** Judges what the editor's user sets of a session: its mode and its options, by which an agent may ask less. */
 export class AcpSettingRequests {
   readonly #peers: AcpPeers;
-  readonly #sessions: AcpSessions;
   readonly #settings: AcpSettings;
   /** Those that are judged. */
-  readonly #open = new Map<string, SettingRequest>();
+  readonly open: OpenRequests<SettingRequest>;
   /** Those that the agent has. */
   readonly #sent: BoundedMap<string, SettingRequest>;
 
   constructor(peers: AcpPeers, sessions: AcpSessions, settings: AcpSettings) {
     this.#peers = peers;
-    this.#sessions = sessions;
     this.#settings = settings;
+    this.open = new OpenRequests("editor", peers, sessions, settings);
     this.#sent = new BoundedMap({ maxSize: peers.limits.maxFollowed });
   }
 
   /** Judged beside the messages that follow. */
-  open(method: AcpSettingMethod, message: RpcMessage): Promise<void> | undefined {
-    const { editor, limits, clock, note, work } = this.#peers;
-    const { id } = message;
-    if (id === undefined) {
-      note(`the editor sent ${method} without an id: dropped`);
-      return undefined;
-    }
-    const key = idKey(id);
-    if (this.#open.has(key) || this.#sent.has(key)) {
-      return sendError(editor, id, codes.invalidRequest, "the id is in use");
-    }
-    if (this.#open.size >= limits.maxCalls) {
-      const reason = `harness guard: ${limits.maxCalls} requests are open already`;
-      return sendError(editor, id, codes.refused, reason);
-    }
-    const call = readCall(editor, this.#sessions, method, message, this.#settings);
-    if (call instanceof Promise) return call;
+  take(method: AcpSettingMethod, message: RpcMessage): Promise<void> | undefined {
+    const key = idKey(message.id);
+    const call = this.open.read(method, message, this.#sent.has(key));
+    if (call === undefined || call instanceof Promise) return call;
     this.#withdrawEarlier(call);
+    const { clock, work } = this.#peers;
     const action = proxiedAction(call);
     const open = { message, call, action, abort: new AbortController(), startedMs: clock.elapsedMs() };
-    this.#open.set(key, open);
+    this.open.set(key, open);
     work.add(this.#judge(key, open));
     return undefined;
   }
 
   /** What the user chooses last is what holds: an earlier choice that still waits for an answer is not to come behind it. */
   #withdrawEarlier(later: AcpCall): void {
-    for (const { call, abort } of this.#open.values()) {
+    for (const { call, abort } of this.open.values()) {
       if (call.sessionId === later.sessionId && settingOf(call).id === settingOf(later).id) abort.abort();
     }
-  }
-
-  /** Gives up one request. False if it is not one that is judged. */
-  cancel(id: unknown): boolean {
-    const open = this.#open.get(idKey(id));
-    open?.abort.abort();
-    return open !== undefined;
-  }
-
-  /** The session ends. */
-  cancelSession(session: string): void {
-    for (const { call, abort } of this.#open.values()) if (call.sessionId === session) abort.abort();
   }
 
   /** An answer of the agent. */
@@ -99,7 +75,7 @@ export class AcpSettingRequests {
   }
 
   close(): void {
-    for (const { abort } of this.#open.values()) abort.abort();
+    this.open.cancelAll();
     for (const sent of this.#sent.values()) {
       this.#report(sent, { outcome: "unknown", error: "the proxy ended before the answer" });
     }
@@ -111,7 +87,7 @@ export class AcpSettingRequests {
     const { message, call, action, abort } = open;
     const id = message.id as JsonValue;
     const ruling = await judge.decide(action, { holdMs: limits.holdMs, signal: abort.signal });
-    this.#open.delete(key);
+    this.open.delete(key);
     if (abort.signal.aborted) {
       this.#report(open, { outcome: "cancelled", error: cancelled });
       return sendError(editor, id, codes.cancelled, cancelled);

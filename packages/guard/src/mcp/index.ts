@@ -1,6 +1,6 @@
 export type { ActionJudge } from "../proxy/action-judge.ts";
 export { maxProxyMessageBytes } from "../proxy/limits.ts";
-export { createMcpProxy, type McpProxy } from "./mcp-proxy.ts";
+export { createMcpProxy } from "./mcp-proxy.ts";
 export {
   acceptTool,
   openToolPins,

@@ -17,4 +17,4 @@ export {
   readHookState,
   type SettingsChange,
 } from "./plan-change.ts";
-export { SettingsError, type SettingsErrorCode } from "./settings-error.ts";
+export { SettingsError } from "./settings-error.ts";

@@ -1,9 +1,7 @@
 export { type ChartModel, readChart } from "./chart.ts";
 export { type FormField, type FormModel, readForm } from "./form.ts";
 export {
-  type CheckedForm,
   checkForm,
-  type FormValue,
   formRequest,
   type RawFormValues,
 } from "./form-values.ts";
