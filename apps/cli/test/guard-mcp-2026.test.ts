@@ -64,6 +64,9 @@ rules:
   - name: large
     when: { action: mcp, cel: "args.a > 100.0" }
     then: { decision: block, reason: too large }
+  - name: asked
+    when: { action: mcp, cel: "args.a > 10.0" }
+    then: { decision: escalate, reason: look }
 `;
 
 const connect = async (machine: GuardedMachine, url: string, mode: "legacy" | "auto") => {
@@ -73,7 +76,10 @@ const connect = async (machine: GuardedMachine, url: string, mode: "legacy" | "a
     env: { PATH: process.env.PATH ?? "", ...machine.env },
     stderr: "ignore",
   });
-  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode }, capabilities: { elicitation: { url: {} } } },
+  );
   await client.connect(transport);
   onTestFinished(() => client.close());
   return client;
@@ -81,8 +87,24 @@ const connect = async (machine: GuardedMachine, url: string, mode: "legacy" | "a
 
 const add = (a: number) => ({ name: "add", arguments: { a, b: 1 } });
 
+/** A user who is sent to the inbox approves there. Returns where the client was sent. */
+const approveWhereSent = (
+  client: Awaited<ReturnType<typeof connect>>,
+  machine: GuardedMachine,
+  hub: Awaited<ReturnType<GuardedMachine["client"]>>,
+): readonly unknown[] => {
+  const opened: unknown[] = [];
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    opened.push(params);
+    const { id, digest } = await machine.pending(hub);
+    await hub.call("inbox.answer", { id, digest, decision: "approve" } as never);
+    return { action: "accept" };
+  });
+  return opened;
+};
+
 describe("harness guard mcp --url, with client and server of the official SDK's second line", () => {
-  it("passes the revision 2026-07-28 with its headers, judges its calls, and closes the response of one that is cancelled", async () => {
+  it("passes the revision 2026-07-28 with its headers, judges its calls, sends its client to the inbox while one waits, and closes the response of one that is cancelled", async () => {
     const machine = await GuardedMachine.create(policy);
     await machine.startHub();
     const hub = await machine.client();
@@ -101,6 +123,17 @@ describe("harness guard mcp --url, with client and server of the official SDK's 
       content: [{ text: expect.stringContaining("Not called: too large") }],
     });
 
+    // The repeated call is made once it is approved.
+    const opened = approveWhereSent(client, machine, hub);
+    expect(await client.callTool(add(11))).toMatchObject({ content: [{ text: "12" }] });
+    expect(opened).toMatchObject([
+      {
+        mode: "url",
+        url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/#\/inbox$/),
+        message: expect.stringContaining("is pending"),
+      },
+    ]);
+
     // The server ends the call, and it is recorded as unknown.
     const abort = new AbortController();
     const calling = client.callTool({ name: "hold", arguments: { a: 1 } }, { signal: abort.signal });
@@ -116,14 +149,18 @@ describe("harness guard mcp --url, with client and server of the official SDK's 
     expect(await client.callTool(add(1))).toMatchObject({ content: [{ text: "2" }] });
   });
 
-  it("passes the revision before, without these headers", async () => {
+  it("passes the revision before, without these headers, and sends its client to the inbox, too", async () => {
     const machine = await GuardedMachine.create(policy);
     await machine.startHub();
+    const hub = await machine.client();
     const { url, seen } = await startServer();
     const client = await connect(machine, url, "legacy");
     expect(client.getNegotiatedProtocolVersion()).toBe("2025-11-25");
     expect(await client.callTool(add(1))).toMatchObject({ content: [{ text: "2" }] });
     expect(seen.at(-1)).toMatchObject({ "mcp-protocol-version": "2025-11-25" });
     expect(seen.at(-1)).not.toHaveProperty("mcp-method");
+    const opened = approveWhereSent(client, machine, hub);
+    expect(await client.callTool(add(12))).toMatchObject({ content: [{ text: "13" }] });
+    expect(opened).toMatchObject([{ mode: "url", url: expect.stringContaining("/#/inbox") }]);
   });
 });

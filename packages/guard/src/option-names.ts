@@ -45,6 +45,7 @@ export const checkMcpProxyOptions = defineOptions<McpProxyOptions>("createMcpPro
   name: true,
   limits: false,
   onNote: false,
+  approvalUrl: false,
   clock: false,
 });
 

@@ -4,12 +4,12 @@ import { canonicalJson } from "@harnesskit/wire/json";
 import type { ProxiedAction } from "../proxy/rulings.ts";
 import type { ToolCall } from "./tool-call.ts";
 
-/** A call that its server answered with a question (`input_required`): it goes on when the client repeats it with the answer. */
+/** A call whose last answer was a question (`input_required`): it goes on when the client repeats it with the answer. */
 export interface ContinuedCall {
   readonly action: ProxiedAction;
   readonly startedMs: number;
-  /** What the harness put in the place of its arguments. */
-  readonly changed: JsonObject | undefined;
+  /** Set where the question was the server's: the call was decided, and `changed` is what the harness put in the place of its arguments. */
+  readonly decided?: { readonly changed: JsonObject | undefined };
 }
 
 const keyOf = ({ name, arguments: args }: ToolCall, state: JsonValue | undefined): string | undefined => {

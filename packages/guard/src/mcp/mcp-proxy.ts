@@ -24,7 +24,7 @@ import { calledAction, forwardedCall, readToolCall, refusedCall } from "./tool-c
 import { ToolList } from "./tool-list.ts";
 import type { ToolPins } from "./tool-pins.ts";
 import { ToolReviews } from "./tool-reviews.ts";
-import { holdMsOf, startWaitingNotice } from "./waiting-notice.ts";
+import { WaitingNotice } from "./waiting-notice.ts";
 
 export interface McpProxyOptions {
   /** The client's side, with `keepLines`; not started. It is closed with the proxy. */
@@ -39,6 +39,10 @@ export interface McpProxyOptions {
   readonly limits?: Partial<ProxyLimits> | undefined;
   /** What the user should know, in a line: tools that are not offered, messages that were dropped. @default no report */
   readonly onNote?: ((line: string) => void) | undefined;
+  /**
+   * Where a human answers approvals, for clients that open addresses (`elicitation.url`). The client's program sees it: no secret may be in it. @default no address
+   */
+  readonly approvalUrl?: (() => Promise<string | undefined>) | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -53,32 +57,33 @@ const unchangeable = "the harness's change cannot be applied: JavaScript rounds 
 export class McpProxy {
   readonly #options: McpProxyOptions;
   readonly #limits: ProxyLimits;
-  readonly #clock: Clock;
   readonly #sides: McpSides;
   readonly #tools: ToolList;
   readonly #calls: OpenCalls;
   /** Requests `tools/list` of the client. */
   readonly #lists = new Set<string>();
+  readonly #notice: WaitingNotice;
   readonly #work: BesideWork;
   readonly #ending = new AbortController();
 
   constructor(options: McpProxyOptions) {
     this.#options = options;
     this.#limits = proxyLimits.resolve(options.limits);
-    const { client, server, judge, pins, name, onNote, clock = systemClock } = options;
-    this.#clock = clock;
+    const clock = options.clock ?? systemClock;
+    const { client, server, judge, pins, name, approvalUrl, onNote } = options;
     this.#calls = new OpenCalls(judge, clock);
     this.#sides = new McpSides({ client, server, limits: this.#limits, onNote });
+    const send = (message: RpcMessage) => this.#sides.reply(message);
     const note = (line: string) => this.#sides.note(line);
     this.#work = new BesideWork(note);
+    this.#notice = new WaitingNotice({ limits: this.#limits, clock, send, approvalUrl });
     const reviews = new ToolReviews({
       judge,
       pins,
       name,
       holdMs: this.#limits.holdMs,
       signal: this.#ending.signal,
-      onAccepted: () =>
-        void this.#sides.reply({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }),
+      onAccepted: () => void send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" }),
       onNote: note,
     });
     this.#tools = new ToolList({
@@ -117,6 +122,8 @@ export class McpProxy {
     if (read === undefined) return refuse(null, InvalidRequest, "not a message: batches are not taken");
     const { message, line } = read;
     const { method, id } = message;
+    if (this.#notice.isOwn(message)) return undefined;
+    if (method === "initialize") this.#notice.noteInitialize(message);
     if (method === "tools/call" || method === "tools/list") {
       if (!isRpcId(id)) return this.#sides.refuseId(line, `${method} without an id that JavaScript keeps`);
       if (method === "tools/call") return this.#open(id, line, (value as JsonLine).text);
@@ -167,12 +174,16 @@ export class McpProxy {
       return this.#answer(open, refusal);
     }
     if (signal.aborted) return this.#cancelled(open, action);
-    if (continued) return this.#send(open, action, continued.changed ?? call.arguments);
-    const send = (message: RpcMessage) => this.#sides.reply(message);
-    const stopNotice = startWaitingNotice(call, this.#limits, this.#clock, send);
-    const holdMs = holdMsOf(call, this.#limits);
+    if (continued?.decided) return this.#send(open, action, continued.decided.changed ?? call.arguments);
+    const stopNotice = this.#notice.start(call, signal);
+    const holdMs = this.#notice.holdMs(call);
     const ruling = await this.#options.judge.decide(action, { holdMs, signal }).finally(stopNotice);
     if (signal.aborted) return this.#cancelled(open, action);
+    const asked = await this.#notice.inputRequired(call, ruling);
+    if (asked !== undefined) {
+      this.#calls.endLeg(open, objectOf(asked.result), { action });
+      return this.#answer(open, asked);
+    }
     if (ruling.ruling !== "forward") return this.#answer(open, ruling.reason);
     if (ruling.isModified && !call.isExact) return this.#answer(open, unchangeable);
     return this.#send(open, action, ruling.isModified ? ruling.arguments : call.arguments);
@@ -184,16 +195,16 @@ export class McpProxy {
     this.#calls.report({ ...open, action }, { outcome: "cancelled", error });
   }
 
-  /** Ends a call that the server is not sent, with the reason. */
-  #answer(open: OpenCall, reason: string): Promise<void> {
+  /** Ends a call that the server is not sent: with a message, or with the reason. */
+  #answer(open: OpenCall, answer: RpcMessage | string): Promise<void> {
     this.#calls.delete(open);
-    return this.#sides.reply(refusedCall(open.call, reason));
+    return this.#sides.reply(typeof answer === "string" ? refusedCall(open.call, answer) : answer);
   }
 
   async #send(open: OpenCall, action: ProxiedAction, args: JsonObject): Promise<void> {
     open.sent = { action, args };
     try {
-      await this.#options.server.send(forwardedCall(open.call, args));
+      await this.#options.server.send(forwardedCall(open.call, args, this.#notice.isRepeated(open.call)));
     } catch (error) {
       const text = HarnessError.isInstance(error) ? error.message : "the call could not be sent";
       if (this.#calls.settle(open, { outcome: "unknown", error: text })) {
@@ -241,7 +252,7 @@ export class McpProxy {
     const { sent, call } = open;
     if (sent === undefined) return this.#sides.note("the server answered a call that it was not sent");
     const changed = sent.args === call.arguments ? undefined : sent.args;
-    const leg = { action: sent.action, changed };
+    const leg = { action: sent.action, decided: { changed } };
     if (!this.#calls.endLeg(open, objectOf(message.result), leg)) {
       this.#calls.settle(open, callOutcome(line, this.#limits.maxReportBytes));
     }

@@ -26,9 +26,11 @@ export class OpenCalls {
   constructor(judge: ActionJudge, clock: Clock) {
     this.#judge = judge;
     this.#clock = clock;
-    this.#continued = new ContinuedCalls((call) =>
-      this.report(call, { outcome: "unknown", error: "it was not continued after a question" }),
-    );
+    this.#continued = new ContinuedCalls((call) => {
+      // A question of our own leaves its approval waiting: the same call finds it later.
+      if (call.decided)
+        this.report(call, { outcome: "unknown", error: "it was not continued after a question" });
+    });
   }
 
   get size(): number {
@@ -59,7 +61,7 @@ export class OpenCalls {
   }
 
   /** A leg that ended with a question: its action stays open. False for any other result. */
-  endLeg(open: OpenCall, result: JsonObject, more: Pick<ContinuedCall, "action" | "changed">): boolean {
+  endLeg(open: OpenCall, result: JsonObject, more: Pick<ContinuedCall, "action" | "decided">): boolean {
     const isLeg = this.#continued.note(open.call, result, { ...more, startedMs: open.startedMs });
     if (isLeg) this.delete(open);
     return isLeg;

@@ -64,14 +64,19 @@ export const calledAction = (
   };
 };
 
-/** What the server is sent: the line, with the arguments that were decided. */
-export const forwardedCall = ({ line, arguments: given }: ToolCall, args: JsonObject): JsonLine =>
-  args === given
-    ? line
-    : editedLine(line, (message) => ({
-        ...message,
-        params: { ...objectOf(message.params), arguments: args },
-      }));
+/** What the server is sent: the line, with the arguments that were decided and without the answer to a question of the proxy. */
+export const forwardedCall = (
+  { line, arguments: given }: ToolCall,
+  args: JsonObject,
+  isRepeated: boolean,
+): JsonLine => {
+  if (args === given && !isRepeated) return line;
+  return editedLine(line, (message) => {
+    const { inputResponses, requestState, ...others } = objectOf(message.params);
+    const kept = isRepeated ? others : objectOf(message.params);
+    return { ...message, params: { ...kept, ...(args !== given && { arguments: args }) } };
+  });
+};
 
 /** The result that tells the model why a call was not made. */
 export const refusedCall = ({ id, meta }: ToolCall, reason: string): RpcMessage => ({
