@@ -66,16 +66,6 @@ describe("Outcomes", () => {
     ]);
   });
 
-  it("suspended may carry lists of the state in its metadata", async () => {
-    const graph = line({
-      wait: ({ messages }, { suspend }) =>
-        suspend({ signal_id: "x", metadata: { messages: messages as never } }),
-    });
-    expect(await createChatHarness({ graph }).send("s", user("a"))).toMatchObject({
-      signal_descriptor: { signal_id: "x", metadata: { messages: [user("a")] } },
-    });
-  });
-
   it("suspended has nothing of what a paused subgraph has added, which comes with the resumed turn", async () => {
     const inner = line({
       ask: () => ({ messages: [says("inside")] }),
@@ -92,29 +82,6 @@ describe("Outcomes", () => {
     expect(texts(await harness.send("s", user("a")))).toEqual(["before"]);
     const resumed = await harness.signal({ signalId: "x" });
     expect(resumed).toMatchObject({ turn: { replies: [says("inside"), says("done")] } });
-  });
-
-  it("suspended is what a turn is whose node catches its suspension", async () => {
-    const graph = line({
-      swallow: (_, { suspend }) => {
-        try {
-          suspend({ signal_id: "x" });
-        } catch {
-          return { messages: [says("never said")] };
-        }
-      },
-      after: () => ({ messages: [says("after")] }),
-    }).use(async (_, next) => {
-      try {
-        return await next();
-      } catch {
-        return { messages: [says("never said either")] };
-      }
-    });
-    const harness = createChatHarness({ graph });
-    expect(await harness.send("s", user("a"))).toMatchObject({ outcome: "suspended", pending_messages: [] });
-    const resumed = await harness.signal({ signalId: "x" });
-    expect(resumed).toMatchObject({ outcome: "resumed", turn: { replies: [says("after")] } });
   });
 
   it("a resumed turn that fails leaves the session as it was, with what was said meanwhile", async () => {

@@ -44,20 +44,6 @@ describe("send", () => {
     expect((await Promise.all(turns)).map(texts)).toEqual([["echo a"], ["echo a"], ["echo a"]]);
   });
 
-  it("runs a thousand sessions side by side, and loses nothing of any", async () => {
-    const { door, store, harness } = gated();
-    const ids = Array.from({ length: 1000 }, (_, index) => `s${index}`);
-    const turns = ids.flatMap((id) => [harness.send(id, user(`1 ${id}`)), harness.send(id, user(`2 ${id}`))]);
-    await vi.waitFor(() => expect(door.count).toBe(1000));
-    door.openAll();
-    await vi.waitFor(() => expect(door.count).toBe(1000));
-    door.openAll();
-    await Promise.all(turns);
-    for (const id of ids) {
-      expect(await historyOf(store, id)).toEqual([`1 ${id}`, `echo 1 ${id}`, `2 ${id}`, `echo 2 ${id}`]);
-    }
-  });
-
   describe("bounds", () => {
     it("refuses a turn when too many of its session wait, and takes the next one later", async () => {
       const { door, harness } = gated({ limits: { maxQueuedTurns: 2 } });

@@ -102,17 +102,6 @@ describe("Signals and listeners", () => {
     await vi.waitFor(() => expect(heard).toEqual([["done"]]));
   });
 
-  it("does not give the reply of a resumed turn to a later send", async () => {
-    const harness = make();
-    await harness.send("s", user("pay"));
-    await harness.signal({ signalId: "approve pay", payload: yes });
-    expect(await harness.send("s", user("chat"))).toEqual({
-      outcome: "completed",
-      replies: [says("you said chat")],
-      dispatch_path: "existing_session",
-    });
-  });
-
   it.each(["signalId", "invocationId", "both"])("finds a suspension by its %s", async (by) => {
     const harness = make();
     const ids = ["pay", "buy", "sell"];
@@ -221,18 +210,6 @@ describe("Signals and listeners", () => {
       });
       expect(resumedTexts(await harness.signal({ signalId: "second" }))).toEqual(["second?", "done"]);
     });
-
-    it("resumes once for each of many sessions at once", async () => {
-      const store = createMemoryStore();
-      const harness = make({ store });
-      const ids = Array.from({ length: 50 }, (_, index) => `s${index}`);
-      await Promise.all(ids.map((id) => harness.send(id, user(`pay ${id}`))));
-      const signals = ids.flatMap((id) => Array(4).fill({ signalId: `approve pay ${id}`, payload: yes }));
-      const outcomes = await Promise.all(signals.map((signal) => harness.signal(signal)));
-      expect(outcomes.filter(({ outcome }) => outcome === "resumed")).toHaveLength(50);
-      for (const id of ids)
-        expect(await historyOf(store, id)).toEqual([`pay ${id}`, `may I pay ${id}?`, "done"]);
-    });
   });
 
   it("is not disturbed by a listener that throws, rejects or hangs", async () => {
@@ -286,26 +263,6 @@ describe("Signals and listeners", () => {
     expect(heard).toEqual([["second?", "done"]]);
     const said = ["pay", "first?", "chat 1", "ok", "second?", "chat 2", "ok", "done"];
     expect(await historyOf(store, "s")).toEqual(said);
-  });
-
-  it("loses no message that was sent between a pause and its resume", async () => {
-    const { store, harness, heard } = listening();
-    await harness.send("s", user("pay"));
-    expect(texts(await harness.send("s", user("chat 1")))).toEqual(["you said chat 1"]);
-    const together = [
-      harness.send("s", user("chat 2")),
-      harness.signal({ signalId: "approve pay", payload: yes }),
-    ];
-    await Promise.all([...together, harness.send("s", user("chat 3"))]);
-    expect(heard).toEqual([["done"]]);
-    const history = await historyOf(store, "s");
-    const chat = (number: number) => [`chat ${number}`, `you said chat ${number}`];
-    expect(history.filter((text) => text !== "done")).toEqual([
-      "pay",
-      "may I pay?",
-      ...[1, 2, 3].flatMap(chat),
-    ]);
-    expect(history.filter((text) => text === "done")).toHaveLength(1);
   });
 
   it("resumes in the lane of its session", async () => {

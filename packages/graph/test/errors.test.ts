@@ -1,16 +1,6 @@
 import { describe, expect, it } from "vitest";
-import * as z from "zod";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import {
-  append,
-  createMemoryStore,
-  defineGraph,
-  defineState,
-  END,
-  errorCategory,
-  type GraphStore,
-  lastWriteWins,
-} from "../src/index.ts";
+import { createMemoryStore, defineGraph, END, type GraphStore } from "../src/index.ts";
 import { failure, line, logs, recorder, state } from "./support/graphs.ts";
 
 const fails = (message: string) => () => {
@@ -30,47 +20,6 @@ const branching = (branches: Parameters<typeof line>[0], change: { errorPolicy?:
     .edge("work", END);
 
 describe("errors of a run (graph-engine §4)", () => {
-  it("name the branch that failed", async () => {
-    const graph = branching({ read: logs("read"), parse: fails("no bytes") }).compile();
-    const error = await failure(graph.invoke());
-    expect([error.code, error.data, error.namespace]).toEqual([
-      "parallel_branches_branch_failed",
-      { branch_name: "parse" },
-      ["work"],
-    ]);
-    expect(error.message).toBe("work: branch parse: parseer: no bytes");
-  });
-
-  it("name the item of a fan-out that failed", async () => {
-    const items = defineState({ items: append(z.number()), item: lastWriteWins(z.number(), { default: 0 }) });
-    const inner = defineGraph(items)
-      .node("step", ({ item }) => {
-        if (item === 8) throw new TypeError("eight");
-      })
-      .entry("step")
-      .edge("step", END)
-      .compile();
-    const graph = defineGraph(items)
-      .fanOut("each", {
-        graph: inner,
-        itemsField: "items",
-        itemField: "item",
-        collectField: "item",
-        targetField: "items",
-        concurrency: 1,
-      })
-      .entry("each")
-      .edge("each", END)
-      .compile();
-    const error = await failure(graph.invoke({ initial: { items: [7, 8, 9] } }));
-    expect([error.code, error.node_name, error.data]).toEqual([
-      "node_exception",
-      "each",
-      { fan_out_index: 1 },
-    ]);
-    expect(errorCategory(error)).toBe(null);
-  });
-
   it("of a suspension that is not allowed have the state that the node received", async () => {
     const caught = branching(
       {
@@ -140,20 +89,5 @@ describe("errors of a run (graph-engine §4)", () => {
     const error = await failure(minted.invoke({ observers: [told.observe] }));
     await minted.drain();
     expect(error.invocation_id).toBe(told.events[0]?.invocation_id);
-  });
-
-  it("of one invocation keep its id where another one passes them on", async () => {
-    const inner = line({ a: fails("inner") });
-    const outer = line({
-      call: async () => {
-        await inner.invoke({ invocationId: "inner" });
-      },
-    });
-    const error = await failure(outer.invoke({ invocationId: "outer" }));
-    expect([error.invocation_id, error.cause]).toEqual([
-      "outer",
-      expect.objectContaining({ invocation_id: "inner" }),
-    ]);
-    expect(errorCategory(error)).toBe(null);
   });
 });

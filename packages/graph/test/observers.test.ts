@@ -1,6 +1,5 @@
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { strays } from "../../../scripts/lib/strays.ts";
 import { defineGraph, END, type GraphErrorContext, type Middleware, type NodeEvent } from "../src/index.ts";
 import { failure, line, logs, recorder, state, type TestFields } from "./support/graphs.ts";
 
@@ -113,23 +112,6 @@ describe("observers (graph-engine §6)", () => {
     expect(errors[0]).toMatchObject({ kind: "observer_failed", error: cause });
   });
 
-  it.each<[string, () => unknown]>([
-    [
-      "throws",
-      () => {
-        throw new TypeError("broken");
-      },
-    ],
-    ["rejects", () => Promise.reject(new TypeError("broken"))],
-  ])("do not fail a run if onError %s", async (_, onError) => {
-    const unhandled = strays();
-    const graph = line({ a: logs("a") }, { limits: { maxQueuedEvents: 1 }, onError });
-    const observers = [() => Promise.reject(new TypeError("an observer fails"))];
-    expect(await graph.invoke({ observers })).toMatchObject({ outcome: "completed" });
-    await graph.drain();
-    expect(await unhandled()).toEqual([]);
-  });
-
   it("are told of the phases that they want", async () => {
     const all = recorder();
     const some = recorder();
@@ -146,45 +128,6 @@ describe("observers (graph-engine §6)", () => {
     await expect(graph.invoke({ observers: [{ observe: all.observe, phases: [] }] })).rejects.toMatchObject({
       code: "invalid_argument",
     });
-  });
-
-  it("hear of a failure with the node, of its edge too", async () => {
-    const told = recorder();
-    const cause = new TypeError("broken");
-    const fails = line({
-      a: () => {
-        throw cause;
-      },
-    });
-    await failure(fails.invoke({ observers: [told.observe] }));
-    const edge = defineGraph(state)
-      .node("b", logs("b"))
-      .entry("b")
-      .conditionalEdge("b", () => {
-        throw cause;
-      })
-      .compile();
-    await failure(edge.invoke({ observers: [told.observe] }));
-    const reducer = line({ c: () => ({ log: "no list" as never }) });
-    await failure(reducer.invoke({ observers: [told.observe] }));
-    await Promise.all([fails.drain(), edge.drain(), reducer.drain()]);
-    expect(told.lines).toEqual([
-      "started a",
-      "completed a",
-      "started b",
-      "completed b",
-      "started c",
-      "completed c",
-    ]);
-    expect(
-      told.events
-        .filter(({ error }) => error)
-        .map(({ error, post_state: after }) => [error?.category, after]),
-    ).toEqual([
-      ["node_exception", undefined],
-      ["edge_exception", undefined],
-      ["reducer_error", undefined],
-    ]);
   });
 
   it("are given up when the time of a drain is over, and the graph goes on", async () => {
@@ -270,42 +213,6 @@ describe("middleware (pipeline-utilities §2)", () => {
       "g1 out",
     ]);
     expect(log.slice(9)).toEqual(["g1 in", "g2 in", "in", "g2 out", "g1 out"]);
-  });
-
-  it("may try again, and each attempt is told", async () => {
-    const told = recorder();
-    let calls = 0;
-    const retry: Layer = async (current, next) => {
-      for (;;) {
-        try {
-          return await next(current);
-        } catch (error) {
-          if (calls >= 3) throw error;
-        }
-      }
-    };
-    const body = (_: unknown, { attemptIndex }: { attemptIndex: number }) => {
-      if (++calls < 3) throw new TypeError(`broken ${attemptIndex}`);
-      return { log: [`attempt ${attemptIndex}`] };
-    };
-    const graph = defineGraph(state)
-      .node("a", body, { middleware: [retry] })
-      .entry("a")
-      .edge("a", END)
-      .compile();
-    const { state: final } = await graph.invoke({ observers: [told.observe] });
-    await graph.drain();
-    expect(final.log).toEqual(["attempt 2"]);
-    expect(
-      told.events.map((event) => [event.phase, event.attempt_index, event.step, event.error?.category]),
-    ).toEqual([
-      ["started", 0, 0, undefined],
-      ["completed", 0, 0, "node_exception"],
-      ["started", 1, 0, undefined],
-      ["completed", 1, 0, "node_exception"],
-      ["started", 2, 0, undefined],
-      ["completed", 2, 0, undefined],
-    ]);
   });
 
   it("may leave the node out, which is told to nobody", async () => {
@@ -448,26 +355,5 @@ describe("middleware (pipeline-utilities §2)", () => {
       await graph.drain();
       expect(told.events.at(-1)?.error).toEqual({ category: "state_validation_error", instance: error });
     });
-  });
-
-  it("that wants two bodies has two pairs", async () => {
-    const told = recorder();
-    const twice: Layer = async (current, next) => {
-      await next(current);
-      return next(current);
-    };
-    const graph = defineGraph(state)
-      .node("a", logs("a"), { middleware: [twice] })
-      .entry("a")
-      .edge("a", END)
-      .compile();
-    await graph.invoke({ observers: [told.observe] });
-    await graph.drain();
-    expect(told.events.map((event) => [event.phase, event.attempt_index])).toEqual([
-      ["started", 0],
-      ["completed", 0],
-      ["started", 1],
-      ["completed", 1],
-    ]);
   });
 });

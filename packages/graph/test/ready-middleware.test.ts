@@ -99,23 +99,6 @@ describe("retry (pipeline-utilities §6.1)", () => {
     expect(calls).toBe(1);
   });
 
-  it("passes a suspension on, and the resumed body is tried again like any other", async () => {
-    let calls = 0;
-    const graph = around(
-      (_, { suspend, isResumed }) => {
-        calls++;
-        if (!isResumed) suspend({ signal_id: "s" }, { markNodeCompleted: false });
-        if (calls === 2) throw new TypeError("once");
-        return { log: ["done"] };
-      },
-      retry({ ...instant() }),
-    );
-    const paused = await graph.invoke();
-    expect([paused.outcome, calls]).toEqual(["suspended", 1]);
-    const ended = await graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload: {} });
-    expect([ended.outcome, calls, ended.state.log]).toEqual(["completed", 3, ["done"]]);
-  });
-
   it("ends its wait when the invocation is cancelled", async () => {
     const controller = new AbortController();
     const clock = createManualClock();
@@ -213,15 +196,6 @@ describe("timeout", () => {
     expect(told.events.length - open).toBe(open);
   });
 
-  it("leaves alone what ends or suspends in time, and its timer", async () => {
-    const clock = createManualClock();
-    const done = around(logs("done"), timeout({ timeoutMs: 5, clock }));
-    expect((await done.invoke()).state.log).toEqual(["done"]);
-    const paused = around((_, { suspend }) => suspend({ signal_id: "s" }), timeout({ timeoutMs: 5, clock }));
-    expect((await paused.invoke()).outcome).toBe("suspended");
-    expect(clock.pending).toBe(0);
-  });
-
   it("refuses a time that cannot be used", () => {
     for (const timeoutMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
       expect(() => timeout({ timeoutMs })).toThrow(InvalidArgumentError);
@@ -306,24 +280,5 @@ describe("isolate (pipeline-utilities §6.3)", () => {
       ["started", 1, null],
       ["completed", 1, null],
     ]);
-  });
-
-  it("composes the other way round: one time for all attempts ends the wait between them", async () => {
-    const time = createManualClock();
-    const failed = createDeferred<void>();
-    let calls = 0;
-    const graph = around(
-      () => {
-        calls++;
-        setImmediate(failed.resolve);
-        throw new TypeError("no");
-      },
-      timeout({ timeoutMs: 500, clock: time }),
-      retry({ maxAttempts: 9, ...steady, initialDelayMs: 1000, maxDelayMs: 1000, clock: time }),
-    );
-    const run = failure(graph.invoke());
-    await failed.promise;
-    time.advance(500);
-    expect([errorCategory(await run), calls, time.pending]).toEqual(["node_timeout", 1, 0]);
   });
 });

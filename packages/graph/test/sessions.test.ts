@@ -532,20 +532,4 @@ describe("sessions: several runs at once (sessions §8)", () => {
     await other.release();
     expect(await store.sessions.load("s")).toBeNull();
   });
-
-  it("a thousand sessions run side by side", async () => {
-    const store = createMemoryStore();
-    const graph = counting({ store });
-    for (let turn = 0; turn < 3; turn++) {
-      await Promise.all(Array.from({ length: 1000 }, (_, index) => graph.invoke({ sessionId: `s${index}` })));
-    }
-    for (const index of [0, 499, 999]) {
-      expect((await graph.invoke({ sessionId: `s${index}` })).state.log).toEqual([
-        "turn 0",
-        "turn 1",
-        "turn 2",
-        "turn 3",
-      ]);
-    }
-  });
 });

@@ -1,6 +1,5 @@
 import { createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createMemoryStore, defineGraph, END, type NodeEvent } from "../src/index.ts";
 import { failure, line, logs, recorder, state } from "./support/graphs.ts";
 
@@ -52,12 +51,6 @@ describe("stream", () => {
     ]);
   });
 
-  it("has begun before it is read, and does not need to be", async () => {
-    const stream = line({ a: logs("a") }).stream();
-    expect((await stream.outcome).state.log).toEqual(["a"]);
-    expect((await collect(stream)).map(lineOf)).toEqual(["started a", "completed a"]);
-  });
-
   it("gives an event while its node runs, whatever other observers do", async () => {
     const door = createDeferred<void>();
     const graph = line({ a: () => door.promise });
@@ -98,31 +91,6 @@ describe("stream", () => {
     for (const maxBufferedEvents of [0, -1, 1.5, Number.NaN]) {
       expect(() => graph.stream({ maxBufferedEvents })).toThrow(InvalidArgumentError);
     }
-  });
-
-  it("works with sessions and suspensions", async () => {
-    const store = createMemoryStore();
-    const graph = line(
-      { a: logs("a"), ask: (_, { suspend }) => suspend({ signal_id: "s" }), b: logs("b") },
-      { store },
-    );
-    const first = graph.stream({ sessionId: "s" });
-    expect((await collect(first)).map(lineOf)).toEqual([
-      "started a",
-      "completed a",
-      "started ask",
-      "suspended ask",
-    ]);
-    const paused = await first.outcome;
-    expect(paused).toMatchObject({ outcome: "suspended", descriptor: { signal_id: "s" } });
-    const second = graph.stream({ resumeInvocation: paused.invocation_id, signalPayload: { count: 2 } });
-    expect((await collect(second)).map(lineOf)).toEqual(["started b", "completed b"]);
-    expect(await second.outcome).toMatchObject({
-      outcome: "completed",
-      session_id: "s",
-      state: { count: 2 },
-    });
-    expect((await store.sessions.load("s"))?.state).toMatchObject({ log: { length: 2 } });
   });
 
   describe("that is left early", () => {
@@ -172,13 +140,6 @@ describe("stream", () => {
       const error = await failure(collect(stream));
       expect([error.code, error.cause]).toEqual(["invocation_cancelled", "enough"]);
     });
-
-    it("behind the end of the run changes nothing of its outcome", async () => {
-      const stream = line({ a: logs("a") }).stream();
-      await stream.outcome;
-      await stream.return();
-      expect((await stream.outcome).outcome).toBe("completed");
-    });
   });
 
   it("costs a slow reader its events and no other: the run ends, and observers are told all", async () => {
@@ -200,17 +161,5 @@ describe("stream", () => {
     await graph.drain();
     expect(told.events).toHaveLength(6);
     expect(await stream.next()).toEqual({ done: true, value: undefined });
-  });
-
-  it("is not slowed by the buffer: a reader that keeps up reads more events than it holds", async () => {
-    const graph = defineGraph(state)
-      .node("a", async ({ count }) => {
-        await nextTurn();
-        return { count: count + 1 };
-      })
-      .entry("a")
-      .conditionalEdge("a", ({ count }) => (count < 50 ? "a" : END))
-      .compile();
-    expect(await collect(graph.stream({ maxBufferedEvents: 4 }))).toHaveLength(100);
   });
 });

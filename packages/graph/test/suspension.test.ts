@@ -68,28 +68,6 @@ describe("suspend (suspension §3)", () => {
     });
   });
 
-  it("is resumed behind the node, by the record alone, in the memory where nothing else was said", async () => {
-    const told = recorder();
-    const graph = gated();
-    const paused = await graph.invoke({ correlationId: "c" });
-    const resumed = await graph.invoke({
-      resumeInvocation: paused.invocation_id,
-      signalPayload: { approved: true },
-      observers: [told.observe],
-    });
-    await graph.drain();
-    expect(resumed).toMatchObject({
-      outcome: "completed",
-      invocation_id: paused.invocation_id,
-      correlation_id: "c",
-      state: { log: ["ask", "act true"], approved: true },
-    });
-    expect(told.events.map((event) => [event.phase, event.node_name, event.step])).toEqual([
-      ["started", "act", 2],
-      ["completed", "act", 2],
-    ]);
-  });
-
   it("is resumed by another process, from what JSON has kept", async () => {
     const first = createMemoryStore();
     const paused = await gated(first).invoke();

@@ -1,5 +1,5 @@
-/** Conversations, threads and leases. `store.` stands for the schema. */
-export const first = `
+/** Sessions, suspensions, leases and runs of graphs. `store.` stands for the schema. */
+export const conversations = `
 CREATE SEQUENCE store.numbers;
 
 CREATE TABLE store.sessions (
@@ -67,49 +67,20 @@ CREATE TABLE store.leases (
   expires_at timestamptz NOT NULL
 ) WITH (fillfactor = 70);
 
-CREATE TABLE store.threads (
-  thread_id text PRIMARY KEY,
-  updated double precision NOT NULL,
-  body text NOT NULL,
-  last_seq bigint NOT NULL DEFAULT 0,
-  lease_epoch bigint NOT NULL DEFAULT 0,
-  lease_holder text NOT NULL DEFAULT '',
-  lease_until timestamptz NOT NULL DEFAULT '-infinity'
+-- Runs that have not ended: what they began with, and what has happened in them.
+CREATE TABLE store.runs (
+  number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  run_id text NOT NULL UNIQUE,
+  session_id text,
+  entries int NOT NULL,
+  summary text NOT NULL,
+  state text NOT NULL
 ) WITH (fillfactor = 70);
-CREATE INDEX threads_by_use ON store.threads (updated);
-CREATE TABLE store.thread_events (
-  thread_id text NOT NULL REFERENCES store.threads ON DELETE CASCADE,
-  seq bigint NOT NULL,
-  bytes int NOT NULL,
-  body text NOT NULL,
-  PRIMARY KEY (thread_id, seq)
+CREATE INDEX runs_by_session ON store.runs (session_id, number);
+CREATE TABLE store.run_entries (
+  run bigint NOT NULL REFERENCES store.runs ON DELETE CASCADE,
+  position int NOT NULL,
+  entry text NOT NULL,
+  PRIMARY KEY (run, position)
 );
-CREATE TABLE store.thread_artifacts (
-  thread_id text NOT NULL REFERENCES store.threads ON DELETE CASCADE,
-  name text NOT NULL,
-  part int NOT NULL,
-  content bytea NOT NULL,
-  PRIMARY KEY (thread_id, name, part)
-);
-CREATE TABLE store.grants (
-  grant_id text PRIMARY KEY,
-  digest text NOT NULL,
-  scope text NOT NULL,
-  thread_id text NOT NULL,
-  body text NOT NULL
-);
-CREATE INDEX grants_by_digest ON store.grants (digest);
-CREATE INDEX grants_by_thread ON store.grants (thread_id) WHERE scope = 'thread';
-CREATE TABLE store.requests (
-  key_hash text PRIMARY KEY,
-  thread_id text NOT NULL,
-  request_digest text NOT NULL,
-  at timestamptz NOT NULL DEFAULT now()
-);
-CREATE INDEX requests_by_age ON store.requests (at);
-CREATE TABLE store.deleted_threads (
-  thread_id text PRIMARY KEY,
-  at timestamptz NOT NULL DEFAULT now()
-);
-CREATE INDEX deleted_threads_by_age ON store.deleted_threads (at);
 `;
