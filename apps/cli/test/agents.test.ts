@@ -1,10 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { lstat, mkdir, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { basename, join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
 import { readEnabledAgents } from "../src/agents/enabled-agents.ts";
-import { resolveMcpAgent } from "../src/agents/mcp-run.ts";
 import { callingProvider } from "./support/calling-provider.ts";
 import { type HarnessEnd, makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness, startAtTerminal } from "./support/in-process.ts";
@@ -225,17 +224,6 @@ describe("harness agents", () => {
     expect((await state.list()).agents).toHaveLength(1);
   });
 
-  it("runs an enabled agent by its copy", async () => {
-    const state = await makeState();
-    const { directory } = await state.add(await makeAgent("com.example.one"));
-    const call = ["core", "--agent", directory, "--call", "com.example.one/greet"];
-    expect(await harness(call, { cwd: state.path, env: state.env })).toMatchObject({
-      code: 0,
-      stdout: '{"text":"hello"}\n',
-    });
-    expect((await state.enabled()).found).toHaveLength(1);
-  });
-
   it("asks at a terminal, and takes no for an answer", async ({ skip }) => {
     skip(!hasPseudoTerminal(), withoutPseudoTerminal);
     const state = await makeState();
@@ -361,28 +349,6 @@ describe("a conversation with installed agents", () => {
     const broken = await runWith(state, "greet");
     expect(broken.offered.some((name) => name.includes("greet"))).toBe(false);
     expect(broken.end.stderr.match(/com\.example\.one is not started/g)).toHaveLength(1);
-  });
-
-  it("refuses an agent that is named with the id of one that is installed", async () => {
-    const state = await makeState();
-    const source = await makeAgent("com.example.one");
-    await state.add(source);
-    const { end } = await runWith(state, "greet", "--agents", source);
-    expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining("two agents have the id") });
-    const { results } = await runWith(state, "greet", "--agents", source, "--no-installed-agents");
-    expect(results).toEqual([expect.stringContaining("hello")]);
-  });
-
-  it("keeps the directories of the servers that were named last", async () => {
-    const state = await makeState();
-    const parent = join(state.path, "mcp");
-    for (let count = 0; count < 70; count++) await mkdir(join(parent, `old-${count}`), { recursive: true });
-    vi.stubEnv("XDG_STATE_HOME", join(state.path, "..", ".."));
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const { directory } = await resolveMcpAgent("mcp:node server.mjs");
-    const kept = await readdir(parent);
-    expect(kept).toHaveLength(64);
-    expect(kept).toContain(basename(directory));
   });
 
   it("uses an MCP server that is named for it, within what is granted", async () => {

@@ -288,28 +288,6 @@ describe("harness ahp serve --policy", () => {
     expect(nowhere).toMatchObject({ code: 2, stdout: "" });
     expect(nowhere.stderr).toContain("--audit FILE");
   });
-
-  it("serves the shipped policy on standard input alone, and ends with it", async () => {
-    const cwd = await makeWorkspace();
-    const input = [
-      handshake(),
-      event("pre_action", action("rm -rf /"), "1"),
-      event("pre_action", action("ls"), "2"),
-    ]
-      .map((message) => `${JSON.stringify(message)}\n`)
-      .join("");
-    const end = await ahp(["serve", "--stdio"], cwd, input);
-    expect(end.code).toBe(0);
-    const replies = end.stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as Reply);
-    expect(replies.slice(1).map(({ id, result }) => [id, result?.decision])).toEqual([
-      ["1", "block"],
-      ["2", "escalate"],
-    ]);
-    expect(end.stderr).toContain("(in shadow: reading-commands → allow)");
-  });
 });
 
 const allowAll = "version: 1\nrules: []\ndefaults: { gate: allow }\n";

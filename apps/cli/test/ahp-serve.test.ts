@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createWebSocketTransport } from "@harnesskit/transport-http/node";
@@ -11,12 +11,11 @@ import {
   LineAgent,
   post,
   serveAhp,
-  startAhp,
   stateOf,
   who,
   withHarness,
 } from "./support/ahp.ts";
-import { makeWorkspace, startProcess } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 const gone = { code: "ENOENT" };
@@ -49,48 +48,6 @@ describe("harness ahp serve", () => {
       });
       expect(verdict, endpoint).toMatchObject({ origin: "harness", decision: { decision: "block" } });
     }
-  });
-
-  it("speaks in lines on a socket that only its user can open, and removes it at the end", async () => {
-    const { program, endpoints } = await serveAhp(["--unix", "run/a.sock"]);
-    const path = pathOf(endpoints[0]);
-    expect([await modeOf(path), await modeOf(join(path, ".."))]).toEqual([0o600, 0o700]);
-    const agent = LineAgent.ofSocket(path);
-    expect((await agent.ask(event("pre_action", {}, "0"))).error).toMatchObject({
-      code: -32600,
-      data: { reason: "handshake_required" },
-    });
-    expect((await agent.ask(handshake("h", "3.0"))).error).toMatchObject({ code: -32000 });
-    expect((await agent.ask("{")).error).toMatchObject({ code: -32700 });
-    expect((await agent.ask(handshake())).result).toMatchObject({ protocol_version: "2.4" });
-    expect((await agent.ask(event("pre_action", {}, "1"))).result).toMatchObject({ decision: "escalate" });
-    program.kill("SIGTERM");
-    expect(await program.ended).toMatchObject({ code: 0, signal: null, stdout: "" });
-    await expect(stat(path)).rejects.toMatchObject(gone);
-  });
-
-  it("takes over the socket of a harness that was killed, and leaves that of a live one alone", async () => {
-    const first = await serveAhp(["--unix", "run/a.sock"], undefined, startProcess);
-    first.program.kill("SIGKILL");
-    await first.program.ended;
-    const second = await serveAhp(["--unix", "run/a.sock"], first.cwd);
-    const end = await ahp(["serve", "--http", "0", "--unix", "run/a.sock"], first.cwd);
-    expect(end).toMatchObject({ code: 4, stdout: "" });
-    expect(end.stderr).toContain("already");
-    expect(end.stderr).toContain("harness run --ahp unix:PATH");
-    const agent = LineAgent.ofSocket(pathOf(second.endpoints[0]));
-    expect(await agent.ask(handshake())).toMatchObject({ id: "h", result: {} });
-  });
-
-  it("refuses a socket in a directory that others can write", async () => {
-    const cwd = await makeWorkspace();
-    await mkdir(join(cwd, "open"));
-    await writeFile(join(cwd, "open", "note"), "");
-    await chmod(join(cwd, "open"), 0o777);
-    const end = await ahp(["serve", "--unix", "open/a.sock"], cwd);
-    expect(end).toMatchObject({ code: 2, stdout: "" });
-    expect(end.stderr).toContain("chmod it to 0700");
-    expect(end.stderr).toContain("Name another path: --unix PATH");
   });
 
   it("asks for the token that it made and named, and takes it away at the end", async () => {
@@ -281,12 +238,6 @@ describe("harness ahp serve", () => {
     expect(end.stderr).not.toMatch(/\n\s+at /);
   });
 
-  it("says in its help that a stdio harness does not inherit the environment, and how to pass variables", async () => {
-    const { stdout } = await ahp(["serve", "--help"], await makeWorkspace());
-    expect(stdout.replace(/\s+/g, " ")).toMatch(/environment.* such as PATH and HOME/);
-    expect(stdout).toContain("env MODE=strict");
-  });
-
   it("refuses a port that is taken with exit code 4, and gives back what it had", async () => {
     const cwd = await makeWorkspace();
     const taken = createServer().listen(0, "127.0.0.1");
@@ -297,14 +248,5 @@ describe("harness ahp serve", () => {
     expect(end).toMatchObject({ code: 4, stdout: "" });
     expect(end.stderr).toContain("--http 0");
     await expect(stat(join(cwd, "run/a.sock"))).rejects.toMatchObject(gone);
-  });
-
-  it("ends at a signal with --stdio too", async () => {
-    const cwd = await makeWorkspace();
-    const program = startAhp(["serve", "--stdio"], cwd);
-    const agent = LineAgent.ofProgram(program);
-    await agent.ask(handshake());
-    program.kill("SIGINT");
-    expect(await program.ended).toMatchObject({ code: 130, signal: null });
   });
 });

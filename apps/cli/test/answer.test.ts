@@ -2,7 +2,7 @@ import type { EventBody } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
 import { createAnswerOutput } from "../src/run/answer-output.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
-import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
+import { makeWorkspace } from "./support/harness.ts";
 import { startAtTerminal } from "./support/in-process.ts";
 
 const place = { threadId: "t", turnId: "u", itemId: "i" };
@@ -58,22 +58,9 @@ describe("the answer of a turn", () => {
     expect(answer).toBe("");
     expect(shown[0]).toBe(begun);
   });
-
-  it("is safe text", () => {
-    expect(parted(said("a\u001b[2Jb"), ended("completed")).answer).toBe("a⟨U+001B⟩[2Jb\n");
-  });
 });
 
 describe("harness run", () => {
-  it("gives a shell its answer: $(harness run …)", async () => {
-    const cwd = await makeWorkspace();
-    const line = 'answer=$("$@" 2>/dev/null) && printf "[%s]" "$answer"';
-    const args = ["-c", line, "sh", process.execPath, binPath, "run", "help"];
-    const { code, stdout } = await startProgram("sh", args, { cwd, input: "" }).ended;
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^\[I am an offline planner, [\s\S]*"describe this repository"\]$/);
-  });
-
   it("asks on standard error while its answer goes into a file", async () => {
     const cwd = await makeWorkspace();
     const args = ["run", "--no-policy", "run the command: echo hi"];

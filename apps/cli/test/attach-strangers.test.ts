@@ -1,7 +1,6 @@
 import type { Socket } from "node:net";
-import { digest, ProtocolError } from "@harnesskit/wire";
-import { describe, expect, it, vi } from "vitest";
-import { jsonLines } from "./support/harness.ts";
+import { ProtocolError } from "@harnesskit/wire";
+import { describe, expect, it } from "vitest";
 import { harness, startHarness } from "./support/in-process.ts";
 import { strangeServer, strangeSocket, strangeThread, tellingServer } from "./support/strange-server.ts";
 
@@ -193,36 +192,4 @@ describe("harness attach, where the server means no good", () => {
       expect(answered).not.toContain("once");
     },
   );
-
-  it("answers no more questions at a time than its limit, and tells few of its errors", async () => {
-    const metadata = { tool: "t", input: {}, digest: await digest({ tool: "t", input: {} }) };
-    const count = 300;
-    const questions = Array.from({ length: count }, (_, index): [string, object] => [
-      "approval.requested",
-      { ...ids, itemId: `item_${index}`, requestId: `apr_${index}`, permission: "t", metadata },
-    ]);
-    let answered = 0;
-    const { cwd, endpoint } = await tellingServer([["turn.started", { ...ids, turn }], ...questions], {
-      more: (tell) => {
-        for (let index = 0; index < count; index++) tell("item.started", { itemId: index });
-      },
-      answers: {
-        "approval.respond": () => {
-          answered++;
-          return { ok: true };
-        },
-      },
-    });
-    const args = ["attach", endpoint, "--follow", "--json", "--approve", "reject"];
-    const program = startHarness(args, { cwd, input: "" });
-    await program.sees(/"apr_299"/);
-    await vi.waitFor(() => expect(answered).toBe(256), { timeout: 10_000, interval: 20 });
-    program.kill("SIGINT");
-    const { code, stdout, stderr } = await program.ended;
-    expect(code).toBe(130);
-    expect(jsonLines(stdout).filter(({ type }) => type === "approval.requested")).toHaveLength(count);
-    expect(answered).toBe(256);
-    expect(stderr.match(/harness attach: .*invalid_message/g)).toHaveLength(5);
-    expect(stderr).toContain(`harness attach: … and ${count - 5} more\n`);
-  });
 });

@@ -71,17 +71,6 @@ describe("harness attach", () => {
     expect(other.stdout).toBe("Nothing has run in this thread yet. To wait for it: --follow\n");
   });
 
-  it("with --after behind the last event does not say that nothing has run", async () => {
-    const { server, cwd, client, requestId, threadId } = await waitingThread();
-    await client.peer.request("approval.respond", { requestId, decision: "reject" });
-    await client.notified("turn.completed");
-    const end = await harness(["attach", server.endpoint, "--after", "100000"], { cwd });
-    expect(end).toMatchObject({ code: 3, stderr: "" });
-    expect(end.stdout).toBe(
-      `to go on: harness run --attach ${server.endpoint} --thread ${threadId} "PROMPT"\n`,
-    );
-  });
-
   it("--json writes numbered events after --after and a result", async () => {
     const { server, cwd, threadId } = await waitingThread();
     const args = ["attach", server.endpoint, "--approve", "once", "--json"];
@@ -163,15 +152,6 @@ describe("harness run --attach", () => {
       client.notifications.find(({ method }) => method === "approval.resolved")?.params.threadId,
     ).not.toBe(threadId);
   });
-
-  it("cannot be had together with --cwd, and needs a server", async () => {
-    const cwd = await makeWorkspace();
-    const both = await harness(["run", "--attach", "unix:x", "--cwd", ".", "list files"], { cwd });
-    expect(both.code).toBe(2);
-    const none = await harness(["run", "--attach", "unix:x.sock", "list files"], { cwd });
-    expect(none.code).toBe(4);
-    expect(none.stderr).toContain("does not exist: start its server");
-  });
 });
 
 describe("harness run --thread, where a turn waits from before", () => {
@@ -194,18 +174,6 @@ describe("harness run --thread, where a turn waits from before", () => {
     // What the earlier turn answered is not the answer to this prompt.
     expect(end.stdout).toContain("`README.md` has 3 lines");
     expect(end.stdout).not.toContain("echo ran");
-    expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
-  });
-
-  it("without a prompt only that, as the user says at the terminal", async () => {
-    const { cwd, threadId } = await leftWaiting(command);
-    const program = startAtTerminal(["run", "--no-policy", "--thread", threadId], { cwd });
-    await program.sees(/Allow it\?/);
-    program.write("\u001b[A\u001b[A\r");
-    const { code, stdout } = await program.ended;
-    expect(code).toBe(0);
-    expect(stdout).toContain("bash: run this command");
-    expect(stdout).toContain("approved once by you, in harness run");
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
   });
 

@@ -148,19 +148,4 @@ describe("harness guard mcp --url, with client and server of the official SDK's 
     });
     expect(await client.callTool(add(1))).toMatchObject({ content: [{ text: "2" }] });
   });
-
-  it("passes the revision before, without these headers, and sends its client to the inbox, too", async () => {
-    const machine = await GuardedMachine.create(policy);
-    await machine.startHub();
-    const hub = await machine.client();
-    const { url, seen } = await startServer();
-    const client = await connect(machine, url, "legacy");
-    expect(client.getNegotiatedProtocolVersion()).toBe("2025-11-25");
-    expect(await client.callTool(add(1))).toMatchObject({ content: [{ text: "2" }] });
-    expect(seen.at(-1)).toMatchObject({ "mcp-protocol-version": "2025-11-25" });
-    expect(seen.at(-1)).not.toHaveProperty("mcp-method");
-    const opened = approveWhereSent(client, machine, hub);
-    expect(await client.callTool(add(12))).toMatchObject({ content: [{ text: "13" }] });
-    expect(opened).toMatchObject([{ mode: "url", url: expect.stringContaining("/#/inbox") }]);
-  });
 });

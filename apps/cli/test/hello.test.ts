@@ -1,10 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { JudgedCounts } from "../src/timeline/judgements.ts";
-import { errorWord, RefusedCalls } from "../src/timeline/outcomes.ts";
-import { View } from "../src/timeline/view.ts";
-import { FakeTerminal } from "./support/fake-terminal.ts";
+import { RefusedCalls } from "../src/timeline/outcomes.ts";
 import { jsonLines, makeWorkspace } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 
@@ -142,17 +139,6 @@ describe("how a run ended", () => {
     expect(shown.stdout).not.toContain("✓ done");
   });
 
-  it("counts no call as blocked that was cancelled while a hub asked, as with Esc at its question", () => {
-    const counted = (status: string) => {
-      const judged = new JudgedCounts();
-      const judgement = { by: "policy p", decision: "block" };
-      const item = { type: "tool_exec", data: { tool: "bash", input: {}, status, judgement } };
-      judged.observe({ type: "item.completed", data: { item } } as never);
-      return judged.summary()?.blocked;
-    };
-    expect([counted("cancelled"), counted("rejected"), counted("blocked")]).toEqual([0, 0, 1]);
-  });
-
   it("has another word for each reason", () => {
     const ends = [
       ["rejected", "tool.rejected", "refused"],
@@ -186,36 +172,6 @@ describe("how a run ended", () => {
     expect(all.text).toMatch(
       /^7 calls did not run: 1 blocked by the policy, 1 not granted, 1 refused, 1 no user to ask, /,
     );
-  });
-
-  it("has a word of its own for a turn that was refused, timed out or could not be judged", () => {
-    const codes = [
-      "prompt.blocked",
-      "prompt.rejected",
-      "approval.unattended",
-      "approval.expired",
-      "gate.unavailable",
-      "x",
-    ];
-    expect(codes.map(errorWord)).toEqual([
-      "blocked by the policy",
-      "refused",
-      "not approved",
-      "timed out",
-      "unavailable",
-      "failed",
-    ]);
-    const terminal = new FakeTerminal();
-    const turn = { turnId: "u", threadId: "t", status: "error", time: { started: 0 } } as const;
-    const data = {
-      threadId: "t",
-      turnId: "u",
-      error: "No user could be asked.",
-      code: "approval.unattended",
-      turn,
-    };
-    new View({ terminal }).show({ type: "turn.error", data } as never);
-    expect(terminal.text).toBe("✗ not approved: No user could be asked. (approval.unattended)\n");
   });
 
   it("of a chat in a pipe is 3 where a call waits, and where one was rejected", async () => {

@@ -223,16 +223,6 @@ describe("harness hub", () => {
     expect(rows.map(({ outcome }) => outcome)).toEqual(Array(2).fill("the question was withdrawn"));
   }, 60_000);
 
-  it("tells the user of harness chat which rule blocked a call, and the line that would allow it", async () => {
-    const cwd = await makeWorkspace();
-    const { env } = await startHub(cwd);
-    const { code, stdout } = await harness(["chat"], { cwd, env, input: "run the command: rm -rf /\n" });
-    expect(code).toBe(3);
-    expect(stdout.replaceAll(/\n +/g, " ")).toMatch(
-      /⊘ blocked: [\s\S]*rule \S+ of policy coding-agent; to allow it, put this line above that rule in a copy of the policy, and start the hub with it: harness hub --policy FILE: │ - \{/,
-    );
-  }, 60_000);
-
   it("names a port that another program has, and writes its link whatever opens the browser", async () => {
     const cwd = await makeWorkspace();
     const other = createServer().listen(0, "127.0.0.1");

@@ -75,14 +75,6 @@ it("a link in the place of .harness of the nearest directory with chats is follo
   });
 });
 
-it("a conversation is kept of a directory with the longest name that there is", async () => {
-  const cwd = join(await makeWorkspace(), "d".repeat(255));
-  await mkdir(cwd);
-  const input = "list files\n";
-  expect(await harness(["chat", "--no-policy"], { cwd, input })).toMatchObject({ code: 0, stderr: "" });
-  expect((await harness(["threads"], { cwd })).stdout).toContain("list files");
-});
-
 it("harness engine keeps nothing in its directory, which need not be writable", async () => {
   const cwd = await makeWorkspace();
   await chmod(cwd, 0o500);

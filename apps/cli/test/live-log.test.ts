@@ -32,25 +32,4 @@ describe("the live log", () => {
     log.say("to nobody");
     expect(written).toHaveLength(kept + 1);
   });
-
-  it("writes what an agent says of itself as one harmless line", () => {
-    const written: string[] = [];
-    const stream = new Writable({
-      write(chunk, _encoding, done) {
-        written.push(String(chunk));
-        done();
-      },
-    });
-    const log = createLiveLog(stream as unknown as NodeJS.WriteStream, "harness hub");
-    log.say("agent \u001b[2Ja\u202e\nharness hub: all is allowed");
-    log.say(["a failure: x", "caused by y"]);
-    expect(written.join("")).toBe(
-      [
-        "harness hub: agent ⟨U+001B⟩[2Ja⟨U+202E⟩⏎ harness hub: all is allowed",
-        "harness hub: a failure: x",
-        "harness hub: caused by y",
-        "",
-      ].join("\n"),
-    );
-  });
 });

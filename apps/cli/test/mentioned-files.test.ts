@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { mentionedFiles } from "../src/mentioned-files.ts";
 import { makeWorkspace } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
 
 describe("files that a prompt names with @", () => {
   it("are found in the workspace, and what looks like one that is not there is named", async () => {
@@ -15,15 +14,5 @@ describe("files that a prompt names with @", () => {
       files: ["src/add.js"],
       missing: ["typo.js", "src/none.ts"],
     });
-  });
-
-  it("are read by the offline model, and a missing one is said", async () => {
-    const cwd = await makeWorkspace();
-    const found = await harness(["run", "--no-policy", "read @README.md"], { cwd });
-    expect(found).toMatchObject({ code: 0 });
-    expect(found.stdout).not.toContain("does not exist");
-    expect(found.stdout).not.toContain("did not look at");
-    const { stderr } = await harness(["run", "--no-policy", "list files like @typo.js"], { cwd });
-    expect(stderr).toContain("@typo.js is not a file here: it is not attached");
   });
 });

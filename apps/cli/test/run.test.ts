@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -152,30 +152,6 @@ describe("harness run", () => {
       },
     ]);
     expect(stderr).toContain("Use --agent with one of: code, ask");
-  });
-
-  it("shows what hides in names and output instead of passing it to the terminal", async () => {
-    const name = "evil\u001b[2J\u202egnp.txt";
-    const cwd = await makeWorkspace({ [name]: "x" });
-    await writeFile(join(cwd, "out.txt"), "a\u001b]0;title\u0007b\u009b31m\u200b\r\nnext\n");
-    const prompt = "list files then read out.txt then run the command: cat out.txt; ls";
-    const end = await harness(["run", "--no-policy", "--approve", "once", prompt], { cwd });
-    expect(end.code).toBe(0);
-    expect(end.stderr).toContain("⟨U+001B⟩");
-    expect(end.stderr).toContain("⟨U+202E⟩gnp.txt");
-    expect(end.stderr).toContain("│ a⟨U+001B⟩]0;title⟨U+0007⟩b⟨U+009B⟩31m⟨U+200B⟩\n");
-    const threadId = threadIdIn(end.stderr);
-    const shown = await harness(["threads", "show", threadId], { cwd });
-    const exported = await harness(["threads", "export", threadId], { cwd });
-    const json = await harness(["run", "--no-policy", "--json", "--approve", "once", prompt], { cwd });
-    for (const { stdout, stderr } of [end, shown, exported, json]) {
-      expect(stdout + stderr).not.toMatch(/[^\n\P{Cc}]|[\u200b\u202e]/u);
-    }
-    expect(
-      jsonLines(exported.stdout)
-        .map((line) => JSON.stringify(line))
-        .join(),
-    ).toContain("\u202e");
   });
 
   describe("exit codes", () => {

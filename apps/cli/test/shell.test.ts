@@ -192,19 +192,6 @@ describe("harness shell", () => {
     expect(engine.heard).toEqual(["one", "two"]);
   });
 
-  it("takes what is broken in its keeping for nothing", async () => {
-    const { run, cwd, engine } = await setUp();
-    await run(["--session", "mine", "delete"]);
-    const [directory = ""] = await readdir(join(cwd, "state/harnesskit/shell"));
-    const kept = join(cwd, "state/harnesskit/shell", directory);
-    const name = (await readdir(kept)).find((file) => file !== "last.json") ?? "";
-    await writeFile(join(kept, name), "{");
-    expect(await run(["one"])).toMatchObject({ code: 0, stdout: "You said: one\n", stderr: "" });
-    await writeFile(join(kept, "last.json"), "");
-    expect(await run(["two"])).toMatchObject({ code: 0, stderr: "" });
-    expect(engine.heard).toEqual(["delete", "one", "two"]);
-  });
-
   it("says what was answered before, and asks what has become of it", async () => {
     const { run, engine, cwd, env, args } = await setUp();
     const mine = ["--session", "shared"];

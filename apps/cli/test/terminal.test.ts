@@ -75,22 +75,6 @@ describe("harness run in a terminal", () => {
     expect(stdout.match(/bash: run/g)).toHaveLength(1);
   });
 
-  it("asks no second time in the same project for what is allowed for always", async () => {
-    const cwd = await makeWorkspace();
-    const args = ["run", "--no-policy", "run the command: echo hi"];
-    const first = startAtTerminal(args, { cwd });
-    await first.sees(new RegExp(`2 Always[\\s\\S]*for exactly this, in ${cwd}`));
-    first.write("2");
-    expect((await first.ended).stdout).toContain("approved always, for exactly this, in this project");
-    const second = await startAtTerminal(args, { cwd }).ended;
-    expect(second.code).toBe(0);
-    expect(second.stdout).not.toContain("Allow it?");
-    const other = startAtTerminal(args, { cwd: await makeWorkspace() });
-    await other.sees(/Allow it\?/);
-    other.write("n");
-    expect((await other.ended).code).toBe(3);
-  });
-
   it("leaves a question waiting with Esc, and asks it again in its thread", async () => {
     const cwd = await makeWorkspace();
     const program = startAtTerminal(["run", "--no-policy", "run the command: echo hi"], { cwd });

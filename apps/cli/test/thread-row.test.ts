@@ -1,7 +1,6 @@
 import stringWidth from "fast-string-width";
 import { describe, expect, it } from "vitest";
 import { createStyle } from "../src/terminal/style.ts";
-import { formatTime } from "../src/terminal/text.ts";
 import { threadRowText } from "../src/threads/thread-row.ts";
 
 const style = createStyle(false);
@@ -25,11 +24,5 @@ describe("a row of a list of threads", () => {
   it("keeps the kind of a conversation, which its command needs", () => {
     const chat = "chat_9b27f8f6";
     expect(threadRowText({ ...row, id: chat }, [chat], { style, columns: 60 })).toMatch(/^chat_9b27f8f6 /);
-  });
-});
-
-describe("a time", () => {
-  it("has seconds where they are asked for", () => {
-    expect(formatTime(7_000, "seconds")).toMatch(/ \d\d:\d\d:07$/);
   });
 });

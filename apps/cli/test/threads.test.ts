@@ -2,8 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, makeWorkspace } from "./support/harness.ts";
-import { harness, startHarness } from "./support/in-process.ts";
-import { ProtocolClient } from "./support/protocol-client.ts";
+import { harness } from "./support/in-process.ts";
 
 const withThread = async (prompt: string, args: string[] = []) => {
   const cwd = await makeWorkspace();
@@ -52,19 +51,6 @@ describe("harness threads", () => {
     const { cwd, threadId, log } = await withThread("read README.md");
     const lines = await harness(["threads", "export", threadId], { cwd });
     expect(jsonLines(lines.stdout)).toEqual(jsonLines(await readFile(log, "utf8")));
-  });
-
-  it("reads a thread while a server writes it, and says that its turn has no end", async () => {
-    const cwd = await makeWorkspace();
-    const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
-    const threadId = await client.createThread();
-    await client.startTurn(threadId, "run the command: echo hi");
-    await client.notified("approval.requested");
-    const before = await readdir(join(cwd, ".harness/threads", threadId));
-    const { code, stdout } = await harness(["threads", "show", threadId], { cwd });
-    expect(code).toBe(0);
-    expect(stdout).toContain("the last turn has no end");
-    expect(await readdir(join(cwd, ".harness/threads", threadId))).toEqual(before);
   });
 
   it.each([["show"], ["export"]])("%s of an unknown thread exits 1 and says what to do", async (command) => {

@@ -1,18 +1,15 @@
 import type { EventBody, Item } from "@harnesskit/protocol/threads";
-import { shellWord } from "@harnesskit/wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Prose } from "../src/terminal/prose.ts";
 import { wantsColour } from "../src/terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine, safeJson } from "../src/terminal/text.ts";
 import { LogView } from "../src/timeline/log-view.ts";
-import { toolSubject } from "../src/timeline/tool-title.ts";
 import { View } from "../src/timeline/view.ts";
 import { FakeTerminal } from "./support/fake-terminal.ts";
 
 const hidden = /[^\n\t\P{Cc}]|[\p{Cf}\p{Co}\p{Zl}\p{Zp}]/u;
 const ids = { threadId: "ses_1", turnId: "turn_1" };
-const hostile = "a\u001b[2Jb\u202ec\u0007";
 
 const proseOf = (pieces: readonly string[], columns?: number): string => {
   const terminal = new FakeTerminal(columns);
@@ -75,10 +72,6 @@ describe("prose", () => {
     );
   });
 
-  it("leaves out white space at both ends and keeps line breaks and indentation", () => {
-    expect(proseOf(["\n\n a\n", "  - b\r\n", "\tc \n\n"])).toBe("a\n  - b\n\tc");
-  });
-
   it("writes a word without an end in pieces and keeps characters whole", () => {
     const word = `${"x".repeat(300)}👍${"y".repeat(300)}`;
     expect(proseOf([...word.split("")])).toBe(word);
@@ -86,10 +79,6 @@ describe("prose", () => {
 });
 
 describe("a tool's log", () => {
-  it("shows lines behind a bar, a partial one at the end", () => {
-    expect(logOf(["on", "e\r\ntw", "o\nthree"])).toBe("  │ one\n  │ two\n  │ three\n");
-  });
-
   it("leaves the middle of a long log out and says how much", () => {
     const lines = Array.from({ length: 100 }, (_, index) => `line ${index}\n`).join("");
     const shown = logOf([lines]).split("\n");
@@ -102,14 +91,6 @@ describe("a tool's log", () => {
     for (const line of logOf(["y".repeat(100_000)], { columns: 80 }).split("\n"))
       expect(line.length).toBeLessThan(80);
     expect(logOf(["y".repeat(100_000)]).length).toBeLessThan(500);
-  });
-
-  it("says when the server cut it", () => {
-    expect(logOf(["a\n"], { truncated: true })).toContain("cut here by the server");
-  });
-
-  it("hides nothing", () => {
-    expect(logOf([`${hostile}\n`])).toBe("  │ a⟨U+001B⟩[2Jb⟨U+202E⟩c⟨U+0007⟩\n");
   });
 });
 
@@ -267,12 +248,6 @@ describe("the timeline", () => {
 });
 
 describe("small things", () => {
-  it("names what a tool works on, and shows the whole input of a call that has none of it", () => {
-    expect(toolSubject("bash", { command: "ls" })).toBe("ls");
-    expect(toolSubject("grep", { pattern: "a", path: "src" })).toBe("a in src");
-    expect(toolSubject("bash", { value: "```json\n{}" })).toBe('{"value":"```json\\n{}"}');
-  });
-
   it("writes JSON that means the same and hides nothing", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), (value, text) => {
@@ -288,16 +263,6 @@ describe("small things", () => {
     expect(oneLine("日本語日本語", 6)).toBe("日本…");
     expect(oneLine("x".repeat(1000), 10)).toBe(`${"x".repeat(9)}…`);
     expect(oneLine("")).toBe("");
-  });
-
-  it("quotes words for a shell", () => {
-    expect(["/a-b/c.d", "a b", "it's", "$(x)", ""].map(shellWord)).toEqual([
-      "/a-b/c.d",
-      "'a b'",
-      "'it'\\''s'",
-      "'$(x)'",
-      "''",
-    ]);
   });
 
   it("words times", () => {

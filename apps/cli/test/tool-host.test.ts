@@ -11,7 +11,6 @@ import {
   type ToolHostCallOptions,
 } from "@harnesskit/core-runtime/thread-tools";
 import { ToolError } from "@harnesskit/thread-server";
-import { HarnessError } from "@harnesskit/wire";
 import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
@@ -46,43 +45,6 @@ const ignore = () => {};
 const builtAgent = fileURLToPath(new URL("../../workspace-agent", import.meta.url));
 
 describe("the host of the tools", () => {
-  it("says that the tools are unavailable where their agent has no manifest, and tries again", async () => {
-    const directory = await makeDirectory();
-    const { host, errors } = makeHost(directory);
-    const failure = { status: "failed", error: { code: "agent.unavailable" } };
-    expect(await host.call(`${workspaceAgentId}/read`, { path: "x" }, {}, ignore)).toMatchObject(failure);
-    expect(await host.call(`${workspaceAgentId}/read`, { path: "x" }, {}, ignore)).toMatchObject(failure);
-    expect(errors.map((error) => HarnessError.isInstance(error) && error.code)).toEqual([
-      "manifest_not_found",
-      "manifest_not_found",
-    ]);
-  });
-
-  it("says so where the agent does not start, and restarts it once it is given up", async () => {
-    const directory = await makeDirectory();
-    const manifest = {
-      id: workspaceAgentId,
-      version: "1.0.0",
-      command: ["sh", "-c", "echo not today >&2; exit 3"],
-      restart: { initial_backoff_ms: 1, max_backoff_ms: 1, max_burst: 1 },
-    };
-    await writeFile(join(directory, "opensentience.agent.json"), JSON.stringify(manifest));
-    const { host, errors, notes } = makeHost(directory);
-    for (let call = 0; call < 3; call++) {
-      expect(await host.call(`${workspaceAgentId}/read`, { path: "x" }, {}, ignore)).toMatchObject({
-        status: "failed",
-        error: { code: "agent.unavailable", message: expect.not.stringContaining(directory) },
-      });
-    }
-    expect(errors.map((error) => HarnessError.isInstance(error) && error.code)).toContain(
-      "agent_start_failed",
-    );
-    expect(String(errors.at(-1))).toContain("not today");
-    expect(notes.join("\n")).toMatch(
-      /was given up; the next call restarts it \(it was given up after 1 restart/,
-    );
-  });
-
   it("cancels a call that waits for the agent, and takes none when it is closed", async () => {
     const { host } = makeHost(builtAgent);
     const cancelled = host.call(

@@ -62,15 +62,6 @@ describe("the command line", () => {
     },
   );
 
-  it("lists the threads with threads alone, with the options of list", async () => {
-    const cwd = await makeWorkspace();
-    const alone = await harness(["threads"], { cwd });
-    expect(alone).toMatchObject({ code: 0, stderr: "" });
-    expect(alone.stdout).toContain(`No threads in ${cwd}`);
-    const json = await harness(["threads", "--json", "--cwd", cwd], { cwd: "/" });
-    expect(json).toMatchObject({ code: 0, stdout: '{"threads":[],"chats":[]}\n', stderr: "" });
-  });
-
   it("shows what hides in a wrong argument", async () => {
     const cwd = await makeWorkspace();
     const end = await harness(["run", "x", "--mo\u001b[31mdel"], { cwd });

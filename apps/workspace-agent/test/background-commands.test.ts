@@ -43,13 +43,6 @@ describe("a command in the background", () => {
     expect(await done).toMatchObject({ ended: "exit", exitCode: 0, stdout: "one\n", stderr: "" });
   });
 
-  it("that ends at once is returned with its end", async () => {
-    const { id, ...first } = await start("echo no >&2; exit 7");
-    const end = { running: false, exitCode: 7, stderr: "no\n" };
-    // A busy machine may need longer for it than the call waits.
-    expect(first.running ? await look(id, 60_000) : first).toMatchObject(end);
-  });
-
   it("is not ended when the call that started it is cancelled later, nor when waiting for it is", async () => {
     const { id } = await start("sleep 600");
     const waiting = new AbortController();
@@ -82,19 +75,6 @@ describe("a command in the background", () => {
     expect(await fixture.call("command_stop", { id })).toMatchObject(stopped);
     expect(isRunning(pid)).toBe(false);
     expect(await fixture.call("command_stop", { id })).toMatchObject(stopped);
-  });
-
-  it("is ended after the time that it was given", async () => {
-    const { id } = await start("sleep 600", { timeoutMs: 400 });
-    expect(await look(id, 60_000)).toMatchObject({ running: false, signal: "SIGTERM", stopped: true });
-  });
-
-  it("keeps the start and the end of a long output", async () => {
-    const { id } = await start("seq 1 200000");
-    const { stdout, truncated } = await look(id, 60_000);
-    expect(truncated).toBe(true);
-    expect(stdout).toMatch(/^1\n2\n[\s\S]*bytes left out[\s\S]*200000\n$/);
-    expect(stdout.length).toBeLessThan(70_000);
   });
 
   it("belongs to its conversation: another one neither sees nor stops it", async () => {

@@ -62,12 +62,6 @@ describe("a directory whose names above it would be lost", () => {
           message: expect.stringMatching(/^the workspace directory is in \.(git|harness)/),
         });
   });
-
-  it("keeps what its name makes secret from a search that does not name it", async () => {
-    await fixture.put(".ssh/known", "needle\n");
-    const search = await fixture.prepare("grep", { pattern: "needle" }, fixture.path(".ssh"));
-    expect(await run(search)).toEqual({ matches: [] });
-  });
 });
 
 describe("confinement", () => {

@@ -107,34 +107,6 @@ describe("the workspace agent", () => {
     },
   );
 
-  it("serves any number of directories", async () => {
-    await using other = await Fixture.create();
-    await fixture.put("a", "one");
-    await other.put("a", "two");
-    const read = (directory: string) =>
-      fixture.agent.call("read", { path: "a" }, { context: { project_root: directory } });
-    const [one, two] = await Promise.all([read(fixture.directory), read(other.directory)]);
-    expect([one?.text, two?.text]).toEqual(["one", "two"]);
-  });
-
-  it("takes a call that was not prepared, in any spelling", async () => {
-    await fixture.put("dir/a", "text");
-    const context = { project_root: fixture.directory };
-    const output = await fixture.agent.call("read", { path: "./dir//a" }, { context });
-    expect(output).toMatchObject({ path: "dir/a", text: "text" });
-    expect(await failureCode(fixture.agent.call("read", { path: "../x" }, { context }))).toBe(
-      "tool.outside_workspace",
-    );
-  });
-
-  it("needs nothing of the process that prepared a call", async () => {
-    await fixture.put("a", "old\n");
-    const prepared = await fixture.prepare("write", { path: "./a", content: "new\n" });
-    const carried = JSON.parse(JSON.stringify({ ...prepared, agent: undefined }));
-    await run({ ...carried, agent: createWorkspaceAgent() });
-    expect(await fixture.text("a")).toBe("new\n");
-  });
-
   it("refuses an `expected` that the model wrote", async () => {
     const expected = { root: "/" };
     for (const { name } of workspaceTools) {

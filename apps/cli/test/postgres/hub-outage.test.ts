@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -9,8 +8,7 @@ import { createHub, type Hub, type HubOptions } from "@harnesskit/hub";
 import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
 import { openPostgresStore, type PostgresStore } from "@harnesskit/store-postgres";
 import type { TimelineStore } from "@harnesskit/timeline";
-import { createManualClock } from "@harnesskit/wire/testing";
-import { expect, inject, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
 
 /** A PostgreSQL server of this test alone, which is stopped and started. */
@@ -97,30 +95,4 @@ it("has the rows of all that was allowed and done while PostgreSQL was stopped, 
   const decided = entries.filter(({ details }) => details?.decision === "allow");
   expect(decided.map(({ details }) => details?.call_id)).toContain("away-20");
   expect(decided).toHaveLength(21);
-});
-
-it("leaves the running rows of another hub alone, also with a clock that is two hours ahead", async () => {
-  const schema = `clocks_${randomUUID().slice(0, 8)}`;
-  const store = await openPostgresStore({ url: inject("postgresUrl"), schema });
-  const [timeline, other] = [await store.openTimeline(), await store.openTimeline()];
-  const clock = createManualClock();
-  clock.advance(Date.now() + 7_200_000);
-  const hub = openHub(store, timeline);
-  const ahead = openHub(store, other, { clock });
-  await hub.start();
-  await ahead.start();
-  const agent = await connectAgent(hub);
-  onTestFinished(async () => {
-    await agent.close();
-    await hub.close();
-    await ahead.close();
-    await store.close();
-  });
-  await agent.decide("pre_action", { action_type: "tool_call", tool_name: "bash", tool_call_id: "c1" });
-  const states = async () => (await timeline.page()).rows.map(({ state }) => state);
-  await vi.waitFor(async () => expect(await states()).toEqual(["running"]));
-  const pruned = vi.spyOn(other, "prune");
-  clock.advance(60_000);
-  await vi.waitFor(() => expect(pruned).toHaveBeenCalled());
-  expect(await states()).toEqual(["running"]);
 });
