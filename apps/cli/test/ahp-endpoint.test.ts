@@ -62,7 +62,7 @@ const decide = (to: string, access: AccessOptions = {}) =>
   withHarness(to, access, (client) => client.decide("pre_action", { tool_name: "bash" }));
 
 describe("the harness of --ahp", () => {
-  it("is shown a token or an API key, of a file or of the environment", async () => {
+  it("is shown a token or an API key, of a file or of the environment, in a header or in the URL of a WebSocket", async () => {
     const cwd = await makeWorkspace();
     const harness = createAhpServer({
       ...{ name: "test", version: "1" },
@@ -94,6 +94,14 @@ describe("the harness of --ahp", () => {
     expect(await shown("/ahp", {}, { HARNESS_AHP_API_KEY: token })).toEqual(key);
     expect(await shown("/ahp", { tokenFile: file }, { HARNESS_AHP_API_KEY: "other" })).toEqual(bearer);
     expect(await shown("/ws", { apiKeyFile: file })).toEqual(["/ws", token, undefined]);
+    expect(await shown("/ws", { apiKeyFile: file, inQuery: true })).toEqual([
+      `/ws?api_key=${token}`,
+      ...[undefined, undefined],
+    ]);
+    expect(await shown("/ws", { tokenFile: file, inQuery: true })).toEqual([
+      `/ws?token=${token}`,
+      ...[undefined, undefined],
+    ]);
     const wrong = join(cwd, "wrong");
     await writeFile(wrong, "another-key-for-the-tests");
     const refused = await decide(`ws://127.0.0.1:${port}/ws`, { apiKeyFile: wrong }).catch(
@@ -121,6 +129,8 @@ describe("the harness of --ahp", () => {
     ["stdio:node 'x", {}, "has no end"],
     [`unix:${"x".repeat(200)}`, {}, "--ahp:"],
     ["http://u:p@127.0.0.1/ahp", {}, "--ahp:"],
+    ["ws://127.0.0.1:1", { inQuery: true }, "--ahp-credentials-in-query: there is no credential"],
+    ["unix:x", { inQuery: true }, "--ahp-credentials-in-query is for a WebSocket"],
     ["unix:x", { apiKeyFile: "nowhere" }, "--ahp-api-key-file: nowhere cannot be read"],
     ["unix:x", { tokenFile: "nowhere" }, "--ahp-token-file: nowhere cannot be read (it is not there)"],
   ])("%s with %j is wrong usage", async (to, access, text) => {

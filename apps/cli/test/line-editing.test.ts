@@ -1,9 +1,22 @@
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
+import { workspaceDiff } from "../src/chat/workspace-diff.ts";
 import { completeLine } from "../src/terminal/complete-line.ts";
+import { createStyle } from "../src/terminal/terminal.ts";
 import { makeWorkspace } from "./support/harness.ts";
 import { harness, startAtTerminal } from "./support/in-process.ts";
+
+const plain = createStyle(false);
+
+const git = (cwd: string, ...args: string[]) =>
+  execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...args], { cwd });
+
+const hasGit = spawnSync("git", ["--version"]).status === 0;
+const needGit = ({ skip }: Pick<TestContext, "skip">): void => {
+  if (!hasGit) skip("this machine has no git");
+};
 
 describe("Tab", () => {
   const sourcesIn = async () => {
@@ -32,6 +45,35 @@ describe("Tab", () => {
   });
 });
 
+describe("/diff", () => {
+  it("shows what is changed and what is new, as safe text", async (test) => {
+    needGit(test);
+    const cwd = await makeWorkspace();
+    expect(await workspaceDiff(cwd, plain)).toEqual([expect.stringContaining("no work tree of git")]);
+    git(cwd, "init", "-q");
+    git(cwd, "add", ".");
+    git(cwd, "commit", "-qm", "one");
+    expect(await workspaceDiff(cwd, plain)).toEqual(["Nothing is changed since the last commit."]);
+    await writeFile(join(cwd, "README.md"), "# Demo\n\u001b[2Jx\n");
+    await writeFile(join(cwd, "new.txt"), "");
+    const lines = await workspaceDiff(cwd, plain);
+    expect(lines).toContain("+⟨U+001B⟩[2Jx");
+    expect(lines.slice(-2)).toEqual(["New files, not in git yet:", "  new.txt"]);
+  });
+
+  it("starts no program that the repository names", async (test) => {
+    needGit(test);
+    const cwd = await makeWorkspace({ ".gitattributes": "*.md filter=own\n" });
+    git(cwd, "init", "-q");
+    git(cwd, "add", ".");
+    git(cwd, "commit", "-qm", "one");
+    git(cwd, "config", "filter.own.clean", `touch ${join(cwd, "ran")}`);
+    await writeFile(join(cwd, "README.md"), "other\n");
+    expect(await workspaceDiff(cwd, plain)).toEqual([expect.stringContaining("filter.own.clean")]);
+    await expect(stat(join(cwd, "ran"))).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});
+
 describe("the lines of harness chat", () => {
   it("switch the model, count tokens, and start a new conversation", async () => {
     const cwd = await makeWorkspace({ "notes.txt": "milk\n" });
@@ -43,7 +85,7 @@ describe("the lines of harness chat", () => {
     expect(stdout).toContain("model offline: planner");
     expect(stdout).toContain("/model: ");
     expect(stdout).toMatch(/session chat_\S+ begins; the one before: harness chat --session s1/);
-    expect(stdout).toContain("/cost               what this conversation has used");
+    expect(stdout).toContain("/diff               what is changed");
     expect(stdout.trimEnd()).toMatch(/to continue: harness chat --session chat_\S+$/);
   });
 

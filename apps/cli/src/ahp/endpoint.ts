@@ -24,7 +24,11 @@ export interface OpenEndpoint {
 
 const forms = "--ahp takes unix:PATH, http(s)://HOST:PORT/ahp, ws(s)://HOST:PORT/ahp or stdio:COMMAND";
 
-const openByScheme = (to: string, credentials: HttpCredentials | undefined): OpenEndpoint | undefined => {
+const openByScheme = (
+  to: string,
+  credentials: HttpCredentials | undefined,
+  inQuery: boolean,
+): OpenEndpoint | undefined => {
   const [, scheme = "", rest = ""] = /^([a-z]+):(.+)/is.exec(to) ?? [];
   const byTransport = (transport: HarnessEndpoint["transport"] & object): OpenEndpoint => ({
     endpoint: { transport },
@@ -40,7 +44,9 @@ const openByScheme = (to: string, credentials: HttpCredentials | undefined): Ope
     }
     case "ws":
     case "wss":
-      return byTransport(createWebSocketTransport({ url: to, credentials }));
+      return byTransport(
+        createWebSocketTransport({ url: to, credentials, credentialsIn: inQuery ? "query" : "header" }),
+      );
     case "http":
     case "https": {
       const exchange = createHttpExchange({ url: to, credentials });
@@ -54,8 +60,16 @@ const openByScheme = (to: string, credentials: HttpCredentials | undefined): Ope
 /** The way to the harness of `--ahp`; nothing is opened yet. Rejects with a usage error for anything else. */
 export const openAhpEndpoint = async (endpoint: string, access: AccessOptions): Promise<OpenEndpoint> => {
   const credentials = await readAccess(access);
+  const { inQuery = false } = access;
+  if (inQuery && !/^wss?:/i.test(endpoint))
+    throw usageError(
+      "--ahp-credentials-in-query is for a WebSocket",
+      "Others take it in a header: leave it out",
+    );
+  if (inQuery && credentials === undefined)
+    throw usageError("--ahp-credentials-in-query: there is no credential", "Name it: --ahp-token-file FILE");
   try {
-    const found = openByScheme(endpoint, credentials);
+    const found = openByScheme(endpoint, credentials, inQuery);
     if (found) return found;
   } catch (error) {
     if (CliError.isInstance(error) || !HarnessError.isInstance(error)) throw error;

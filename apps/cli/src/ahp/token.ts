@@ -63,6 +63,8 @@ export const readClientToken = async (
 export interface AccessOptions {
   readonly tokenFile?: string | undefined;
   readonly apiKeyFile?: string | undefined;
+  /** Shows it in the URL of a WebSocket. */
+  readonly inQuery?: boolean | undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { LineCommand } from "../terminal/line-conversation.ts";
 import type { View } from "../timeline/view.ts";
 import type { Conversation } from "./conversation.ts";
 import type { SwitchedModel } from "./switched-model.ts";
+import { workspaceDiff } from "./workspace-diff.ts";
 
 export interface ChatCommandsOptions {
   readonly conversation: Conversation;
@@ -62,6 +63,13 @@ export const chatCommands = ({
       word: "/resume",
       help: ["/resume", "choose another conversation, and go on with it; this one stays"],
       run: () => whereUsable(resume),
+    },
+    {
+      word: "/diff",
+      help: ["/diff", "what is changed in the directory since the last commit of git"],
+      async run() {
+        view.lines(await workspaceDiff(conversation.directory, view.style));
+      },
     },
     {
       word: "/clear",

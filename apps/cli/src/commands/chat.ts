@@ -40,7 +40,7 @@ export const addChat = (program: Command, context: CommandContext): void => {
   HARNESS_STORE=postgres://me:secret@db/agents harness chat --store postgres: --session notes
 
 A line is a message; what is pasted is one message, and @PATH gives the model that file of the workspace.
-These are commands: /help, /pending, /approve ID, /reject ID REASON, /model SPEC, /cost, /compact, /resume, /clear, /quit.
+These are commands: /help, /pending, /approve ID, /reject ID REASON, /model SPEC, /cost, /compact, /diff, /resume, /clear, /quit.
 Without a terminal the lines of standard input are taken one after the other. The exit code is 3 if an
 approval is pending at the end or a call did not run, as in harness run, and 4 if one could not be judged.
 Approvals that are pending when you

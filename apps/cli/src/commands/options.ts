@@ -134,6 +134,10 @@ export const addPolicyOptions = (command: Command): Command =>
       "the API key of --ahp, instead of a token (default: $HARNESS_AHP_API_KEY, if it is set)",
     )
     .option(
+      "--ahp-credentials-in-query",
+      "send the credential of --ahp in the URL of its WebSocket, for harnesses that read no header",
+    )
+    .option(
       "--policy-timeout <seconds>",
       "how long a decision may take; after that the action is refused (default: 10)",
       seconds,

@@ -66,6 +66,7 @@ export const addRun = (program: Command, context: CommandContext): void => {
         "ahp",
         "ahpTokenFile",
         "ahpApiKeyFile",
+        "ahpCredentialsInQuery",
         "policyTimeout",
       ]),
     )

@@ -60,7 +60,10 @@ export const addStore = (program: Command, context: CommandContext): void => {
   store
     .command("copy")
     .description("copy what is kept in files to PostgreSQL, and compare it")
-    .argument("<from>", "sqlite:FILE, or files:DIR for the threads and conversations in DIR/.harness")
+    .argument(
+      "<from>",
+      "sqlite:FILE, files:DIR for the threads and conversations in DIR/.harness, or hub:DIR for the state of a hub",
+    )
     .argument("<to>", "postgres:, or postgres://USER@HOST/DATABASE")
     .option("--json", "one JSON document")
     .example(`HARNESS_STORE=postgres://me:secret@db/agents harness store copy files:. postgres:

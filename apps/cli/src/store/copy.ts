@@ -1,17 +1,22 @@
 import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { PostgresStore } from "@harnesskit/store-postgres";
+import { openApprovalStore, openTimelineStore } from "@harnesskit/store-sqlite";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { emit } from "../terminal/terminal.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { copyContinuations, copyRuns, copySessions, copySuspensions } from "./copy-conversations.ts";
+import { copyApprovalGrants, copyApprovals, copyTimeline } from "./copy-hub.ts";
 import type { CopyCount } from "./copy-kind.ts";
 import { copyGrants, copyThreads, threadLeaseMs } from "./copy-threads.ts";
 import { type CopySource, conversationsOf, describeLocation, toCopySource, toLocation } from "./location.ts";
 import { openConversations, opening, openPostgres } from "./open.ts";
 
 const name = "harness store copy";
+/** A copy keeps what its source has kept: the hub removes by its own limits. */
+const keepAll = { retentionMs: Number.MAX_SAFE_INTEGER, maxRecords: 100_000_000 };
 
 /** What was copied, by kind. */
 type Counts = Readonly<Record<string, CopyCount>>;
@@ -61,6 +66,23 @@ const copyFiles = async (directory: string, to: PostgresStore, defer: Defer): Pr
   return { ...counts, ...(await copyConversations(conversations, to, defer)) };
 };
 
+const copyHub = async (directory: string, to: PostgresStore, defer: Defer): Promise<Counts> => {
+  const [approvalsFile, timelineFile] = [join(directory, "approvals.db"), join(directory, "timeline.db")];
+  if (!(await exists(approvalsFile)) || !(await exists(timelineFile))) {
+    throw usageError(`${directory} has no state of a hub`);
+  }
+  const approvals = await openApprovalStore({ file: approvalsFile, limits: keepAll });
+  defer(() => approvals.close());
+  const timeline = await openTimelineStore({ file: timelineFile });
+  defer(() => timeline.close());
+  return {
+    // Grants first: an approval may name one.
+    approvalGrants: await copyApprovalGrants(approvals, to.approvals),
+    approvals: await copyApprovals(approvals, to.approvals),
+    timeline: await copyTimeline(timeline, await to.openTimeline()),
+  };
+};
+
 const asWords = (kind: string): string => kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /**
@@ -76,13 +98,17 @@ export const copyStore = async (
   if (to.kind !== "postgres") throw usageError("TO must be a database", "For example: postgres:");
   const copyOnce = (): Promise<Counts> =>
     withCleanup(async (defer) => {
-      const target = await openPostgres(to, name, { limits: { threadLeaseMs } });
+      const target = await openPostgres(to, name, {
+        approvals: { limits: keepAll },
+        limits: { threadLeaseMs },
+      });
       defer(() => target.close());
-      return opening(to, () =>
-        from.kind === "sqlite"
-          ? copyConversations(from, target, defer)
-          : copyFiles(from.directory, target, defer),
-      );
+      return opening(to, () => {
+        if (from.kind === "sqlite") return copyConversations(from, target, defer);
+        return from.kind === "hub"
+          ? copyHub(from.directory, target, defer)
+          : copyFiles(from.directory, target, defer);
+      });
     });
   const counts = await copyOnce();
   // What a second copy finds in TO, which another opening reads, is what FROM has.

@@ -16,10 +16,10 @@ export type StoreLocation =
       readonly schema: string | undefined;
     };
 
-/** What `store copy` reads: conversations in a file, or the threads and conversations of a directory. */
+/** What `store copy` reads: conversations in a file, the threads and conversations of a directory, or the state of a hub. */
 export type CopySource =
   | Extract<StoreLocation, { kind: "sqlite" }>
-  | { readonly kind: "files"; readonly directory: string };
+  | { readonly kind: "files" | "hub"; readonly directory: string };
 
 /** The environment variable that holds the URL of `--store postgres:`. */
 const urlVariable = "HARNESS_STORE";
@@ -80,13 +80,15 @@ export const toLocation = (text: string, env: NodeJS.ProcessEnv = io().env): Sto
   return { kind: "sqlite", file: fromHere(text.startsWith("sqlite:") ? text.slice("sqlite:".length) : text) };
 };
 
-/** Reads what `store copy` copies: a file, or `files:DIR`. Throws as {@link toLocation} does, also for a database. */
+/** Reads what `store copy` copies: a file, `files:DIR` or `hub:DIR`. Throws as {@link toLocation} does, also for a database. */
 export const toCopySource = (text: string): CopySource => {
-  const [, path] = /^files:(.+)/s.exec(text) ?? [];
-  if (path !== undefined) return { kind: "files", directory: fromHere(path) };
+  for (const kind of ["files", "hub"] as const) {
+    const path = text.slice(`${kind}:`.length);
+    if (path !== "" && text.startsWith(`${kind}:`)) return { kind, directory: fromHere(path) };
+  }
   const location = toLocation(text);
   if (location.kind !== "postgres") return location;
-  throw usageError("FROM must be sqlite:FILE or files:DIR", "To copy a database: pg_dump");
+  throw usageError("FROM must be sqlite:FILE, files:DIR or hub:DIR", "To copy a database: pg_dump");
 };
 
 /** The place of conversations: `--store`, or this user's file for the workspace. */

@@ -11,6 +11,7 @@ export interface PolicyOptions {
   readonly ahp?: string;
   readonly ahpTokenFile?: string;
   readonly ahpApiKeyFile?: string;
+  readonly ahpCredentialsInQuery?: true;
   /** How long a decision may take, in seconds. @default 10 */
   readonly policyTimeout?: number;
 }
@@ -42,9 +43,11 @@ export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
       endpoint: ahp,
       tokenFile: options.ahpTokenFile,
       apiKeyFile: options.ahpApiKeyFile,
+      inQuery: options.ahpCredentialsInQuery,
     };
   }
-  if ((options.ahpTokenFile ?? options.ahpApiKeyFile) !== undefined) throw withoutHarness();
+  if ((options.ahpTokenFile ?? options.ahpApiKeyFile ?? options.ahpCredentialsInQuery) !== undefined)
+    throw withoutHarness();
   if (policy === false) return { kind: "none" };
   if (policy === undefined) {
     return hub === false ? { kind: "file", file: undefined } : { kind: "hub", state: hub };
@@ -56,7 +59,7 @@ export const toPolicyChoice = (options: PolicyOptions): PolicyChoice => {
 /** Credentials were named, and no harness that they are for. */
 export const withoutHarness = () =>
   usageError(
-    "--ahp-token-file and --ahp-api-key-file are about the harness of --ahp",
+    "--ahp-token-file, --ahp-api-key-file and --ahp-credentials-in-query are about the harness of --ahp",
     "Name it: --ahp http://…",
   );
 

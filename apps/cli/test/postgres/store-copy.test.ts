@@ -106,6 +106,7 @@ describe("harness store copy", () => {
     ["postgres:", "postgres:", "To copy a database: pg_dump"],
     ["sqlite:chat.sqlite", "sqlite:other.sqlite", "TO must be a database"],
     ["runs:log.state.jsonl", "postgres:", "is not a kind of store"],
+    ["hub:.", "postgres:", "has no state of a hub"],
   ])("from %s to %s is wrong usage", async (from, to, text) => {
     const { env } = newSchema();
     const end = await harness(["store", "copy", from, to], { cwd: await makeWorkspace(), env });
