@@ -1,21 +1,14 @@
 export type {
   ApprovalDecision,
-  ApprovalMetadata,
   Event,
   EventBody,
-  Grant,
   GrantScope,
   InputPart,
   Item,
-  ModelRef,
-  QueuedTurn,
-  SearchHit,
   Thread,
-  ThreadCapabilities,
   Turn,
-  WhenBusy,
 } from "@harnesskit/protocol/threads";
-export type { ConnectOptions, ReconnectOptions, SessionState } from "@harnesskit/wire/rpc";
+export type { SessionState } from "@harnesskit/wire/rpc";
 export type { ApprovalHandler, ApprovalRequest, ThreadApprovalAnswer } from "./approval-calls.ts";
 export type { ThreadClient, ThreadClientOptions } from "./client-options.ts";
 export {

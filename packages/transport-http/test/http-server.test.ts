@@ -15,11 +15,9 @@ import {
   type HttpServerOptions,
   toNodeHandler,
 } from "../src/node/index.ts";
-import type { HttpExchangeContext } from "../src/server/context.ts";
 import {
   echoCore,
   openHandles,
-  postHead,
   rawClient,
   record,
   rejection,
@@ -178,57 +176,6 @@ describe("where it listens", () => {
 });
 
 describe("requests", () => {
-  it("aborts the context's signal when the client goes away", async () => {
-    const started = createDeferred<HttpExchangeContext>();
-    const aborted = createDeferred<void>();
-    await using server = await startServer({
-      routes: {
-        "/ahp": {
-          async handle(_message, context) {
-            context.signal.addEventListener("abort", () => aborted.resolve());
-            started.resolve(context);
-            await aborted.promise;
-          },
-        },
-      },
-    });
-    const abort = new AbortController();
-    const exchange = createHttpExchange({ url: server.exchangeUrl, credentials: { apiKey: token } });
-    const waiting = rejection(exchange.handle(1, { signal: abort.signal }));
-    const context = await started.promise;
-    expect(context).toMatchObject({
-      transport: "http",
-      remoteAddress: "127.0.0.1",
-      principal: { kind: "token" },
-    });
-    expect(server.server.inFlight).toBe(1);
-    abort.abort();
-    await aborted.promise;
-    expect((await waiting).code).toBe("request_cancelled");
-    await until(() => server.server.inFlight === 0);
-    exchange.close();
-  });
-
-  it("asks for a body only after the credentials were looked at", async () => {
-    await using server = await startServer();
-    using stranger = await rawClient(server.port);
-    stranger.write(
-      postHead(server.port, "Expect: 100-continue", "Content-Length: 5").replace(
-        token,
-        "another-token-entirely",
-      ),
-    );
-    expect(await stranger.status()).toBe(401);
-    using friend = await rawClient(server.port);
-    friend.write(postHead(server.port, "Expect: 100-continue", "Content-Length: 8"));
-    expect(await friend.status()).toBe(100);
-    friend.write('{"id":1}');
-    await until(() => friend.text().includes('{"id":1,"result":{"id":1}}'));
-    using odd = await rawClient(server.port);
-    odd.write(postHead(server.port, "Expect: miracles", "Content-Length: 0"));
-    expect(await odd.status()).toBe(417);
-  });
-
   it("serves other paths by the fallback, behind the same checks", async () => {
     const errors: unknown[] = [];
     await using server = await startServer({
@@ -252,6 +199,30 @@ describe("requests", () => {
     expect((await ask("/broken")).status).toBe(500);
     expect(errors).toMatchObject([{ message: "broken" }]);
     expect((await ask("/ahp")).status).toBe(405);
+  });
+
+  it("stops a streamed answer when the client goes away", async () => {
+    const cancelled = createDeferred<void>();
+    const aborted = createDeferred<void>();
+    await using server = await startServer({
+      fallback(request) {
+        request.signal.addEventListener("abort", () => aborted.resolve());
+        const body = new ReadableStream({
+          start: (controller) => controller.enqueue(new TextEncoder().encode("first")),
+          cancel: () => cancelled.resolve(),
+        });
+        return new Response(body);
+      },
+    });
+    const abort = new AbortController();
+    const response = await fetch(`${server.server.url}/events`, {
+      headers: { "x-api-key": token },
+      signal: abort.signal,
+    });
+    const reader = response.body?.getReader();
+    expect(new TextDecoder().decode((await reader?.read())?.value)).toBe("first");
+    abort.abort();
+    await Promise.all([cancelled.promise, aborted.promise]);
   });
 });
 

@@ -250,4 +250,15 @@ describe("what a page sends", () => {
     expect((await lost).code).toBe("connection_closed");
     expect(clock.pending).toBe(0);
   });
+
+  it("cuts a close that the other side does not answer", async () => {
+    const clock = createManualClock();
+    const { channel, socket } = await scripted({ clock, limits: { closeTimeoutMs: 500 } });
+    record(channel);
+    const closing = channel.close();
+    await until(() => socket.closes.length === 1);
+    clock.advance(500);
+    await closing;
+    expect(await channel.closed).toEqual({});
+  });
 });

@@ -435,9 +435,8 @@ describe("connect", () => {
 });
 
 describe("a flood of pings", () => {
-  it("makes no flood of pongs for a client that does not read, and its connection is cut", async () => {
-    const clock = createManualClock();
-    await using server = await startSocketServer({ limits: pingLimits }, { clock });
+  it("makes no flood of pongs for a client that does not read", async () => {
+    await using server = await startSocketServer();
     const accepted = server.nextChannel();
     using client = await rawClient(server.port);
     client.write(upgradeHead(server.port));
@@ -451,10 +450,10 @@ describe("a flood of pings", () => {
     for (let count = 0; count < 200; count++) {
       if (!client.socket.write(many)) await once(client.socket, "drain");
     }
-    expect(channel.signal.aborted).toBe(false);
-    await until(() => {
-      clock.advance(1100);
-      return channel.signal.aborted;
-    });
+    const sent = channel.send("end");
+    client.socket.resume();
+    await until(() => client.received.includes('"end"'));
+    await sent;
+    expect(client.received.length).toBeLessThan(100 * many.length);
   });
 });

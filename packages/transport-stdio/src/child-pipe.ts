@@ -45,8 +45,9 @@ export class ChildPipe implements BytePipe {
   readonly #exit = createDeferred<ChildExit>();
   readonly #timers: (() => void)[] = [];
   #receiver: ByteReceiver | undefined;
-  /** Node lets the output of a process that ended flow, paused or not: what comes while it should not waits here. */
-  #held: Uint8Array[] = [];
+  /** What came before the start: Node lets the output of a process that ended flow, paused or not. */
+  readonly #early: Uint8Array[] = [];
+  /** The end of the output waits until its reader goes on. */
   #isHeld = true;
   /** Output is read on and thrown away, so that the child can end. */
   #isDropped = false;
@@ -90,7 +91,9 @@ export class ChildPipe implements BytePipe {
 
   start(receiver: ByteReceiver): void {
     this.#receiver = receiver;
-    this.#release();
+    this.#isHeld = false;
+    for (const chunk of this.#early.splice(0)) receiver.bytes(chunk);
+    if (!this.#isHeld) this.#release();
     this.#settle();
   }
 
@@ -138,24 +141,22 @@ export class ChildPipe implements BytePipe {
 
   #received(chunk: Uint8Array): void {
     if (this.#isDropped) return;
-    if (!this.#isHeld) {
-      this.#receiver?.bytes(chunk);
+    if (this.#receiver) {
+      this.#receiver.bytes(chunk);
       return;
     }
-    this.#held.push(chunk);
+    this.#early.push(chunk);
     this.#child.stdout.pause();
   }
 
   #drop(): void {
     this.#isDropped = true;
-    this.#held = [];
+    this.#early.length = 0;
     this.#release();
   }
 
   #release(): void {
     this.#isHeld = false;
-    while (!this.#isHeld && this.#held.length > 0) this.#receiver?.bytes(this.#held.shift() as Uint8Array);
-    if (this.#isHeld) return;
     if (this.#hasOutputEnded) this.#readOut();
     else this.#child.stdout.resume();
   }

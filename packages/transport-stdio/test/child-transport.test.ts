@@ -122,6 +122,14 @@ describe("a child that ends by itself", () => {
     await expect(channel.send(1)).rejects.toMatchObject({ code: "connection_closed" });
   });
 
+  it("is heard although it ended before its channel was started", async () => {
+    const channel = await startFixture("dying");
+    await channel.context.exit;
+    const { log } = record(channel);
+    await channel.closed;
+    expect(log.events).toEqual(["message", "message", "close"]);
+  });
+
   it("says how it ended to a message that it did not read", async () => {
     const script = 'exec 0<&-; echo "[]"; sleep 0.1; exit 3';
     const transport = createChildTransport({ command: "sh", args: ["-c", script] });

@@ -1,5 +1,4 @@
 import { defineLimits, type LimitsOf } from "@harnesskit/wire";
-import { assertPath } from "../check-options.ts";
 import { handlerDefinitions } from "../limits.ts";
 import { checkChatHandlerOptions } from "../option-names.ts";
 import { jsonHeaders, plainText, refuseWith } from "../server/answers.ts";
@@ -9,6 +8,7 @@ import { ExchangeCore } from "../server/exchange-core.ts";
 import { type FetchHandler, FetchRequestView, toResponse } from "../server/fetch-handler.ts";
 import type { HandlerOptions } from "../server/handler-options.ts";
 import type { Answer } from "../server/request-view.ts";
+import { assertPath } from "../server/site-rules.ts";
 import { chatEvents } from "./chat-events.ts";
 import { toChatFailure } from "./chat-failure.ts";
 import { readPath, readSend } from "./chat-request.ts";

@@ -17,18 +17,15 @@ export const hasDoubleHeaders = ({ rawHeaders, headers }: IncomingMessage): bool
 export class NodeRequest extends LazyAbort implements RequestView {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse | undefined;
-  /** Called before the body is read, for a client that waits for `100 Continue`. */
-  readonly #beforeBody: (() => void) | undefined;
   readonly path: string | undefined;
   readonly query: string;
   readonly authority: string | undefined;
   readonly remoteAddress: string | undefined;
 
-  constructor(request: IncomingMessage, response?: ServerResponse, beforeBody?: () => void) {
+  constructor(request: IncomingMessage, response?: ServerResponse) {
     super();
     this.#request = request;
     this.#response = response;
-    this.#beforeBody = beforeBody;
     this.remoteAddress = request.socket.remoteAddress;
     const { url = "" } = request;
     // RFC 9112, 3.2.2: an absolute URL counts, and Host does not.
@@ -66,7 +63,6 @@ export class NodeRequest extends LazyAbort implements RequestView {
   }
 
   readBody({ maxBytes, timeoutMs, clock }: BodyLimits): Promise<ReadBody> {
-    this.#beforeBody?.();
     const request = this.#request;
     // What was received whole is only handed over: its end follows at once.
     const isWhole = toContentLength(request.headers["content-length"]) === request.readableLength;

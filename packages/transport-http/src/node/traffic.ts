@@ -59,9 +59,6 @@ export class Traffic<Principal> {
     server.on(options.isTls ? "secureConnection" : "connection", (socket: Socket) => this.#connected(socket));
     server.on("clientError", (error, socket) => this.#refuseFault(socket, systemErrorCode(error)));
     server.on("request", (request, response) => this.#serve(request, response));
-    server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-      this.#serve(request, response, () => response.writeContinue());
-    });
     server.on("connect", (_request: IncomingMessage, socket: Duplex) => {
       this.#takeOver(socket, () => refuseUpgrade(socket, refuseWith(405, { allow: "POST" })));
     });
@@ -129,12 +126,12 @@ export class Traffic<Principal> {
   }
 
   /** Each request runs in an async context of its own: Node has one for all requests of a connection. */
-  #serve(incoming: IncomingMessage, response: ServerResponse, beforeBody?: () => void): void {
+  #serve(incoming: IncomingMessage, response: ServerResponse): void {
     const { socket } = incoming;
     const requests = this.#connections.get(socket);
     if (!requests || this.#ending.has(socket)) return;
     if (!response.shouldKeepAlive) this.#ending.add(socket);
-    const request = new NodeRequest(incoming, response, beforeBody);
+    const request = new NodeRequest(incoming, response);
     requests.add(request);
     response.once("close", () => {
       if (!response.writableFinished) request.abort();

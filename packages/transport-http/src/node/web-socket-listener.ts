@@ -9,10 +9,10 @@ import {
   type Listener,
 } from "@harnesskit/wire";
 import { type WebSocket, WebSocketServer } from "ws";
-import { assertPath } from "../check-options.ts";
 import { busy } from "../server/answers.ts";
 import type { HttpContext } from "../server/context.ts";
 import type { Answer } from "../server/request-view.ts";
+import { assertPath } from "../server/site-rules.ts";
 import { createSocketChannel, type SocketChannel } from "../socket/socket-channel.ts";
 import { type WebSocketListenerLimits, webSocketListenerLimits } from "./limits.ts";
 import { WsSocket, wsLimits } from "./ws-socket.ts";

@@ -12,7 +12,6 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import { settleWithin } from "@harnesskit/wire/time";
-import { assertPath } from "../check-options.ts";
 import type { HandlerLimits } from "../limits.ts";
 import { isJsonType, toContentLength } from "../read-body.ts";
 import {
@@ -29,10 +28,10 @@ import { checkedContextHeaders, type HttpExchangeContext, RequestContext } from 
 import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
 import type { ExchangeRoute, HandlerOptions } from "./handler-options.ts";
 import type { Answer, BodyProblem, RequestView } from "./request-view.ts";
-import { createSiteGuard, type SiteGuard, type SiteRules } from "./site-rules.ts";
+import { assertPath, createSiteGuard, type SiteGuard, type SiteRules } from "./site-rules.ts";
 
 /** Answers 200, without credentials, while messages are taken. */
-export const healthPath = "/healthz";
+const healthPath = "/healthz";
 
 /** What a server makes its rules of. */
 export interface CoreOptions<Principal>
