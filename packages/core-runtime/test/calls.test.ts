@@ -416,6 +416,8 @@ describe("a deadline", () => {
     expect((await next.result).status).toBe("succeeded");
     const stray = entries().find(({ action }) => action === "tool.stray");
     expect(stray).toMatchObject({ outcome: "refused", details: { kind: "late" } });
+    const ofCall = entries().filter(({ call_id: id }) => id === call.callId);
+    expect(ofCall.map(({ action }) => action)).toEqual(["tool.call", "tool.result"]);
 
     const silent = core.call("demo.agent/echo", { text: "silent" }, { timeoutMs: 50 });
     await agent.next("core.tool.call");
