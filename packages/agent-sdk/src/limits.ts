@@ -23,10 +23,12 @@ export const agentLimits = defineLimits({
 
 export type AgentLimits = LimitsOf<typeof agentLimits>;
 
-/** The smallest `max_frame_bytes` of a core that an agent works with: an error takes up to 48 KiB. */
-export const minFrameBytes = 64 * 1024;
+/** The smallest `max_frame_bytes` of a core that an agent works with. */
+export const minFrameBytes = 4096;
 /** What envelope, ids and everything but the content take of a message at the most. */
 export const envelopeBytes = 16 * 1024;
+/** A result without an output fits into this: its error takes up to 48 KiB. */
+export const sureFrameBytes = 64 * 1024;
 
 /** How long the core may take to answer `agent.hello` or a registration, in milliseconds. */
 export const answerTimeoutMs = 10_000;

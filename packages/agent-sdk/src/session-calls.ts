@@ -9,7 +9,7 @@ import { BoundedSet, createDeferred, HarnessError } from "@harnesskit/wire";
 import { jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
 import { Deadlines, isoTime } from "@harnesskit/wire/time";
 import type { AgentCore } from "./agent-core.ts";
-import { envelopeBytes } from "./limits.ts";
+import { envelopeBytes, sureFrameBytes } from "./limits.ts";
 import { type Outbox, toMessage } from "./outbox.ts";
 import { runtimeError } from "./runtime-error.ts";
 import type { CompiledTool } from "./tool.ts";
@@ -34,6 +34,7 @@ export class SessionCalls {
   readonly maxChunkBytes: number;
   readonly deadlines: Deadlines<ToolCall>;
   readonly #core: AgentCore;
+  readonly #maxFrameBytes: number;
   readonly #active = new Map<string, ToolCall>();
   readonly #recent = new BoundedSet<string>({ maxSize: maxRecentCalls });
   readonly #drained = createDeferred<void>();
@@ -41,11 +42,12 @@ export class SessionCalls {
 
   constructor(core: AgentCore, outbox: Outbox, maxFrameBytes: number) {
     const { maxToolOutputBytes, maxStreamChunkBytes } = core.limits;
-    const roomBytes = maxFrameBytes - envelopeBytes;
+    const roomBytes = maxFrameBytes - Math.min(envelopeBytes, Math.floor(maxFrameBytes / 2));
     this.outbox = outbox;
     this.maxOutputBytes = Math.min(maxToolOutputBytes, roomBytes);
     this.maxChunkBytes = Math.max(4, Math.min(maxStreamChunkBytes, Math.floor(roomBytes / escapedBytes)));
     this.#core = core;
+    this.#maxFrameBytes = maxFrameBytes;
     this.deadlines = new Deadlines({
       clock: core.clock,
       entries: () => this.#active.values(),
@@ -136,12 +138,24 @@ export class SessionCalls {
   #send(payload: ResultPayload, origin: CallOrigin, bytes: number): void {
     this.outbox.push({
       bytes,
-      take: () => toMessage(this.#core.clock.now(), "agent.tool.result", payload, { origin }),
+      take: () => {
+        const messageOf = (result: ResultPayload) =>
+          toMessage(this.#core.clock.now(), "agent.tool.result", result, { origin });
+        const message = messageOf(payload);
+        const isSure = this.#maxFrameBytes >= sureFrameBytes;
+        const fits = isSure || Buffer.byteLength(JSON.stringify(message)) <= this.#maxFrameBytes;
+        return fits ? message : messageOf(shortened(payload));
+      },
       onRefused: () => {
-        const { output, metrics, ...rest } = payload;
-        const error = runtimeError(OutputTooLarge, "the result exceeds max_frame_bytes");
-        if (output !== undefined) this.#send({ ...rest, status: "failed", error }, origin, 0);
+        if (payload.output !== undefined) this.#send(shortened(payload), origin, 0);
       },
     });
   }
 }
+
+/** The result in place of one that does not fit into a frame. */
+const shortened = ({ call_id, status, error }: ResultPayload): ResultPayload => {
+  const { code, message } = error ?? runtimeError(OutputTooLarge, "the result exceeds max_frame_bytes");
+  const isSuccess = status === "succeeded";
+  return { call_id, status: isSuccess ? "failed" : status, error: { code, message: message.slice(0, 64) } };
+};

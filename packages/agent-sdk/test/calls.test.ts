@@ -232,29 +232,36 @@ describe("an output", () => {
   });
 });
 
-it("a frame of the smallest core is never exceeded, whatever a tool returns or throws", async () => {
-  const max_frame_bytes = 65_536;
-  const tools = [
-    toolOf("give", ({ length }) => ({ text: "\u0001".repeat(length) })),
-    toolOf("fail", ({ length }) => {
-      throw new ToolError("x.y", "\u0001".repeat(length), { details: { text: "x".repeat(16_000) } });
-    }),
-    toolOf("say", async ({ length }, { stdout, partialResult }) => {
-      await stdout("\u0001".repeat(length));
-      await partialResult({ text: "\u0001".repeat(length) });
-    }),
-  ];
-  const { core } = await connected(agentOf(tools, { outputFiles: false }), { welcome: { max_frame_bytes } });
-  for (const length of [0, 1000, 8000, 8190, 12_000, 20_000]) {
-    for (const { name } of tools) {
-      const { payload } = await core.result(core.call(name, { length }));
-      const code = { give: length > 8190 ? "tool.output_too_large" : undefined, fail: "x.y", say: undefined }[
-        name
-      ];
-      expect(payload.error?.code).toBe(code);
+it.each([4096, 65_536])(
+  "a frame of %i bytes is never exceeded, whatever a tool returns or throws",
+  async (max_frame_bytes) => {
+    const roomBytes = max_frame_bytes - Math.min(16_384, max_frame_bytes / 2);
+    const tools = [
+      toolOf("give", ({ length }) => ({ text: "\u0001".repeat(length) })),
+      toolOf("fail", ({ length }) => {
+        throw new ToolError("x.y", "\u0001".repeat(length), { details: { text: "x".repeat(16_000) } });
+      }),
+      toolOf("say", async ({ length }, { stdout, partialResult }) => {
+        await stdout("\u0001".repeat(length));
+        await partialResult({ text: "\u0001".repeat(length) });
+      }),
+    ];
+    const { core } = await connected(agentOf(tools, { outputFiles: false }), {
+      welcome: { max_frame_bytes },
+    });
+    for (const length of [0, 100, 1000, 8000, 8190, 12_000, 20_000]) {
+      for (const { name } of tools) {
+        const { payload } = await core.result(core.call(name, { length }));
+        const code = {
+          give: 11 + 6 * length > roomBytes ? "tool.output_too_large" : undefined,
+          fail: "x.y",
+          say: undefined,
+        }[name];
+        expect(payload.error?.code).toBe(code);
+      }
     }
-  }
-  for (const message of core.seen) {
-    expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(max_frame_bytes);
-  }
-});
+    for (const message of core.seen) {
+      expect(Buffer.byteLength(JSON.stringify(message))).toBeLessThanOrEqual(max_frame_bytes);
+    }
+  },
+);

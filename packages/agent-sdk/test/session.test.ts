@@ -69,7 +69,7 @@ describe("the handshake", () => {
 
   it.each([
     ["another version", welcome({ accepted_version: 2 }), "protocol.unsupported_version"],
-    ["frames too small for anything", welcome({ max_frame_bytes: 65_535 }), "protocol.frame_too_large"],
+    ["frames too small for anything", welcome({ max_frame_bytes: 4095 }), "protocol.frame_too_large"],
     ["no session", { ...welcome(), session_id: undefined }, "protocol.invalid_message"],
   ])("with a welcome of %s closes", async (_what, payload, code) => {
     const { core, connecting, pair } = silent();

@@ -1,6 +1,7 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CallResult, ToolCall } from "../src/index.ts";
 import { connected, echoTool, type Message, openCore, type ScriptedAgent } from "./support/scripted-agent.ts";
@@ -151,7 +152,7 @@ describe("the life of calls", () => {
         for (const results of story.outcomes.values()) expect(results).toHaveLength(1);
         expect(story.clock.pending).toBe(0);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(60) },
     );
   }, 60_000);
 });

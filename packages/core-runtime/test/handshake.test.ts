@@ -74,11 +74,6 @@ describe("a hello that is refused", () => {
     expect(expired).toMatchObject({ code, reason: "token_expired" });
   });
 
-  it("because it is malformed", async () => {
-    const outcome = await refused((_, token) => ({ token, hello: { agent_version: 7 } }));
-    expect(outcome).toMatchObject({ code: "protocol.invalid_message", reason: "malformed" });
-  });
-
   it("because the token was used", async () => {
     const { core, audit, entries } = setUp();
     const { agent, admission } = await connected(core);

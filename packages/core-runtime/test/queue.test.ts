@@ -8,6 +8,20 @@ const manifest = (limits: object) => ({
 });
 
 describe("calls beyond what an agent may run", () => {
+  it("wait within a bound, and are busy beyond it", async () => {
+    const core = openCore({ limits: { maxInFlightRequests: 1, maxQueuedCalls: 1 } });
+    const { agent } = await connected(core);
+    const [running, waiting, refused] = [1, 2, 3].map(() => core.call("demo.agent/echo", { text: "" }));
+    expect(await refused?.result).toMatchObject({
+      status: "failed",
+      error: { code: "tool.busy", retryable: true },
+    });
+    for (const call of [running, waiting]) {
+      agent.succeed(await agent.next("core.tool.call"));
+      expect(await call?.result).toMatchObject({ status: "succeeded" });
+    }
+  });
+
   it("may be fewer by the manifest, never more", async () => {
     const core = openCore({ limits: { maxInFlightRequests: 2, maxToolInputBytes: 50 } });
     const few = await connected(core, manifest({ max_inflight_requests: 1, max_tool_input_bytes: 15 }));

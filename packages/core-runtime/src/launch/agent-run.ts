@@ -15,7 +15,7 @@ const inheritedNames = "PATH HOME LANG LANGUAGE LOGNAME SHELL TERM TMPDIR TZ USE
  * An agent's whole environment (section 5.2): of `source` a short list of names and those of its manifest, and what the core
  * says of the launch.
  */
-export const launchEnvironment = (
+const launchEnvironment = (
   source: Readonly<Record<string, string | undefined>>,
   names: readonly string[],
   launch: Readonly<Record<keyof typeof agentEnvironment, string | number>>,

@@ -1,5 +1,5 @@
 export { createAgentHost } from "./agent-host.ts";
-export { type AgentTools, type AgentToolsOptions, createAgentTools } from "./agent-tools.ts";
+export { type AgentToolsOptions, createAgentTools } from "./agent-tools.ts";
 export {
   createThreadTools,
   type HostedCallOrigin,

@@ -9,7 +9,7 @@ import { ownedName, type ProcessIdentity, thisProcess } from "@harnesskit/node-k
 import { randomId } from "@harnesskit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { linkedModule, until } from "../../../../scripts/lib/test-kit.ts";
-import { baseDirectories, makeCoreDirectory, sweepCores } from "../../src/launch/core-directory.ts";
+import { makeCoreDirectory, sweepCores } from "../../src/launch/core-directory.ts";
 import { isAlive, stateOf } from "./support/processes.ts";
 
 let base: string;
@@ -63,12 +63,6 @@ describe("a core's directory", () => {
       server.close();
     },
   );
-
-  it("lies where the user's own sockets lie, or where the caller says", () => {
-    expect(baseDirectories({ XDG_RUNTIME_DIR: "/run/user/1000" }, undefined)[0]).toBe("/run/user/1000");
-    expect(baseDirectories({ XDG_RUNTIME_DIR: "relative" }, undefined)[0]).toBe(tmpdir());
-    expect(baseDirectories({ XDG_RUNTIME_DIR: "/run/user/1000" }, base)).toEqual([base]);
-  });
 
   it("lies in the next place when the first is too long or cannot be used", async () => {
     const long = join(base, "x".repeat(80));

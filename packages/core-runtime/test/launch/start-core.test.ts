@@ -259,19 +259,6 @@ describe("a core with agents", () => {
     await expect(core.launch(agent.directory)).rejects.toMatchObject({ code: "core_stopped" });
     await expect(core.restart(agent.id)).rejects.toMatchObject({ code: "core_stopped" });
   });
-
-  it("closes in the middle of a start", async () => {
-    const agents = await Promise.all([1, 2, 3].map(() => cores.agents.make()));
-    // Long enough that the test would not wait for it.
-    const stopGraceMs = 60_000;
-    const core = await cores.start({ agents: agents.map(({ directory }) => directory), stopGraceMs });
-    await core.close();
-    for (const { id } of agents) {
-      expect(healthOf(core, id).state).toBe("stopped");
-      expect(processesWith(id)).toEqual([]);
-    }
-    expect(existsSync(dirname(core.socketPath))).toBe(false);
-  });
 });
 
 describe("a core that cannot start", () => {

@@ -176,18 +176,6 @@ describe("the supervision of an agent", () => {
     subject.untilDeadline().serve().after(30_000).die(1);
     expect((subject.state.deadlineMs ?? 0) - subject.nowMs).toBe(200);
   });
-
-  it("rests when the first start by hand cannot be made, and tries again when one by the policy cannot", () => {
-    const first = new Subject().tell({ type: "restart" }, { type: "start_failed", reason: failure });
-    expect(first.state).toMatchObject({ phase: "stopped", reason: failure });
-    const later = new Subject().tell({ type: "restart" }).serve().die(1).untilDeadline();
-    later.tell({ type: "start_failed", reason: failure });
-    expect(later.state).toMatchObject({ phase: "backoff", reason: failure });
-    const gone = { type: "gone", exit: exit(127), reason: failure, hasRun: false } as const;
-    const notRun = new Subject({ policy: "always" }).tell({ type: "restart" });
-    notRun.tell({ type: "exited", exit: exit(127) }, gone);
-    expect(notRun.state).toMatchObject({ phase: "stopped", reason: failure });
-  });
 });
 
 const events: fc.Arbitrary<SupervisionEvent> = fc.oneof(
