@@ -43,64 +43,47 @@ const assertVerdict = (verdict: Verdict): Admitted => {
   return { principal, owner: ownerKey(principal, undefined) };
 };
 
-/** Asks `authenticate`, or takes the principal of the transport. */
-export class Admission<Context> {
-  readonly #authenticate: ShellAuthenticate<Context> | undefined;
-  readonly #limits: ShellEngineLimits;
-  readonly #clock: Clock;
-
-  constructor(authenticate: ShellAuthenticate<Context> | undefined, limits: ShellEngineLimits, clock: Clock) {
-    this.#authenticate = authenticate;
-    this.#limits = limits;
-    this.#clock = clock;
+/** They become a part of the keys under which requests are remembered. */
+const assertReferences = (auth: ShellAuth | undefined, maxIdLength: number): void => {
+  for (const name of ["tenant_id", "credential_ref"] as const) {
+    if ((auth?.[name]?.length ?? 0) > maxIdLength) throw idTooLong(name);
   }
+};
 
-  /**
-   * Throws or rejects with `unauthorized`, `forbidden`, `engine_timeout` or `invalid_request`, or with
-   * what the hook throws.
-   */
-  admit(
+/**
+ * Asks `authenticate`, or takes the principal of the transport. Throws or rejects with `unauthorized`, `forbidden`, `engine_timeout`
+ * or `invalid_request`, or with what the hook throws.
+ */
+export const createAdmission =
+  <Context>(
+    authenticate: ShellAuthenticate<Context> | undefined,
+    { maxIdLength, authenticateTimeoutMs: timeoutMs }: ShellEngineLimits,
+    clock: Clock,
+  ) =>
+  (
     auth: ShellAuth | undefined,
     shell: ShellIdentity | undefined,
     context: Context,
-  ): Admitted | Promise<Admitted> {
-    if (this.#authenticate) return this.#ask(this.#authenticate, auth, shell, context);
-    this.#assertReferences(auth);
-    const principal = contextField(context, "principal");
-    return { principal, owner: ownerKey(principal, auth) };
-  }
-
-  async #ask(
-    authenticate: ShellAuthenticate<Context>,
-    auth: ShellAuth | undefined,
-    shell: ShellIdentity | undefined,
-    context: Context,
-  ): Promise<Admitted> {
-    const abort = new AbortController();
-    const unfollow = followSignal(abort, signalOf(context));
-    try {
-      const given = { auth, shell, context, signal: abort.signal };
-      const settled = await settleWithin(Promise.resolve(given).then(authenticate), {
+  ): Admitted | Promise<Admitted> => {
+    const ask = async (hook: ShellAuthenticate<Context>): Promise<Admitted> => {
+      const abort = new AbortController();
+      const unfollow = followSignal(abort, signalOf(context));
+      const asked = Promise.resolve({ auth, shell, context, signal: abort.signal }).then(hook);
+      const settled = await settleWithin(asked, {
         name: "authenticate",
-        timeoutMs: this.#limits.authenticateTimeoutMs,
-        clock: this.#clock,
+        timeoutMs,
+        clock,
         holdsProcess: false,
       });
+      unfollow();
       if (settled.status === "done") return assertVerdict(settled.value);
       if (settled.status === "failed") throw new Thrown(settled.error);
       abort.abort(settled.error);
       const options = { retryable: true, cause: settled.error };
       throw new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
-    } finally {
-      unfollow();
-    }
-  }
-
-  /** They become a part of the keys under which requests are remembered. */
-  #assertReferences(auth: ShellAuth | undefined): void {
-    const { maxIdLength } = this.#limits;
-    for (const name of ["tenant_id", "credential_ref"] as const) {
-      if ((auth?.[name]?.length ?? 0) > maxIdLength) throw idTooLong(name);
-    }
-  }
-}
+    };
+    if (authenticate) return ask(authenticate);
+    assertReferences(auth, maxIdLength);
+    const principal = contextField(context, "principal");
+    return { principal, owner: ownerKey(principal, auth) };
+  };

@@ -152,12 +152,11 @@ export class RequestRunner<Context> {
   async #handle(request: EngineRequest<Context>, route: Route<Context>): Promise<Payload> {
     const { createId, write } = this.#engine;
     const { asked, claims, owner } = request;
-    const isNew = request.sessionId === undefined;
     const sessionId = request.sessionId ?? createId("sess");
     request.sessionId = sessionId;
     const conversationId = asked.conversation_id ?? claims?.conversation;
     const thread = conversationId === undefined ? [] : [conversationId];
-    const conversation = { key: joinKey(owner, sessionId, ...thread), sessionId, conversationId, isNew };
+    const conversation = { key: joinKey(owner, sessionId, ...thread), sessionId, conversationId };
     let returned: unknown;
     try {
       returned = await route.handler(new ShellCall(request, conversation, write));

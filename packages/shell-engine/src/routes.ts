@@ -51,8 +51,8 @@ export class Router<Context> {
   /** Throws `invalid_argument` for a SOP without a first step. */
   constructor({ plugins = {}, sops = {}, ...others }: ShellHandlers<Context>) {
     this.#handlers = { ...others, plugins, sops };
-    for (const [id, { steps, first = Object.keys(steps)[0] ?? "" }] of Object.entries(sops)) {
-      if (Object.hasOwn(steps, first)) continue;
+    for (const [id, { steps }] of Object.entries(sops)) {
+      if (Object.keys(steps).length > 0) continue;
       throw new InvalidArgumentError(`the SOP ${JSON.stringify(id)} has no first step`);
     }
   }
@@ -88,8 +88,8 @@ export class Router<Context> {
   }
 
   #sop(id: string, at: string | undefined): Route<Context> {
-    const { steps = {}, first } = own(this.#handlers.sops, id) ?? {};
-    const handler = own(steps, at ?? first ?? Object.keys(steps)[0] ?? "");
+    const { steps = {} } = own(this.#handlers.sops, id) ?? {};
+    const handler = own(steps, at ?? Object.keys(steps)[0] ?? "");
     if (handler) return { handler, key: `sop:${id}`, sop: id, steps };
     const message = "This engine does not have that SOP, or that step of it.";
     throw new ShellEngineError(ShellErrorCode.UnknownSop, message);

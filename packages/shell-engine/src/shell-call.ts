@@ -23,8 +23,6 @@ export interface Conversation {
   readonly key: string;
   readonly sessionId: string;
   readonly conversationId: string | undefined;
-  /** Whether the request named no session, and continues none. */
-  readonly isNew: boolean;
 }
 
 /** The run that a continuation resumes. */
@@ -53,8 +51,6 @@ export class ShellCall<Context = unknown> {
   readonly attachments: readonly AttachmentRef[];
   /** `context.extensions`. */
   readonly extensions: Extensions | undefined;
-  /** `request.extensions`. */
-  readonly requestExtensions: Extensions | undefined;
   /** The features that the shell has and the engine offers. */
   readonly capabilities: ReadonlySet<string>;
   /**
@@ -96,7 +92,6 @@ export class ShellCall<Context = unknown> {
     this.environment = asked.environment_state;
     this.attachments = asked.attachments ?? [];
     this.extensions = asked.extensions;
-    this.requestExtensions = request.request?.request.extensions;
     this.capabilities = request.negotiated.held;
     this.shellCapabilities = request.request?.capabilities ?? {};
     this.continuation = asked.continuation;
@@ -165,7 +160,6 @@ export type ShellHandler<Context = unknown> = (
 
 /** A standard operating procedure: named steps, each of which names the next one. */
 export interface Sop<Context = unknown> {
+  /** It begins with the first one; JavaScript puts names that are whole numbers before all others. */
   readonly steps: Readonly<Record<string, ShellHandler<Context>>>;
-  /** @default the first one; JavaScript puts names that are whole numbers before all others */
-  readonly first?: string;
 }

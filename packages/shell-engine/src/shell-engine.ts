@@ -18,7 +18,7 @@ import {
 import { ChannelServer } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
 import { type Span, SpanKind, traced } from "@harnesskit/wire/trace";
-import { Admission } from "./admission.ts";
+import { createAdmission } from "./admission.ts";
 import { allDenials, CapabilityOffer } from "./capability-offer.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { Continuations } from "./continuations.ts";
@@ -64,7 +64,7 @@ const describe = (
 export class ShellEngine<Context = unknown> {
   readonly #parts: EngineParts<Context>;
   readonly #offer: CapabilityOffer;
-  readonly #admission: Admission<Context>;
+  readonly #admit: ReturnType<typeof createAdmission<Context>>;
   readonly #runner: RequestRunner<Context>;
   readonly #onResponse: ((response: ShellResponse) => void) | undefined;
   readonly #open = new Map<Channel<Context>, ChannelServer<unknown>>();
@@ -80,7 +80,7 @@ export class ShellEngine<Context = unknown> {
     const store = options.continuations ?? new MemoryContinuationStore(limits, clock);
     this.#onResponse = onResponse && ((response) => callSafely(() => onResponse(response)));
     this.#offer = new CapabilityOffer(registry, options.capabilities ?? {});
-    this.#admission = new Admission(options.authenticate, limits, clock);
+    this.#admit = createAdmission(options.authenticate, limits, clock);
     this.#parts = {
       limits,
       clock,
@@ -128,7 +128,7 @@ export class ShellEngine<Context = unknown> {
   async #cancel({ stream_id, session_id, auth }: StreamCancel, context: Context): Promise<unknown> {
     try {
       this.#runner.assertOpen();
-      const { owner } = await this.#admission.admit(auth, undefined, context);
+      const { owner } = await this.#admit(auth, undefined, context);
       this.#runner.cancelStream(stream_id, owner, session_id);
       return undefined;
     } catch (error) {
@@ -174,7 +174,7 @@ export class ShellEngine<Context = unknown> {
     const { auth, context: { shell } = {} } = read.request.request;
     request.accept(read, this.#offer.negotiate(read.request.capabilities));
     if (!request.negotiated.held.has(ShellCapability.Streaming)) request.onStream = undefined;
-    const { principal, owner } = await this.#admission.admit(auth, shell, request.context);
+    const { principal, owner } = await this.#admit(auth, shell, request.context);
     request.principal = principal;
     request.owner = owner;
     return await this.#runner.answer(request);

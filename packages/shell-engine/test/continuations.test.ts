@@ -16,7 +16,7 @@ const paying = (clock = new TestClock(), more: object = {}) => {
     handlers: {
       intent: (call) => {
         calls.push(call);
-        return [say(`${call.conversation.isNew ? "new" : "known"} ${call.run?.id ?? "no run"}`)];
+        return [say(call.run?.id ?? "no run")];
       },
       sops: {
         pay: {
