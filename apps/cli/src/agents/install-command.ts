@@ -43,7 +43,7 @@ const installMcp = (spec: string, options: InstallCommandOptions): Promise<strin
     defer(onStopSignals(() => stop.abort()));
     return installMcpServer({
       ...parsed,
-      ...(id !== undefined && { id }),
+      id: id ?? parsed.id,
       spec,
       signal: stop.signal,
       onOutput: (line) => err.say(`  ${line}`),

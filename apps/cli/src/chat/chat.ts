@@ -22,7 +22,6 @@ import {
   type PolicyOptions,
   toPolicyChoice,
 } from "../supervision/policy-choice.ts";
-import { exchangeLines } from "../terminal/exchange-lines.ts";
 import { LineConversation } from "../terminal/line-conversation.ts";
 import { type Pick, pick, pickOne } from "../terminal/pick.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -36,7 +35,7 @@ import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "./chat-pa
 import { chatToolSet } from "./chat-tool-set.ts";
 import { Conversation } from "./conversation.ts";
 import { ProjectGrants } from "./project-grants.ts";
-import { chatIds, lastExchange, storedChats, storedHistory } from "./stored-chats.ts";
+import { chatIds, storedChats, storedHistory, titleOf } from "./stored-chats.ts";
 import { SwitchedModel } from "./switched-model.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
@@ -196,8 +195,8 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
       return conversation.sessionId;
     };
     const goOn = async (id: string) => {
-      const last = lastExchange(await storedHistory(store, id));
-      if (last !== undefined) view.lines(exchangeLines(last, view.style));
+      const title = titleOf(await storedHistory(store, id));
+      if (title !== "") view.note(`going on with “${oneLine(title, 100)}”`);
     };
     const resume = async () => {
       session.beforeAsk();

@@ -1,6 +1,5 @@
 import type { GraphStore } from "@harnesskit/graph";
 import type { ChatMessage } from "@harnesskit/protocol/chat";
-import type { Exchange } from "../terminal/exchange-lines.ts";
 import { promptTitle } from "../terminal/text.ts";
 
 /** A conversation of `harness chat` or of an engine, as lists show it. */
@@ -20,29 +19,12 @@ export const storedHistory = async (
   return session === null ? [] : [...(session.state.messages as unknown as Iterable<ChatMessage>)];
 };
 
-const titleOf = (messages: readonly ChatMessage[]): string => {
+/** The first line of the first message; empty where there is none. Untrusted text. */
+export const titleOf = (messages: readonly ChatMessage[]): string => {
   const { content = "" } = messages.find(({ role }) => role === "user") ?? {};
   if (typeof content === "string") return promptTitle(content);
   const text = content.find((block) => block.type === "text");
   return text === undefined ? "" : promptTitle(text.text);
-};
-
-const textOf = ({ content = "" }: ChatMessage): string =>
-  typeof content === "string"
-    ? content
-    : content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-
-/** The name of a conversation and what was said in it last; undefined where nothing was said. */
-export const lastExchange = (messages: readonly ChatMessage[]): Exchange | undefined => {
-  const at = messages.findLastIndex(({ role }) => role === "user");
-  const prompt = messages[at];
-  if (prompt === undefined) return undefined;
-  const last = messages.slice(at).findLast(({ role }) => role === "assistant");
-  return {
-    title: titleOf(messages),
-    prompt: textOf(prompt),
-    answer: last === undefined ? "" : textOf(last),
-  };
 };
 
 /** The ids of the conversations of a store, the one used last first. */

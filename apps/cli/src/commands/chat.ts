@@ -2,20 +2,18 @@ import { Option } from "commander";
 import type { Command } from "./help-command.ts";
 import {
   addPolicyOptions,
-  agentsOption,
+  addToolOptions,
   type CommandContext,
   cwdOption,
-  installedAgentsOption,
   loads,
   modelForms,
-  passEnvOption,
   sessionOption,
 } from "./options.ts";
 import { storeOption } from "./store.ts";
 
 /** `harness chat`. */
 export const addChat = (program: Command, context: CommandContext): void => {
-  addPolicyOptions(program.command("chat"))
+  addToolOptions(addPolicyOptions(program.command("chat")))
     .description("talk with a model that has tools; it asks before it writes files or runs commands")
     .addOption(cwdOption())
     .addOption(
@@ -27,9 +25,6 @@ export const addChat = (program: Command, context: CommandContext): void => {
     .addOption(new Option("--continue", "continue the conversation used last").conflicts("resume"))
     .option("--resume", "choose a conversation to continue, at a terminal")
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
-    .addOption(agentsOption())
-    .addOption(installedAgentsOption())
-    .addOption(passEnvOption())
     .addOption(
       storeOption(
         "where conversations are kept (default: a file for --cwd in ~/.local/state/harnesskit/chats)",

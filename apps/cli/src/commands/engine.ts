@@ -2,13 +2,11 @@ import { Option } from "commander";
 import type { Command } from "./help-command.ts";
 import {
   addHubOptions,
-  agentsOption,
+  addToolOptions,
   type CommandContext,
   cwdOption,
-  installedAgentsOption,
   loads,
   modelForms,
-  passEnvOption,
   portNumber,
   severalTimes,
 } from "./options.ts";
@@ -16,7 +14,7 @@ import { storeOption } from "./store.ts";
 
 /** `harness engine`. */
 export const addEngine = (program: Command, context: CommandContext): void => {
-  addHubOptions(program.command("engine"))
+  addToolOptions(addHubOptions(program.command("engine")))
     .description(
       "serve OpenHarness to shells on this machine: one conversation each, with tools and approvals",
     )
@@ -35,9 +33,6 @@ export const addEngine = (program: Command, context: CommandContext): void => {
       "an origin whose pages may connect, such as http://localhost:5173; can be given several times",
       severalTimes,
     )
-    .addOption(agentsOption())
-    .addOption(installedAgentsOption())
-    .addOption(passEnvOption())
     .addOption(
       storeOption(
         "where conversations are kept (default: a file for --cwd in ~/.local/state/harnesskit/chats)",

@@ -67,20 +67,16 @@ export const portNumber =
   };
 
 /** Agents whose tools a conversation has. */
-export const agentsOption = (): Option =>
+const agentsOption = (): Option =>
   new Option(
     "--agents <dir>",
     "let the model use the tools of the agent in this directory, of an MCP server, mcp:COMMAND, mcp:URL or mcp:FILE.json, or of a core that runs, unix:PATH; can be given several times",
   ).argParser(severalTimes);
 
-/** Leaves out what `harness agents` has enabled. */
-export const installedAgentsOption = (): Option =>
-  new Option("--no-installed-agents", "without the agents that are installed and enabled (harness agents)");
-
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Variables of this environment that commands see. */
-export const passEnvOption = (): Option =>
+const passEnvOption = (): Option =>
   new Option(
     "--pass-env <names>",
     "environment variables that commands see beside PATH, HOME and a few others, separated by commas, such as SSH_AUTH_SOCK,HTTPS_PROXY; each question about a command names them",
@@ -89,6 +85,13 @@ export const passEnvOption = (): Option =>
     if (names.every((name) => variableName.test(name))) return names;
     throw invalidValue("--pass-env", text, "names of environment variables, separated by commas");
   });
+
+/** Adds the options that choose the tools of a conversation, and what its commands see. */
+export const addToolOptions = (command: Command): Command =>
+  command
+    .addOption(agentsOption())
+    .option("--no-installed-agents", "without the agents that are installed and enabled (harness agents)")
+    .addOption(passEnvOption());
 
 export const maxSessionIdLength = 200;
 

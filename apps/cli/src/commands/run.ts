@@ -2,21 +2,19 @@ import { Option } from "commander";
 import type { Command } from "./help-command.ts";
 import {
   addPolicyOptions,
-  agentsOption,
+  addToolOptions,
   approvals,
   type CommandContext,
   cwdOption,
-  installedAgentsOption,
   loads,
   modelForms,
-  passEnvOption,
   retryOption,
   severalTimes,
 } from "./options.ts";
 
 /** `harness run`. */
 export const addRun = (program: Command, context: CommandContext): void => {
-  addPolicyOptions(program.command("run"))
+  addToolOptions(addPolicyOptions(program.command("run")))
     .description("give the agent a task and follow what it does")
     .argument(
       "[prompt]",
@@ -25,9 +23,6 @@ export const addRun = (program: Command, context: CommandContext): void => {
     .addOption(cwdOption())
     .option("--model <spec>", `${modelForms} (default: offline)`)
     .option("--agent <name>", "code, which may change things, or ask, which only reads (default: code)")
-    .addOption(agentsOption())
-    .addOption(installedAgentsOption())
-    .addOption(passEnvOption())
     .addOption(
       new Option(
         "--approve <how>",

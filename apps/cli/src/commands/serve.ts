@@ -3,12 +3,10 @@ import { Option } from "commander";
 import type { Command } from "./help-command.ts";
 import {
   addPolicyOptions,
-  agentsOption,
+  addToolOptions,
   type CommandContext,
   cwdOption,
-  installedAgentsOption,
   modelForms,
-  passEnvOption,
   severalTimes,
   whenBusy,
 } from "./options.ts";
@@ -17,13 +15,10 @@ import { storeOption } from "./store.ts";
 /** `harness serve`. */
 export const addServe = (program: Command, context: CommandContext): void => {
   const { version, onExit } = context;
-  addPolicyOptions(program.command("serve"))
+  addToolOptions(addPolicyOptions(program.command("serve")))
     .description("serve the thread protocol on standard input and output")
     .addOption(cwdOption())
     .option("--model <spec>", `the model of a turn that names none: ${modelForms}`, "offline")
-    .addOption(agentsOption())
-    .addOption(installedAgentsOption())
-    .addOption(passEnvOption())
     .option(
       "--listen <endpoint>",
       "also serve on a Unix socket, unix:PATH; can be given several times",

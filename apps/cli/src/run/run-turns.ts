@@ -213,8 +213,7 @@ const beginTurn = async (
       ...(await Promise.all(file.map((path) => toFileInput(path, directory)))),
     ],
     signal,
-    whenBusy: queue ? ("queue" as const) : undefined,
-    ...(interrupt && { whenBusy: "interrupt" as const }),
+    whenBusy: queue ? "queue" : interrupt ? "interrupt" : undefined,
     agent,
     model: chosen,
   });

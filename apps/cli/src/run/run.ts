@@ -15,11 +15,10 @@ import {
   type PolicyOptions,
   toPolicyChoice,
 } from "../supervision/policy-choice.ts";
-import { exchangeLines } from "../terminal/exchange-lines.ts";
-import { createTerminal, note } from "../terminal/terminal.ts";
+import { note } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
-import { lastExchangeOf } from "../threads/last-exchange.ts";
 import { type LastTurn, lastTurnOf } from "../threads/last-turn.ts";
+import { storedThreadsIn } from "../threads/stored-threads.ts";
 import { chosenThread } from "../threads/thread-ids.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { askPrompt, canAskPrompt } from "./ask-prompt.ts";
@@ -100,16 +99,18 @@ const openTurnOf = async (
   return last;
 };
 
-/** Shows a terminal's user which conversation goes on. */
-const showLastExchange = async (
+/** Says to a terminal's user which thread goes on. */
+const sayTitle = async (
   { thread, continue: goesOn, resume, attach, json }: RunOptions,
   workspace: string,
 ): Promise<void> => {
-  const isShown = (goesOn || resume) && attach === undefined && !json && io().stderr.isTTY;
-  if (thread === undefined || !isShown) return;
-  const last = await lastExchangeOf(harnessDirectory(workspace), thread);
-  const { style } = createTerminal(io().stderr);
-  if (last !== undefined) for (const line of exchangeLines(last, style)) note(line);
+  if (thread === undefined || !(goesOn || resume) || attach !== undefined || json || !io().stderr.isTTY)
+    return;
+  // The server says why a thread cannot be read.
+  const found = await storedThreadsIn(workspace)
+    .store.get(thread)
+    .catch(() => undefined);
+  if (found !== undefined) note(`harness run: going on with “${oneLine(found.title, 100)}”`);
 };
 
 /** What the user says at the terminal where nothing goes on without it; undefined where something does, or no user is there. */
@@ -150,7 +151,7 @@ export const run = async (
   // A server that runs says itself which thread is meant.
   const threadId = attach === undefined ? await chosenThread(given, workspace) : given.thread;
   const options = threadId === undefined ? given : { ...given, thread: threadId };
-  await showLastExchange(options, workspace);
+  await sayTitle(options, workspace);
   const argued = await promptOf(argument, options, io().stdin);
   const prompt = argued ?? (await neededPrompt(options, workspace));
   // What came through a pipe may be anyone's words: it is no command, and an @ in it gives the model no file.

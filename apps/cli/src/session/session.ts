@@ -81,8 +81,7 @@ export class Session {
       json || !canSpin(streams.shown) ? undefined : new Spinner({ stream: streams.shown, other, hint });
     this.view = new View({
       ...{ terminal, spinner: this.spinner, openProse, policyUse },
-      ...(showPrompt !== undefined && { showPrompt }),
-      ...(showDone !== undefined && { showDone }),
+      ...{ showPrompt, showDone },
       says: this.isAnswerRead ? terminal : answer,
       beforeWrite: options.beforeWrite?.(terminal),
     });

@@ -8,9 +8,9 @@ export interface ViewOptions {
   /** Where what the model says goes, but for its reasoning. @default `terminal` */
   readonly says?: Terminal | undefined;
   /** Show what the user said. @default true */
-  readonly showPrompt?: boolean;
+  readonly showPrompt?: boolean | undefined;
   /** Say of a turn that ended how long it took and that all is done; false: only what did not run. @default true */
-  readonly showDone?: boolean;
+  readonly showDone?: boolean | undefined;
   /** How a changed policy is used, to allow what was blocked. @default as `harness run` does */
   readonly policyUse?: string | undefined;
   /** Shows that a tool or the model works. @default nothing does */

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 import { openAhpEndpoint } from "../../src/ahp/endpoint.ts";
 import type { AccessOptions } from "../../src/ahp/token.ts";
 import { type HarnessEnd, makeWorkspace, type Running, type Start } from "./harness.ts";
-import { harness, type RunningCommand, startHarness } from "./in-process.ts";
+import { harness, startHarness } from "./in-process.ts";
 
 /** A `harness ahp serve` that is ready. */
 export interface AhpServed {
@@ -21,10 +21,6 @@ export interface AhpServed {
 export const stateOf = (cwd: string): string => join(cwd, "state");
 
 const environment = (cwd: string) => ({ XDG_STATE_HOME: stateOf(cwd), XDG_RUNTIME_DIR: cwd });
-
-/** Starts a program whose logs and tokens stay in the test's directory. */
-export const startAhp = (args: readonly string[], cwd: string): RunningCommand =>
-  startHarness(["ahp", ...args], { cwd, env: environment(cwd) });
 
 /** Runs a command about policies to its end in this process: files that it is named stand in the directory, and are shown by their names. */
 export const ahp = async (args: readonly string[], cwd: string, input = ""): Promise<HarnessEnd> => {
