@@ -17,7 +17,7 @@ export { lengthPrefixCodec } from "./codec/length-prefix-codec.ts";
 export { createMessageCodec, type MessageCodec } from "./codec/message-codec.ts";
 export { newlineCodec } from "./codec/newline-codec.ts";
 export { createDeferred, type Deferred } from "./deferred.ts";
-export { checkNumber, defineLimits, type LimitsOf } from "./define-limits.ts";
+export { checkNumber, defineLimits, type LimitsDefinition, type LimitsOf } from "./define-limits.ts";
 export { defineOptions, type OptionNames, type Resolved } from "./define-options.ts";
 export { displayName, displayReason, displayText, endOfCharacter } from "./display.ts";
 export {

@@ -6,7 +6,7 @@ export {
   utf8Length,
 } from "@harnesskit/protocol/base";
 export { canonicalJson, digest } from "./canonical-json.ts";
-export { defined } from "./defined.ts";
+export { type Defined, defined } from "./defined.ts";
 export { markNumbers, quoteRoundedNumbers, roundedNumber, unmarkNumbers } from "./exact-numbers.ts";
 export { copyJson, freezeJson, isObject, JsonError, jsonProblem, measureJson } from "./json.ts";
 export { jsonDifference } from "./json-difference.ts";
