@@ -1,16 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
-import * as values from "../src/ahp/context-values.ts";
-import * as tasks from "../src/ahp/contracts.ts";
-import * as decisions from "../src/ahp/decisions.ts";
-import { AhpTaxonomySchema } from "../src/ahp/event-types.ts";
-import * as entry from "../src/ahp/index.ts";
-import { HarnessConfigSchema } from "../src/ahp/methods.ts";
-import * as payloads from "../src/ahp/payloads.ts";
+import { ahp } from "../src/documented.ts";
 import { ahpDocuments } from "./ahp-documents.ts";
 import { publishedAhpExamples as examples } from "./ahp-examples.ts";
 
-const ahp = { ...entry, ...values, ...tasks, ...decisions, ...payloads };
 const schemas = { ...ahp };
 const accepts = (schema: z.ZodType, document: unknown) => schema.safeParse(document).success;
 const events = Object.entries(ahp.ahpEvents);
@@ -55,10 +48,10 @@ describe("the events", () => {
   });
 
   it("are twenty-two in the taxonomy, with the two that are methods and no events", () => {
-    expect(AhpTaxonomySchema.options).toHaveLength(22);
+    expect(ahp.AhpTaxonomySchema.options).toHaveLength(22);
     expect(ahp.AhpEventTypeSchema.options).toEqual(Object.keys(ahp.ahpEvents));
     for (const type of ahp.methodEventTypes) {
-      expect(accepts(AhpTaxonomySchema, type)).toBe(true);
+      expect(accepts(ahp.AhpTaxonomySchema, type)).toBe(true);
       expect(accepts(ahp.AhpEventTypeSchema, type)).toBe(false);
       expect(accepts(ahp.AhpEventSchema, { ...examples.full_event, event_type: type })).toBe(false);
     }
@@ -284,7 +277,7 @@ describe("the payloads", () => {
     expect(ahp.DecisionSchema.parse(defer)).toEqual(defer);
     const retry = { decision: "retry", retry_after_ms: value };
     expect(ahp.RateLimitDecisionSchema.parse(retry)).toEqual(retry);
-    expect(HarnessConfigSchema.parse({ max_depth: value })).toEqual({ max_depth: value });
+    expect(ahp.HarnessConfigSchema.parse({ max_depth: value })).toEqual({ max_depth: value });
     const stats = { total_actions: value, total_tokens: value, duration_ms: value, error_count: value };
     const event = { ...examples.full_event, context: { session_stats: stats } };
     expect(ahp.AhpEventSchema.parse(event)).toEqual(event);
@@ -294,7 +287,7 @@ describe("the payloads", () => {
   it.each([0.5, "1", true, [], Number.NaN, Number.POSITIVE_INFINITY])("a count of %j is refused", (value) => {
     expect(accepts(ahp.IdlePayloadSchema, { idle_duration_ms: value, idle_reason: "" })).toBe(false);
     expect(accepts(ahp.DecisionSchema, { decision: "defer", retry_after_ms: value })).toBe(false);
-    expect(accepts(HarnessConfigSchema, { max_depth: value })).toBe(false);
+    expect(accepts(ahp.HarnessConfigSchema, { max_depth: value })).toBe(false);
   });
 });
 
@@ -302,7 +295,7 @@ describe("the literals of the supervision protocol", () => {
   it("are this version, these limits, capabilities and codes", () => {
     expect(ahp.AHP_VERSION).toBe("2.4");
     expect(ahp.defaultAhpLimits).toStrictEqual({ timeout_ms: 10_000, batch_size: 100, max_depth: 10 });
-    expect(HarnessConfigSchema.parse(ahp.defaultAhpLimits)).toEqual(ahp.defaultAhpLimits);
+    expect(ahp.HarnessConfigSchema.parse(ahp.defaultAhpLimits)).toEqual(ahp.defaultAhpLimits);
     expect(ahp.AhpErrorCode).toStrictEqual({ UnsupportedVersion: -32000 });
     expect(ahp.methodEventTypes).toEqual(["handshake", "query"]);
     expect(ahp.defaultHarnessCapabilities).toEqual([

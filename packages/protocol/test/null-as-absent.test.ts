@@ -1,12 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import * as entry from "../src/ahp/index.ts";
-import * as payloads from "../src/ahp/payloads.ts";
+import { ahp } from "../src/documented.ts";
 import { tolerantObject, withoutNulls } from "../src/null-as-absent.ts";
 import { ahpDocuments } from "./ahp-documents.ts";
-
-const ahp = { ...entry, ...payloads };
 
 type Path = readonly (string | number)[];
 

@@ -26,6 +26,9 @@ export class MessageQueue {
   /** A handler is on the stack: what it brings in waits for its turn. */
   #delivering = false;
   #stopped = false;
+  /** How long the handlers worked since others had their turn, and until when. */
+  #workedMs = 0;
+  #endedMs = 0;
   #onEmpty: (() => void) | undefined;
 
   constructor(
@@ -58,13 +61,16 @@ export class MessageQueue {
   }
 
   #deliver(): void {
-    const startedMs = performance.now();
-    let workedMs = 0;
+    const nowMs = performance.now();
+    // What others had since then is given back.
+    let startedMs = nowMs - Math.max(0, this.#workedMs - (nowMs - this.#endedMs));
+    let workedMs = nowMs - startedMs;
     let pending: PromiseLike<void> | undefined;
     this.#delivering = true;
     while (pending === undefined && this.#next < this.#waiting.length) {
       if (workedMs > turnMs) {
         pending = nextTurn();
+        startedMs = performance.now();
         break;
       }
       pending = this.#handle(this.#waiting[this.#next++]);
@@ -72,6 +78,8 @@ export class MessageQueue {
       if (this.#next % 4 === 0) workedMs = performance.now() - startedMs;
     }
     this.#delivering = false;
+    this.#endedMs = performance.now();
+    this.#workedMs = this.#endedMs - startedMs;
     if (pending !== undefined && !this.#stopped) {
       this.#hold(pending);
       return;

@@ -54,7 +54,7 @@ export const parseMessage = (text: string, maxDepth: number): unknown => {
 };
 
 /** Writes one message as JSON. Throws `invalid_argument` for what has no JSON, and for what the other side would find too deep. */
-export const stringifyMessage = (message: unknown, maxDepth = defaultWireLimits.maxDepth): string => {
+const stringifyMessage = (message: unknown, maxDepth: number): string => {
   let text: string | undefined;
   try {
     text = JSON.stringify(message) as string | undefined;

@@ -69,8 +69,6 @@ export interface DispatcherStats {
   /** Calls aborted by their deadline, or because nothing waits for them any more. */
   timeouts: number;
   cancelled: number;
-  /** Handlers that ended after their call was answered by an abort. */
-  lateResults: number;
   /** Calls that wait or are being handled. */
   pending: number;
 }

@@ -34,7 +34,6 @@ export class Dispatcher<Context> {
     refusedNotifications: 0,
     timeouts: 0,
     cancelled: 0,
-    lateResults: 0,
     pending: 0,
   };
   /** Calls that wait or are being handled. */
@@ -205,22 +204,15 @@ export class Dispatcher<Context> {
   }
 
   #succeeded(call: InboundCall<Context>, result: unknown): void {
-    this.#ended(call);
     call.reply(result);
     this.done(call);
   }
 
   #failed(call: InboundCall<Context>, cause: unknown): void {
-    this.#ended(call);
     const error = this.errors.failed(cause, call);
     if (error !== cause || call.isSettled || call.id === undefined) this.report(cause, call);
     call.settle({ error });
     this.done(call);
-  }
-
-  /** The handler has ended, perhaps after an abort answered its call. */
-  #ended(call: InboundCall<Context>): void {
-    if (call.isAborted && call.isSettled) this.#stats.lateResults++;
   }
 }
 

@@ -80,5 +80,4 @@ export const replacing = (make: (handlers: ChannelHandlers) => Partial<ChannelHa
   }),
 });
 
-export const isLarge = (value: unknown) => (JSON.stringify(value) ?? "").length >= 4000;
 export const never = new Promise<void>(() => {});
