@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Clock } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
-import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
@@ -115,37 +114,5 @@ describe("a thread that nobody uses", () => {
     clock.advance(idleTimeoutMs);
     await released(dir.path, threadId);
     await server.close();
-  });
-});
-
-describe("a lock that cannot be removed", () => {
-  const open = async () => {
-    const fileSystem = new ModelFileSystem();
-    const make = () =>
-      createFileThreadStore({ root: "/harness", fileSystem: fileSystem.calls, isOwnerDead: () => false });
-    const store = make();
-    await store.create({ threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } });
-    await store.create({ threadId: "ses_2", title: "t", directory: "/", time: { created: 1, updated: 1 } });
-    return { fileSystem, store, other: make() };
-  };
-  const failing =
-    (...calls: string[]) =>
-    (_step: number, call: string) =>
-      calls.includes(call) ? ({ fault: "fail", code: "EIO" } as const) : undefined;
-
-  it("does not keep a server from closing", async () => {
-    const { fileSystem, store } = await open();
-    const errors: unknown[] = [];
-    const server = createThreadServer({
-      runner: sayingRunner("x"),
-      store,
-      onError: (error) => errors.push(error),
-    });
-    const client = RawClient.connect(server);
-    await client.createThread();
-    fileSystem.plan = failing("rm");
-    await server.close();
-    await client.closed;
-    expect(errors).toMatchObject([{ name: "ThreadStoreError", code: "store_failed" }]);
   });
 });
