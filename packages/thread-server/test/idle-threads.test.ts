@@ -115,4 +115,21 @@ describe("a thread that nobody uses", () => {
     await released(dir.path, threadId);
     await server.close();
   });
+
+  it("is given back at once where more are open than may be; one that is in use is not", async () => {
+    await using dir = await temporaryDirectory();
+    const { server, client } = serve(dir.path, {
+      runner: callingRunner({ tool: "bash", input: {} }),
+      tools: [recordingTool("bash", "execute")],
+      limits: { maxOpenThreads: 1 },
+    });
+    const busy = await client.createThread();
+    await client.startTurn(busy);
+    await client.notification("approval.requested");
+    const unused = await client.createThread();
+    await client.createThread();
+    await released(dir.path, unused);
+    expect(await isHeld(dir.path, busy)).toBe(true);
+    await server.close();
+  });
 });
