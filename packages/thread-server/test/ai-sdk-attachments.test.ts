@@ -1,32 +1,17 @@
-import type { LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import type { InputPart } from "@harnesskit/protocol/threads";
 import { AttachmentError } from "@harnesskit/wire";
 import { UnsupportedFunctionalityError } from "ai";
-import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
+import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import type { AttachmentOptions } from "../src/ai-sdk/attached-files.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { finish, scripted, text } from "./support/scripted-model.ts";
 
 const png = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 const pdf = new TextEncoder().encode("%PDF-1.7\n\u0000");
 const bytesOf = (text: string) => new TextEncoder().encode(text);
-
-const answer: LanguageModelV3StreamPart[] = [
-  { type: "stream-start", warnings: [] },
-  { type: "text-start", id: "t" },
-  { type: "text-delta", id: "t", delta: "Seen." },
-  { type: "text-end", id: "t" },
-  {
-    type: "finish",
-    finishReason: { unified: "stop", raw: undefined },
-    usage: {
-      inputTokens: { total: 1, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-      outputTokens: { total: 1, text: undefined, reasoning: undefined },
-    },
-  },
-];
 
 /** A server whose files are these, by path. */
 const serve = async (
@@ -34,13 +19,9 @@ const serve = async (
   limits: Omit<AttachmentOptions, "read"> = {},
   failure?: Error,
 ) => {
-  const calls: LanguageModelV3CallOptions[] = [];
-  const model = new MockLanguageModelV3({
-    async doStream(options) {
-      calls.push(options);
-      if (failure) throw failure;
-      return { stream: simulateReadableStream({ chunks: answer }) };
-    },
+  const { model, calls } = scripted(() => {
+    if (failure) throw failure;
+    return [...text("Seen."), finish()];
   });
   const asked: { path: string | undefined; maxBytes: number; directory: string }[] = [];
   const read: AttachmentOptions["read"] = ({ path }, { maxBytes, directory }) => {

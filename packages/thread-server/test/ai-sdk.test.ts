@@ -1,13 +1,8 @@
-import type {
-  LanguageModelV3,
-  LanguageModelV3CallOptions,
-  LanguageModelV3StreamPart,
-} from "@ai-sdk/provider";
+import type { LanguageModelV3 } from "@ai-sdk/provider";
 import { invalidParams } from "@harnesskit/wire";
 import { APICallError, InvalidResponseDataError } from "ai";
-import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
+import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
-import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import type { PromptVerdict } from "../src/gates.ts";
 import {
@@ -20,29 +15,8 @@ import {
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { call, finish, type Part, scripted, text } from "./support/scripted-model.ts";
 import { recordingTool } from "./support/tools.ts";
-
-type Part = LanguageModelV3StreamPart;
-
-const usage = {
-  inputTokens: { total: 10, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: 5, text: undefined, reasoning: undefined },
-};
-
-const finish = (
-  unified: "stop" | "tool-calls" | "length" | "content-filter" | "error" | "other",
-  raw?: string,
-): Part => ({
-  type: "finish",
-  finishReason: { unified, raw },
-  usage,
-});
-
-const text = (id: string, ...deltas: string[]): Part[] => [
-  { type: "text-start", id },
-  ...deltas.map((delta): Part => ({ type: "text-delta", id, delta })),
-  { type: "text-end", id },
-];
 
 const reasoning = (id: string, delta: string): Part[] => [
   { type: "reasoning-start", id },
@@ -50,29 +24,8 @@ const reasoning = (id: string, delta: string): Part[] => [
   { type: "reasoning-end", id },
 ];
 
-const call = (toolCallId: string, toolName: string, input: unknown): Part => ({
-  type: "tool-call",
-  toolCallId,
-  toolName,
-  input: typeof input === "string" ? input : JSON.stringify(input),
-});
-
-/** A model that streams these steps, one a call, to what providers take, and keeps what it was asked. */
-const scripted = (...steps: Part[][]) => {
-  const calls: LanguageModelV3CallOptions[] = [];
-  const model: LanguageModelV3 = new MockLanguageModelV3({
-    async doStream(options) {
-      const chunks = steps[calls.length] ?? [...text("t", "Done."), finish("stop")];
-      calls.push(options);
-      const refused = judgePrompt(options);
-      if (refused !== undefined) throw new Error(`a provider would refuse the prompt: ${refused}`);
-      return {
-        stream: simulateReadableStream({ chunks: [{ type: "stream-start", warnings: [] }, ...chunks] }),
-      };
-    },
-  });
-  return { model, calls };
-};
+/** A model that streams these steps, one a call. */
+const stepping = (...steps: Part[][]) => scripted((_, index) => steps[index] ?? [...text("Done."), finish()]);
 
 const run = async (model: LanguageModelV3, options: Partial<ThreadServerOptions> = {}) => {
   const server = createThreadServer({ runner: createAiSdkRunner({ model, maxRetries: 0 }), ...options });
@@ -87,7 +40,7 @@ const run = async (model: LanguageModelV3, options: Partial<ThreadServerOptions>
 
 describe("a turn on the AI SDK", () => {
   it("tells the model of notes behind the prompt, in the turn that they are for", async () => {
-    const { model, calls } = scripted();
+    const { model, calls } = stepping();
     const waiting = ["A command has ended."];
     const runner = createAiSdkRunner({ model, maxRetries: 0, notes: async () => waiting.shift() });
     const client = RawClient.connect(createThreadServer({ runner }));
@@ -108,14 +61,14 @@ describe("a turn on the AI SDK", () => {
   });
 
   it("streams text and reasoning, runs tools through the server, and goes on until none is asked for", async () => {
-    const { model, calls } = scripted(
+    const { model, calls } = stepping(
       [
         ...reasoning("r", "think"),
-        ...text("t", "I ", "look."),
+        ...text("I ", "look."),
         call("c1", "read", { path: "a" }),
         finish("tool-calls"),
       ],
-      [...text("t", "Done."), finish("stop")],
+      [...text("Done."), finish()],
     );
     const read = recordingTool("read", "read", async () => ({ text: "content" }));
     const { client, turn } = await run(model, { tools: [read] });
@@ -164,7 +117,7 @@ describe("a turn on the AI SDK", () => {
 
   it("goes on behind an approval after a restart, where a model repeats the id and the input of that call", async () => {
     const deploy = call("call_0", "bash", { command: "deploy" });
-    const { model } = scripted([deploy, finish("tool-calls")], [deploy, finish("tool-calls")]);
+    const { model } = stepping([deploy, finish("tool-calls")], [deploy, finish("tool-calls")]);
     const inner = createMemoryThreadStore();
     const tool = recordingTool("bash", "execute");
     const options = { tools: [tool], store: overriding(inner, { close: async () => {} }) };
@@ -172,17 +125,16 @@ describe("a turn on the AI SDK", () => {
     const { result } = await first.client.startTurn(first.threadId);
     const { params } = await first.client.notification("approval.requested");
     await first.server.close();
-    const { server, client } = await run(model, options);
+    const { client } = await run(model, options);
     await client.call("approval.respond", { requestId: params.requestId, decision: "always" });
     expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
     // It has made a second call, which is not answered with the record of the first.
     expect(tool.runs).toHaveLength(2);
     expect(client.items("tool_exec").map(({ callId }) => callId)).toEqual(["call_0", "call_0"]);
-    await server.close();
   });
 
   it("tells the model apart what was refused, blocked, failed and unusable", async () => {
-    const { model, calls } = scripted(
+    const { model, calls } = stepping(
       [
         call("c1", "bash", { command: "x" }),
         call("c2", "fails", {}),
@@ -193,7 +145,7 @@ describe("a turn on the AI SDK", () => {
         call("c7", "away", {}),
         finish("tool-calls"),
       ],
-      [finish("stop")],
+      [finish()],
     );
     const tools = [
       recordingTool("bash", "execute"),
@@ -259,7 +211,7 @@ describe("a turn on the AI SDK", () => {
 
   it("has each further request to the model judged: a human is asked where a rule is named, and a block ends the turn", async () => {
     const steps = ["a", "b", "c"].map((id) => [call(id, "read", {}), finish("tool-calls")]);
-    const { model, calls } = scripted(...steps);
+    const { model, calls } = stepping(...steps);
     const judged: unknown[] = [];
     const verdicts: PromptVerdict[] = [
       { verdict: "ask" },
@@ -285,15 +237,15 @@ describe("a turn on the AI SDK", () => {
   });
 
   it("rebuilds the conversation from the log, each call with its result", async () => {
-    const { model, calls } = scripted(
+    const { model, calls } = stepping(
       [
-        ...text("t", "first"),
+        ...text("first"),
         call("c1", "read", { path: "a" }),
         call("c2", "read", { path: "b" }),
         finish("tool-calls"),
       ],
-      [...text("t", "second"), finish("stop")],
-      [...text("t", "third"), finish("stop")],
+      [...text("second"), finish()],
+      [...text("third"), finish()],
     );
     const { turn } = await run(model, { tools: [recordingTool("read", "read", async () => "out")] });
     await turn("one");
@@ -319,7 +271,7 @@ describe("a turn on the AI SDK", () => {
 
   it("ends with step_limit after the profile's maxSteps", async () => {
     const again: Part[] = [call("c", "read", {}), finish("tool-calls")];
-    const { model, calls } = scripted(again, again, again, again);
+    const { model, calls } = stepping(again, again, again, again);
     const { turn } = await run(model, {
       tools: [recordingTool("read", "read")],
       agents: [{ name: "short", systemPrompt: "", maxSteps: 2 }],
@@ -422,17 +374,17 @@ describe("a model that fails", () => {
   });
 
   it.each([
-    ["nothing", [finish("stop")], "no text and no call"],
-    ["thoughts only", [...reasoning("r", "hm"), finish("stop")], "no text and no call"],
-    ["a call that does not come", [...text("t", "I call"), finish("tool-calls")], "announced a call"],
+    ["nothing", [finish()], "no text and no call"],
+    ["thoughts only", [...reasoning("r", "hm"), finish()], "no text and no call"],
+    ["a call that does not come", [...text("I call"), finish("tool-calls")], "announced a call"],
     [
       "a call that broke off",
-      [...text("t", "I call"), finish("other", "MALFORMED_FUNCTION_CALL")],
+      [...text("I call"), finish("other", "MALFORMED_FUNCTION_CALL")],
       "MALFORMED_FUNCTION_CALL",
     ],
-    ["an error", [...text("t", "I will now"), finish("error", "error")], "failed while it answered"],
+    ["an error", [...text("I will now"), finish("error", "error")], "failed while it answered"],
   ] satisfies [string, Part[], string][])("an answer of %s is a failed turn", async (_, parts, words) => {
-    const { model } = scripted(parts);
+    const { model } = stepping(parts);
     const { turn } = await run(model);
     const end = await turn();
     expect(end).toMatchObject({ method: "turn.error", params: { code: "model_no_answer" } });
@@ -443,14 +395,14 @@ describe("a model that fails", () => {
     ["length", "model_output_limit"],
     ["content-filter", "model_filtered"],
   ] as const)("an answer that ends by %s is the error %s, and what was said stays", async (reason, code) => {
-    const { model } = scripted([...text("t", "so far"), finish(reason)]);
+    const { model } = stepping([...text("so far"), finish(reason)]);
     const { client, turn } = await run(model);
     expect((await turn()).params).toMatchObject({ code });
     expect(client.items("assistant_message")).toEqual([{ text: "so far", step: 0 }]);
   });
 
   it("one that the chooser does not know is refused before the turn begins", async () => {
-    const { model } = scripted();
+    const { model } = stepping();
     const runner = createAiSdkRunner({
       model: (ref) => {
         if (ref) throw invalidParams("Unknown model");

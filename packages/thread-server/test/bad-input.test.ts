@@ -162,7 +162,6 @@ describe("a call of a model that is not well-formed Unicode", () => {
       error: expect.stringMatching(/half of a surrogate pair/),
     });
     expect(tool.runs).toEqual([]);
-    await server.close();
   });
 });
 

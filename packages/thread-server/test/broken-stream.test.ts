@@ -1,4 +1,3 @@
-import type { LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { APICallError } from "ai";
@@ -7,25 +6,14 @@ import { describe, expect, it } from "vitest";
 import { type AiSdkRunnerOptions, createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer } from "../src/index.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
-
-type Part = LanguageModelV3StreamPart;
-
-const usage = {
-  inputTokens: { total: 1, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: 1, text: undefined, reasoning: undefined },
-};
+import { finish, type Part, text } from "./support/scripted-model.ts";
 
 const begun: Part[] = [
   { type: "stream-start", warnings: [] },
   { type: "text-start", id: "t" },
   { type: "text-delta", id: "t", delta: "Half an ans" },
 ];
-const whole: Part[] = [
-  ...begun.slice(0, 2),
-  { type: "text-delta", id: "t", delta: "Whole." },
-  { type: "text-end", id: "t" },
-  { type: "finish", finishReason: { unified: "stop", raw: undefined }, usage },
-];
+const whole: Part[] = [...begun.slice(0, 1), ...text("Whole."), finish()];
 const cut = new APICallError({
   message: "socket hang up",
   url: "http://x/",
@@ -72,7 +60,7 @@ const start = async (model: AiSdkRunnerOptions["model"], more: Partial<AiSdkRunn
 describe("a model's stream", () => {
   it("that breaks off after it has begun is asked for once more, without what it had said", async () => {
     const { model, prompts } = streaming({ parts: begun, end: "cut" });
-    const { server, client, threadId, turnId } = await start(model);
+    const { client, threadId, turnId } = await start(model);
     expect((await client.turnEnd(turnId)).params.status).toBe("completed");
     expect(prompts[1]).toEqual(prompts[0]);
     const events = await client.events(threadId);
@@ -81,13 +69,12 @@ describe("a model's stream", () => {
     await client.turnEnd(next.result.turnId);
     expect(JSON.stringify(prompts[2])).toContain("Whole.");
     expect(JSON.stringify(prompts[2])).not.toContain("Half");
-    await server.close();
   });
 
   it("that breaks off twice ends the turn as model_stream_broken", async () => {
     const broken = { parts: begun, end: "cut" } as const;
     const { model, prompts } = streaming(broken, broken);
-    const { server, client, turnId } = await start(model);
+    const { client, turnId } = await start(model);
     const { method, params } = await client.turnEnd(turnId);
     expect(method).toBe("turn.error");
     expect(params).toMatchObject({
@@ -95,7 +82,6 @@ describe("a model's stream", () => {
       error: expect.stringContaining("socket hang up"),
     });
     expect(prompts).toHaveLength(2);
-    await server.close();
   });
 
   it.each([
@@ -104,25 +90,23 @@ describe("a model's stream", () => {
   ])("that falls silent %s is asked for once more", async (_when, parts) => {
     const { model, silent } = streaming({ parts, end: "silent" });
     const clock = createManualClock();
-    const { server, client, turnId } = await start(model, { clock, idleTimeoutMs: 1000 });
+    const { client, turnId } = await start(model, { clock, idleTimeoutMs: 1000 });
     await silent;
     if (parts === begun) await client.notification("item.delta");
     clock.advance(1000);
     expect((await client.turnEnd(turnId)).params.status).toBe("completed");
-    await server.close();
   });
 
   it("that falls silent twice ends the turn as model_silent", async () => {
     const quiet = { parts: begun, end: "silent" } as const;
     const { model } = streaming(quiet, quiet);
     const clock = createManualClock();
-    const { server, client, turnId } = await start(model, { clock, idleTimeoutMs: 1000 });
+    const { client, turnId } = await start(model, { clock, idleTimeoutMs: 1000 });
     for (const deltas of [1, 2]) {
       await client.until(() => client.all("item.delta").length === deltas);
       clock.advance(1000);
     }
     expect((await client.turnEnd(turnId)).params).toMatchObject({ code: "model_silent" });
-    await server.close();
   });
 
   it("is not silent while the machine sleeps", async () => {

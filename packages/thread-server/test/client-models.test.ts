@@ -31,5 +31,4 @@ it("a client that may not choose a model is refused it; others, and a turn that 
     await client.turnEnd(result.turnId);
   }
   expect(models).toEqual([good, undefined, bad]);
-  await server.close();
 });

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Clock } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
-import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
@@ -116,36 +115,21 @@ describe("a thread that nobody uses", () => {
     await released(dir.path, threadId);
     await server.close();
   });
-});
 
-describe("a lock that cannot be removed", () => {
-  const open = async () => {
-    const fileSystem = new ModelFileSystem();
-    const make = () =>
-      createFileThreadStore({ root: "/harness", fileSystem: fileSystem.calls, isOwnerDead: () => false });
-    const store = make();
-    await store.create({ threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } });
-    await store.create({ threadId: "ses_2", title: "t", directory: "/", time: { created: 1, updated: 1 } });
-    return { fileSystem, store, other: make() };
-  };
-  const failing =
-    (...calls: string[]) =>
-    (_step: number, call: string) =>
-      calls.includes(call) ? ({ fault: "fail", code: "EIO" } as const) : undefined;
-
-  it("does not keep a server from closing", async () => {
-    const { fileSystem, store } = await open();
-    const errors: unknown[] = [];
-    const server = createThreadServer({
-      runner: sayingRunner("x"),
-      store,
-      onError: (error) => errors.push(error),
+  it("is given back at once where more are open than may be; one that is in use is not", async () => {
+    await using dir = await temporaryDirectory();
+    const { server, client } = serve(dir.path, {
+      runner: callingRunner({ tool: "bash", input: {} }),
+      tools: [recordingTool("bash", "execute")],
+      limits: { maxOpenThreads: 1 },
     });
-    const client = RawClient.connect(server);
+    const busy = await client.createThread();
+    await client.startTurn(busy);
+    await client.notification("approval.requested");
+    const unused = await client.createThread();
     await client.createThread();
-    fileSystem.plan = failing("rm");
+    await released(dir.path, unused);
+    expect(await isHeld(dir.path, busy)).toBe(true);
     await server.close();
-    await client.closed;
-    expect(errors).toMatchObject([{ name: "ThreadStoreError", code: "store_failed" }]);
   });
 });

@@ -1,13 +1,10 @@
 import { cp, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { LanguageModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
-import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { isNightly } from "../../../scripts/lib/nightly.ts";
-import { judgePrompt } from "../../../scripts/lib/strict-provider/judge-prompt.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer, type ThreadServerOptions, type Tool, type TurnRunner } from "../src/index.ts";
@@ -16,6 +13,7 @@ import { createFileThreadStore } from "../src/node/index.ts";
 import { dyingStore } from "./support/failing-stores.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
+import { call, finish, scripted, text } from "./support/scripted-model.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
 const allowAll = { before: () => ({ verdict: "allow" }) as const };
@@ -179,44 +177,16 @@ describe("a turn whose server died, with interruptedTurns", () => {
 
 const steps = 10;
 
-const usage = {
-  inputTokens: { total: 10, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: 5, text: undefined, reasoning: undefined },
-};
-
-const say = (id: string, delta: string): LanguageModelV3StreamPart[] => [
-  { type: "text-start", id },
-  { type: "text-delta", id, delta },
-  { type: "text-end", id },
-];
-
 /** A model that acts twice in each of ten steps, and counts how often it was asked for each. */
-const tenSteps = (asked: number[]): LanguageModelV3 =>
-  new MockLanguageModelV3({
-    async doStream(options) {
-      expect(judgePrompt(options)).toBeUndefined();
-      const step = options.prompt.filter(({ role }) => role === "assistant").length;
-      asked[step] = (asked[step] ?? 0) + 1;
-      const isLast = step === steps - 1;
-      const call = (name: string): LanguageModelV3StreamPart => ({
-        type: "tool-call",
-        toolCallId: name,
-        toolName: "act",
-        input: JSON.stringify({ command: `${name}${step}` }),
-      });
-      const chunks = [
-        { type: "stream-start" as const, warnings: [] },
-        ...say("t", `step ${step}`),
-        ...(isLast ? [] : [call("a"), call("b")]),
-        {
-          type: "finish" as const,
-          finishReason: { unified: isLast ? "stop" : "tool-calls", raw: undefined },
-          usage,
-        } as LanguageModelV3StreamPart,
-      ];
-      return { stream: simulateReadableStream({ chunks }) };
-    },
-  });
+const tenSteps = (asked: number[]) =>
+  scripted(({ prompt }) => {
+    const step = prompt.filter(({ role }) => role === "assistant").length;
+    asked[step] = (asked[step] ?? 0) + 1;
+    const said = text(`step ${step}`);
+    if (step === steps - 1) return [...said, finish()];
+    const acts = ["a", "b"].map((name) => call(name, "act", { command: `${name}${step}` }));
+    return [...said, ...acts, finish("tool-calls")];
+  }).model;
 
 describe("a turn of ten steps on the AI SDK whose server dies at its writes", () => {
   it("is paid once for each recorded step, does each thing at most once, and ends once, wherever it dies", async () => {

@@ -41,5 +41,4 @@ it("a call that a human is asked about is created once, in the log and for clien
   expect(callsIn(client.told)).toEqual([...begun, ["item.completed", "succeeded"]]);
   const log: readonly Event[] = await client.events(threadId);
   expect(callsIn(log)).toEqual(callsIn(client.told));
-  await server.close();
 });

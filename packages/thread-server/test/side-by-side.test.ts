@@ -1,49 +1,22 @@
-import type { LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { createDeferred, type Deferred } from "@harnesskit/wire";
-import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
+import type { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer, type Tool } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { call, finish, scripted, text } from "./support/scripted-model.ts";
 import { recordingTool } from "./support/tools.ts";
 
-type Part = LanguageModelV3StreamPart;
-
 /** A model that makes these calls in its first step, and says that it is done in the next. */
-const calling = (...calls: [tool: string, input: JsonObject][]) => {
-  const prompts: any[] = [];
-  const usage = {
-    inputTokens: { total: 1, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-    outputTokens: { total: 1, text: undefined, reasoning: undefined },
-  };
-  const model = new MockLanguageModelV3({
-    async doStream({ prompt }) {
-      prompts.push(prompt);
-      const isDone = prompt.at(-1)?.role === "tool";
-      const said: Part[] = isDone
-        ? [
-            { type: "text-start", id: "t" },
-            { type: "text-delta", id: "t", delta: "Done." },
-            { type: "text-end", id: "t" },
-          ]
-        : calls.map(([toolName, input], index) => ({
-            type: "tool-call",
-            toolCallId: `c${index}`,
-            toolName,
-            input: JSON.stringify(input),
-          }));
-      const finishReason = { unified: isDone ? "stop" : "tool-calls", raw: undefined } as const;
-      const chunks: Part[] = [
-        { type: "stream-start", warnings: [] },
-        ...said,
-        { type: "finish", finishReason, usage },
-      ];
-      return { stream: simulateReadableStream({ chunks }) };
-    },
-  });
-  return { model, prompts };
+const calling = (...asked: [tool: string, input: JsonObject][]) => {
+  const { model, calls } = scripted(({ prompt }) =>
+    prompt.at(-1)?.role === "tool"
+      ? [...text("Done."), finish()]
+      : [...asked.map(([tool, input], index) => call(`c${index}`, tool, input)), finish("tool-calls")],
+  );
+  return { model, prompts: calls };
 };
 
 /** A tool whose calls end when the test says so, by their `command`. */
@@ -72,7 +45,7 @@ const start = async (
   return { server, client, threadId, turnId: result.turnId as string };
 };
 
-const outputs = (prompt: any) =>
+const outputs = ({ prompt }: any) =>
   prompt.at(-1).content.map(({ output }: any) => output.value ?? output.reason);
 
 describe("the calls of one step", () => {

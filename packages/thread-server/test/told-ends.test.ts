@@ -50,7 +50,7 @@ const storeFull = { code: "store_full", error: "The disk is full" };
 
 describe("the end of a turn that cannot be stored", () => {
   it("is told when it is stored, and not before", async () => {
-    const { disk, clock, server, client, threadId, turnId } = await failed();
+    const { disk, clock, client, threadId, turnId } = await failed();
     const refused = { code: -32603, data: { reason: "store_full" } };
     expect((await client.call("turn.cancel", { threadId })).error).toMatchObject(refused);
     await clock.advance(5000);
@@ -64,11 +64,10 @@ describe("the end of a turn that cannot be stored", () => {
     expect(params).toMatchObject({ ...storeFull, seq: expect.any(Number), time: expect.any(Number) });
     const ends = ofType(await client.events(threadId), "turn.error");
     expect(ends.map(({ data }) => data)).toEqual(client.all("turn.error"));
-    await server.close();
   });
 
   it("is stored before the next turn", async () => {
-    const { disk, server, client, threadId, turnId } = await failed();
+    const { disk, client, threadId, turnId } = await failed();
     disk.full = false;
     const next = await client.startTurn(threadId);
     await client.turnEnd(next.result.turnId);
@@ -76,7 +75,6 @@ describe("the end of a turn that cannot be stored", () => {
       type === "turn.error" || type === "turn.completed" ? [data.turnId] : [],
     );
     expect(ends).toEqual([turnId, next.result.turnId]);
-    await server.close();
   });
 
   it("is stored when the server closes", async () => {
@@ -101,5 +99,4 @@ it("an answer for another digest is refused, and the question still stands", asy
     data: { reason: "digest_mismatch" },
   });
   expect((await respond()).result).toEqual({ ok: true });
-  await server.close();
 });

@@ -1,37 +1,16 @@
-import type {
-  LanguageModelV3,
-  LanguageModelV3CallOptions,
-  LanguageModelV3StreamPart,
-} from "@ai-sdk/provider";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { ToolError } from "@harnesskit/wire/tool";
-import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { call, finish, type Part, scripted, text } from "./support/scripted-model.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
 const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const size = Buffer.from(png, "base64").length;
-
-const finish = (unified: "stop" | "tool-calls"): LanguageModelV3StreamPart => ({
-  type: "finish",
-  finishReason: { unified, raw: undefined },
-  usage: {
-    inputTokens: { total: 1, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
-    outputTokens: { total: 1, text: undefined, reasoning: undefined },
-  },
-});
-
-const said: LanguageModelV3StreamPart[] = [
-  { type: "text-start", id: "t" },
-  { type: "text-delta", id: "t", delta: "Done." },
-  { type: "text-end", id: "t" },
-  finish("stop"),
-];
 
 /** Runs a turn whose model calls the tool with these arguments, then a second one; gives what the provider was sent. */
 const turnWith = async (
@@ -40,24 +19,15 @@ const turnWith = async (
   args = "{}",
   toolName = "shot",
 ) => {
-  const prompts: LanguageModelV3CallOptions["prompt"][] = [];
-  const call: LanguageModelV3StreamPart[] = [
+  const calling: Part[] = [
     { type: "tool-input-start", id: "c", toolName },
     { type: "tool-input-delta", id: "c", delta: args },
     { type: "tool-input-end", id: "c" },
-    { type: "tool-call", toolCallId: "c", toolName, input: args },
+    call("c", toolName, args),
     finish("tool-calls"),
   ];
-  const model: LanguageModelV3 = new MockLanguageModelV3({
-    provider,
-    async doStream({ prompt }) {
-      prompts.push(prompt);
-      const chunks = prompts.length === 1 ? call : said;
-      return {
-        stream: simulateReadableStream({ chunks: [{ type: "stream-start", warnings: [] }, ...chunks] }),
-      };
-    },
-  });
+  const said = [...text("Done."), finish()];
+  const { model, calls } = scripted((_, index) => (index === 0 ? calling : said), provider);
   const tool = recordingTool("shot", "read", async () => {
     if (output instanceof ToolError) throw output;
     return output;
@@ -70,6 +40,7 @@ const turnWith = async (
     expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
   }
   await server.close();
+  const prompts = calls.map(({ prompt }) => prompt);
   return { prompts, client, tool, sent: JSON.stringify(prompts) };
 };
 

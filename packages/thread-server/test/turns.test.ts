@@ -34,7 +34,6 @@ describe("one turn at a time", () => {
     await client.call("turn.cancel", { threadId });
     await client.turnEnd(started[0]?.result.turnId);
     expect((await client.startTurn(threadId)).result.turnId).toEqual(expect.any(String));
-    await server.close();
   });
 });
 

@@ -36,6 +36,5 @@ describe("a call of which nobody knows how far it came", () => {
       { status: "succeeded" },
     ]);
     expect(told).toMatchObject([unknown, { status: "succeeded" }]);
-    await server.close();
   });
 });

@@ -1,5 +1,6 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { expect, it } from "vitest";
+import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, ThreadStoreError, type TurnRunner } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
@@ -60,3 +61,20 @@ it.each([
     expect(events.filter(({ type }) => type === "turn.completed" || type === "turn.error")).toHaveLength(1);
   },
 );
+
+it("writes nothing of an item whose start could not be stored", async () => {
+  let refused = 0;
+  const slow: TurnRunner = {
+    async run(turn) {
+      const message = turn.message();
+      await nextTurn(20);
+      message.append("Hello");
+      await message.complete();
+    },
+  };
+  const isStart = ({ type, data }: Event) => type === "item.started" && data.type === "assistant_message";
+  const { end, events } = await setUp(slow, (all) => all.some(isStart) && refused++ === 0);
+  expect(end).toMatchObject({ method: "turn.error", code: "store_full" });
+  expect(events.map(({ type }) => type)).not.toContain("item.delta");
+  expect(events.filter(({ data }) => "type" in data && data.type === "assistant_message")).toEqual([]);
+});
