@@ -95,28 +95,4 @@ describe("a batch", () => {
     expect((await answer).result.decisions).toHaveLength(2);
     expect(order).toEqual([1, 2, 3].map((second) => `2026-05-01T00:00:0${second}Z`));
   });
-
-  it("that hangs in a notification gives its session free in the end", async () => {
-    const seen: number[] = [];
-    const { server, clock } = startServer(
-      {
-        post_action: ({ payload }) => {
-          seen.push(payload as number);
-          return payload === 1 ? new Promise<undefined>(() => {}) : undefined;
-        },
-      },
-      { handlerTimeoutMs: 50 },
-    );
-    const agent = await RawAgent.ready(server);
-    const answer = agent.call("ahp/batch", {
-      events: [event("post_action", { payload: 1 }), event("post_action", { payload: 2 })],
-    });
-    await agent.tell(event("post_action", { payload: 3 }));
-    await agent.settled();
-    expect(seen).toEqual([1]);
-    clock.advance(50);
-    expect((await answer).result.decisions.map(({ decision }: any) => decision)).toEqual(["block", "block"]);
-    await agent.settled();
-    expect(seen).toEqual([1, 3]);
-  });
 });

@@ -2,7 +2,6 @@ import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
 import { AlwaysSchema, InputPatternSchema } from "@harnesskit/protocol/hub";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import { findGrant, grantCovers } from "../src/grant.ts";
 import { type FieldPattern, type Grant, presentGrant } from "../src/index.ts";
 
@@ -117,13 +116,6 @@ describe("patterns from strangers", () => {
       expect(InputPatternSchema.safeParse(pattern).success).toBe(false);
     expect(AlwaysSchema.safeParse({ reach: "everything" }).success).toBe(false);
     expect(AlwaysSchema.safeParse({ reach: "agent", tool: "other" }).success).toBe(false);
-  });
-
-  it("take no longer for long values", () => {
-    const spentMs = cpuTimer();
-    expect(matches({ startsWith: "a" }, `${"a ".repeat(500_000)};`)).toBe(false);
-    expect(matches({ under: "a" }, `${"a/".repeat(500_000)}..`)).toBe(false);
-    expect(spentMs()).toBeLessThan(5000);
   });
 });
 

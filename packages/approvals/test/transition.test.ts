@@ -72,17 +72,6 @@ describe("the state machine of an approval", () => {
     );
   });
 
-  it("changes nothing with a refused event, except for what time has done", () => {
-    fc.assert(
-      fc.property(history, (steps) => {
-        for (const { before, result, nowMs } of play(steps)) {
-          if (result.ok) expect(result.record.changedAtMs).toBe(nowMs);
-          else expect(result.record).toEqual(lapse(before, nowMs));
-        }
-      }),
-    );
-  });
-
   it("always is a valid record, and time ends each open one", () => {
     fc.assert(
       fc.property(history, (steps) => {

@@ -61,12 +61,8 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     version,
     agentId: "harness",
     capabilities: threadGateCapabilities,
-    clock,
-    deadlines: {
-      pre_action: timeoutMs,
-      pre_prompt: timeoutMs,
-      handshake: Math.min(timeoutMs, maxHandshakeMs),
-    },
+    ...{ clock, requestTimeoutMs: timeoutMs },
+    deadlines: { handshake: Math.min(timeoutMs, maxHandshakeMs) },
     // The hub gives an answer once, whoever asks again.
     resend: waits ? { calls: ["pre_action", "pre_prompt"], maxAttempts: hubAttempts } : undefined,
     reconnect: { initialDelayMs: 100, maxDelayMs: 5_000, maxAttempts: Number.POSITIVE_INFINITY, waitMs },

@@ -175,6 +175,22 @@ describe("a tool of a call of no framework", () => {
   );
 });
 
+it("nothing runs whose caller gives it up while the harness allows it, whatever the client makes of its signal", async () => {
+  const abort = new AbortController();
+  const decide = async () => {
+    abort.abort();
+    return { origin: "harness", decision: { decision: "allow" } };
+  };
+  const supervisor = createSupervisor({ sessionId: "s", decide, notify: () => true } as never);
+  const { signal } = abort;
+  const ran: string[] = [];
+  const tool = { name: "x", input: {}, signal, run: () => ran.push("tool") };
+  await expect(supervisor.runTool(tool)).rejects.toMatchObject({ code: "cancelled" });
+  const model = { model: "m", messages: [], signal, call: () => ran.push("model") };
+  await expect(supervisor.callModel(model)).rejects.toMatchObject({ code: "cancelled" });
+  expect(ran).toEqual([]);
+});
+
 describe("a tool of the OpenAI Agents SDK", () => {
   it("is refused, and not blocked by the policy, where a human said no", async () => {
     const approval = { id: "a", status: "rejected", by: "ada (page)" };

@@ -104,25 +104,6 @@ describe("the state of a harness that is started again", () => {
     );
   });
 
-  it("is kept in a bounded file, however much is told", async () => {
-    const path = join(await makeDirectory(), "runs.jsonl");
-    const { tell, server } = await start(openFileStateStore({ path }), { limits: { maxRuns: 3 } });
-    const prompt = "x".repeat(100_000);
-    let largest = 0;
-    for (let second = 0; second < 120; second++) {
-      const payload = { ...run("executing", second % 60, { prompt }), run_id: `run-${second % 5}` };
-      expect(await tell("run_lifecycle", payload)).toBeUndefined();
-      largest = Math.max(largest, (await stat(path)).size);
-    }
-    expect(largest).toBeLessThan(4_000_000);
-    expect(largest).toBeGreaterThan(1_000_000);
-    const before = server.state.runs();
-    await server.close();
-    const again = await start(openFileStateStore({ path }), { limits: { maxRuns: 3 } });
-    expect(again.server.state.runs()).toEqual(before);
-    await again.server.close();
-  });
-
   it("is kept within the file's own limit: room is made, and what would not fit is refused and not lost later", async () => {
     const path = join(await makeDirectory(), "runs.jsonl");
     const live = await start(openStateFile(path, 20_000));
