@@ -8,7 +8,7 @@ import {
 import { type ChatEvent, createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/graph";
 import { createDeferred, digest } from "@harnesskit/wire";
-import { tool as harnessTool } from "@harnesskit/wire/tool";
+import { tool as harnessTool, type Tool } from "@harnesskit/wire/tool";
 import { type ToolSet, tool } from "ai";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
@@ -210,6 +210,39 @@ describe("answers that are none", () => {
     });
     expect(done).toEqual(["sent to bob"]);
   });
+});
+
+it("a call that would do something else than was shown is asked about again, and does not run", async () => {
+  const done: unknown[] = [];
+  const files = { content: "old" };
+  const write: Tool = {
+    ...harnessTool({ name: "write", description: "Writes.", input: { type: "object" }, run: () => null }),
+    effects: "write",
+    prepare: async (input) => {
+      const ready = { ...(input as object), over: files.content };
+      return { input: ready, preview: `over ${files.content}`, run: async () => done.push(ready) };
+    },
+  };
+  const script = scriptedModel(says("", { id: "a", name: "write", input: { to: "x" } }), says("Done."));
+  const chat = converse({ model: script.model, tools: [write] });
+  const paused = await chat.send("go");
+  files.content = "new";
+  const again = await chat.answer(paused.invocation_id, { decision: "approve" });
+  expect(again).toMatchObject({
+    outcome: "suspended",
+    descriptor: {
+      metadata: {
+        input: { to: "x", over: "new" },
+        preview: "over new",
+        problem: "What would run has changed since it was shown.",
+      },
+    },
+  });
+  expect(done).toEqual([]);
+  expect(await chat.answer(paused.invocation_id, { decision: "approve" })).toMatchObject({
+    outcome: "completed",
+  });
+  expect(done).toEqual([{ to: "x", over: "new" }]);
 });
 
 describe("several calls in one step", () => {
