@@ -41,9 +41,9 @@ export const storeFailed = (cause: unknown): RefusedSignal => {
 
 /** A signal from outside, in which null is absent. Throws a {@link RefusedSignal} for one that names nothing. */
 export const readSignal = (value: unknown): NamedPause => {
-  const signal = SignalSchema.safeParse(value).data;
-  if (signal === undefined) throw unknownSignal();
-  return signal;
+  const { data, success } = SignalSchema.safeParse(value);
+  if (!success) throw unknownSignal();
+  return data;
 };
 
 const findRecords = async (

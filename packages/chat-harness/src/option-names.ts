@@ -10,7 +10,6 @@ export const checkChatGraphOptions = defineOptions<ChatGraphOptions>("createChat
   tools: false,
   settings: false,
   maxRetries: false,
-  contextWindows: false,
   modelTimeoutMs: false,
   toolTimeoutMs: false,
   limits: false,

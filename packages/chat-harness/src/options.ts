@@ -133,12 +133,9 @@ export const demandEngine = <F extends ChatFields>({
   if (interruptedTurns !== "forget" && concurrency !== "lease")
     throw new InvalidArgumentError('interruptedTurns needs the session option concurrency: "lease"');
   if (turnTimeoutMs !== undefined) checkNumber("turnTimeoutMs", turnTimeoutMs, { min: 0 });
-  const given = (graph ?? {}) as { readonly compile?: unknown; readonly invoke?: unknown };
-  if (typeof given.compile === "function") return;
-  if (typeof given.invoke !== "function")
-    throw new InvalidArgumentError("graph must be the result of defineGraph(…)");
-  const pass = "pass the result of defineGraph(…) without .compile(); the harness compiles it over its store";
-  throw new InvalidArgumentError(`graph is compiled already: ${pass}`);
+  if (typeof (graph as { readonly compile?: unknown } | undefined)?.compile === "function") return;
+  const why = "the harness compiles it over its store";
+  throw new InvalidArgumentError(`graph must be the result of defineGraph(…), without .compile(): ${why}`);
 };
 
 /** The options of one turn. */

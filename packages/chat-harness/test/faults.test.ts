@@ -1,6 +1,5 @@
 import { createMemoryStore, type GraphStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
-import { strays } from "../../../scripts/lib/strays.ts";
 import type { ResumedTurn } from "../src/deliveries.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, gate, historyOf, line, says, user } from "./support/graphs.ts";
@@ -171,13 +170,6 @@ describe("A payload", () => {
     const payload = JSON.parse('{"approved":true,"__proto__":{"approved":false}}');
     expect(await harness.signal({ ...pay, payload })).toMatchObject({ turn: { replies: [says("done")] } });
   });
-
-  it("may be absent", async () => {
-    const harness = createChatHarness({ graph: approval() });
-    await harness.send("s", user("pay"));
-    const outcome = await harness.signal({ signalId: "approve pay" });
-    expect(outcome).toMatchObject({ turn: { replies: [says("not done")] } });
-  });
 });
 
 describe("A process that dies", () => {
@@ -249,20 +241,6 @@ describe("A process that dies", () => {
     await harness.acknowledge(delivery?.invocation_id as string);
     await harness.acknowledge(delivery?.invocation_id as string);
     expect((await createChatHarness({ graph: approval(), store }).pending()).undelivered).toEqual([]);
-  });
-
-  it("leaves its suspended turns to the next one, with their descriptors", async () => {
-    const store = createMemoryStore();
-    const first = createChatHarness({ graph: approval(), store });
-    await first.send("s", user("pay"));
-    await first.send("t", user("buy"));
-    const next = createChatHarness({ graph: approval(), store });
-    const { suspended } = await next.pending();
-    expect(suspended).toMatchObject([
-      { session_id: "s", signal_descriptor: { signal_id: "approve pay", metadata: { kind: "approval" } } },
-      { session_id: "t", signal_descriptor: { signal_id: "approve buy" } },
-    ]);
-    expect(await next.signal(pay)).toMatchObject({ outcome: "resumed", turn: { replies: [says("done")] } });
   });
 });
 
@@ -362,14 +340,5 @@ describe("Those who are told", () => {
       expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
     }
     await vi.waitFor(() => expect(warnings).toEqual(["report_failed", "report_failed"]));
-  });
-
-  it("of warnings may reject", async () => {
-    const unhandled = strays();
-    const onTurn = () => Promise.reject(new TypeError("a report fails"));
-    const onError = () => Promise.reject(new TypeError("whoever is warned fails"));
-    const harness = createChatHarness({ graph: approval(), onTurn, onError });
-    expect(texts(await harness.send("s", user("chat")))).toEqual(["you said chat"]);
-    expect(await unhandled()).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ describe("A graph that is no declared graph", () => {
     const make = () => createChatHarness({ graph });
     expect(make).toThrow(InvalidArgumentError);
     expect(make).toThrow(
-      "graph is compiled already: pass the result of defineGraph(…) without .compile(); the harness compiles it over its store",
+      "graph must be the result of defineGraph(…), without .compile(): the harness compiles it over its store",
     );
   });
 

@@ -1,9 +1,7 @@
 export type {
   CompileOptions,
-  Durability,
   GraphErrorContext,
   GraphLimits,
-  GraphWarning,
 } from "./compile-options.ts";
 export type { CompiledGraph } from "./compiled-graph.ts";
 export { END } from "./definition.ts";
@@ -11,13 +9,12 @@ export {
   errorCategory,
   errorChain,
   GraphCompileError,
-  type GraphCompileErrorCode,
   GraphError,
   type GraphErrorCode,
   hasCode,
   thrownMessage,
 } from "./errors.ts";
-export { defineGraph, type GraphBuilder } from "./graph-builder.ts";
+export { defineGraph } from "./graph-builder.ts";
 export type { GraphStream } from "./graph-stream.ts";
 export type {
   InvokeOptions,
@@ -30,18 +27,16 @@ export { isList, toList } from "./list.ts";
 export { isolate } from "./middleware/isolate.ts";
 export { retry } from "./middleware/retry.ts";
 export { timeout } from "./middleware/timeout.ts";
-export type { NodeEvent, Observer } from "./observers/node-event.ts";
-export type { ObserverInput } from "./observers/observers.ts";
-export type { CompletedOutcome, GraphOutcome, InvocationEnd, SuspendedOutcome } from "./outcome.ts";
+export type { NodeEvent } from "./observers/node-event.ts";
+export type { GraphOutcome, InvocationEnd, SuspendedOutcome } from "./outcome.ts";
 export type {
   Middleware,
-  MiddlewareContext,
   NodeBody,
   NodeContext,
 } from "./run/context.ts";
 export { isSuspension } from "./run/pause.ts";
 export type { SessionOptions } from "./sessions/session-options.ts";
-export type { GraphSessionState, SessionStateOptions } from "./sessions/session-state.ts";
+export type { SessionStateOptions } from "./sessions/session-state.ts";
 export type { Field } from "./state/field.ts";
 export {
   append,
@@ -55,7 +50,6 @@ export {
   type Fields,
   type InitialOf,
   type StateOf,
-  type StateSchema,
   type UpdateOf,
 } from "./state/schema.ts";
 export { field, lastWriteWins, merge, mergeAll } from "./state/value-fields.ts";
@@ -63,7 +57,6 @@ export {
   type GraphStore,
   type StoreBatch,
   StoreError,
-  type StoreErrorCode,
   type StoreReceipt,
 } from "./stores/graph-store.ts";
 export {

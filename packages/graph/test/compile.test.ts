@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import type { GraphWarning } from "../src/compile-options.ts";
 import {
   append,
   boundedAppend,
@@ -9,7 +10,6 @@ import {
   defineState,
   END,
   GraphCompileError,
-  type GraphWarning,
   lastWriteWins,
   mergeAll,
   mergeByKey,

@@ -3,12 +3,12 @@ import type { ApprovalStore } from "@harnesskit/approvals";
 import type { GraphStore } from "@harnesskit/graph";
 import type { ThreadStore } from "@harnesskit/thread-server";
 import type { TimelineStore } from "@harnesskit/timeline";
+import { defineOptions } from "@harnesskit/wire";
 import { createApprovals } from "./approval-store.ts";
 import { openContinuations, type PostgresContinuationStore } from "./continuation-store.ts";
 import { Database } from "./database.ts";
 import { createGraphStore } from "./graph-store.ts";
 import { migrate } from "./migrate.ts";
-import { checkPostgresStoreOptions } from "./option-names.ts";
 import { createRecords, type PostgresRecords } from "./record-store.ts";
 import { keyIn } from "./rows.ts";
 import { openStateStore } from "./state-store.ts";
@@ -16,6 +16,18 @@ import { type PostgresStoreOptions, resolveOptions } from "./store-options.ts";
 import { PostgresThreadStore } from "./thread-store.ts";
 import { openTimeline, type PostgresTimelineOptions } from "./timeline-store.ts";
 import { type WakeStats, Wakes } from "./wakes.ts";
+
+const checkPostgresStoreOptions = defineOptions<PostgresStoreOptions>("openPostgresStore", {
+  url: true,
+  listenUrl: false,
+  schema: false,
+  tls: false,
+  migrate: { apply: true, check: true },
+  approvals: false,
+  limits: false,
+  clock: false,
+  onError: false,
+});
 
 export interface PostgresStoreStats {
   /** `waiting`: calls that wait for a connection. */

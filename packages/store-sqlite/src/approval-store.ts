@@ -7,10 +7,9 @@ import {
 import { SqliteApprovalTable } from "./approval-table.ts";
 import { checkApprovalStoreOptions } from "./option-names.ts";
 import { StoreFile } from "./store-file.ts";
-import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
+import { type FileLimits, resolveOptions, type SqliteStoreOptions, splitLimits } from "./store-options.ts";
 
-export type SqliteApprovalStoreLimits = ApprovalLimits &
-  Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
+export type SqliteApprovalStoreLimits = ApprovalLimits & FileLimits;
 
 export interface SqliteApprovalStoreOptions
   extends Omit<SqliteStoreOptions, "limits">,
@@ -26,12 +25,10 @@ export interface SqliteApprovalStoreOptions
  */
 export const openApprovalStore = async (options: SqliteApprovalStoreOptions): Promise<ApprovalStore> => {
   checkApprovalStoreOptions(options);
-  const { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength, ...limits } = options.limits ?? {};
-  const fileLimits = { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength };
-  const resolved = resolveOptions({ ...options, limits: fileLimits as Partial<SqliteStoreLimits> });
-  const file = await StoreFile.open(resolved);
-  const table = new SqliteApprovalTable(file);
-  try {
+  const limits = splitLimits(options.limits ?? {});
+  const resolved = resolveOptions({ ...options, limits: limits.file });
+  return StoreFile.openFor(resolved, (file) => {
+    const table = new SqliteApprovalTable(file);
     return createApprovalStore(
       {
         // The table returns no promises: work ends within its transaction.
@@ -39,10 +36,7 @@ export const openApprovalStore = async (options: SqliteApprovalStoreOptions): Pr
         write: async (work) => await file.write(() => work(table), resolved.sync !== "none"),
         close: async () => file.close(() => {}),
       },
-      { limits, clock: options.clock, createId: options.createId },
+      { limits: limits.own, clock: options.clock, createId: options.createId },
     );
-  } catch (error) {
-    file.close(() => {});
-    throw error;
-  }
+  });
 };

@@ -4,7 +4,13 @@ import { corrupt } from "./failures.ts";
 import { checkContinuationStoreOptions } from "./option-names.ts";
 import { fromKey, JsonWriter, numberIn, readJson, textIn, toKey } from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
-import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
+import {
+  type FileLimits,
+  type ResolvedOptions,
+  resolveOptions,
+  type SqliteStoreOptions,
+  splitLimits,
+} from "./store-options.ts";
 
 export const continuationStoreLimits = defineLimits({
   /** Unused continuations that may have data; beyond it, the owner with the most loses its oldest. */
@@ -12,8 +18,7 @@ export const continuationStoreLimits = defineLimits({
   /** Used continuations that are remembered; a claim of one more is `buffer_full`. */
   maxUsed: 100_000,
 });
-export type ContinuationStoreLimits = LimitsOf<typeof continuationStoreLimits> &
-  Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
+export type ContinuationStoreLimits = LimitsOf<typeof continuationStoreLimits> & FileLimits;
 
 export interface ContinuationStoreOptions extends Omit<SqliteStoreOptions, "limits"> {
   /** Limits to override. @default each as {@link ContinuationStoreLimits} states */
@@ -93,96 +98,96 @@ export const openContinuationStore = async (
   options: ContinuationStoreOptions,
 ): Promise<SqliteContinuationStore> => {
   checkContinuationStoreOptions(options);
-  const { maxKept: kept, maxUsed: used, ...fileLimits } = options.limits ?? {};
-  const { maxKept, maxUsed } = continuationStoreLimits.resolve({ maxKept: kept, maxUsed: used });
-  const resolved = resolveOptions({ ...options, limits: fileLimits });
-  const file = await StoreFile.open(resolved);
+  const limits = splitLimits(options.limits ?? {});
+  const { maxKept, maxUsed } = continuationStoreLimits.resolve(limits.own);
+  const resolved = resolveOptions({ ...options, limits: limits.file });
+  return StoreFile.openFor(resolved, (file) => createContinuations(file, resolved, maxKept, maxUsed));
+};
+
+const createContinuations = async (
+  file: StoreFile,
+  resolved: ResolvedOptions,
+  maxKept: number,
+  maxUsed: number,
+): Promise<SqliteContinuationStore> => {
   const write = <T>(work: () => T): Promise<T> => file.write(work, resolved.sync !== "none");
   const count = (isUsed: 0 | 1): number =>
     numberIn(file.get("SELECT count(*) FROM continuations WHERE is_used = ?", isUsed)?.[0]);
   const forgetExpired = () =>
     file.run("DELETE FROM continuations WHERE expires_at <= ?", resolved.clock.now());
-  try {
-    return {
-      key: await file.write(() => keyOfFile(file), true),
-      keep: (id, data, expiresAtMs, owner = "") =>
-        write(() => {
-          const text = new JsonWriter().text(data, "the data of a run");
-          forgetExpired();
+  return {
+    key: await file.write(() => keyOfFile(file), true),
+    keep: (id, data, expiresAtMs, owner = "") =>
+      write(() => {
+        const text = new JsonWriter().text(data, "the data of a run");
+        forgetExpired();
+        file.run(
+          `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, ?, ?, 0, ?)
+           ON CONFLICT DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at`,
+          ...[toKey(id), file.nextNumber(), toKey(owner), expiresAtMs, text],
+        );
+        while (count(0) > maxKept) {
           file.run(
-            `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, ?, ?, 0, ?)
-             ON CONFLICT DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at`,
-            ...[toKey(id), file.nextNumber(), toKey(owner), expiresAtMs, text],
+            `DELETE FROM continuations WHERE id = (
+               SELECT id FROM continuations WHERE is_used = 0 AND owner = (
+                 SELECT owner FROM continuations WHERE is_used = 0 GROUP BY owner ORDER BY count(*) DESC LIMIT 1
+               ) ORDER BY number LIMIT 1
+             )`,
           );
-          while (count(0) > maxKept) {
-            file.run(
-              `DELETE FROM continuations WHERE id = (
-                 SELECT id FROM continuations WHERE is_used = 0 AND owner = (
-                   SELECT owner FROM continuations WHERE is_used = 0 GROUP BY owner ORDER BY count(*) DESC LIMIT 1
-                 ) ORDER BY number LIMIT 1
-               )`,
-            );
+        }
+      }),
+    claim: (id, expiresAtMs) =>
+      write((): ContinuationClaim => {
+        const row = file.get("SELECT is_used, data FROM continuations WHERE id = ?", toKey(id));
+        if (row?.[0] === 1) return { status: "used" };
+        if (count(1) >= maxUsed) forgetExpired();
+        if (count(1) >= maxUsed) throw new BufferFullError("maxUsed", maxUsed);
+        file.run(
+          `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, '', ?, 1, NULL)
+           ON CONFLICT DO UPDATE SET is_used = 1, expires_at = excluded.expires_at`,
+          ...[toKey(id), file.nextNumber(), expiresAtMs],
+        );
+        const text = row?.[1] ?? null;
+        return text === null ? { status: "claimed" } : { status: "claimed", data: readJson(text) };
+      }),
+    release: (id) =>
+      write(() => {
+        file.run("UPDATE continuations SET is_used = 0 WHERE id = ? AND is_used = 1", toKey(id));
+      }),
+    page: async ({ afterId, limit }) =>
+      file.read(() =>
+        file
+          .all(
+            `SELECT id, owner, expires_at, is_used, data FROM continuations WHERE ? IS NULL OR id > ? ORDER BY id LIMIT ?`,
+            ...[afterId, afterId].map((id) => (id === undefined ? null : toKey(id))),
+            limit,
+          )
+          .map(([id, owner, expiresAtMs, isUsed, data]) => ({
+            ...{ id: fromKey(id), owner: fromKey(owner) },
+            ...{ expiresAtMs: numberIn(expiresAtMs), isUsed: isUsed === 1 },
+            data: data === null ? undefined : readJson(data),
+          })),
+      ),
+    restore: (key, continuations) =>
+      write(() => {
+        const text = Buffer.from(key).toString("base64");
+        if (Buffer.from(keyOfFile(file)).toString("base64") !== text) {
+          if (count(0) + count(1) > 0) {
+            throw new HarnessError("key_conflict", "continuations that another key has signed are kept here");
           }
-        }),
-      claim: (id, expiresAtMs) =>
-        write((): ContinuationClaim => {
-          const row = file.get("SELECT is_used, data FROM continuations WHERE id = ?", toKey(id));
-          if (row?.[0] === 1) return { status: "used" };
-          if (count(1) >= maxUsed) forgetExpired();
-          if (count(1) >= maxUsed) throw new BufferFullError("maxUsed", maxUsed);
+          file.run("UPDATE keys SET value = ? WHERE name = ?", text, keyName);
+        }
+        const before = count(0) + count(1);
+        for (const { id, owner, expiresAtMs, isUsed, data } of continuations) {
           file.run(
-            `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, '', ?, 1, NULL)
-             ON CONFLICT DO UPDATE SET is_used = 1, expires_at = excluded.expires_at`,
-            ...[toKey(id), file.nextNumber(), expiresAtMs],
+            `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, ?, ?, ?, ?)
+             ON CONFLICT DO NOTHING`,
+            ...[toKey(id), file.nextNumber(), toKey(owner), expiresAtMs, isUsed ? 1 : 0],
+            data === undefined ? null : new JsonWriter().text(data, "the data of a run"),
           );
-          const text = row?.[1] ?? null;
-          return text === null ? { status: "claimed" } : { status: "claimed", data: readJson(text) };
-        }),
-      release: (id) =>
-        write(() => {
-          file.run("UPDATE continuations SET is_used = 0 WHERE id = ? AND is_used = 1", toKey(id));
-        }),
-      page: async ({ afterId, limit }) =>
-        file.read(() =>
-          file
-            .all(
-              `SELECT id, owner, expires_at, is_used, data FROM continuations WHERE ? IS NULL OR id > ? ORDER BY id LIMIT ?`,
-              ...[afterId, afterId].map((id) => (id === undefined ? null : toKey(id))),
-              limit,
-            )
-            .map(([id, owner, expiresAtMs, isUsed, data]) => ({
-              ...{ id: fromKey(id), owner: fromKey(owner) },
-              ...{ expiresAtMs: numberIn(expiresAtMs), isUsed: isUsed === 1 },
-              data: data === null ? undefined : readJson(data),
-            })),
-        ),
-      restore: (key, continuations) =>
-        write(() => {
-          const text = Buffer.from(key).toString("base64");
-          if (Buffer.from(keyOfFile(file)).toString("base64") !== text) {
-            if (count(0) + count(1) > 0) {
-              throw new HarnessError(
-                "key_conflict",
-                "continuations that another key has signed are kept here",
-              );
-            }
-            file.run("UPDATE keys SET value = ? WHERE name = ?", text, keyName);
-          }
-          const before = count(0) + count(1);
-          for (const { id, owner, expiresAtMs, isUsed, data } of continuations) {
-            file.run(
-              `INSERT INTO continuations (id, number, owner, expires_at, is_used, data) VALUES (?, ?, ?, ?, ?, ?)
-               ON CONFLICT DO NOTHING`,
-              ...[toKey(id), file.nextNumber(), toKey(owner), expiresAtMs, isUsed ? 1 : 0],
-              data === undefined ? null : new JsonWriter().text(data, "the data of a run"),
-            );
-          }
-          return count(0) + count(1) - before;
-        }),
-      close: async () => file.close(() => {}),
-    };
-  } catch (error) {
-    file.close(() => {});
-    throw error;
-  }
+        }
+        return count(0) + count(1) - before;
+      }),
+    close: async () => file.close(() => {}),
+  };
 };

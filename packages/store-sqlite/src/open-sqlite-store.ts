@@ -103,11 +103,5 @@ export const createStore = async (file: StoreFile, options: ResolvedOptions): Pr
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<GraphStore> => {
   checkSqliteStoreOptions(options);
   const resolved = resolveOptions(options);
-  const file = await StoreFile.open(resolved);
-  try {
-    return await createStore(file, resolved);
-  } catch (error) {
-    file.close(() => {});
-    throw error;
-  }
+  return StoreFile.openFor(resolved, (file) => createStore(file, resolved));
 };

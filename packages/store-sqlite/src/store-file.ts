@@ -36,12 +36,30 @@ export class StoreFile extends FileConnection {
    * Opens the file of a store, creates it if it does not exist, and migrates it to the newest schema. Rejects with
    * `store_failed` or `store_full`, and a `reason`.
    */
-  static async open(options: ResolvedOptions, steps = migrations): Promise<StoreFile> {
+  static open(options: ResolvedOptions, steps = migrations): Promise<StoreFile> {
+    return StoreFile.#opened(options, (file) => file.#setUp(options.maxFileBytes, steps));
+  }
+
+  /** The same for a store that is made of the file, which is closed where that fails. */
+  static async openFor<Store>(
+    options: ResolvedOptions,
+    make: (file: StoreFile) => Store | Promise<Store>,
+  ): Promise<Store> {
+    const file = await StoreFile.open(options);
+    try {
+      return await make(file);
+    } catch (error) {
+      file.close(() => {});
+      throw error;
+    }
+  }
+
+  static async #opened(options: ResolvedOptions, prepare: (file: StoreFile) => void): Promise<StoreFile> {
     const path = openStorePath(options.file);
     const retry = new BusyRetry(options);
     const file = await retry.whenFree(() => new StoreFile(path, options));
     try {
-      await retry.whenFree(() => file.#setUp(options.maxFileBytes, steps));
+      await retry.whenFree(() => prepare(file));
       return file;
     } catch (error) {
       file.disconnect();
@@ -53,23 +71,13 @@ export class StoreFile extends FileConnection {
    * Opens the file of a store, which exists and has the newest schema, to read it; `disconnect` closes it. Rejects as `open`, with the reason
    * `older_schema` for a file that `open` would migrate.
    */
-  static async openToRead(options: ResolvedOptions, steps = migrations): Promise<StoreFile> {
-    const path = openStorePath(options.file);
-    const retry = new BusyRetry(options);
-    const file = await retry.whenFree(() => new StoreFile(path, options));
-    try {
-      const version = await retry.whenFree(() => schemaVersion(file, steps));
-      if (version !== versionAfter(steps))
-        throw fileError(
-          "older_schema",
-          `the file has version ${version} of the schema, which is migrated first`,
-        );
+  static openToRead(options: ResolvedOptions, steps = migrations): Promise<StoreFile> {
+    return StoreFile.#opened(options, (file) => {
+      const version = schemaVersion(file, steps);
+      const message = `the file has version ${version} of the schema, which is migrated first`;
+      if (version !== versionAfter(steps)) throw fileError("older_schema", message);
       file.exec("PRAGMA query_only = ON");
-      return file;
-    } catch (error) {
-      file.disconnect();
-      throw error;
-    }
+    });
   }
 
   /** May be repeated if it failed. */

@@ -32,6 +32,12 @@ export const sqliteStoreLimits = defineLimits({
 });
 export type SqliteStoreLimits = LimitsOf<typeof sqliteStoreLimits>;
 
+/** The limits of every file. */
+export type FileLimits = Pick<
+  SqliteStoreLimits,
+  "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength"
+>;
+
 export interface SqliteStoreOptions {
   /**
    * Path of the file, created with mode 0600; its directory is created with mode 0700. While it is open, SQLite keeps two more
@@ -47,6 +53,17 @@ export interface SqliteStoreOptions {
 }
 
 export type ResolvedOptions = Resolved<Omit<SqliteStoreOptions, "limits">> & SqliteStoreLimits;
+
+/** The limits of a file apart from those of what is kept in it. */
+export const splitLimits = <Limits extends Partial<FileLimits>>(
+  limits: Limits,
+): { readonly file: Partial<FileLimits>; readonly own: Omit<Limits, keyof FileLimits> } => {
+  const { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength, ...own } = limits;
+  return {
+    file: { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength } as Partial<FileLimits>,
+    own,
+  };
+};
 
 /** The options with all defaults. Throws `invalid_argument`. */
 export const resolveOptions = (options: SqliteStoreOptions): ResolvedOptions => {

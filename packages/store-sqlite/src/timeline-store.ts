@@ -11,7 +11,7 @@ import {
 import { checkTimelineStoreOptions } from "./option-names.ts";
 import { fromKey, fromKeyOrNull, numberIn, readJson, type SqlRow, toKey } from "./sql-values.ts";
 import { StoreFile } from "./store-file.ts";
-import { resolveOptions, type SqliteStoreLimits, type SqliteStoreOptions } from "./store-options.ts";
+import { type FileLimits, resolveOptions, type SqliteStoreOptions, splitLimits } from "./store-options.ts";
 import {
   type Condition,
   conditionsOf,
@@ -22,8 +22,7 @@ import {
 import { TimelineTable, timelineRowIn } from "./timeline-table.ts";
 import { sessionCounts, TimelineTally } from "./timeline-tally.ts";
 
-export type SqliteTimelineStoreLimits = TimelineLimits &
-  Pick<SqliteStoreLimits, "busyTimeoutMs" | "maxQueuedWrites" | "maxFileBytes" | "maxValueLength">;
+export type SqliteTimelineStoreLimits = TimelineLimits & FileLimits;
 
 export interface SqliteTimelineStoreOptions extends Omit<SqliteStoreOptions, "limits" | "sync"> {
   /** Limits to override. @default each as {@link SqliteTimelineStoreLimits} states */
@@ -235,25 +234,16 @@ class SqliteTimeline implements TimelineStore {
  */
 export const openTimelineStore = async (options: SqliteTimelineStoreOptions): Promise<TimelineStore> => {
   checkTimelineStoreOptions(options);
-  const { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength, ...limits } = options.limits ?? {};
-  const checked = timelineLimits.resolve(limits);
-  const fileLimits = { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength };
-  const resolved = resolveOptions({
-    ...options,
-    sync: "none",
-    limits: fileLimits as Partial<SqliteStoreLimits>,
-  });
-  const file = await StoreFile.open(resolved);
-  try {
+  const limits = splitLimits(options.limits ?? {});
+  const checked = timelineLimits.resolve(limits.own);
+  const resolved = resolveOptions({ ...options, sync: "none", limits: limits.file });
+  return StoreFile.openFor(resolved, async (file) => {
     // Rows come in many small writes: fewer waits for the disk.
     file.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`);
     const tally = new TimelineTally(file);
     await file.write(() => tally.recover(timelineRowIn), false);
     return new SqliteTimeline(file, tally, checked);
-  } catch (error) {
-    file.close(() => {});
-    throw error;
-  }
+  });
 };
 
 /**

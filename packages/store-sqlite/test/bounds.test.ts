@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { append, defineGraph, defineState, END, SessionCache, type StoredSession } from "@harnesskit/graph";
+import { append, defineGraph, defineState, END, type StoredSession } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
@@ -8,40 +8,7 @@ import type { SyncMode } from "../src/store-options.ts";
 import { numberOf, openParts } from "./support/open-parts.ts";
 import { added, pause, plain, whole } from "./support/samples.ts";
 
-const sessionOf = (id: string, version: number, length: number) => ({
-  record: { session_id: id, version } as StoredSession,
-  length,
-});
-
 describe("the sessions that are remembered", () => {
-  it("are those used last, up to a length", () => {
-    const cache = new SessionCache(10_000);
-    for (const id of ["a", "b", "c"]) cache.set(sessionOf(id, 1, 2000));
-    expect(cache.get("a", 1)?.record.session_id).toBe("a");
-    cache.set(sessionOf("d", 1, 2000));
-    expect(["a", "b", "c", "d"].map((id) => cache.get(id, 1) !== undefined)).toEqual([
-      true,
-      false,
-      true,
-      true,
-    ]);
-  });
-
-  it("are only given in the version that is stored, and not kept where they are too long or deleted", () => {
-    const cache = new SessionCache(10_000);
-    cache.set(sessionOf("a", 1, 10));
-    expect(cache.get("a", 2)).toBeUndefined();
-    cache.set(sessionOf("a", 2, 20_000));
-    expect(cache.get("a", 2)).toBeUndefined();
-    cache.set(sessionOf("a", 3, 10));
-    cache.delete("a");
-    cache.delete("a");
-    expect(cache.get("a", 3)).toBeUndefined();
-    // What was forgotten takes no room.
-    for (const id of ["b", "c", "d"]) cache.set(sessionOf(id, 1, 2000));
-    expect(["b", "c", "d"].map((id) => cache.get(id, 1) !== undefined)).toEqual([true, true, true]);
-  });
-
   it("save reading a history again, until another store has written", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "store.db");

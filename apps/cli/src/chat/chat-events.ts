@@ -1,4 +1,5 @@
-import { type ChatProgress, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
+import { failureOfText } from "@harnesskit/chat-harness";
+import type { ChatProgress } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome, ToolCall } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { EventBody, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";

@@ -1,5 +1,5 @@
-import { type ChatHarness, ChatHarnessError } from "@harnesskit/chat-harness";
-import { type ChatEvent, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
+import { type ChatHarness, ChatHarnessError, failureOfText } from "@harnesskit/chat-harness";
+import type { ChatEvent } from "@harnesskit/chat-harness/ai-sdk";
 import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { attachedMessage, type ChatConversations } from "@harnesskit/shell-engine-chat";
 import { ExitCode } from "../cli-error.ts";

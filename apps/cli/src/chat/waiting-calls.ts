@@ -1,5 +1,9 @@
-import type { ChatHarness } from "@harnesskit/chat-harness";
-import { approvalRequestsOf, toApprovalPayload, type WaitingApproval } from "@harnesskit/chat-harness/ai-sdk";
+import {
+  approvalRequestsOf,
+  type ChatHarness,
+  toApprovalPayload,
+  type WaitingApproval,
+} from "@harnesskit/chat-harness";
 import type { ChatMessage, SignalDescriptor } from "@harnesskit/protocol/chat";
 import { digest } from "@harnesskit/wire";
 import { type AnswerCommand, findPending } from "../terminal/line-conversation.ts";

@@ -11,40 +11,26 @@ export interface Step {
 export type Piece = Exclude<ChatMessage, AssistantMessage | ToolMessage> | Step;
 
 /** All that one turn is about, in order, what it added after a pause included. */
-interface Turn {
-  readonly pieces: Piece[];
-}
-
-interface OpenCall {
-  readonly turn: Turn;
-  readonly step: Step;
-}
+type Turn = Piece[];
 
 export const isStep = (piece: Piece): piece is Step => !("role" in piece);
 
 export const callsOf = ({ tool_calls: calls }: AssistantMessage): readonly ToolCall[] => calls ?? [];
 
-const unasked = (): ChatModelError =>
-  new ChatModelError("provider_invalid_request", "a message of a tool answers a call that does not exist");
-
-/** The conversation by turns, and the turn that the last message belongs to. */
-interface Arrangement {
-  readonly turns: readonly Turn[];
-  readonly current: Turn | undefined;
-}
-
 /**
- * Puts the messages, which are stored as they arrived, in the order in which a model takes them: the result of a call
+ * Returns the conversation by turns, and the turn that the last message belongs to. Puts the messages, which are stored as they arrived, in the order in which a model takes them: the result of a call
  * right behind it, and what a resumed turn added behind that, before what was said while the turn waited. A second
  * result of a call is left out. Throws `provider_invalid_request` for a result of no call.
  */
-const arrange = (messages: readonly ChatMessage[]): Arrangement => {
+const arrange = (
+  messages: readonly ChatMessage[],
+): { readonly turns: readonly Turn[]; readonly current: Turn | undefined } => {
   const turns: Turn[] = [];
-  const open = new Map<string, OpenCall>();
+  const open = new Map<string, { readonly turn: Turn; readonly step: Step }>();
   const answered = new Set<string>();
   let current: Turn | undefined;
   const begin = (): Turn => {
-    current = { pieces: [] };
+    current = [];
     turns.push(current);
     return current;
   };
@@ -52,8 +38,11 @@ const arrange = (messages: readonly ChatMessage[]): Arrangement => {
     if (message.role === "tool") {
       const { tool_call_id: id } = message;
       const call = open.get(id);
-      if (call === undefined && !answered.has(id)) throw unasked();
-      if (call === undefined) continue;
+      if (call === undefined && answered.has(id)) continue;
+      if (call === undefined) {
+        const message = "a message of a tool answers a call that does not exist";
+        throw new ChatModelError("provider_invalid_request", message);
+      }
       call.step.results.set(id, message);
       open.delete(id);
       answered.add(id);
@@ -61,10 +50,10 @@ const arrange = (messages: readonly ChatMessage[]): Arrangement => {
     } else if (message.role === "assistant") {
       const turn = current ?? begin();
       const step: Step = { message, results: new Map() };
-      turn.pieces.push(step);
+      turn.push(step);
       for (const { id } of callsOf(message)) open.set(id, { turn, step });
     } else {
-      begin().pieces.push(message);
+      begin().push(message);
     }
   }
   return { turns, current };
@@ -76,14 +65,12 @@ const arrange = (messages: readonly ChatMessage[]): Arrangement => {
  */
 export const piecesToAnswer = (messages: readonly ChatMessage[]): readonly Piece[] => {
   const { turns, current } = arrange(messages);
-  return turns
-    .slice(0, current === undefined ? 0 : turns.indexOf(current) + 1)
-    .flatMap(({ pieces }) => pieces);
+  return turns.slice(0, current === undefined ? 0 : turns.indexOf(current) + 1).flat();
 };
 
 /** All that was said, each turn whole. */
 export const allPieces = (messages: readonly ChatMessage[]): readonly Piece[] =>
-  arrange(messages).turns.flatMap(({ pieces }) => pieces);
+  arrange(messages).turns.flat();
 
 /** What the model was shown when it asked for a call. */
 export const piecesBefore = (messages: readonly ChatMessage[], callId: string): readonly Piece[] => {

@@ -14,18 +14,15 @@ const bareText = (metadata: ProviderMetadata, kind: Kind): string | undefined =>
   return key === kind && more.length === 0 && typeof text === "string" ? text : undefined;
 };
 
-const parseBlock = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /** The metadata that a string holds as JSON; undefined for a bare string. */
 const spelledOut = (text: string, kind: Kind): ProviderMetadata | undefined => {
   if (!text.startsWith('{"')) return undefined;
-  const value = parseBlock(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
   if (!isObject(value) || !Object.values(value).every(isObject) || JSON.stringify(value) !== text)
     return undefined;
   const metadata = value as ProviderMetadata;
@@ -67,16 +64,13 @@ export const toSignature = ({
 const hasOptions = (options: ProviderMetadata | undefined): options is ProviderMetadata =>
   options !== undefined && Object.keys(options).length > 0;
 
-const invalidBlock = (what: string): ChatModelError => new ChatModelError("provider_invalid_request", what);
-
 const toImagePart = ({ source, media_type: mediaType, detail }: ImageBlock): ImagePart => {
   const isUrl = source.type === "url";
   const image = isUrl ? source.url : source.base64_data;
   // The SDK reads a string as an address if it can, and as bytes otherwise.
   if (URL.canParse(image) !== isUrl) {
-    throw invalidBlock(
-      isUrl ? "the address of an image is not a URL" : "the bytes of an image are not base64",
-    );
+    const what = isUrl ? "the address of an image is not a URL" : "the bytes of an image are not base64";
+    throw new ChatModelError("provider_invalid_request", what);
   }
   const providerOptions = detail === undefined ? undefined : { openai: { imageDetail: detail } };
   return defined({ type: "image" as const, image, mediaType, providerOptions });

@@ -1,19 +1,13 @@
-import type { Resolved } from "@harnesskit/wire";
 import {
   type Clock,
   checkNumber,
   defineLimits,
   InvalidArgumentError,
   type LimitsOf,
+  type Resolved,
   systemClock,
 } from "@harnesskit/wire";
-import {
-  type ContextWindows,
-  createReplay,
-  type Replay,
-  wellFormed,
-  wellFormedJson,
-} from "@harnesskit/wire/replay";
+import { createReplay, type Replay, wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
 import type { Tool as HarnessTool } from "@harnesskit/wire/tool";
 import {
   asSchema,
@@ -45,10 +39,6 @@ const showTool = async (tool: Tool): Promise<Tool> =>
     onInputAvailable: undefined,
   });
 
-/**
- * The tools as the model sees them. Rejects with a {@link ChatModelError} `provider_invalid_request` for one that it cannot
- * be shown.
- */
 const showTools = async (tools: Readonly<Record<string, Tool>>): Promise<ToolSet> => {
   const shown: ToolSet = Object.create(null);
   // Always in the same order, so that providers can cache them.
@@ -107,11 +97,6 @@ export interface ChatGraphOptions {
   /** What the model is asked with. @default {} */
   readonly settings?: ChatModelSettings | undefined;
   /**
-   * Tokens of the context of models, by the beginning of their id; `""` stands for all. What a provider says wins. @default `contextWindows`
-   * of `@harnesskit/wire/replay`
-   */
-  readonly contextWindows?: ContextWindows | undefined;
-  /**
    * How often a request is repeated if the provider fails before its answer begins. One whose answer breaks off after that is made once
    * more, whatever this is; what it had said is left out. @default 2
    */
@@ -153,16 +138,11 @@ export interface ChatSettings
   readonly replay: Replay;
 }
 
-const isArray: (tools: ChatTools) => tools is readonly HarnessTool[] = Array.isArray;
-
 const checkedTools = (given: ChatTools): Readonly<Record<string, Tool>> => {
-  const tools = isArray(given) ? toChatTools(given) : given;
+  const tools = Array.isArray(given) ? toChatTools(given as readonly HarnessTool[]) : (given as ToolSet);
   const own: Record<string, Tool> = Object.create(null);
   for (const [name, tool] of Object.entries(tools)) {
-    if (name === "") throw new InvalidArgumentError("a tool has no name");
-    if (typeof tool?.execute !== "function") {
-      throw new InvalidArgumentError(`the tool ${name} needs execute`);
-    }
+    if (typeof tool?.execute !== "function") throw new InvalidArgumentError(`the tool ${name} needs execute`);
     own[name] = tool as Tool;
   }
   return own;
@@ -196,10 +176,7 @@ export const toChatSettings = (options: ChatGraphOptions): Omit<ChatSettings, "r
     maxRetries: checkNumber("maxRetries", options.maxRetries ?? 2, { min: 0 }),
     modelTimeoutMs: checkNumber("modelTimeoutMs", options.modelTimeoutMs ?? 300_000),
     toolTimeoutMs: checkNumber("toolTimeoutMs", options.toolTimeoutMs ?? 120_000),
-    replay: createReplay({
-      maxContextLength: limits.maxContextLength,
-      contextWindows: options.contextWindows,
-    }),
+    replay: createReplay({ maxContextLength: limits.maxContextLength }),
     ...limits,
   };
 };

@@ -1,9 +1,10 @@
 import type { ChatMessage } from "@harnesskit/protocol/chat";
+import type { MediaPlace } from "@harnesskit/wire/model";
 import { summaryMessage } from "@harnesskit/wire/replay";
 import type { ModelMessage, ToolResultPart } from "ai";
 import * as z from "zod";
 import { allPieces, callsOf, isStep, type Piece, piecesToAnswer } from "./arrange-history.ts";
-import { type ModelMessagesOptions, toPromptPieces } from "./to-model-messages.ts";
+import { toPromptPieces } from "./to-model-messages.ts";
 
 /** What the model is given in the place of the oldest messages of a conversation, which the session keeps. */
 export const ChatSummarySchema = z.object({
@@ -22,13 +23,6 @@ interface PlacedMessage {
   readonly piece: number;
 }
 
-export interface ChatContextOptions extends ModelMessagesOptions {
-  /** The note for the model that follows the message that began the turn. */
-  readonly note: string | null;
-  /** Everything that was said, and not what the turn of the last message is about. @default false */
-  readonly isWhole?: boolean | undefined;
-}
-
 /** What a model is shown of a history: a summary, where there is one, and what was said since. */
 export class ChatContext {
   readonly summary: ChatSummary | null;
@@ -39,11 +33,22 @@ export class ChatContext {
   readonly #places: ReadonlyMap<ChatMessage, number>;
   readonly #note: string | null;
 
-  /** Throws a `ChatModelError` for a history that no model can be shown. */
+  /**
+   * `note` follows, for the model, the message that began the turn; `isWhole`: everything that was said, and not what the turn of the last
+   * message is about. Throws a `ChatModelError` for a history that no model can be shown.
+   */
   constructor(
     history: readonly ChatMessage[],
     summary: ChatSummary | null,
-    { note, isWhole, ...options }: ChatContextOptions,
+    {
+      note,
+      isWhole,
+      mediaPlace,
+    }: {
+      readonly note: string | null;
+      readonly isWhole: boolean;
+      readonly mediaPlace?: MediaPlace | undefined;
+    },
   ) {
     this.summary = summary;
     this.#note = note;
@@ -51,7 +56,7 @@ export class ChatContext {
     this.#places = new Map(history.map((message, index) => [message, index]));
     const given = givenMessages(history, summary);
     this.#pieces = isWhole ? allPieces(given) : piecesToAnswer(given);
-    this.#placed = toPromptPieces(this.#pieces, options).flatMap((messages, piece) => {
+    this.#placed = toPromptPieces(this.#pieces, mediaPlace).flatMap((messages, piece) => {
       this.#refer(messages, piece);
       return messages.map((message) => ({ message, piece }));
     });

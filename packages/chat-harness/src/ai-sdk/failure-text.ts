@@ -1,23 +1,13 @@
 import { displayText } from "@harnesskit/wire";
 
-/** Why a call has no result of its tool. */
-export type CallFailureCode =
-  | "rejected"
-  | "unknown_tool"
-  | "invalid_input"
-  | "approval_undecided"
-  | "tool_failed"
-  | "tool_timed_out"
-  | "tool_cancelled"
-  | "tool_interrupted"
-  | "tool_output_invalid"
-  | "tool_output_too_large";
-
 /** How a call ended that has no result. */
 export interface CallFailure {
   readonly status: "failed" | "rejected" | "not_run";
-  /** That of the `ToolError` where a tool threw one. */
-  readonly code: CallFailureCode | (string & {});
+  /**
+   * That of the `ToolError` where a tool threw one; otherwise `rejected`, `unknown_tool`, `invalid_input`, `approval_undecided`,
+   * `tool_failed`, `tool_timed_out`, `tool_cancelled`, `tool_interrupted`, `tool_output_invalid` or `tool_output_too_large`.
+   */
+  readonly code: string;
   /** For the model; it may repeat what a tool or a person said. */
   readonly message: string;
 }

@@ -41,17 +41,8 @@ interface Question {
   readonly tell: Tell;
 }
 
-/** One request of a question. */
-interface Asking extends Question {
-  /** Called when the model has begun its answer. */
-  began(): void;
-}
-
 /** An answer, and the tokens of its request as the provider counted them. */
-interface Asked {
-  readonly answer: Answer;
-  readonly inputTokens: number | undefined;
-}
+type Asked = { readonly answer: Answer; readonly inputTokens: number | undefined };
 
 /** The provider's stream broke off after it had begun: the request may be made once more. */
 class BrokenAnswer extends ChatModelError {}
@@ -65,7 +56,8 @@ const invalidAnswer = (message: string) => new ChatModelError("provider_invalid_
 const followParts = async (
   parts: AsyncIterable<TextStreamPart<ToolSet>>,
   maxLength: number,
-  { tell, began }: Pick<Asking, "tell" | "began">,
+  tell: Tell,
+  began: () => void,
 ): Promise<{ readonly inputs: ReadonlyMap<string, string>; readonly dropsCalls: boolean }> => {
   const inputs = new Map<string, string>();
   let dropsCalls = false;
@@ -92,10 +84,11 @@ const followParts = async (
 const readStream = async (
   stream: StreamTextResult<ToolSet, never>,
   { maxAnswerLength, maxCalls }: ChatSettings,
-  { usedIds, tell, began }: Asking,
+  { usedIds, tell }: Question,
+  began: () => void,
   span: Span | undefined,
 ): Promise<Asked> => {
-  const { inputs, dropsCalls } = await followParts(stream.fullStream, maxAnswerLength, { tell, began });
+  const { inputs, dropsCalls } = await followParts(stream.fullStream, maxAnswerLength, tell, began);
   const [content, reason, rawReason, usage, response] = await Promise.all([
     stream.content,
     stream.finishReason,
@@ -142,7 +135,7 @@ const askModel = async (chat: ChatSettings, question: Question): Promise<Answer>
   const request = (messages: ModelMessage[]) =>
     traced(
       () => modelSpan(chat.model, messages),
-      (span) => askOnce(chat, question, { messages, tools }, span),
+      (span) => askOnce(chat, question, messages, tools, span),
     );
   const ask = (messages: ModelMessage[]) =>
     request(messages).catch((error: unknown) => {
@@ -169,16 +162,11 @@ const watched = ({ model, maxRetries }: ChatSettings, tell: Tell): ChatSettings[
         tell({ type: "model_failed", reason: toModelError(error).message, isRetried: true }),
       );
 
-/** What is sent to the model in one request. */
-interface Sent {
-  readonly messages: ModelMessage[];
-  readonly tools: ToolSet;
-}
-
 const askOnce = async (
   chat: ChatSettings,
   question: Question,
-  { messages, tools }: Sent,
+  messages: ModelMessage[],
+  tools: ToolSet,
   span: Span | undefined,
 ): Promise<Asked> => {
   const { clock, modelTimeoutMs: timeoutMs } = chat;
@@ -204,7 +192,7 @@ const askOnce = async (
       const began = () => {
         hasBegun = true;
       };
-      return readStream(stream, chat, { ...question, began }, span);
+      return readStream(stream, chat, question, began, span);
     },
     { name: "the model", signal: question.signal, timeoutMs, clock },
   );

@@ -34,7 +34,7 @@ export type CallPlan =
       readonly run: () => Promise<string>;
     };
 
-const notRun = (code: CallFailure["code"], message: string) =>
+const notRun = (code: string, message: string) =>
   ({ kind: "fail", failure: { status: "not_run", code, message } }) as const;
 
 /** What a tool is called with, checked by its schema; why not, if it does not fit. Never rejects. */
@@ -96,7 +96,7 @@ export const planCall = async (
     return notRun("unknown_tool", `The tool ${JSON.stringify(call.name)} does not exist. ${others}`);
   }
   const edited = approval?.answer.input;
-  const unfit = (code: CallFailure["code"], problem: string): CallPlan =>
+  const unfit = (code: string, problem: string): CallPlan =>
     edited === undefined ? notRun(code, problem) : { kind: "ask_again", problem };
   const checked = await checkInput(tool, edited ?? call.arguments, { chat, call });
   if ("problem" in checked) return unfit("invalid_input", checked.problem);

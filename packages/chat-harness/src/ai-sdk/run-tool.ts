@@ -8,9 +8,9 @@ import type { ModelMessage, Tool, ToolExecutionOptions } from "ai";
 import { piecesBefore } from "./arrange-history.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import { factsOf, type ReadyCall } from "./chat-tools.ts";
-import { type CallFailure, failureText, reasonText } from "./failure-text.ts";
+import { failureText, reasonText } from "./failure-text.ts";
 import { outputText } from "./output-text.ts";
-import { toModelPrompt } from "./to-model-messages.ts";
+import { toPromptPieces } from "./to-model-messages.ts";
 
 export interface ToolRun {
   readonly chat: ChatSettings;
@@ -28,7 +28,7 @@ const callTool = <T>({ chat, call, messages, signal }: ToolRun, work: (options: 
         toolCallId: call.id,
         abortSignal,
         get messages(): ModelMessage[] {
-          return toModelPrompt(piecesBefore(messages, call.id));
+          return toPromptPieces(piecesBefore(messages, call.id)).flat();
         },
       }),
     { name: call.name, signal, timeoutMs: chat.toolTimeoutMs, clock: chat.clock },
@@ -71,11 +71,11 @@ export const readyCall = async (
   }: ToolRun & { readonly threadId: string | null; readonly isApproved: boolean },
 ): Promise<
   | ({ readonly tool: Tool } & Partial<Pick<ReadyCall, "input" | "preview">>)
-  | { readonly code: CallFailure["code"]; readonly problem: string }
+  | { readonly code: string; readonly problem: string }
 > => {
   const prepare = factsOf(tool)?.prepare;
   if (prepare === undefined) return { tool };
-  const scope = { callId: run.call.id, threadId: threadId === null ? undefined : threadId };
+  const scope = { callId: run.call.id, threadId: threadId ?? undefined };
   const settled = await callTool(run, ({ abortSignal: signal }) => prepare(input, { ...scope, signal }));
   run.signal.throwIfAborted();
   if (settled.status !== "done") {
@@ -145,9 +145,6 @@ const shownEnds = (text: string, maxLength: number): string => {
   return headAndTail(text, Math.max(0, maxLength - note(text.length).length - 2), note);
 };
 
-const failedText = (code: CallFailure["code"], message: string): string =>
-  failureText({ status: "failed", code, message });
-
 /**
  * Runs a tool with checked input, and returns the content of its message: its output, or its failure. Never rejects: the history
  * must say of a cancelled call that it had begun.
@@ -165,9 +162,9 @@ const runChecked = async (
   span: Span | undefined,
 ): Promise<string> => {
   const { chat, call, signal } = run;
-  const failed = (code: CallFailure["code"], message: string) => {
+  const failed = (code: string, message: string) => {
     recordOutcome(span, { status: "failed", code });
-    return failedText(code, message);
+    return failureText({ status: "failed", code, message });
   };
   const settled = await callTool(run, (options) =>
     outputOf(tool.execute?.(input as never, options), options.abortSignal),

@@ -10,13 +10,6 @@ import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
 import { ChatContext, type ChatSummary } from "./chat-summary.ts";
 import { toModelError } from "./to-model-error.ts";
 
-/** What one request for a summary brought. */
-interface Made {
-  readonly text: string;
-  readonly inputTokens?: number | undefined;
-  readonly outputTokens?: number | undefined;
-}
-
 /** Failures that another attempt would have again: then what was asked stands for the rest. Any other one ends the turn, and nothing is lost. */
 const lasting: ReadonlySet<string> = new Set(["provider_invalid_request", "provider_invalid_response"]);
 
@@ -25,7 +18,7 @@ const askForSummary = async (
   messages: readonly ModelMessage[],
   room: number,
   signal: AbortSignal,
-): Promise<Made> => {
+): Promise<{ text: string; inputTokens?: number | undefined; outputTokens?: number | undefined }> => {
   const { model, maxRetries, clock, modelTimeoutMs: timeoutMs } = chat;
   const settled = await settleWithin(
     async (abortSignal) => {
@@ -33,13 +26,8 @@ const askForSummary = async (
       const onError = ({ error }: { error: unknown }) => {
         failure ??= { error };
       };
-      const stream = streamText({
-        model,
-        ...summaryRequest(messages, room),
-        maxRetries,
-        abortSignal,
-        onError,
-      });
+      const request = summaryRequest(messages, room);
+      const stream = streamText({ model, ...request, maxRetries, abortSignal, onError });
       let text = "";
       for await (const delta of stream.textStream) text += delta;
       if (failure) throw failure.error;

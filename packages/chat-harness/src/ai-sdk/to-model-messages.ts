@@ -48,21 +48,11 @@ const toStepMessages = ({ message, results }: Step, place: MediaPlace | undefine
   return [said, { role: "tool", content: answers }, ...shown];
 };
 
-/** How a conversation is shown to a model. */
-export interface ModelMessagesOptions {
-  /** Where the provider takes the images and files of the last turn's tools; those of earlier turns are notes. @default notes for all */
-  readonly mediaPlace?: MediaPlace | undefined;
-}
-
-/** Pieces of a conversation as messages for the AI SDK. Every call has a result, if only that it waits for approval. */
-export const toModelPrompt = (pieces: readonly Piece[], options?: ModelMessagesOptions): ModelMessage[] =>
-  toPromptPieces(pieces, options).flat();
-
-/** The messages of each piece. */
-export const toPromptPieces = (
-  pieces: readonly Piece[],
-  { mediaPlace }: ModelMessagesOptions = {},
-): ModelMessage[][] => {
+/**
+ * The messages for the AI SDK of each piece of a conversation. Every call has a result, if only that it waits for approval. `mediaPlace` is
+ * where the provider takes the images and files of the last turn's tools; those of earlier turns, and all without it, are notes.
+ */
+export const toPromptPieces = (pieces: readonly Piece[], mediaPlace?: MediaPlace): ModelMessage[][] => {
   const lastTurn = pieces.findLastIndex((piece) => !isStep(piece) && piece.role === "user");
   return pieces.map((piece, index): ModelMessage[] => {
     if (isStep(piece)) return toStepMessages(piece, index > lastTurn ? mediaPlace : undefined);

@@ -18,18 +18,10 @@ interface OpenCall {
   readonly problem: string | null;
 }
 
-const invalidInput = (problem: string): CallPlan => ({
-  kind: "fail",
-  failure: { status: "not_run", code: "invalid_input", message: `The input cannot be used: ${problem}` },
-});
-
 const rejection = (reason = ""): CallFailure => {
   const why = reason.trim() === "" ? "" : ` The reason: ${reason}`;
-  return {
-    status: "rejected",
-    code: "rejected",
-    message: `The user rejected this call, and it was not run.${why}`,
-  };
+  const message = `The user rejected this call, and it was not run.${why}`;
+  return { status: "rejected", code: "rejected", message };
 };
 
 const interrupted: CallFailure = {
@@ -146,7 +138,9 @@ class StepCalls {
     const { call } = found;
     const { chat, context } = this.#scope;
     const isUsable = problem === null || (await chat.tools(context.signal))[call.name] === undefined;
-    return isUsable ? planCall(call, this.#scope, approval) : invalidInput(problem);
+    if (isUsable) return planCall(call, this.#scope, approval);
+    const message = `The input cannot be used: ${problem}`;
+    return { kind: "fail", failure: { status: "not_run", code: "invalid_input", message } };
   }
 
   #ask(found: FoundCall, request: WaitingCall["request"]): void {

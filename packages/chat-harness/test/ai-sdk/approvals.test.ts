@@ -1,17 +1,15 @@
-import { createChatHarness } from "@harnesskit/chat-harness";
 import {
   approvalRequestOf,
   approvalRequestsOf,
-  type ChatEvent,
-  createChatGraph,
+  createChatHarness,
   failureOfText,
   toApprovalPayload,
-  toChatTools,
-} from "@harnesskit/chat-harness/ai-sdk";
+} from "@harnesskit/chat-harness";
+import { type ChatEvent, createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/graph";
 import { createDeferred, digest } from "@harnesskit/wire";
-import { tool as harnessTool } from "@harnesskit/wire/tool";
-import { APICallError, type ToolSet, tool } from "ai";
+import { tool as harnessTool, type Tool } from "@harnesskit/wire/tool";
+import { type ToolSet, tool } from "ai";
 import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { brief, converse } from "./support/conversation.ts";
@@ -212,12 +210,39 @@ describe("answers that are none", () => {
     });
     expect(done).toEqual(["sent to bob"]);
   });
+});
 
-  it("a helper that is given nonsense throws", () => {
-    expect(() => toApprovalPayload({ decision: "yes" } as never)).toThrow(
-      expect.objectContaining({ name: "ZodError" }),
-    );
+it("a call that would do something else than was shown is asked about again, and does not run", async () => {
+  const done: unknown[] = [];
+  const files = { content: "old" };
+  const write: Tool = {
+    ...harnessTool({ name: "write", description: "Writes.", input: { type: "object" }, run: () => null }),
+    effects: "write",
+    prepare: async (input) => {
+      const ready = { ...(input as object), over: files.content };
+      return { input: ready, preview: `over ${files.content}`, run: async () => done.push(ready) };
+    },
+  };
+  const script = scriptedModel(says("", { id: "a", name: "write", input: { to: "x" } }), says("Done."));
+  const chat = converse({ model: script.model, tools: [write] });
+  const paused = await chat.send("go");
+  files.content = "new";
+  const again = await chat.answer(paused.invocation_id, { decision: "approve" });
+  expect(again).toMatchObject({
+    outcome: "suspended",
+    descriptor: {
+      metadata: {
+        input: { to: "x", over: "new" },
+        preview: "over new",
+        problem: "What would run has changed since it was shown.",
+      },
+    },
   });
+  expect(done).toEqual([]);
+  expect(await chat.answer(paused.invocation_id, { decision: "approve" })).toMatchObject({
+    outcome: "completed",
+  });
+  expect(done).toEqual([{ to: "x", over: "new" }]);
 });
 
 describe("several calls in one step", () => {
@@ -595,67 +620,5 @@ describe("what a payload cannot do", () => {
     };
     await chat.graph.invoke({ resumeInvocation: paused.invocation_id, signalPayload });
     expect(done).toEqual(["looked at inbox", "sent to bob"]);
-  });
-});
-
-describe("behind a chat harness", () => {
-  it("a turn pauses, is answered by its signal, and its end goes to whoever listens", async () => {
-    const { done, tools } = mailTools();
-    const script = scriptedModel(says("Shall I?", sendTo("a", "bob")), says("Sent."));
-    const harness = createChatHarness({ graph: createChatGraph({ model: script.model, tools }) });
-    const told = createDeferred<unknown>();
-    harness.subscribe("s1", (turn) => told.resolve(turn));
-    const turn = await harness.send("s1", { role: "user", content: "mail bob" });
-    if (turn.outcome !== "suspended") throw new TypeError("the turn did not pause");
-    expect(turn.pending_messages.map(brief)).toEqual(["assistant: Shall I? (a)"]);
-    const { suspended } = await harness.pending("s1");
-    expect(suspended.map(({ signal_descriptor }) => approvalRequestOf(signal_descriptor)?.tool)).toEqual([
-      "send",
-    ]);
-    const signalId = turn.signal_descriptor.signal_id;
-    const refused = await harness.signal({ signalId, payload: { approval: { decision: "perhaps" } } });
-    expect(refused).toMatchObject({
-      outcome: "errored",
-      error_bucket: "user_correctable",
-      error_category: "suspension_resume_payload_invalid",
-    });
-    const payload = toApprovalPayload({ decision: "approve" });
-    const answers = await Promise.all([1, 2, 3].map(() => harness.signal({ signalId, payload })));
-    expect(answers.map(({ outcome }) => outcome).sort()).toEqual([
-      "already_resolved",
-      "already_resolved",
-      "resumed",
-    ]);
-    expect(await told.promise).toEqual({
-      outcome: "completed",
-      replies: [
-        { role: "tool", content: "sent to bob", tool_call_id: "a" },
-        { role: "assistant", content: "Sent." },
-      ],
-      dispatch_path: "signal_resume",
-    });
-    expect(done).toEqual(["sent to bob"]);
-    await harness.close();
-  });
-
-  it("a provider that fails is an errored turn with its bucket, its category and its words", async () => {
-    const tooLong = new APICallError({
-      message: "maximum context length is 8192 tokens",
-      url: "http://provider/",
-      requestBodyValues: {},
-      statusCode: 400,
-    });
-    const harness = createChatHarness({
-      graph: createChatGraph({ model: scriptedModel(tooLong, says("Hello.")).model }),
-    });
-    expect(await harness.send("s1", { role: "user", content: "a novel" })).toEqual({
-      outcome: "errored",
-      error_bucket: "user_correctable",
-      error_category: "provider_invalid_request",
-      reply: { role: "system", content: expect.stringContaining("maximum context length is 8192 tokens") },
-      dispatch_path: "new_session",
-    });
-    expect(await harness.send("s1", { role: "user", content: "hi" })).toMatchObject({ outcome: "completed" });
-    await harness.close();
   });
 });

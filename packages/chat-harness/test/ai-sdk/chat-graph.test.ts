@@ -1,4 +1,5 @@
-import { createChatGraph, failureOfText } from "@harnesskit/chat-harness/ai-sdk";
+import { failureOfText } from "@harnesskit/chat-harness";
+import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
 import { errorCategory } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
 import { tool as harnessTool, ToolError } from "@harnesskit/wire/tool";

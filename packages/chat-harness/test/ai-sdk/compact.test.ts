@@ -1,5 +1,5 @@
-import { ChatHarnessError, createChatHarness } from "@harnesskit/chat-harness";
-import { type ChatEvent, createChatGraph, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
+import { ChatHarnessError, createChatHarness, toApprovalPayload } from "@harnesskit/chat-harness";
+import { type ChatEvent, createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
 import { createMemoryStore, defineGraph, END } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
 import { type ToolSet, tool } from "ai";

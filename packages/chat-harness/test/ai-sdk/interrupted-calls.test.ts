@@ -1,5 +1,5 @@
-import { createChatHarness } from "@harnesskit/chat-harness";
-import { createChatGraph, toApprovalPayload } from "@harnesskit/chat-harness/ai-sdk";
+import { createChatHarness, toApprovalPayload } from "@harnesskit/chat-harness";
+import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
 import { createHarnessChatTransport } from "@harnesskit/chat-harness/ai-sdk-ui";
 import { createMemoryStore } from "@harnesskit/graph";
 import { createManualClock } from "@harnesskit/wire/testing";

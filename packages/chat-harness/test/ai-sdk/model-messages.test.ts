@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { runs } from "../../../../scripts/lib/nightly.ts";
 import { piecesToAnswer } from "../../src/ai-sdk/arrange-history.ts";
 import { fromAssistantPart, toAssistantPart } from "../../src/ai-sdk/blocks.ts";
-import { toModelPrompt } from "../../src/ai-sdk/to-model-messages.ts";
+import { toPromptPieces } from "../../src/ai-sdk/to-model-messages.ts";
 
 const text = fc.string({ minLength: 1, maxLength: 20 });
 const signature = fc.oneof(
@@ -32,7 +32,7 @@ const textBlock = signed(text.map((value) => ({ type: "text" as const, text: val
 const thinking = signed(text.map((value) => ({ type: "thinking" as const, text: value })));
 const redacted = signature.map((data) => ({ type: "redacted_thinking" as const, data }));
 
-const toModelMessages = (messages: readonly ChatMessage[]) => toModelPrompt(piecesToAnswer(messages));
+const toModelMessages = (messages: readonly ChatMessage[]) => toPromptPieces(piecesToAnswer(messages)).flat();
 
 describe("messages for the model and back", () => {
   it("loses nothing of what the assistant said", () => {

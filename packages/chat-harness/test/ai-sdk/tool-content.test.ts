@@ -2,7 +2,7 @@ import { type Tool, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { piecesToAnswer } from "../../src/ai-sdk/arrange-history.ts";
-import { toModelPrompt } from "../../src/ai-sdk/to-model-messages.ts";
+import { toPromptPieces } from "../../src/ai-sdk/to-model-messages.ts";
 import { converse } from "./support/conversation.ts";
 import { says, scriptedModel } from "./support/scripted-model.ts";
 
@@ -97,12 +97,12 @@ it("of a result whose text repeats the structured content the exact text is repl
     content: [{ type: "text", text: exact }],
     structuredContent: JSON.parse(exact),
   });
-  const messages = toModelPrompt(
+  const messages = toPromptPieces(
     piecesToAnswer([
       { role: "user", content: "go" },
       { role: "assistant", tool_calls: [{ id: "a", name: "f", arguments: {} }] },
       { role: "tool", content, tool_call_id: "a" },
     ]),
-  );
+  ).flat();
   expect(messages[2]?.content).toMatchObject([{ output: { type: "text", value: exact } }]);
 });

@@ -1,11 +1,6 @@
 import { createManualClock } from "@harnesskit/wire/testing";
-import {
-  createMemoryStore,
-  type GraphStore,
-  StoreError,
-  type StoreErrorCode,
-  type StoreReceipt,
-} from "../../src/index.ts";
+import { createMemoryStore, type GraphStore, StoreError, type StoreReceipt } from "../../src/index.ts";
+import type { StoreErrorCode } from "../../src/stores/graph-store.ts";
 
 /** A storage that outlives its processes, each of which dies at one of its writes. */
 export const createStorage = () => {

@@ -1,10 +1,5 @@
-import {
-  type ChatApprovalAnswer,
-  type ChatEvent,
-  type ChatGraphOptions,
-  createChatGraph,
-  toApprovalPayload,
-} from "@harnesskit/chat-harness/ai-sdk";
+import { type ChatApprovalAnswer, toApprovalPayload } from "@harnesskit/chat-harness";
+import { type ChatEvent, type ChatGraphOptions, createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
 import type { GraphStore } from "@harnesskit/graph";
 import { createMemoryStore } from "@harnesskit/graph";
 import type { ChatMessage } from "@harnesskit/protocol/chat";
