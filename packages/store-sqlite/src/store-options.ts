@@ -55,14 +55,10 @@ export interface SqliteStoreOptions {
 export type ResolvedOptions = Resolved<Omit<SqliteStoreOptions, "limits">> & SqliteStoreLimits;
 
 /** The limits of a file apart from those of what is kept in it. */
-export const splitLimits = <Limits extends Partial<FileLimits>>(
-  limits: Limits,
-): { readonly file: Partial<FileLimits>; readonly own: Omit<Limits, keyof FileLimits> } => {
+export const splitLimits = <Limits extends Partial<FileLimits>>(limits: Limits) => {
   const { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength, ...own } = limits;
-  return {
-    file: { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength } as Partial<FileLimits>,
-    own,
-  };
+  const file = { busyTimeoutMs, maxQueuedWrites, maxFileBytes, maxValueLength } as Partial<FileLimits>;
+  return { file, own };
 };
 
 /** The options with all defaults. Throws `invalid_argument`. */
