@@ -399,6 +399,10 @@ describe("a server that misbehaves", () => {
       });
     const responses = { inputResponses: {}, requestState: "state-1" };
     const asks = [call("ask", { path: "dangerous" }), { name: "ask" }];
+    await send(100, call("ask", { path: "dangerous" }));
+    await answered(100);
+    await send(101, { ...call("ask", { path: "dangerous" }), ...responses });
+    expect(textOf((await answered(101)).result)).toBe('{"path":"safe"}');
     for (const [at, asking] of asks.entries()) {
       const id = at * 10;
       await send(id, asking);
@@ -421,6 +425,7 @@ describe("a server that misbehaves", () => {
     const callsOf = (some: typeof events) => some.map(({ payload }) => payload.tool_call_id);
     expect(callsOf(ends)).toEqual(callsOf(judged));
     expect(ends.map(({ payload }) => payload.outcome)).toEqual([
+      "success",
       "cancelled",
       "success",
       "cancelled",

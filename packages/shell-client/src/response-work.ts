@@ -176,7 +176,7 @@ export class ResponseWork {
     if (!isRequired && rule === "run") return undefined;
     const asked = await this.#ask(item, isRequired ? "directive" : "risk");
     if (asked.decision !== undefined) {
-      if (asked.decision === "approved") return this.#ended(item);
+      if (asked.decision === "approved") return undefined;
       return this.#end(item, "refused", "refused_by_user", asked.reason ?? "the user said no");
     }
     const { code, message, cause } = asked.error;

@@ -1,6 +1,6 @@
 import { type ShellError, ShellErrorCode } from "@harnesskit/protocol/openharness";
 import { type Clock, displayText, HarnessError } from "@harnesskit/wire";
-import { jsonLength, jsonProblem } from "@harnesskit/wire/json";
+import { jsonProblem } from "@harnesskit/wire/json";
 import { type Redact, redactNothing } from "./redaction.ts";
 import { ShellEngineError } from "./shell-engine-error.ts";
 import type { Payload } from "./to-payload.ts";
@@ -61,7 +61,7 @@ export class Failures {
     if (!own) this.onError(failure instanceof Thrown ? failure.error : failure);
     const engine_latency_ms = request && this.clock.elapsedMs() - request.startedAt;
     const value = { status: "error" as const, error: own ?? internalError(), engine_latency_ms };
-    return { value, denials: [], length: jsonLength(value) };
+    return { value, denials: [] };
   }
 }
 

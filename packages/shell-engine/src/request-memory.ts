@@ -1,12 +1,12 @@
 import type { Clock } from "@harnesskit/wire";
 import type { ShellEngineLimits } from "./limits.ts";
-import type { Payload } from "./to-payload.ts";
 
 /** A request and the response to it. */
 export interface Remembered {
   /** The request as JSON. */
   readonly text: string;
-  readonly payload: Payload;
+  /** The response as JSON: many small objects that stay cost the garbage collector more than their text. */
+  readonly answer: string;
   readonly doneAt: number;
 }
 
@@ -59,14 +59,14 @@ export class RequestMemory {
   }
 
   /** Adds one whose key is not remembered. */
-  add(name: string, key: string, text: string, payload: Payload): void {
+  add(name: string, key: string, text: string, answer: string): void {
     const known = this.#owners.get(name);
     const owner = known ?? new Owner();
     if (known === undefined || this.#owners.size > 1) {
       this.#owners.delete(name);
       this.#owners.set(name, owner);
     }
-    const added = { text, payload, doneAt: this.#clock.elapsedMs() };
+    const added = { text, answer, doneAt: this.#clock.elapsedMs() };
     owner.done.set(key, added);
     this.#size++;
     this.#length += lengthOf(key, added) + (known ? 0 : name.length);
@@ -103,5 +103,5 @@ export class RequestMemory {
   }
 }
 
-const lengthOf = (key: string, { text, payload }: Remembered): number =>
-  key.length + text.length + payload.length;
+const lengthOf = (key: string, { text, answer }: Remembered): number =>
+  key.length + text.length + answer.length;

@@ -77,7 +77,7 @@ export class RequestRunner<Context> {
           throw error(ShellErrorCode.RequestIdConflict, "This request_id was used for another request.");
         }
         request.isReplay = true;
-        return "payload" in known ? known.payload : this.#wait(request, known);
+        return "answer" in known ? (JSON.parse(known.answer) as Payload) : this.#wait(request, known);
       }
     }
     if (!request.isForeign) continuations.assertUsable(claims, extension?.approval);
@@ -120,7 +120,8 @@ export class RequestRunner<Context> {
     this.#running.delete(key ?? request);
     // What can be tried again, or was cancelled by its shell, is not remembered, so that the next attempt is made.
     const isOver = !request.isCancelled && payload.value.error?.retryable !== true;
-    if (key !== undefined && isOver) this.#memory.add(owner, key, text, payload);
+    if (key !== undefined && isOver)
+      this.#memory.add(owner, key, text, payload.text ?? JSON.stringify(payload));
     request.end(payload);
   }
 

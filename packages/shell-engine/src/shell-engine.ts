@@ -96,7 +96,7 @@ export class ShellEngine<Context = unknown> {
 
   /**
    * Takes one parsed message and resolves with the response. A message that is not a request, and whatever else goes wrong,
-   * is a response with status error. Never rejects. The response is shared with later requests of its id: it must not be changed, and
+   * is a response with status error. Never rejects. The response may be shared with others that wait for it: it must not be changed, and
    * the message not before the response is there.
    */
   readonly handle = (message: unknown, context: Context): Promise<ShellResponse> =>

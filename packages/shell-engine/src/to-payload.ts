@@ -11,7 +11,7 @@ import {
   type ShellResponsePayload,
 } from "@harnesskit/protocol/openharness";
 import { digest } from "@harnesskit/wire";
-import { jsonLength, jsonProblem } from "@harnesskit/wire/json";
+import { jsonProblem } from "@harnesskit/wire/json";
 import { checkDirectives } from "./check-directives.ts";
 import type { EngineParts } from "./engine-parts.ts";
 import type { EngineRequest } from "./engine-request.ts";
@@ -24,8 +24,8 @@ export interface Payload {
   readonly value: ShellResponsePayload;
   /** The capabilities that the directives need and the shell did not declare; they stand beside the content. */
   readonly denials: readonly CapabilityDenial[];
-  /** About how many characters both have as JSON. */
-  readonly length: number;
+  /** Both as JSON, where that was written. */
+  readonly text?: string | undefined;
 }
 
 /** What a handler was asked. */
@@ -150,8 +150,8 @@ export const toPayload = async <Context>(
     value.extensions = { ...extensions, [HARNESSKIT_EXTENSION]: own as never };
   } else if (extensions) value.extensions = extensions;
   value.engine_latency_ms = clock.elapsedMs() - request.startedAt;
-  const length = jsonLength(value) + jsonLength(denials);
-  if (length <= limits.maxResponseLength) return { value, denials, length };
+  const text = JSON.stringify({ value, denials });
+  if (text.length <= limits.maxResponseLength) return { value, denials, text };
   const message = `a response has ${limits.maxResponseLength} characters at most`;
   throw new HandlerFault("response_too_large", message);
 };

@@ -1,7 +1,7 @@
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { createShellEngine, type ShellCall } from "../src/index.ts";
+import { createShellEngine, type ShellCall, ShellEngineError } from "../src/index.ts";
 import { codeOf, messagesOf, request, say, send, TestClock } from "./support.ts";
 
 /** An engine that counts. */
@@ -68,6 +68,20 @@ describe("a request_id", () => {
     expect(calls.length).toBe(1);
     const other = { ...turned, "dev.a": false };
     expect(codeOf(await send(engine, { ...named("r1"), capabilities: other }))).toBe("request_id_conflict");
+  });
+
+  it("is met anew after an error that is retryable, and not after another one", async () => {
+    let calls = 0;
+    const engine = createShellEngine({
+      handlers: {
+        intent: ({ intent }) => {
+          calls++;
+          throw new ShellEngineError("failed", "No.", { retryable: intent === "later" });
+        },
+      },
+    });
+    for (const intent of ["later", "later", "never", "never"]) await engine.handle(named(intent, intent), {});
+    expect(calls).toBe(3);
   });
 
   it("is forgotten after its time", async () => {

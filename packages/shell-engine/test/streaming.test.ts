@@ -196,7 +196,7 @@ describe("a cancellation", () => {
     for (const [message, context] of asked)
       expect(await engine.handleStream(message, context)).toBeUndefined();
     end();
-    expect(typesOf(await take(reader))).toEqual(["end"]);
+    expect(messagesOf(responseOf(await take(reader)))).toEqual(["done"]);
   });
 
   it("that is not valid is refused as a request, and the stream goes on", async () => {
