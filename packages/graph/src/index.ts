@@ -50,6 +50,7 @@ export {
   type Fields,
   type InitialOf,
   type StateOf,
+  type StateSchema,
   type UpdateOf,
 } from "./state/schema.ts";
 export { field, lastWriteWins, merge, mergeAll } from "./state/value-fields.ts";
