@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { createChatHarness, approvalRequestOf, toApprovalPayload } from "@harnesskit/chat-harness";
+import { approvalRequestOf, createChatHarness, toApprovalPayload } from "@harnesskit/chat-harness";
 import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
 import { createModel } from "@harnesskit/models";
 import { openSqliteStore } from "@harnesskit/store-sqlite";

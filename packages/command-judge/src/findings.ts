@@ -135,7 +135,7 @@ export class Findings {
     const key = `${access} ${path}`;
     const maxPaths = outside || secret ? 2 * maxListed : maxListed;
     if (!this.#paths.has(key) && this.#paths.size < maxPaths)
-      this.#paths.set(key, { path, access, outside, secret, ...(target !== undefined && { target }) });
+      this.#paths.set(key, { path, access, outside, secret, target });
   }
 
   /** Runs a function while only what the shipped policy blocks is noted: for strings that may or may not be commands. */

@@ -39,7 +39,7 @@ export const shortened = (directives: readonly ActionDirective[]): ActionDirecti
     if (left < 0 || cards.length === maxDirectives - 1) break;
     cards.unshift(card);
   }
-  return text === "" ? cards : [...cards, { ...say(text, "markdown"), ...(extensions && { extensions }) }];
+  return text === "" ? cards : [...cards, { ...say(text, "markdown"), extensions }];
 };
 
 /**

@@ -173,8 +173,8 @@ export class TimelineBatch {
     const bytes = contentText === null ? draft.bytes : JSON.stringify(next.row).length + contentText.length;
     this.#put(draft, {
       ...{ ...draft, ...next, contentText, bytes },
-      ...(key !== undefined && { key: keyDigest(key) }),
-      ...(keepsWriter !== true && { writer: this.#options.writer }),
+      key: key === undefined ? draft.key : keyDigest(key),
+      writer: keepsWriter === true ? draft.writer : this.#options.writer,
     });
   }
 

@@ -29,8 +29,8 @@ export interface LeftWork {
 /** The thread with what a later server must know. */
 export const withLeftWork = (thread: Thread, { queued, hasOpenTurn }: LeftWork): Thread => ({
   ...thread,
-  ...(queued > 0 && { queued }),
-  ...(hasOpenTurn && { hasOpenTurn }),
+  queued: queued || undefined,
+  hasOpenTurn: hasOpenTurn || undefined,
 });
 
 /** The thread without that. */

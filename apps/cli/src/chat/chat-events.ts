@@ -141,7 +141,7 @@ export class ChatEvents {
     this.#message = undefined;
     this.#item("item.completed", "assistant_message", itemId, {
       text,
-      ...(isThinking && { reasoning: true }),
+      reasoning: isThinking || undefined,
     });
   }
 
@@ -164,7 +164,7 @@ export class ChatEvents {
     if (this.#message?.isThinking !== isThinking) {
       this.endMessage();
       this.#message = { itemId: `message_${++this.#items}`, isThinking, text: "" };
-      const data = { text: "", ...(isThinking && { reasoning: true as const }) };
+      const data = { text: "", reasoning: isThinking || undefined };
       this.#item("item.started", "assistant_message", this.#message.itemId, data);
     }
     this.#hasSpoken ||= !isThinking;

@@ -42,7 +42,7 @@ export const describeEnd = (error: HubError): string => {
 };
 
 const alwaysOf = (reach: Reach, input: InputPattern | undefined): Always =>
-  reach === "pattern" ? { reach: "session", ...(input && { input }) } : { reach };
+  reach === "pattern" ? { reach: "session", input } : { reach };
 
 /**
  * Shows a question, asks for one answer at the terminal and gives it. Resolves with undefined where it was given or the signal aborted,

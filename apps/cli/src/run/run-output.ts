@@ -77,7 +77,7 @@ const toResult = ({ threadId, turnId, log, result, exitCode, endedCommands }: Ru
     exitCode,
     ...usage,
     ...failure,
-    ...(endedCommands.length > 0 && { endedCommands }),
+    endedCommands: endedCommands.length > 0 ? endedCommands : undefined,
   };
 };
 

@@ -141,7 +141,7 @@ export function AlwaysForm(props: AlwaysFormProps) {
   const pattern = Object.fromEntries(
     Object.entries(choices).map(([name, choice]) => [name, patternOf(choice, input[name] ?? null)]),
   );
-  const always: Always = { reach, forMs, ...(isPattern && { input: pattern }) };
+  const always: Always = { reach, forMs, input: isPattern ? pattern : undefined };
   const terms = grantTerms(record, always, Math.max(openedMs, nowMs), grantMs);
   const problem = grantProblem(record, terms)?.message;
   return (

@@ -31,7 +31,7 @@ export const withArguments = (call: AcpCall, args: JsonObject): JsonObject | str
   ) {
     return "of a terminal only command and cwd can be changed";
   }
-  const placed = { ...params, ...(cwd !== undefined && { cwd }) };
+  const placed = cwd === undefined ? params : { ...params, cwd };
   return command === before.command ? placed : { ...placed, command: "sh", args: ["-c", command], env: [] };
 };
 

@@ -86,7 +86,7 @@ export class AgentControl {
     const id = createId("ctl");
     const done = createDeferred<void>();
     this.#sent.set(id, { link, done });
-    listener.commands.push({ id, session, action, ...(text !== undefined && { text }) });
+    listener.commands.push({ id, session, action, text });
     listener.wake();
     const cancel = clock.after(answerWithinMs, () => done.reject(agentRefused("agent_did_not_answer")), true);
     try {

@@ -84,6 +84,6 @@ const shadowDecision = (
   if (!inert || !roomFor(type, inert).metadata) return inert;
   const decision: Fields = { ...inert };
   const would = decided?.decision;
-  decision.metadata = { policy: { ...about, mode: "shadow", ...(would && { would }) } };
+  decision.metadata = { policy: { ...about, mode: "shadow", would } };
   return decision as AnyDecision;
 };
