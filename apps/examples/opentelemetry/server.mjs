@@ -1,5 +1,6 @@
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createThreadGates } from "@harnesskit/ahp-client/thread-gates";
+import { createMemoryGrants, toGrants } from "@harnesskit/core-runtime";
 import { createAgentHost, createAgentTools } from "@harnesskit/core-runtime/thread-tools";
 import { createThreadServer } from "@harnesskit/thread-server";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
@@ -22,11 +23,11 @@ const client = createAhpClient({
 await client.connect();
 const host = createAgentHost({
   agents: [{ agentId: "com.example.deployer", directory: `${here}/agent` }],
+  grants: createMemoryGrants(
+    toGrants({ agent_id: "com.example.deployer", permissions: ["side_effects"], granted_by: "example" }),
+  ),
   environment: process.env,
-  startTimeoutMs: 60_000,
   version: "1.0.0",
-  // The policy and the user have judged the call.
-  authorize: () => ({ allowed: true }),
   onError,
 });
 const gates = createThreadGates({ client, toolAgent: "com.example" });
