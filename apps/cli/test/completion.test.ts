@@ -8,7 +8,11 @@ const program = createProgram({ binPath: "harness", version: "0.0.0", onExit: ()
 
 /** What is offered for the last word of a line. */
 const candidates = async (line: string): Promise<string[]> => {
-  const end = await harness(["complete", "harness", line], {
+  const script = (await harness(["completion", "bash"], { cwd: "/" })).stdout;
+  const [, command = ""] = /-C 'harness ([^']*)'/.exec(script) ?? [];
+  const [before = "harness", word = ""] = ["harness", ...line.split(" ")].slice(-2);
+  // As bash gives them: the word that is completed, and the one before it.
+  const end = await harness([...command.split(" "), "harness", word, before], {
     cwd: "/",
     env: { COMP_LINE: `harness ${line}` },
   });
@@ -51,6 +55,9 @@ describe("harness complete", () => {
     ["run --approve=o", ["once"]],
     ["completion z", ["zsh"]],
     ["run --thread ", []],
+    ["run --help", ["--help"]],
+    ["threads --help ar", ["archive"]],
+    ["--version thr", ["threads"]],
     ["run --policy $(touch", []],
   ])("offers for %j", async (line, words) => {
     expect(await candidates(line)).toEqual(words);

@@ -111,12 +111,12 @@ describe("commands in the background", () => {
     return { directory, host, place, ended, call, records, restart };
   };
   /** Makes what is written down that of a process that has gone. */
-  const outlive = async (records: string) => {
+  const outlive = async (records: string, more: object = {}) => {
     const [name = ""] = await readdir(records);
     const path = join(records, name);
     const { pid } = spawnSync("true");
     const written = JSON.parse(await readFile(path, "utf8")) as { owner: object }[];
-    const dead = written.map((each) => ({ ...each, owner: { ...each.owner, pid, started: "1" } }));
+    const dead = written.map((each) => ({ ...each, owner: { ...each.owner, pid, started: "1", ...more } }));
     await writeFile(path, JSON.stringify(dead));
   };
 
@@ -167,6 +167,15 @@ describe("commands in the background", () => {
     expect(await other.note(place)).toBeUndefined();
     expect(await readdir(records)).toEqual([]);
     expect(errors).toEqual([]);
+  });
+
+  it("of another machine or container may still run, which is said", async () => {
+    const { place, call, host, records } = await open();
+    const { id } = await call("bash", { command: "sleep 600", background: true });
+    await host.close();
+    await outlive(records, { world: "another" });
+    const other = createEndedCommands(makeHost(builtAgent).host, (error) => errors.push(error));
+    expect(await other.note(place)).toMatch(new RegExp(`- ${id} .*whether it still runs is not known`));
   });
 
   it("whose process of the tools ended may still run, which is said; one that was seen to end is not told", async () => {

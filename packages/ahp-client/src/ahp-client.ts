@@ -51,6 +51,7 @@ class HarnessClient implements AhpClient {
   readonly #notifications: NotificationQueue;
   readonly #resent: ReadonlySet<CallName>;
   readonly #maxAttempts: number;
+  #isReporting = false;
 
   constructor(options: AhpClientOptions) {
     const { clock = systemClock, framework, version, capabilities = [] } = options;
@@ -250,7 +251,11 @@ class HarnessClient implements AhpClient {
   }
 
   #report(error: HarnessError, context: AhpErrorContext): void {
+    // What is lost because `onError` notifies of a loss is not reported: that would go on until nothing else is kept.
+    if (this.#isReporting && context.kind === "notification") return;
+    this.#isReporting = true;
     callSafely(() => this.#options.onError?.(error, context));
+    this.#isReporting = false;
   }
 }
 

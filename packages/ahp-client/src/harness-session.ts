@@ -17,7 +17,14 @@ import {
 import { within } from "@harnesskit/wire/time";
 import type { AhpClientOptions } from "./client-options.ts";
 import { connectorOf } from "./connections.ts";
-import { AhpFailure, firstIssue, toFailure, toOpenFailure, wantsHandshake } from "./errors.ts";
+import {
+  AhpFailure,
+  type FailureCode,
+  firstIssue,
+  toFailure,
+  toOpenFailure,
+  wantsHandshake,
+} from "./errors.ts";
 
 export interface HarnessSessionOptions {
   readonly client: AhpClientOptions;
@@ -36,6 +43,14 @@ export interface HarnessSessionOptions {
 
 /** Errors that another attempt cannot mend. */
 const isPermanent = ({ code }: AhpFailure): boolean => code === "version_mismatch" || code === "unauthorized";
+
+/** A harness that refused the handshake, or whose answer to it was not valid, is there. */
+const answers: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  "unauthorized",
+  "harness_error",
+  "invalid_answer",
+  "version_mismatch",
+]);
 
 const majorOf = (version: string): string | undefined => /^(\d{1,9})(?:\.|$)/.exec(version)?.[1];
 
@@ -162,7 +177,7 @@ export class HarnessSession extends ClientSession<RpcConnection, HandshakeResult
     if (failure.code !== "timeout" && failure.code !== "connection_lost") return failure;
     const reason = this.error && toFailure(this.error);
     const found = `no connection to the harness${failure.code === "timeout" ? " in time" : ""}`;
-    const code = reason && isPermanent(reason) ? reason.code : "unreachable";
+    const code = reason && answers.has(reason.code) ? reason.code : "unreachable";
     return new AhpFailure(code, reason ? `${found}: ${reason.message}` : found, { cause: reason ?? failure });
   }
 }

@@ -6,6 +6,14 @@ import { afterHandshake, agree, FakeHarness } from "./support/fake-harness.ts";
 
 const quick = { initialDelayMs: 0, maxDelayMs: 0 };
 
+it("calls that wait for a harness that refuses their handshake say so: it is not absent", async () => {
+  const harness = new FakeHarness((message, connection) => connection.fail(message, -32603, "not you"));
+  const client = clientOf(harness, { reconnect: { maxAttempts: 2, ...quick } });
+  const connecting = ahpFailureOf(client.connect({ retry: true }));
+  expect(await client.decide("pre_action", {})).toMatchObject({ code: "harness_error" });
+  expect((await connecting).code).toBe("harness_error");
+});
+
 describe("a lost connection", () => {
   it("ends every pending call at once, each with what is safe", async () => {
     const { harness, client } = await connected(

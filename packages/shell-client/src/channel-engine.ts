@@ -1,5 +1,6 @@
 import { isStreamFrame } from "@harnesskit/protocol/openharness";
 import {
+  BoundedSet,
   type Channel,
   ConnectionClosedError,
   createDeferred,
@@ -18,6 +19,9 @@ interface Pending extends Deferred<unknown> {
   readonly reader: FrameReader | undefined;
 }
 
+/** Streams that were given up and may send on. */
+const maxGivenUp = 256;
+
 /**
  * An engine behind a transport: one channel at a time, opened by the request that finds none. OpenHarness has no handshake. A
  * message without the id of a pending request is dropped.
@@ -28,6 +32,8 @@ export class ChannelEngine implements Engine {
   readonly #diagnose: (diagnostic: ShellDiagnostic) => void;
   readonly #closed = new AbortController();
   readonly #pending = new Map<string, Pending>();
+  /** Their frames are no faults: other calls share the channel. */
+  readonly #givenUp = new BoundedSet<unknown>({ maxSize: maxGivenUp });
   #faults = new FaultRun();
   #channel: Promise<Channel> | undefined;
 
@@ -47,8 +53,9 @@ export class ChannelEngine implements Engine {
     };
     const onAbort = () => {
       forget();
-      if (!reader?.cancelMessage || !isCallersChoice(signal.reason)) return;
-      void channel.send(reader.cancelMessage).catch(() => {});
+      if (!reader?.cancelMessage) return;
+      this.#givenUp.add(reader.streamId);
+      if (isCallersChoice(signal.reason)) void channel.send(reader.cancelMessage).catch(() => {});
     };
     this.#pending.set(id, pending);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -107,6 +114,7 @@ export class ChannelEngine implements Engine {
       this.#pending.get(id as string) ??
       (isFrame ? [...this.#pending.values()].find(({ reader }) => reader?.streamId === streamId) : undefined);
     const reader = isFrame ? pending?.reader : undefined;
+    if (!pending && isFrame && this.#givenUp.has(streamId)) return;
     if (!pending || (isFrame && !reader)) {
       this.#drop("late_response", "a message came that no request waits for", channel);
     } else if (reader && !reader.accept(message)) {

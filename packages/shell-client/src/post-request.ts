@@ -101,7 +101,8 @@ export const postRequest = async (
       toClientError(error, request),
     );
     const isFailure = ShellClientError.isInstance(posted);
-    const error = isFailure ? posted : posted.response.response.error;
+    const { status, error: own } = isFailure ? { status: "error", error: posted } : posted.response.response;
+    const error = status === "error" ? own : undefined;
     const retryAfterMs = isFailure ? retryAfterMsOf(posted.cause) : posted.retryAfterMs;
     const delayMs = Math.max(backoffDelayMs(attempt, backoff), retryAfterMs);
     const isLast = attempt >= backoff.maxAttempts || delayMs > backoff.maxDelayMs;

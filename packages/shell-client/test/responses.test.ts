@@ -118,6 +118,12 @@ describe("a response that is none is carried out in no part", () => {
 });
 
 describe("a request is tried again", () => {
+  it("not where it succeeded, whatever error is beside that", async () => {
+    const error = { code: "partial", retryable: true };
+    const { shell, sent } = scripted((request) => respond(request, [], {}, { status: "success", error }));
+    expect([(await shell.send({})).status, sent.length]).toEqual(["success", 1]);
+  });
+
   it("with back-off and its id, when its error is retryable or the transport failed", async () => {
     const clock = manualClock();
     const answers = [

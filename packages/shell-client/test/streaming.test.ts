@@ -205,4 +205,34 @@ describe("a stream", () => {
     expect([text(), types()]).toEqual(["yes", ["opened", "text", "ended"]]);
     expect(codes).toEqual(expect.arrayContaining(["late_response", "invalid_message"]));
   });
+
+  it("that was given up may send on, and the other calls of its channel go on", async () => {
+    const { transport, listener } = createMemoryTransport();
+    const requests: { request_id: string }[] = [];
+    let send = async (_message: unknown): Promise<void> => {};
+    await listener.listen((channel) => {
+      send = (message) => channel.send(message);
+      channel.start({
+        message: (message) => void requests.push(message as { request_id: string }),
+        error: () => {},
+        close: () => {},
+      });
+    });
+    const { shell, types } = streamingShell({ engine: transport, retry: { maxAttempts: 1 } });
+    const giveUp = new AbortController();
+    const [first, second] = [
+      shell.send({ intent: "one", signal: giveUp.signal }),
+      shell.send({ intent: "two" }),
+    ];
+    await expect.poll(() => requests.length).toBe(2);
+    const [one, two] = requests.map(({ request_id }) => request_id);
+    await send({ stream_id: "s", seq: 0, type: "opened", request_id: one, version: 1 });
+    await expect.poll(types).toEqual(["opened"]);
+    giveUp.abort();
+    expect(failureOf(await first).code).toBe("cancelled");
+    for (let seq = 1; seq <= 1500; seq++)
+      await send({ stream_id: "s", seq, type: "text", message_id: "1", delta: "x" });
+    await send({ protocol_version: "1.0.0", request_id: two, response: { status: "success" } });
+    expect(await second).toMatchObject({ status: "success" });
+  });
 });

@@ -13,6 +13,7 @@ import {
   ShellErrorCode,
 } from "@harnesskit/protocol/openharness";
 import { type ResumedRun, type ShellCall, ShellEngineError, type ShellReply } from "@harnesskit/shell-engine";
+import { callSafely } from "@harnesskit/wire";
 import {
   type ApprovalPause,
   approvalQuestion,
@@ -193,6 +194,16 @@ export class RequestTurn<Context> {
     return turnDirectives(messages, calls, (result) => render(result, this.#call));
   }
 
+  /** What no request has shown. Where `render` fails it is shown as by default, because it would fail each request to come. */
+  #showEarlier(messages: readonly ChatMessage[]): ActionDirective[] {
+    try {
+      return this.#show(messages, noCalls);
+    } catch (error) {
+      callSafely(() => this.#shared.options.onError?.(error));
+      return turnDirectives(messages, noCalls, (result) => renderAsCard(result, this.#call));
+    }
+  }
+
   /** Reports the end of a turn; if nothing would bring its mark to the shell, it counts as reported. */
   async #report(directives: readonly ActionDirective[], invocationId: string): Promise<void> {
     this.#directives.push(...markEnd(directives, invocationId));
@@ -204,7 +215,7 @@ export class RequestTurn<Context> {
     for (const { invocation_id: id, turn } of undelivered) {
       if (this.#shared.reports.has(id)) continue;
       const directives =
-        turn.outcome === "completed" ? this.#show(turn.replies, noCalls) : [say(turn.reply.content)];
+        turn.outcome === "completed" ? this.#showEarlier(turn.replies) : [say(turn.reply.content)];
       if (this.#directives.length > 0 && isLong([...this.#directives, ...directives])) return;
       await this.#report(directives, id);
     }

@@ -3,7 +3,7 @@ import { createMemoryStore } from "@harnesskit/graph";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { says } from "./support/scripted-model.ts";
-import { codeOf, look, sendTo, shown, start } from "./support/started.ts";
+import { askedIn, codeOf, look, sendTo, shown, start } from "./support/started.ts";
 
 const askBob = says("Shall I?", sendTo("a", "bob"));
 /** A `render` that shows so many cards for each result. */
@@ -53,6 +53,18 @@ describe("a session whose response would not fit", () => {
     expect(shown(response).at(-1)).toMatch(/^Hm\.\n.*I cannot\.$/s);
     expect([chat.errors, chat.done.length]).toEqual([[], 9]);
   });
+});
+
+it("a session goes on after a result that `render` cannot read, which is shown as by default", async () => {
+  await using chat = await start([askBob, says("Sent."), says("Hello.")], {
+    render: () => {
+      throw new SyntaxError("not what I expected");
+    },
+  });
+  const asked = askedIn(await chat.say("mail bob"));
+  expect(codeOf(await chat.answer(asked, "approved"))).toBe("internal_error");
+  expect(shown(await chat.say("hello"))).toEqual([expect.stringMatching(/^\[/), "Sent.", "Hello."]);
+  expect(chat.errors).toContainEqual(expect.objectContaining({ message: "not what I expected" }));
 });
 
 describe("an engine that closes in the middle of a turn", () => {

@@ -3,7 +3,8 @@ import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import type { Command } from "./help-command.ts";
 
-const asksHarness = "complete -o bashdefault -o default -C 'harness complete' harness\n";
+// Behind `--`, because bash adds words of the line, and an option among them is not for this command.
+const asksHarness = "complete -o bashdefault -o default -C 'harness complete --' harness\n";
 
 /** What a shell reads: it asks `harness complete`, and completes a file where that has nothing to say. */
 const scripts = {

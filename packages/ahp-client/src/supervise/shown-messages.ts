@@ -43,6 +43,18 @@ const dropOldest = (messages: readonly JsonValue[], maxBytes: number): JsonValue
 };
 
 /**
+ * A part of the messages that is small enough: their texts cut, and of many messages the newest. Texts are cut further where the
+ * newest message would be left out for the number of its texts.
+ */
+const shorten = (messages: readonly JsonValue[], maxBytes: number): JsonValue[] => {
+  for (let textBytes = Math.floor(maxBytes / 8); ; textBytes = Math.floor(textBytes / 8)) {
+    const short = messages.map((message) => cutTexts(message, textBytes));
+    const kept = dropOldest(short, maxBytes);
+    if (textBytes === 0 || kept.at(-1) === short.at(-1)) return kept;
+  }
+};
+
+/**
  * What the harness is shown of messages, which are given as JSON: all of them, or a part that is marked as one. Throws `unjudgeable` where
  * it may see only all of it, and that is too much.
  */
@@ -58,10 +70,7 @@ export const showMessages = (
     const reason = `the prompt has ${bytes} bytes, more than the ${maxBytes} that an event may hold`;
     throw new SupervisionError("unjudgeable", reason, { eventType: "pre_prompt" });
   }
-  const shown = dropOldest(
-    messages.map((message) => cutTexts(message, Math.floor(maxBytes / 8))),
-    maxBytes,
-  );
+  const shown = shorten(messages, maxBytes);
   const cut = { truncated: true, prompt_bytes: bytes, omitted_messages: messages.length - shown.length };
   return { isWhole: false, payload: { ...subject, prompt: shown, ...cut } };
 };

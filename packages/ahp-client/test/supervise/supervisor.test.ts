@@ -129,6 +129,23 @@ describe("a bare loop over fetch", () => {
   });
 });
 
+it("shows a harness a part of the newest message, however many large texts that has", async () => {
+  const harness = await startHarness({});
+  const supervisor = createSupervisor(harness.client, { limits: { maxEventTextBytes: 10_000 } });
+  const results = Array.from({ length: 20 }, (_, index) => ({
+    output: `result ${index} ${"x".repeat(5000)}`,
+  }));
+  const messages = [
+    { role: "system", content: "short" },
+    { role: "user", content: "old" },
+    { role: "tool", content: results },
+  ];
+  await supervisor.callModel({ model: "m", messages, call: () => "done" });
+  const [asked] = harness.seen;
+  expect(asked?.payload).toMatchObject({ truncated: true, omitted_messages: 0 });
+  for (const index of results.keys()) expect(promptOf(asked?.payload)).toContain(`result ${index} x`);
+});
+
 describe("a tool of a call of no framework", () => {
   const start = async (handlers: Parameters<typeof startHarness>[0] = {}) => {
     const harness = await startHarness(handlers);
