@@ -113,6 +113,7 @@ describe("harness run without a prompt at a terminal", () => {
     const cost = await run(cwd, "/cost");
     expect(cost).toMatchObject({ code: 2, stdout: "" });
     expect(cost.stderr).toContain("/cost is a command of harness chat");
+    expect((await run(cwd, "/diff")).stderr).toContain("/diff is a command of harness chat");
     expect((await run(cwd, "/compact")).stderr).toContain("harness run --continue /compact");
   });
 });

@@ -6,11 +6,14 @@ import { harness } from "./support/in-process.ts";
 
 const program = createProgram({ binPath: "harness", version: "0.0.0", onExit: () => {} });
 
-/** What is offered for the last word of a line. */
+/** What is offered for the last word of a line, asked as bash does: with the command, this word and the one before. */
 const candidates = async (line: string): Promise<string[]> => {
-  const end = await harness(["complete", "harness", line], {
+  const { stdout } = await harness(["completion", "bash"], { cwd: "/" });
+  const [, , asked = ""] = /-C '(harness) (.*)' harness/.exec(stdout) ?? [];
+  const words = ["harness", ...line.split(" ")];
+  const end = await harness([...asked.split(" "), "harness", words.at(-1) ?? "", words.at(-2) ?? ""], {
     cwd: "/",
-    env: { COMP_LINE: `harness ${line}` },
+    env: { COMP_LINE: words.join(" ") },
   });
   expect(end).toMatchObject({ code: 0, stderr: "" });
   return end.stdout.split("\n").filter((word) => word !== "");
@@ -47,6 +50,8 @@ describe("harness complete", () => {
   it.each([
     ["thr", ["threads"]],
     ["run --appr", ["--approve"]],
+    ["run --help", ["--help"]],
+    ["--version", ["--version"]],
     ["run --approve ", ["ask", "once", "reject"]],
     ["run --approve=o", ["once"]],
     ["completion z", ["zsh"]],

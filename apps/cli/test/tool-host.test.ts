@@ -110,13 +110,16 @@ describe("commands in the background", () => {
     const records = join(state, "harnesskit", "commands");
     return { directory, host, place, ended, call, records, restart };
   };
-  /** Makes what is written down that of a process that has gone. */
-  const outlive = async (records: string) => {
+  /** Makes what is written down that of a process that has gone, or of `changed`. */
+  const outlive = async (records: string, changed: object = {}) => {
     const [name = ""] = await readdir(records);
     const path = join(records, name);
     const { pid } = spawnSync("true");
     const written = JSON.parse(await readFile(path, "utf8")) as { owner: object }[];
-    const dead = written.map((each) => ({ ...each, owner: { ...each.owner, pid, started: "1" } }));
+    const dead = written.map((each) => ({
+      ...each,
+      owner: { ...each.owner, pid, started: "1", ...changed },
+    }));
     await writeFile(path, JSON.stringify(dead));
   };
 
@@ -167,6 +170,16 @@ describe("commands in the background", () => {
     expect(await other.note(place)).toBeUndefined();
     expect(await readdir(records)).toEqual([]);
     expect(errors).toEqual([]);
+  });
+
+  it("of another machine or container may still run, which is said", async () => {
+    const { place, ended, call, records } = await open();
+    const { id } = await call("bash", { command: "sleep 600", background: true });
+    await outlive(records, { world: "0" });
+    expect(await ended.note(place)).toContain(
+      `- ${id} (sleep 600): ran before this machine started again, or in another one; whether it still runs is not known`,
+    );
+    expect(await ended.note(place)).toBeUndefined();
   });
 
   it("whose process of the tools ended may still run, which is said; one that was seen to end is not told", async () => {

@@ -10,6 +10,7 @@ export const checkChatGraphOptions = defineOptions<ChatGraphOptions>("createChat
   tools: false,
   settings: false,
   maxRetries: false,
+  contextWindows: false,
   modelTimeoutMs: false,
   toolTimeoutMs: false,
   limits: false,

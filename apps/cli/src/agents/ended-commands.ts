@@ -47,8 +47,9 @@ const endedWithProcess = "ended with its process, exit code unknown";
 /** How a command ended; undefined for one that goes on. `states`: what the process of the tools knows. */
 const endOf = (record: CommandRecord, states: ReadonlyMap<string, State> | undefined): string | undefined => {
   const { id, owner } = record;
-  if (!isOwn(record))
-    return isGone(owner) || owner.world !== thisProcess().world ? endedWithProcess : undefined;
+  if (owner.world !== thisProcess().world)
+    return "ran before this machine started again, or in another one; whether it still runs is not known";
+  if (!isOwn(record)) return isGone(owner) ? endedWithProcess : undefined;
   if (states === undefined) return undefined;
   const found = states.get(id);
   if (found === undefined)

@@ -3,7 +3,8 @@ import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import type { Command } from "./help-command.ts";
 
-const asksHarness = "complete -o bashdefault -o default -C 'harness complete' harness\n";
+/** What the shell adds are words of the line: behind `--`, none of them is an option of ours, such as `--help`. */
+const asksHarness = "complete -o bashdefault -o default -C 'harness complete --' harness\n";
 
 /** What a shell reads: it asks `harness complete`, and completes a file where that has nothing to say. */
 const scripts = {
@@ -49,7 +50,6 @@ export const addCompletion = (program: Command): void => {
   program
     .command("complete", { hidden: true })
     .argument("[words...]")
-    .allowUnknownOption()
     .action(() => {
       const { COMP_LINE: line = "", COMP_POINT: end } = io().env;
       const words = completions(program, line.slice(0, end === undefined ? undefined : Number(end)));

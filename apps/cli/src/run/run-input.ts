@@ -19,7 +19,7 @@ export const promptOf = async (
   return isPiped ? readPrompt(input) : argument;
 };
 
-const chatCommand = /^\/(?:approve|clear|cost|exit|help|model|pending|quit|reject|resume)(?=\s|$)/;
+const chatCommand = /^\/(?:approve|clear|cost|diff|exit|help|model|pending|quit|reject|resume)(?=\s|$)/;
 
 /** Throws a usage error for a prompt that is a command of a conversation: a model would only guess what it means. */
 export const checkCommand = (prompt: string | undefined, hasThread: boolean): void => {

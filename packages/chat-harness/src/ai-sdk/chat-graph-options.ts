@@ -7,7 +7,13 @@ import {
   type Resolved,
   systemClock,
 } from "@harnesskit/wire";
-import { createReplay, type Replay, wellFormed, wellFormedJson } from "@harnesskit/wire/replay";
+import {
+  type ContextWindows,
+  createReplay,
+  type Replay,
+  wellFormed,
+  wellFormedJson,
+} from "@harnesskit/wire/replay";
 import type { Tool as HarnessTool } from "@harnesskit/wire/tool";
 import {
   asSchema,
@@ -97,6 +103,11 @@ export interface ChatGraphOptions {
   /** What the model is asked with. @default {} */
   readonly settings?: ChatModelSettings | undefined;
   /**
+   * Tokens of the context of models, by the beginning of their id; `""` stands for all. What a provider says wins. @default `contextWindows`
+   * of `@harnesskit/wire/replay`
+   */
+  readonly contextWindows?: ContextWindows | undefined;
+  /**
    * How often a request is repeated if the provider fails before its answer begins. One whose answer breaks off after that is made once
    * more, whatever this is; what it had said is left out. @default 2
    */
@@ -176,7 +187,10 @@ export const toChatSettings = (options: ChatGraphOptions): Omit<ChatSettings, "r
     maxRetries: checkNumber("maxRetries", options.maxRetries ?? 2, { min: 0 }),
     modelTimeoutMs: checkNumber("modelTimeoutMs", options.modelTimeoutMs ?? 300_000),
     toolTimeoutMs: checkNumber("toolTimeoutMs", options.toolTimeoutMs ?? 120_000),
-    replay: createReplay({ maxContextLength: limits.maxContextLength }),
+    replay: createReplay({
+      maxContextLength: limits.maxContextLength,
+      contextWindows: options.contextWindows,
+    }),
     ...limits,
   };
 };
