@@ -163,12 +163,36 @@ Allow it?
 });
 
 describe("a question on a terminal that cannot move its cursor", () => {
-  it("is answered by a key, and moves nothing", async () => {
+  it.each<[string, string[], unknown]>([
+    ["a key", ["y"], approve],
+    ["a key that comes as a line, as in a shell of Emacs", ["y\n"], approve],
+    ["a digit that does", ["2\n"], { ...approve, always: "directory" }],
+    ["Enter alone", ["\n"], reject],
+    ["lines that come at once, which choose nothing, then y", ["y\nplease do\n", "yes\n", "y\n"], approve],
+  ])("is answered by %s, and moves nothing", async (_, typed, answer) => {
     const { screen, keyboard, answer: given } = ask({ TERM: "dumb" });
     await screen.sees(/Allow it\?/);
-    keyboard.write("y");
-    expect(await given).toEqual(approve);
+    for (const line of typed) {
+      keyboard.write(line);
+      await new Promise(setImmediate);
+    }
+    expect(await given).toEqual(answer);
     expect(screen.raw).not.toContain("\u001b");
+  });
+
+  it("is narrowed by what is typed, where there are many choices", async () => {
+    const choices = ["first", "second", "third"].map((value) => ({ value, label: value }));
+    const { signal } = new AbortController();
+    const { keyboard, screen, answer } = begin(
+      (output) => choose({ message: "Which?", choices, initial: "first", isFiltered: true, signal, output }),
+      { TERM: "dumb" },
+    );
+    await screen.sees(/type to search/);
+    for (const line of ["thi\n", "\n"]) {
+      keyboard.write(line);
+      await new Promise(setImmediate);
+    }
+    expect(await answer).toEqual({ value: "third" });
   });
 });
 

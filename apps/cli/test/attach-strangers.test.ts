@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import { ProtocolError } from "@harnesskit/wire";
-import { describe, expect, it } from "vitest";
+import { digest, ProtocolError } from "@harnesskit/wire";
+import { describe, expect, it, vi } from "vitest";
 import { harness, startHarness } from "./support/in-process.ts";
 import { strangeServer, strangeSocket, strangeThread, tellingServer } from "./support/strange-server.ts";
 
@@ -192,4 +192,29 @@ describe("harness attach, where the server means no good", () => {
       expect(answered).not.toContain("once");
     },
   );
+
+  it("tells few of its errors, of whatever kind they are", async () => {
+    const count = 20;
+    const metadata = { tool: "t", input: {}, digest: await digest({ tool: "t", input: { other: true } }) };
+    const questions = Array.from({ length: count }, (_, index): [string, object] => [
+      "approval.requested",
+      { ...ids, itemId: `item_${index}`, requestId: `apr_${index}`, permission: "t", metadata },
+    ]);
+    const answered: unknown[] = [];
+    const { cwd, endpoint } = await tellingServer([["turn.started", { ...ids, turn }], ...questions], {
+      answers: {
+        "approval.respond": ({ decision }) => {
+          answered.push(decision);
+          return { ok: true };
+        },
+      },
+    });
+    const program = startHarness(["attach", endpoint, "--follow", "--approve", "once"], { cwd, input: "" });
+    await vi.waitFor(() => expect(answered).toEqual(Array(count).fill("reject")));
+    program.kill("SIGINT");
+    const { code, stderr } = await program.ended;
+    expect(code).toBe(130);
+    expect(stderr.match(/harness attach: .*approval_digest_mismatch/g)).toHaveLength(5);
+    expect(stderr).toContain(`harness attach: … and ${count - 5} more\n`);
+  });
 });

@@ -16,6 +16,7 @@ export const isList = (value: unknown): value is readonly unknown[] =>
 
 /** How many items two lists begin with that are the same objects or equal primitives. */
 export const commonLength = (one: readonly unknown[], other: readonly unknown[]): number => {
+  if (one === other) return one.length;
   const end = Math.min(one.length, other.length);
   let length = 0;
   while (length < end && Object.is(one[length], other[length])) length++;

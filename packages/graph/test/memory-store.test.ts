@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { createMemoryStore, StoreError } from "../src/index.ts";
+import { createMemoryStore, StoreError, TableLeases } from "../src/index.ts";
 import { graphStoreContract } from "../src/testing/index.ts";
 import { firstWrite, pausePut } from "../src/testing/store-samples.ts";
 
@@ -14,6 +14,22 @@ describe("the contract of stores", () => {
   it.each(cases.map(({ name, run }) => [name, run] as const))("%s", async (_, run) => {
     await expect(run()).resolves.toBeUndefined();
   });
+});
+
+it("releases a lease that was asked for before the store closed, and refuses it", async () => {
+  const released: unknown[] = [];
+  const leases = new TableLeases(
+    {
+      take: async () => ({ fence: 1 }),
+      renew() {},
+      release: (proof) => void released.push(proof),
+    },
+    { clock: createManualClock() },
+  );
+  const asked = leases.acquire("k", { ttlMs: 1000 });
+  expect(leases.close()).toEqual([]);
+  await expect(asked).rejects.toMatchObject({ name: "StoreError", code: "store_closed" });
+  expect(released).toEqual([{ key: "k", fence: 1 }]);
 });
 
 const codeOf = (error: unknown): string | undefined => (error instanceof StoreError ? error.code : undefined);

@@ -58,7 +58,11 @@ export const choose = async <T>(options: ChooseOptions<T>): Promise<Chosen<T>> =
       const chosen = list.press(key);
       if (chosen !== undefined) settle(chosen);
     });
-    const onData = (chunk: Buffer | string) => keys.push(chunk.toString());
+    const onData = (chunk: Buffer | string) => {
+      const text = chunk.toString();
+      // A terminal that sends whole lines sends what is typed with Enter behind it.
+      keys.push(isDrawn ? text : text.replace(/^([^\r\n]+)\r?\n$/u, "$1"));
+    };
     const onEnd = () => settle("interrupted");
     const onAbort = () => settle("aborted");
     stdin.on("data", onData);

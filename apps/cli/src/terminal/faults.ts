@@ -15,11 +15,11 @@ const peerCodes: ReadonlySet<string> = new Set([
 export interface FaultsOptions {
   /** How many faults of peers are shown; then they are counted. */
   readonly maxLines: number;
-  /** After this time as many are shown again. @default never */
+  /** After this time as many are shown again, and what is not of a peer is always shown. @default never, and each fault counts */
   readonly everyMs?: number | undefined;
 }
 
-/** Says on standard error what peers do wrong, in few lines however much that is, and all else that fails. */
+/** Says on standard error what peers do wrong, in few lines however much that is. */
 export class Faults {
   readonly #where: string;
   readonly #options: FaultsOptions;
@@ -33,10 +33,10 @@ export class Faults {
   }
 
   readonly tell = (error: unknown): void => {
-    const isOfPeer = HarnessError.isInstance(error) && peerCodes.has(error.code);
-    if (isOfPeer && ++this.#count > this.#options.maxLines) return;
-    const { everyMs } = this.#options;
-    if (isOfPeer && everyMs !== undefined) this.#timer ??= setTimeout(() => this.end(), everyMs).unref();
+    const { maxLines, everyMs } = this.#options;
+    const isCounted = everyMs === undefined || (HarnessError.isInstance(error) && peerCodes.has(error.code));
+    if (isCounted && ++this.#count > maxLines) return;
+    if (isCounted && everyMs !== undefined) this.#timer ??= setTimeout(() => this.end(), everyMs).unref();
     this.#write(describeFailure(this.#where, error));
   };
 
