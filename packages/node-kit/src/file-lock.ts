@@ -170,7 +170,7 @@ class LockFile {
     try {
       return await createFileAtomic(this.#path, this.#text, this.#fileSystem);
     } catch (error) {
-      // The process that has taken the lock meanwhile removes what is incomplete beside it.
+      // Something else has removed what was incomplete beside it, as `git clean` does.
       if (isMissing(error) && systemCall(error) === "link") return false;
       await this.#removeOf(this.#path, this.#owner);
       throw error;

@@ -72,9 +72,15 @@ export async function* readPast(
   onTooLarge: HistoryRange["onTooLarge"] = () => {},
 ): AsyncGenerator<Event, void> {
   if (afterSeq >= toSeq) return;
+  // A server that says something again is not heard again.
+  let last = afterSeq;
   const limitAfter = (seq: number) => Math.min(largestPage, Math.max(1, toSeq - seq));
   for await (const page of readPages(readPage, afterSeq, limitAfter, onTooLarge)) {
-    for (const event of page.events) if (event.seq > afterSeq && event.seq <= toSeq) yield event;
+    for (const event of page.events) {
+      if (event.seq <= last || event.seq > toSeq) continue;
+      last = event.seq;
+      yield event;
+    }
     if (page.lastSeq >= toSeq) return;
   }
 }

@@ -45,4 +45,18 @@ describe("caughtUp", () => {
     expect(await subscription.caughtUp).toBe(false);
     expect(await failureOf(reading)).toMatchObject({ code: "connection_closed" });
   });
+
+  it("follows each event once, also where a server says its first page again", async () => {
+    const page = { seq: 1, time: 1, type: "thread.created", data: { threadId, thread } };
+    await using setup = await newerServer({ "thread.get": () => ({ thread, events: [page] }) });
+    const subscription = await setup.client.subscribe(threadId, { afterSeq: 0 });
+    const told: unknown[] = [];
+    const reading = (async () => {
+      for await (const { seq } of subscription) told.push(seq);
+    })();
+    expect(await subscription.caughtUp).toBe(true);
+    expect(told).toEqual([1]);
+    subscription.close();
+    await reading;
+  });
 });

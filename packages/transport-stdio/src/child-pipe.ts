@@ -45,7 +45,7 @@ export class ChildPipe implements BytePipe {
   readonly #exit = createDeferred<ChildExit>();
   readonly #timers: (() => void)[] = [];
   #receiver: ByteReceiver | undefined;
-  /** What came before the start: Node lets the output of a process that ended flow, paused or not. */
+  /** What came before the start. */
   readonly #early: Uint8Array[] = [];
   /** The end of the output waits until its reader goes on. */
   #isHeld = true;
@@ -141,12 +141,10 @@ export class ChildPipe implements BytePipe {
 
   #received(chunk: Uint8Array): void {
     if (this.#isDropped) return;
-    if (this.#receiver) {
-      this.#receiver.bytes(chunk);
-      return;
-    }
-    this.#early.push(chunk);
-    this.#child.stdout.pause();
+    // Node lets the output of a process that ended flow, paused or not: what it left behind may write on.
+    if (this.#isHeld) this.#child.stdout.pause();
+    if (this.#receiver) this.#receiver.bytes(chunk);
+    else this.#early.push(chunk);
   }
 
   #drop(): void {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
@@ -236,5 +236,14 @@ describe("a child that misbehaves", () => {
     const { error } = await channel.closed;
     expect(messages).toEqual([{ n: 1 }, { n: 2 }]);
     expect(error).toMatchObject({ code: "child_exited" });
+  });
+
+  it("leaves a process behind that floods a busy reader: it has to wait", async () => {
+    const file = join(directory, "taken");
+    await writeFile(file, "0");
+    const channel = await startFixture("flood-left", [file], { closeTimeoutMs: 500 });
+    channel.start({ message: () => new Promise<void>(() => {}), error() {}, close() {} });
+    await channel.closed;
+    expect(Number(await readFile(file, "utf8"))).toBeLessThan(2 * 1024 * 1024);
   });
 });

@@ -1,9 +1,19 @@
-import { chmod, chown, mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
-import { ask, closing, echo, record, rejection, startProcess, temporaryDirectory } from "./support.ts";
+import {
+  ask,
+  closing,
+  echo,
+  leaveStaleSocket,
+  record,
+  rejection,
+  startProcess,
+  temporaryDirectory,
+} from "./support.ts";
 
 const nobody = 65_534;
 const isRoot = process.geteuid?.() === 0;
@@ -90,6 +100,51 @@ describe("many servers on one path at the same time", () => {
   };
 
   it("are one server and refusals when nothing lies there", () => race(async () => {}));
+
+  it("are one server and refusals when a stale socket lies there", () => race(leaveStaleSocket));
+
+  it("are one server and refusals when one was killed while it took the stale socket over", () =>
+    race(async (path) => {
+      await leaveStaleSocket(path);
+      const owner = { pid: 2 ** 22 + 1, host: hostname(), nonce: "dead" };
+      await writeFile(join(dirname(path), ".hk-lock"), JSON.stringify(owner), { mode: 0o600 });
+    }));
+});
+
+describe("another user", () => {
+  it("can never connect, neither before nor after the socket is in place", async ({ skip }) => {
+    if (!isRoot) skip("only root can act as another user");
+    await using directory = await temporaryDirectory();
+    await chmod(directory.path, 0o755);
+    const path = join(directory.path, "d", "s");
+    await using knocker = startProcess("knock", [path, String(nobody)]);
+    expect(await knocker.next()).toEqual({ first: "ENOENT" });
+    const umask = process.umask(0);
+    let accepted = 0;
+    try {
+      for (let round = 0; round < 100; round++) {
+        const listener = createUnixListener({ path });
+        await listener.listen((channel) => {
+          accepted++;
+          echo(channel);
+        });
+        await listener.close();
+        await rm(join(directory.path, "d"), { recursive: true });
+      }
+      const listener = createUnixListener({ path });
+      await using _ = closing(listener);
+      await listener.listen(echo);
+      await using late = startProcess("knock", [path, String(nobody)]);
+      expect(await late.next()).toEqual({ first: "EACCES" });
+      knocker.tell("stop");
+      const counts = (await knocker.next()) as Record<string, number>;
+      expect(Object.keys(counts).filter((code) => code !== "ENOENT" && code !== "EACCES")).toEqual([]);
+      expect(counts.EACCES).toBeGreaterThan(0);
+      expect(accepted).toBe(0);
+    } finally {
+      process.umask(umask);
+    }
+  });
 
   it("is kept out by the socket's own mode too", async ({ skip }) => {
     if (!isRoot) skip("only root can act as another user");

@@ -31,6 +31,7 @@ export class Peer<Context = unknown> implements RpcConnection {
   readonly #pending: PendingRequests;
   readonly #origin: Pick<RpcOrigin<Context>, "accept" | "close" | "whenIdle">;
   readonly #server: ChannelServer<RpcReply>;
+  readonly #maxBatchSize: number;
 
   /** @internal Use {@link createPeer}. */
   constructor(channel: Channel<Context>, handlers: PeerHandlers<Context>, options: PeerOptions) {
@@ -40,6 +41,7 @@ export class Peer<Context = unknown> implements RpcConnection {
     const { maxConcurrentCalls, maxQueuedCalls } = this.#options;
     this.#pending = new PendingRequests(this.#options);
     const dispatcher = this.#createDispatcher(handlers);
+    this.#maxBatchSize = dispatcher.maxBatchSize;
     this.#origin = dispatcher.open(channel.context, {
       maxConcurrentCalls,
       onMessage: (isValid) => {
@@ -125,7 +127,8 @@ export class Peer<Context = unknown> implements RpcConnection {
         return true;
       }
     } else if (!isAnswer(message)) {
-      if (!Array.isArray(message) || message.length === 0 || !message.every(isAnswer)) return false;
+      const isBatch = Array.isArray(message) && message.length > 0 && message.length <= this.#maxBatchSize;
+      if (!isBatch || !message.every(isAnswer)) return false;
       message.forEach(this.#take);
       return true;
     }

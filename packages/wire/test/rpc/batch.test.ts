@@ -60,6 +60,14 @@ describe("a batch from the other side", () => {
     );
   });
 
+  it("of more than 100 answers is refused whole, and reported once", async () => {
+    const { give, unexpected } = openRaw();
+    expect(await give(Array.from({ length: 101 }, (_, index) => result(index + 1, "x")))).toMatchObject([
+      { id: null, error: { code: -32600, data: { reason: "batch_too_large", maxBatchSize: 100 } } },
+    ]);
+    expect(unexpected).toMatchObject([{ code: "invalid_message", reason: "not_json_rpc" }]);
+  });
+
   it("whose answers are too large together keeps the ids, each with an error", async () => {
     const { give } = openRaw(
       {
