@@ -230,13 +230,15 @@ const errorOf = async (call: Promise<unknown>): Promise<ToolError> => {
 };
 
 describe("a tool of an agent as a tool of a thread server", () => {
-  it.each([{}, { input: [] }, { input: {}, preview: 5, expected: { root: "/" } }])(
-    "does not show what is no prepared call: %j",
-    async (output) => {
-      const { bash } = bashOver({ prepare: { status: "succeeded", output } });
-      expect((await errorOf(bash.prepare({}, scope))).code).toBe("tool.failed");
-    },
-  );
+  it.each([
+    {},
+    { input: [] },
+    { input: {}, expected: {} },
+    { input: {}, preview: 5, expected: { root: "/" } },
+  ])("does not show what is no prepared call: %j", async (output) => {
+    const { bash } = bashOver({ prepare: { status: "succeeded", output } });
+    expect((await errorOf(bash.prepare({}, scope))).code).toBe("tool.failed");
+  });
 
   it("passes on what is streamed, what is missing in it, and what a failed call had produced", async () => {
     const chunks: StreamChunk[] = [
