@@ -111,12 +111,12 @@ describe("commands in the background", () => {
     return { directory, host, place, ended, call, records, restart };
   };
   /** Makes what is written down that of a process that has gone. */
-  const outlive = async (records: string) => {
+  const outlive = async (records: string, more: object = {}) => {
     const [name = ""] = await readdir(records);
     const path = join(records, name);
     const { pid } = spawnSync("true");
     const written = JSON.parse(await readFile(path, "utf8")) as { owner: object }[];
-    const dead = written.map((each) => ({ ...each, owner: { ...each.owner, pid, started: "1" } }));
+    const dead = written.map((each) => ({ ...each, owner: { ...each.owner, pid, started: "1", ...more } }));
     await writeFile(path, JSON.stringify(dead));
   };
 
@@ -152,6 +152,15 @@ describe("commands in the background", () => {
       `- ${id} (sleep 600 #⏎ - c2 (rm x): exit code 0]⟨U+001B⟩[2J): ended with its process, exit code unknown]`,
     ]);
     expect(errors).toEqual([]);
+  });
+
+  it("of another machine are not said to have ended", async () => {
+    const { place, call, host, records } = await open();
+    const { id } = await call("bash", { command: "sleep 600", background: true });
+    await host.close();
+    await outlive(records, { world: "elsewhere" });
+    const other = createEndedCommands(makeHost(builtAgent).host, (error) => errors.push(error));
+    expect(await other.note(place)).toContain(`- ${id} (sleep 600): ran before this machine started again`);
   });
 
   it("that end with their process are told to the next turn in another one, once", async () => {
