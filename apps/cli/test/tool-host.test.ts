@@ -154,6 +154,15 @@ describe("commands in the background", () => {
     expect(errors).toEqual([]);
   });
 
+  it("of another machine are not said to have ended", async () => {
+    const { place, call, host, records } = await open();
+    const { id } = await call("bash", { command: "sleep 600", background: true });
+    await host.close();
+    await outlive(records, { world: "elsewhere" });
+    const other = createEndedCommands(makeHost(builtAgent).host, (error) => errors.push(error));
+    expect(await other.note(place)).toContain(`- ${id} (sleep 600): ran before this machine started again`);
+  });
+
   it("that end with their process are told to the next turn in another one, once", async () => {
     const { place, ended, call, host, records } = await open();
     const { id } = await call("bash", { command: "sleep 600", background: true });
@@ -239,13 +248,15 @@ const errorOf = async (call: Promise<unknown>): Promise<ToolError> => {
 };
 
 describe("a tool of an agent as a tool of a thread server", () => {
-  it.each([{}, { input: [] }, { input: {}, preview: 5, expected: { root: "/" } }])(
-    "does not show what is no prepared call: %j",
-    async (output) => {
-      const { bash } = bashOver({ prepare: { status: "succeeded", output } });
-      expect((await errorOf(bash.prepare({}, scope))).code).toBe("tool.failed");
-    },
-  );
+  it.each([
+    {},
+    { input: [] },
+    { input: {}, expected: {} },
+    { input: {}, preview: 5, expected: { root: "/" } },
+  ])("does not show what is no prepared call: %j", async (output) => {
+    const { bash } = bashOver({ prepare: { status: "succeeded", output } });
+    expect((await errorOf(bash.prepare({}, scope))).code).toBe("tool.failed");
+  });
 
   it("passes on what is streamed, what is missing in it, and what a failed call had produced", async () => {
     const chunks: StreamChunk[] = [

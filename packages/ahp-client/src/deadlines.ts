@@ -1,5 +1,10 @@
-import { type BlockingEventType, defaultAhpLimits, type HarnessConfig } from "@harnesskit/protocol/ahp";
-import { checkNumber } from "@harnesskit/wire";
+import {
+  ahpEvents,
+  type BlockingEventType,
+  defaultAhpLimits,
+  type HarnessConfig,
+} from "@harnesskit/protocol/ahp";
+import { checkNumber, InvalidArgumentError } from "@harnesskit/wire";
 
 /** What waits for an answer: the blocking events, and the two methods beside. */
 export type CallName = BlockingEventType | "query" | "batch";
@@ -29,6 +34,10 @@ const advertised = (config: HarnessConfig | undefined, name: keyof typeof defaul
 export const checkTimeout = (name: string, timeoutMs: number): number =>
   checkNumber(name, timeoutMs, { min: 0, allowFraction: true });
 
+const waits = (name: string): boolean =>
+  ["query", "batch", "handshake", "notification"].includes(name) ||
+  (Object.hasOwn(ahpEvents, name) && ahpEvents[name as keyof typeof ahpEvents].blocking);
+
 /** How long each call waits for its answer, connecting included. */
 export class Deadlines {
   readonly #given: { readonly [Name in Waiting]?: number | undefined };
@@ -36,6 +45,8 @@ export class Deadlines {
 
   /** Throws `invalid_argument` for an invalid time. */
   constructor({ requestTimeoutMs, deadlines = {} }: DeadlineOptions) {
+    const unknown = Object.keys(deadlines).find((name) => !waits(name));
+    if (unknown !== undefined) throw new InvalidArgumentError(`deadlines: "${unknown}" waits for no answer`);
     for (const [name, timeoutMs] of Object.entries({ requestTimeoutMs, ...deadlines })) {
       if (timeoutMs !== undefined) checkTimeout(name, timeoutMs);
     }

@@ -42,6 +42,13 @@ export interface HarnessSessionOptions {
 }
 
 /** Errors that another attempt cannot mend. */
+/** After these a connection is of no more use to its own session. */
+const endsConnection: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  "connection_lost",
+  "unreachable",
+  "version_mismatch",
+]);
+
 const isPermanent = ({ code }: AhpFailure): boolean => code === "version_mismatch" || code === "unauthorized";
 
 /** A harness that refused the handshake, or whose answer to it was not valid, is there. */
@@ -160,6 +167,12 @@ export class HarnessSession extends ClientSession<RpcConnection, HandshakeResult
       .then((harness) => {
         if (id === own.session_id) this.harness = harness;
         return harness;
+      })
+      .catch((error: unknown) => {
+        const failure = toFailure(error);
+        // Another version answers, or nothing does: the connection is of no more use.
+        if (id === own.session_id && endsConnection.has(failure.code)) this.drop(connection, failure);
+        throw failure;
       })
       .finally(() => this.#handshakes.delete(id));
     this.#handshakes.set(id, done);

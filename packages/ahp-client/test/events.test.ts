@@ -131,6 +131,8 @@ it("options under which nothing could work are refused", () => {
     { transport, requestTimeoutMs: "5" },
     { transport, requestTimeoutMs: Number.POSITIVE_INFINITY },
     { transport, deadlines: { pre_action: -1 } },
+    { transport, deadlines: { gate: 1 } },
+    { transport, deadlines: { post_action: 1 } },
     { transport, limits: { maxInFlight: 0 } },
     { transport, reconnect: { maxAttempts: 0 } },
     { transport, reconnect: { initialDelayMs: 10, maxDelayMs: 1 } },

@@ -244,6 +244,16 @@ describe("a harness behind an exchange that has forgotten the handshake", () => 
     expect(parts.lost).toMatchObject([{ code: "harness_error" }]);
   });
 
+  it("and speaks another version now: the next call begins anew", async () => {
+    const parts = await start();
+    parts.handle = (message) =>
+      message.method === "ahp/handshake"
+        ? ok(message, { ...handshakeResult(), protocol_version: "3.0" })
+        : forgotten(message);
+    expect(await parts.client.decide("pre_action", {})).toMatchObject({ code: "version_mismatch" });
+    expect(parts.client.state).not.toBe("ready");
+  });
+
   it("and refuses the handshake: gates are blocked, and nothing is sent without end", async () => {
     const parts = await start();
     parts.handle = (message) =>

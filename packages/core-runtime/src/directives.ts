@@ -89,7 +89,7 @@ const unbacked = (reason: keyof typeof refusals): CallResult =>
 
 interface Issued {
   directive: Directive;
-  /** By `elapsedMs` of the clock: a clock that is set does not bring back what has expired. */
+  /** By `elapsedMs` of the clock: a clock that is set back does not bring back what has expired. */
   readonly dueMs: number;
 }
 
@@ -117,8 +117,9 @@ export class IssuedDirectives implements Directives {
       throw new InvalidArgumentError("directive: input must be a JSON object of valid Unicode");
     }
     const lifetimeMs = Date.parse(data.until) - now;
-    if (lifetimeMs <= 0) throw new InvalidArgumentError("directive: until must be a time to come");
-    for (const [id, { dueMs }] of this.#issued) if (dueMs <= elapsedMs) this.#issued.delete(id);
+    // A leap second is none that can be compared.
+    if (!(lifetimeMs > 0)) throw new InvalidArgumentError("directive: until must be a time to come");
+    for (const [id, issued] of this.#issued) if (this.#isExpired(issued)) this.#issued.delete(id);
     const directive = { id: randomId("dir"), issued_at: isoTime(now), ...data, uses: 0, input_digest };
     this.#issued.set(directive.id, { directive, dueMs: elapsedMs + lifetimeMs });
     const { until, max_uses, issued_by: actor } = directive;
@@ -149,7 +150,7 @@ export class IssuedDirectives implements Directives {
     const { tool_id, revoked_at, input_digest } = found.directive;
     if (tool_id !== toolId) return unbacked("wrong_tool");
     if (revoked_at !== undefined) return unbacked("revoked");
-    if (this.#clock.elapsedMs() >= found.dueMs) return unbacked("expired");
+    if (this.#isExpired(found)) return unbacked("expired");
     return canonicalDigest(input) === input_digest ? undefined : unbacked("wrong_input");
   }
 
@@ -165,6 +166,11 @@ export class IssuedDirectives implements Directives {
     found.directive = { ...found.directive, uses };
     this.#record("directive.used", found.directive, { call_id: call.callId, details: { uses } });
     return undefined;
+  }
+
+  /** By either clock: while a machine sleeps, only the time of day goes on. */
+  #isExpired({ directive, dueMs }: Issued): boolean {
+    return this.#clock.elapsedMs() >= dueMs || this.#clock.now() >= Date.parse(directive.until);
   }
 
   #record(action: string, { id, tool_id }: Directive, entry: Omit<AuditEntryInput, "action">): void {

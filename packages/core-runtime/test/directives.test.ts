@@ -99,6 +99,15 @@ describe("a directive", () => {
       },
     ],
     [
+      "expired",
+      ({ call, issue, clock }) => {
+        const { id } = issue();
+        // As after a sleep of the machine.
+        clock.correct(60_000);
+        return call(id);
+      },
+    ],
+    [
       "revoked",
       ({ call, issue, core }) => {
         const { id } = issue();
@@ -182,6 +191,7 @@ describe("a directive", () => {
     ["half a surrogate pair", { input: { a: "\ud800" } }],
     ["a time that is over", { until: "2000-01-01T00:00:00Z" }],
     ["no time", { until: "soon" }],
+    ["a leap second, which never comes", { until: "2999-12-31T23:59:60Z" }],
     ["no uses", { max_uses: 0 }],
     ["an issuer of another kind", { issued_by: { type: "model" as never, id: "x" } }],
   ])("is not issued with %s", async (_what, request) => {

@@ -1,4 +1,5 @@
 import type { Thread } from "@harnesskit/protocol/threads";
+import { isLogDamaged } from "./errors.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
 
 /** True where something goes on by itself once the thread is opened. */
@@ -11,6 +12,8 @@ const hasLeftWork = ({ queued, hasOpenTurn }: Thread): boolean =>
  */
 export class QueueResumption {
   readonly #sessions: ThreadSessions;
+  /** Threads that nothing goes on with: reported once, and their logs are not read again and again. */
+  readonly #damaged = new Set<string>();
   #first: Promise<void> | undefined;
   #round: Promise<void> = Promise.resolve();
   #stopTimer = () => {};
@@ -40,8 +43,12 @@ export class QueueResumption {
     let looksOn = interruptedTurns === "retry";
     for (const thread of (await store.list().catch(onError)) ?? []) {
       if (this.#isClosed) return;
-      if (!hasLeftWork(thread)) continue;
-      const isOpen = await this.#sessions.takeOver(thread.threadId).catch(onError);
+      const { threadId } = thread;
+      if (!hasLeftWork(thread) || this.#damaged.has(threadId)) continue;
+      const isOpen = await this.#sessions.takeOver(threadId).catch((error: unknown) => {
+        if (isLogDamaged(error)) this.#damaged.add(threadId);
+        onError(error);
+      });
       if (isOpen === false) looksOn = true;
     }
     if (!looksOn || this.#isClosed) return;

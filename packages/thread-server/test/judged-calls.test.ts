@@ -78,6 +78,19 @@ describe("what a gate says of itself", () => {
     await server.close();
   });
 
+  it("stands on a changed one with the reason of its judgement, where it says no other", async () => {
+    const { server, client } = serve((command) =>
+      command === "deploy"
+        ? { verdict: "modify", input: { command: "ls" }, judgement: { ...by, reason: "gently" } }
+        : { verdict: "allow", judgement: by },
+    );
+    await runTurn(client);
+    expect(client.items("tool_exec")).toMatchObject([
+      { judgement: { decision: "allow", modified: { requested: asked, reason: "gently" } } },
+    ]);
+    await server.close();
+  });
+
   it("stands on a call that it changed to something that the tool does not take; it does not run", async () => {
     const tool = recordingTool("bash", "execute");
     const strict = {

@@ -281,6 +281,26 @@ describe("what waits when a server ends", () => {
     expect(never.errors).toEqual([]);
   });
 
+  it("reports a damaged thread once, however often one that another server holds is tried", async () => {
+    const { store, queue, client } = await setUp();
+    await queue("second");
+    const damaged = await client.createThread();
+    await client.startTurn(damaged, "first");
+    await client.startTurn(damaged, "second", { whenBusy: "queue" });
+    const copy = await left(store);
+    let tries = 0;
+    const locked = overriding(copy, {
+      lease: async (threadId) => {
+        if (threadId === damaged) throw new ThreadStoreError("log_damaged", "damaged");
+        tries++;
+        throw new ThreadStoreError("thread_locked", "held");
+      },
+    });
+    const { errors } = serve({ store: locked, limits: { takeOverAfterMs: 1 } });
+    await until(() => tries > 3);
+    expect(errors).toMatchObject([{ code: "log_damaged" }]);
+  });
+
   it("is known beside the log until its start is stored", async () => {
     const inner = createMemoryThreadStore();
     let isHeld = false;

@@ -1,6 +1,6 @@
 import { cp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Thread } from "@harnesskit/protocol/threads";
+import type { Event, Thread } from "@harnesskit/protocol/threads";
 import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { ThreadStore } from "../src/index.ts";
@@ -65,4 +65,18 @@ it("has when a held thread was used, whose meta.json says it when it is given ba
   await lease.release();
   expect(JSON.parse(await readFile(meta, "utf8"))).toMatchObject({ title: "renamed", time: { updated: 21 } });
   expect(await at.other.list()).toEqual(await at.store.list());
+});
+
+it("has when a thread was used last by a server that was killed, and keeps it from then on", async () => {
+  await using at = await open();
+  const created = { threadId: "ses_1", thread: threadOf(1) };
+  const log: Event[] = [{ seq: 1, time: 50, type: "thread.created", data: created }];
+  await at.store.lease("ses_1");
+  await at.store.append("ses_1", log, { flush: true });
+  await at.store.update(threadOf(1, 50));
+  const later = createFileThreadStore({ root: at.root, isOwnerDead: () => true });
+  expect([await ids(later), (await later.get("ses_1"))?.time.updated]).toEqual(["1 3 2", 50]);
+  await (await later.lease("ses_1")).release();
+  expect((await at.make().get("ses_1"))?.time.updated).toBe(50);
+  expect(await ids(at.make())).toBe("1 3 2");
 });

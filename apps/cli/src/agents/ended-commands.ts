@@ -43,12 +43,13 @@ const isOwn = ({ owner }: CommandRecord): boolean => {
 };
 
 const endedWithProcess = "ended with its process, exit code unknown";
+const otherWorld =
+  "ran before this machine started again, or in another one; whether it still runs is not known";
 
 /** How a command ended; undefined for one that goes on. `states`: what the process of the tools knows. */
 const endOf = (record: CommandRecord, states: ReadonlyMap<string, State> | undefined): string | undefined => {
   const { id, owner } = record;
-  if (owner.world !== thisProcess().world)
-    return "ran before this machine started again, or in another one; whether it still runs is not known";
+  if (owner.world !== thisProcess().world) return otherWorld;
   if (!isOwn(record)) return isGone(owner) ? endedWithProcess : undefined;
   if (states === undefined) return undefined;
   const found = states.get(id);

@@ -62,7 +62,8 @@ export const createSupervision = (options: SupervisionOptions): Supervision => {
     agentId: "harness",
     capabilities: threadGateCapabilities,
     ...{ clock, requestTimeoutMs: timeoutMs },
-    deadlines: { handshake: Math.min(timeoutMs, maxHandshakeMs) },
+    // Notifications over HTTP go one at a time: one that hangs keeps others no longer than it must.
+    deadlines: { handshake: Math.min(timeoutMs, maxHandshakeMs), notification: Math.min(timeoutMs, 10_000) },
     // The hub gives an answer once, whoever asks again.
     resend: waits ? { calls: ["pre_action", "pre_prompt"], maxAttempts: hubAttempts } : undefined,
     reconnect: { initialDelayMs: 100, maxDelayMs: 5_000, maxAttempts: Number.POSITIVE_INFINITY, waitMs },

@@ -18,7 +18,9 @@ export const readRpc = (value: unknown): RpcMessage | undefined =>
 /** Whether a value is an id that can be answered exactly: an integer beyond 2^53 is read as another. */
 export const isRpcId = (value: unknown): value is RpcId =>
   typeof value === "string" ||
-  (typeof value === "number" && (Number.isSafeInteger(value) || !Number.isInteger(value)));
+  (typeof value === "number" &&
+    Number.isFinite(value) &&
+    (Number.isSafeInteger(value) || !Number.isInteger(value)));
 
 /** Tells the id 1 from the id "1". */
 export const idKey = (id: unknown): string => JSON.stringify(id) ?? "";

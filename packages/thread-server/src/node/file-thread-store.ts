@@ -99,8 +99,12 @@ class FileThreadStore implements ThreadStore {
 
   get(threadId: string): Promise<Thread | undefined> {
     return guarded(async () => {
-      const thread = isThreadId(threadId) ? await this.#files(threadId).read() : undefined;
-      return thread && (this.#held.get(threadId)?.used ?? thread);
+      if (!isThreadId(threadId)) return undefined;
+      const files = this.#files(threadId);
+      const thread = await files.read();
+      const held = this.#held.get(threadId);
+      if (!thread || held) return thread && (held?.used ?? thread);
+      return (await files.isLocked()) ? files.asUsed(thread) : thread;
     });
   }
 
@@ -169,10 +173,13 @@ class FileThreadStore implements ThreadStore {
     return guarded(async () => {
       const files = this.#files(threadId);
       files.artifacts.refuseLinks();
+      const wasLocked = await files.isLocked();
       const lock = await files.takeLock(this.#options.isOwnerDead);
       let held: Held;
       try {
         held = { written: await files.mend(), log: await files.holdLog(lock) };
+        // The last server died with it, and has not written when it was used.
+        if (wasLocked && held.written) held.used = await files.asUsed(held.written);
       } catch (error) {
         await lock.release();
         throw error;

@@ -77,18 +77,18 @@ const searchBytes = 16 * 1024;
 /** Close enough: from here on the lines are read one after the other. */
 const closeBytes = 64 * 1024;
 
-/** Where the first line begins at or behind a place; the file's size where none does. */
-const lineStart = async (file: FileHandle, place: number, size: number): Promise<number> => {
+/** Where the first line begins at or behind a place; `end` where none does before about there. */
+const lineStart = async (file: FileHandle, place: number, end: number): Promise<number> => {
   if (place <= 0) return 0;
   const block = Buffer.allocUnsafe(searchBytes);
-  for (let position = place - 1; position < size; ) {
+  for (let position = place - 1; position < end; ) {
     const { bytesRead } = await file.read(block, 0, searchBytes, position);
     if (bytesRead === 0) break;
-    const end = block.subarray(0, bytesRead).indexOf(newline);
-    if (end !== -1) return position + end + 1;
+    const found = block.subarray(0, bytesRead).indexOf(newline);
+    if (found !== -1) return position + found + 1;
     position += bytesRead;
   }
-  return size;
+  return end;
 };
 
 /** The number of the line that begins there; undefined where it does not say it first. */
@@ -104,11 +104,10 @@ const seqAt = async (file: FileHandle, start: number): Promise<number | undefine
  */
 const findSeq = async (file: FileHandle, seq: number): Promise<number> => {
   if (seq <= 1) return 0;
-  const { size } = await file.stat();
   let low = 0;
-  for (let high = size; high - low > closeBytes; ) {
+  for (let high = (await file.stat()).size; high - low > closeBytes; ) {
     const middle = Math.floor((low + high) / 2);
-    const start = await lineStart(file, middle, size);
+    const start = await lineStart(file, middle, high);
     const found = start < high ? await seqAt(file, start) : undefined;
     if (found === undefined || found >= seq) high = middle;
     else low = start;

@@ -54,6 +54,19 @@ export class ThreadFiles {
     return (await this.#readMeta()) ?? (await this.#readFromLog().catch(() => undefined));
   }
 
+  /** Whether a server has the thread, or had it when it died. */
+  isLocked(): Promise<boolean> {
+    return this.directory.has("lock.json");
+  }
+
+  /** The thread of a `meta.json` that was written before the last use: as its log says. */
+  async asUsed(thread: Thread): Promise<Thread> {
+    const events = await this.withLog((log) => readLastEvents(log, this.log, 4096)).catch(() => undefined);
+    const last = events?.findLast(({ type }) => type !== "thread.updated");
+    if (!last || last.time <= thread.time.updated) return thread;
+    return { ...thread, time: { ...thread.time, updated: last.time } };
+  }
+
   writeMeta(thread: Thread): Promise<void> {
     return this.directory.write("meta.json", `${JSON.stringify(thread, null, 2)}\n`);
   }
