@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { connect } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
@@ -148,6 +149,26 @@ describe("a client that goes away", () => {
     await gone.promise;
     await until(() => server.server.connections === 0);
     expect(server.server.inFlight).toBe(0);
+  });
+});
+
+describe("a server of TLS that closes", () => {
+  it("does not wait for a client that has not begun its handshake", async () => {
+    const [key, cert] = await Promise.all(
+      ["key", "cert"].map((name) => readFile(new URL(`fixtures/localhost-${name}.pem`, import.meta.url))),
+    );
+    if (!key || !cert) expect.fail("no fixtures");
+    const { port, close } = await startServer({ tls: { key, cert }, limits: { graceMs: 3_600_000 } });
+    const [silent, other] = [
+      connect({ port, host: "127.0.0.1" }),
+      connectTls({ port, host: "127.0.0.1", ca: cert, servername: "localhost" }),
+    ];
+    for (const socket of [silent, other]) socket.on("error", () => {});
+    const gone = once(silent, "close");
+    // The server knows of both by then.
+    await Promise.all([once(silent, "connect"), once(other, "secureConnect")]);
+    await close();
+    await gone;
   });
 });
 

@@ -82,8 +82,10 @@ export class Traffic<Principal> {
     this.#isClosing = true;
   }
 
-  /** Closes the connections without a request. */
+  /** Closes the connections without a request; where none has one, those too whose handshake of TLS is not over. */
   closeIdle(): void {
+    const isBusy = [...this.#connections.values()].some((requests) => requests.size > 0);
+    if (!isBusy) this.destroyAll();
     for (const [socket, requests] of this.#connections) if (requests.size === 0) socket.destroy();
   }
 

@@ -4,8 +4,8 @@ import { createDeferred, type Deferred } from "../deferred.ts";
 import type { HarnessError } from "../errors.ts";
 
 export interface ChannelServerOptions<Answer> {
-  /** Takes a message that is not answered, such as an answer to this side; false leaves it to `receive`. Must not throw. */
-  readonly take?: ((message: unknown) => boolean) | undefined;
+  /** Takes what is not answered, such as an answer to this side, and returns what is left for `receive`; undefined for nothing. Must not throw. */
+  readonly take?: ((message: unknown) => unknown) | undefined;
   /** Takes one message and calls `respond` once, with its answer, or undefined without one. Must not throw. */
   readonly receive: (
     message: unknown,
@@ -84,8 +84,10 @@ export class ChannelServer<Answer> {
     return this.#unanswered + (this.#options.countsUnsent ? this.#unsent : 0);
   }
 
-  #receive(message: unknown): void | Promise<void> {
-    if (this.#options.take?.(message)) return;
+  #receive(received: unknown): void | Promise<void> {
+    const { take } = this.#options;
+    const message = take ? take(received) : received;
+    if (message === undefined) return;
     const weight = Array.isArray(message) ? message.length : 1;
     this.#unanswered += weight;
     const respond = (answer: Answer | undefined, method?: string): void => {

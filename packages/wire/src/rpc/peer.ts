@@ -119,24 +119,26 @@ export class Peer<Context = unknown> implements RpcConnection {
     return this.close();
   }
 
-  /** Takes an answer, or a batch of answers alone; everything where the other side only answers. */
-  readonly #take = (message: unknown): boolean => {
+  /** Takes an answer, and those of a batch, and returns the rest; takes everything where the other side only answers. */
+  readonly #take = (message: unknown): unknown => {
     if (this.#options.answersOnly) {
-      if (isCall(message)) {
-        this.#fault(notJsonRpc("the other side only answers, and does not call"));
-        return true;
-      }
-    } else if (!isAnswer(message)) {
-      const isBatch = Array.isArray(message) && message.length > 0 && message.length <= this.#maxBatchSize;
-      if (!isBatch || !message.every(isAnswer)) return false;
-      message.forEach(this.#take);
-      return true;
+      if (isCall(message)) this.#fault(notJsonRpc("the other side only answers, and does not call"));
+      else this.#settle(message);
+      return undefined;
     }
+    if (isAnswer(message)) return this.#settle(message);
+    if (!Array.isArray(message) || message.length > this.#maxBatchSize) return message;
+    const rest = message.filter((each) => !isAnswer(each));
+    if (rest.length === message.length) return message;
+    for (const each of message) if (isAnswer(each)) this.#settle(each);
+    return rest.length > 0 ? rest : undefined;
+  };
+
+  #settle(message: unknown): undefined {
     const problem = this.#pending.settle(message);
     if (problem) this.#fault(problem);
     else this.#server.note(true);
-    return true;
-  };
+  }
 
   /** Something arrived that is of no use. */
   #fault(error: InvalidMessageError): void {

@@ -60,6 +60,21 @@ describe("a batch from the other side", () => {
     );
   });
 
+  it("of answers and others settles and handles each", async () => {
+    const seen: string[] = [];
+    const { peer, give, unexpected } = openRaw({
+      request: (method) => method,
+      notification: (method) => void seen.push(method),
+    });
+    const answer = outcomeOf(peer.request("a"));
+    await nextTurn();
+    const sent = await give([result(1, "x"), notification("n"), request(7, "y")]);
+    expect(await answer).toEqual({ value: "x" });
+    expect(seen).toEqual(["n"]);
+    expect(sent.slice(1)).toEqual([[result(7, "y")]]);
+    expect(unexpected).toEqual([]);
+  });
+
   it("of more than 100 answers is refused whole, and reported once", async () => {
     const { give, unexpected } = openRaw();
     expect(await give(Array.from({ length: 101 }, (_, index) => result(index + 1, "x")))).toMatchObject([
