@@ -1,0 +1,1 @@
+export { openFileAuditSink } from "../src/node/index.ts";
