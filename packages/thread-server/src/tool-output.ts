@@ -7,8 +7,11 @@ import { outputArtifact } from "./output-reader.ts";
 import type { Turn } from "./turn.ts";
 import type { ToolOutcome } from "./turn-runner.ts";
 
-/** The end of the name of a file of this type. */
-const extensionOf = (mediaType: string): string => /\/([a-z0-9]{2,5})(?:\+|$)/.exec(mediaType)?.[1] ?? "bin";
+/** The end of the name of a file of this type. A tool says the type: no name is that of a program or a page. */
+const extensionOf = (mediaType: string): string =>
+  /^(?:application\/(?=pdf$)|(?:image|audio|video)\/)(png|jpeg|gif|webp|svg|wav|mpeg|mp4|ogg|pdf)(?:\+xml)?$/.exec(
+    mediaType,
+  )?.[1] ?? "bin";
 
 type Channel = NonNullable<ItemData<"tool_log">["channel"]>;
 type Stream = ItemData<"tool_log">["stream"] | Channel;

@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { ThreadStore } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
+import { nodeFileSystem } from "../src/node/store-directory.ts";
 
 const threadOf = (number: number, updated = number): Thread => ({
   threadId: `ses_${number}`,
@@ -79,4 +80,15 @@ it("has when a thread was used last by a server that was killed, and keeps it fr
   await (await later.lease("ses_1")).release();
   expect((await at.make().get("ses_1"))?.time.updated).toBe(50);
   expect(await ids(at.make())).toBe("1 3 2");
+});
+
+it("keeps threads in a directory of another user, whose times it may not set", async () => {
+  await using at = await open();
+  const utimesSync = () => {
+    throw Object.assign(new Error("EPERM"), { code: "EPERM" });
+  };
+  const store = createFileThreadStore({ root: at.root, fileSystem: { ...nodeFileSystem, utimesSync } });
+  await store.create(threadOf(4));
+  await store.update(threadOf(1, 9));
+  expect(await ids(store)).toBe("1 4 3 2");
 });

@@ -133,6 +133,17 @@ describe("images and files in the result of a tool", () => {
     expect(JSON.stringify(client.received)).not.toContain(png.slice(0, 40));
   });
 
+  it.each(["text/html", "application/exe", "image/lnk", "x/sh"])(
+    "of the type %s are kept under no name that a system would run",
+    async (mimeType) => {
+      const resource = { uri: "file:///x", mimeType, blob: "BwcHBw==" };
+      const { client } = await turnWith("openai-compatible.chat", {
+        content: [{ type: "resource", resource }],
+      });
+      expect(client.items("artifact")).toMatchObject([{ path: expect.stringMatching(/\.bin$/) }]);
+    },
+  );
+
   it.each([
     ["anthropic", true],
     ["gemini", true],

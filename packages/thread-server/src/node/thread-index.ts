@@ -57,7 +57,11 @@ export class ThreadIndex {
   /** A `meta.json` was written. */
   put(thread: Thread): void {
     this.#keep(thread, this.#versionOf(thread.threadId));
-    this.threads.touch();
+    try {
+      this.threads.touch();
+    } catch {
+      // The system lets only its owner: other processes see it once a thread comes or goes. What was written counts.
+    }
   }
 
   /** A thread that this process holds was used; its `meta.json` is as before. */
