@@ -112,7 +112,7 @@ export abstract class GatedStep<Subject, Change, Requested> {
       const next = await this.change(subject, verdict);
       if (isUnfit(next)) return block(next.unfit, "gate.invalid_input", judgement);
       const { requested } = modified ?? { requested: this.requested(subject) };
-      modified = { ...judgement, ...(reason !== undefined && { reason }), requested };
+      modified = { ...judgement, reason: reason ?? judgement?.reason, requested };
       subject = next;
     }
   }
