@@ -1,4 +1,5 @@
 import type { Usage } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
 import type { ThreadState } from "./thread-state.ts";
 
 const usageKeys = [
@@ -12,7 +13,7 @@ const usageKeys = [
 /** The sum of what was used, with the model of the last request. */
 export const addUsage = (sum: Usage | undefined, usage: Usage | undefined): Usage | undefined => {
   if (usage === undefined) return sum;
-  const next: Usage = { ...sum, modelId: usage.modelId ?? sum?.modelId };
+  const next: Usage = defined({ ...sum, modelId: usage.modelId ?? sum?.modelId });
   for (const key of usageKeys) {
     const value = usage[key];
     if (value !== undefined) next[key] = (next[key] ?? 0) + value;

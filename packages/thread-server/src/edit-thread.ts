@@ -1,4 +1,5 @@
 import type { Thread } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
 
 /** The thread with another title. */
 export const withTitle = (thread: Thread, title: string): Thread =>
@@ -27,11 +28,8 @@ export interface LeftWork {
 }
 
 /** The thread with what a later server must know. */
-export const withLeftWork = (thread: Thread, { queued, hasOpenTurn }: LeftWork): Thread => ({
-  ...thread,
-  queued: queued || undefined,
-  hasOpenTurn: hasOpenTurn || undefined,
-});
+export const withLeftWork = (thread: Thread, { queued, hasOpenTurn }: LeftWork): Thread =>
+  defined({ ...thread, queued: queued || undefined, hasOpenTurn: hasOpenTurn || undefined });
 
 /** The thread without that. */
 export const withoutLeftWork = ({ queued: _, hasOpenTurn: _open, ...thread }: Thread): Thread => thread;

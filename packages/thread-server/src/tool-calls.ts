@@ -177,7 +177,7 @@ export class ToolCalls extends GatedStep<Prepared, Input, JsonObject> {
     const decision = await this.#afterOthers(item, first);
     const { judged, refused, approvedBy: id, approver: by } = decision;
     const said = judged ? judgedOf(item.asked, judged) : item.said;
-    const shown: Shown = { ...said, approvedBy: id ?? said.approvedBy };
+    const shown: Shown = defined({ ...said, approvedBy: id ?? said.approvedBy });
     // A call that was asked about and has not begun says `pending`, also when it was allowed.
     if (!item.isWritten || !refused)
       await this.turn.log.start("tool_exec", itemId, { ...shown, status: refused ? "pending" : "running" });
