@@ -285,6 +285,7 @@ describe("a tool of an agent as a tool of a thread server", () => {
   it.each([
     {},
     { input: [] },
+    { input: {}, expected: {} },
     { input: {}, preview: 5, expected: { root: "/" } },
   ])("does not show what is no prepared call: %j", async (output) => {
     const { bash } = bashOver({ prepare: { status: "succeeded", output } });

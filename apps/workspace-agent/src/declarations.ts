@@ -183,7 +183,7 @@ export const prepareDeclaration = {
 };
 
 /** What `prepare` returns. */
-const PreparedSchema = z.object({
+export const PreparedSchema = z.object({
   input: z.record(z.string(), z.json()),
   preview: z.string().exactOptional(),
   expected: ExpectedSchema,

@@ -83,6 +83,7 @@ export const checkThreadToolsOptions = defineOptions<ThreadToolsOptions>("create
   agentId: true,
   tools: true,
   host: true,
+  isPrepared: false,
   callerId: false,
   actor: false,
 });

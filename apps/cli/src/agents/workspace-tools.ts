@@ -8,6 +8,7 @@ import {
   type ToolHost,
 } from "@harnesskit/core-runtime/thread-tools";
 import {
+  PreparedSchema,
   passedVariablesName,
   workspaceAgentId,
   workspaceTools,
@@ -44,4 +45,5 @@ export const createWorkspaceTools = (
     agentId: workspaceAgentId,
     tools: workspaceTools,
     host,
+    isPrepared: (output) => PreparedSchema.safeParse(output).success,
   });

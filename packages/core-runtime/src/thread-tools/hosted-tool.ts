@@ -29,7 +29,7 @@ interface Prepared {
   readonly expected?: JsonValue | undefined;
 }
 
-const isPrepared = (value: JsonValue): value is JsonValue & Prepared =>
+const hasParts = (value: JsonValue): value is JsonValue & Prepared =>
   isPlainObject(value) &&
   isPlainObject(value.input) &&
   (value.preview === undefined || typeof value.preview === "string");
@@ -55,6 +55,8 @@ interface HostedToolOptions
   readonly id: string;
   /** The agent's tool that prepares the calls of this one. @default the input is checked by its schema alone */
   readonly prepareId?: string | undefined;
+  /** Whether an output of that tool is one of this agent. @default it has an `input`, and a `preview` that is a string */
+  readonly isPrepared?: ((output: JsonValue) => boolean) | undefined;
   /** The declaration that a call is meant for. @default any */
   readonly declarationDigest?: string | undefined;
   /** Begins the preview. @default no line */
@@ -67,6 +69,7 @@ interface HostedToolOptions
  */
 export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
   const { host, id, name, description, input, effects, prepareId, declarationDigest, about } = options;
+  const { isPrepared = () => true } = options;
 
   const originOf = ({ threadId, directory, callId }: ToolScope): CallOptions => ({
     caller: { type: "agent", id: options.callerId ?? "thread-server" },
@@ -85,7 +88,7 @@ export const createHostedTool = (options: HostedToolOptions): ThreadTool => {
     const timed = { timeoutMs: prepareTimeoutMs, isRepeatable: true, declarationDigest: undefined };
     const result = await host.call(prepareId, wanted, { ...origin, ...timed }, () => {});
     if (result.status !== "succeeded") throw failureOf(result, { wasRun: false });
-    if (isPrepared(result.output)) return result.output;
+    if (hasParts(result.output) && isPrepared(result.output)) return result.output;
     throw new ToolError("tool.failed", "The process of the tools did not prepare the call.");
   };
 
@@ -214,6 +217,8 @@ export interface ThreadToolsOptions extends HostedCallOrigin {
     readonly inputSchema: JsonSchema;
   })[];
   readonly host: Pick<ToolHost, "call" | "check">;
+  /** Whether an output of `prepare` is one of this agent. @default it has an `input`, and a `preview` that is a string */
+  readonly isPrepared?: ((output: JsonValue) => boolean) | undefined;
 }
 
 /** The name of the tool with which an agent prepares calls of its others. */
