@@ -133,13 +133,9 @@ describe("an approval in the page", () => {
     const start = form.getByLabel("command starts with");
     expect(await start.inputValue()).toBe("timeout 60 npm test");
     const give = form.getByRole("button", { name: "Approve and give this grant" });
-    expect(await give.isEnabled()).toBe(true);
-    for (const text of ["timeout 60", "timeout 60 "]) {
-      await start.fill(text);
-      await form.getByText('"timeout" runs what its arguments say').waitFor();
-      expect(await form.textContent()).not.toContain("end it with");
-      expect(await give.isDisabled()).toBe(true);
-    }
+    await form.getByText('"timeout" runs what its arguments say').waitFor();
+    expect(await form.textContent()).not.toContain("end it with");
+    expect(await give.isDisabled()).toBe(true);
     await kind.selectOption("is exactly this");
     await give.click();
     expect(await asking).toMatchObject({ decision: "allow" });
