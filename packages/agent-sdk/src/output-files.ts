@@ -33,7 +33,7 @@ export class OutputFiles {
     this.#totalBytes += bytes;
     try {
       for (const oldest of this.#sizes.keys()) {
-        if (this.#totalBytes <= this.maxBytes) break;
+        if (this.#totalBytes <= this.maxBytes || oldest === path) break;
         await this.#forget(oldest);
       }
       await writeFile(path, text, { mode: 0o600, flag: "wx" });

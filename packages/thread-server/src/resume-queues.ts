@@ -2,6 +2,9 @@ import type { Thread } from "@harnesskit/protocol/threads";
 import { isLogDamaged } from "./errors.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
 
+/** The longest time between two rounds, in those between the first two. */
+const maxDelays = 12;
+
 /** True where something goes on by itself once the thread is opened. */
 const hasLeftWork = ({ queued, hasOpenTurn }: Thread): boolean =>
   queued !== undefined || hasOpenTurn === true;
@@ -37,7 +40,7 @@ export class QueueResumption {
     await this.#round;
   }
 
-  async #openLeft(): Promise<void> {
+  async #openLeft(round = 1): Promise<void> {
     const { store, clock, interruptedTurns, limits, onError } = this.#sessions.settings;
     // Where turns go on, another server may leave one at any time.
     let looksOn = interruptedTurns === "retry";
@@ -52,8 +55,9 @@ export class QueueResumption {
       if (isOpen === false) looksOn = true;
     }
     if (!looksOn || this.#isClosed) return;
-    this.#stopTimer = clock.after(limits.takeOverAfterMs, () => {
-      this.#round = this.#openLeft();
+    // Each round lists all threads: less and less often, as long as nothing ends it.
+    this.#stopTimer = clock.after(limits.takeOverAfterMs * Math.min(2 ** (round - 1), maxDelays), () => {
+      this.#round = this.#openLeft(round + 1);
     });
   }
 }

@@ -3,8 +3,8 @@ import type { Thread } from "@harnesskit/protocol/threads";
 import { newestFirst, placeOf } from "../thread-list.ts";
 import type { StoreDirectory } from "./store-directory.ts";
 
-/** A directory that was changed this short a time ago may change again without a visible difference. */
-const unsettledMs = 100;
+/** What was changed this short a time ago may change again without a visible difference: some file systems count in steps of 2 s. */
+const unsettledMs = 2000;
 /** How many threads are read at the same time. */
 const parallelReads = 32;
 
