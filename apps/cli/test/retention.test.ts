@@ -10,10 +10,17 @@ const dayMs = 86_400_000;
 const makeThread = async (cwd: string, ageDays = 0): Promise<string> => {
   const { stdout } = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
   const threadId = jsonLines(stdout).at(-1)?.data.threadId as string;
-  const meta = join(cwd, ".harness/threads", threadId, "meta.json");
+  const directory = join(cwd, ".harness/threads", threadId);
+  const [meta, log] = [join(directory, "meta.json"), join(directory, "events.jsonl")];
   const thread = JSON.parse(await readFile(meta, "utf8"));
   thread.time.updated -= ageDays * dayMs;
   await writeFile(meta, JSON.stringify(thread));
+  const aged = (await readFile(log, "utf8"))
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { readonly time: number })
+    .map((event) => `${JSON.stringify({ ...event, time: event.time - ageDays * dayMs })}\n`);
+  await writeFile(log, aged.join(""));
   return threadId;
 };
 

@@ -56,7 +56,7 @@ export const presentApproval = (
   const parts = texts.map(({ text, by, kind, label, path }) => ({
     kind,
     label,
-    path: path !== undefined && safeLine(path) === path ? path : undefined,
+    ...(path !== undefined && safeLine(path) === path && { path }),
     lines: by === undefined ? toViewLines(text, kind === "diff", options) : replacedLines(text, by, options),
   }));
   const isWhole =
