@@ -18,7 +18,7 @@ import { encodeOutput } from "./output.ts";
 import { misfit, runtimeError, thrownError } from "./runtime-error.ts";
 import type { ResultPayload, SessionCalls } from "./session-calls.ts";
 import type { CompiledTool } from "./tool.ts";
-import { type CallOrigin, toToolContext } from "./tool-context.ts";
+import { type CallOrigin, CallToolContext } from "./tool-context.ts";
 
 /** What a call asks for. */
 export type CallPayload = CoreToolCall["payload"];
@@ -119,7 +119,7 @@ export class ToolCall {
       else if (this.#aborted)
         end = failedEnd(runtimeError(RuntimeErrorCode.Canceled, "the call was canceled"));
       else {
-        const returned = this.tool.run(input.value, toToolContext(this));
+        const returned = this.tool.run(input.value, new CallToolContext(this));
         const value = isThenable(returned) ? await returned : returned;
         this.#hasReturned = true;
         const checked = this.tool.output?.validate(value) ?? { ok: true, value };
