@@ -84,9 +84,9 @@ export class Traffic<Principal> {
 
   /** Closes the connections without a request; where none has one, those too whose handshake of TLS is not over. */
   closeIdle(): void {
-    const isBusy = [...this.#connections.values()].some((requests) => requests.size > 0);
-    if (!isBusy) this.destroyAll();
-    for (const [socket, requests] of this.#connections) if (requests.size === 0) socket.destroy();
+    const idle = [...this.#connections].filter(([, requests]) => requests.size === 0);
+    if (idle.length === this.#connections.size) this.destroyAll();
+    else for (const [socket] of idle) socket.destroy();
   }
 
   /** Aborts all requests and closes all connections at once. */

@@ -22,6 +22,29 @@ export interface AuthenticationRequest {
   readonly signal: AbortSignal;
 }
 
+/** A request as {@link Authenticate} gets it. Its signal is created only for one that reads it. */
+export class RequestToJudge implements AuthenticationRequest {
+  readonly path: string;
+  readonly remoteAddress: string | undefined;
+  readonly #request: RequestView;
+
+  constructor(
+    request: RequestView,
+    readonly transport: "http" | "websocket",
+    readonly credential: ShownCredential | undefined,
+  ) {
+    this.path = request.path ?? "";
+    this.remoteAddress = request.remoteAddress;
+    this.#request = request;
+  }
+
+  readonly header = (name: string): string | undefined => this.#request.header(name);
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+}
+
 /** The principal; or a refusal: `unauthorized` (401, other credentials may do) or `forbidden` (403). */
 export type Authentication<Principal> =
   | { readonly principal: Principal }

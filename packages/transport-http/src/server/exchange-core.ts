@@ -23,7 +23,7 @@ import {
   refuseWith,
   unauthorized,
 } from "./answers.ts";
-import { type Authenticate, isAdmission, shownCredential } from "./authenticate.ts";
+import { type Authenticate, isAdmission, RequestToJudge, shownCredential } from "./authenticate.ts";
 import { checkedContextHeaders, type HttpExchangeContext, RequestContext } from "./context.ts";
 import { acceptsEvents, EventText, eventHeaders } from "./event-stream.ts";
 import type { ExchangeRoute, HandlerOptions } from "./handler-options.ts";
@@ -119,14 +119,7 @@ export class ExchangeCore<Principal> {
   ): Promise<RequestContext<Principal, Transport> | Answer> {
     const { authenticate, limits } = this.#options;
     const credential = shownCredential(request, transport === "websocket");
-    const { path = "", remoteAddress } = request;
-    let found = authenticate({
-      ...{ transport, path, remoteAddress, credential },
-      header: (name) => request.header(name),
-      get signal() {
-        return request.signal;
-      },
-    });
+    let found = authenticate(new RequestToJudge(request, transport, credential));
     if (isThenable(found)) {
       const settled = await settleWithin(found, {
         name: "authenticate",
