@@ -33,8 +33,13 @@ export const systemClock: Clock = {
   },
 };
 
-/** The time as RFC 3339 in UTC. */
-export const isoTime = (ms: number): string => new Date(ms).toISOString();
+let lastTime = { ms: 0, text: new Date(0).toISOString() };
+
+/** The time as RFC 3339 in UTC. The last one is kept: what happens in one millisecond asks for it many times. */
+export const isoTime = (ms: number): string => {
+  if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() };
+  return lastTime.text;
+};
 
 /** Randomness as a dependency: makes a new id that starts with `prefix` and an underscore. */
 export type CreateId = (prefix: string) => string;
