@@ -32,7 +32,7 @@ export class CliError extends HarnessError {
   readonly hint?: string | readonly string[];
 
   constructor(code: string, message: string, options: CliErrorOptions = {}) {
-    super(code, message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(code, message, options);
     this.exitCode = options.exitCode ?? ExitCode.failed;
     if (options.hint !== undefined) this.hint = options.hint;
   }

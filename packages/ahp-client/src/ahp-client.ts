@@ -120,13 +120,7 @@ class HarnessClient implements AhpClient {
   ): Promise<Verdict<DecisionFor<T>>> {
     const start = () => {
       const { session_id: sessionId = this.sessionId, agent_id: agentId = this.agentId } = options;
-      return decisionSpan("client", {
-        eventType,
-        sessionId,
-        agentId,
-        tool: namedTool(payload),
-        input: payload,
-      });
+      return decisionSpan("client", { eventType, sessionId, agentId, input: payload });
     };
     return traced(start, (span) => {
       const deciding = this.#decide(eventType, payload, options);
@@ -265,12 +259,6 @@ const decisionsOf = (result: unknown, count: number): readonly unknown[] => {
   if (!Array.isArray(decisions)) throw new AhpFailure("invalid_answer", "the answer holds no decisions");
   if (decisions.length === count) return decisions;
   throw new AhpFailure("decision_count", `${count} events were answered with ${decisions.length} decisions`);
-};
-
-/** The tool that a payload names, as most do. */
-const namedTool = (payload: unknown): string | undefined => {
-  const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
-  return typeof tool === "string" ? tool : undefined;
 };
 
 const recordVerdict = async <D>(span: Span, deciding: Promise<Verdict<D>>): Promise<Verdict<D>> => {

@@ -27,7 +27,6 @@ export interface HarnessConnector {
 
 export interface ConnectorOptions {
   readonly clock: Clock;
-  readonly maxInFlight: number;
   /** How long a notification may take over an exchange. */
   readonly notifyTimeoutMs: () => number;
   readonly onDropped: (error: HarnessError) => void;

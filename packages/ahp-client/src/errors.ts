@@ -55,7 +55,7 @@ export class AhpFailure extends HarnessError<FailureCode> {
     } = {},
   ) {
     const { cause, rpcCode, rpcMessage } = options;
-    super(code, message, cause === undefined ? undefined : { cause });
+    super(code, message, { cause });
     this.rpcCode = rpcCode;
     this.rpcMessage = rpcMessage;
   }

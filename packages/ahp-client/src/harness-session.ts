@@ -41,7 +41,6 @@ export interface HarnessSessionOptions {
   readonly onAttemptFailed: (error: HarnessError) => void;
 }
 
-/** Errors that another attempt cannot mend. */
 /** After these a connection is of no more use to its own session. */
 const endsConnection: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "connection_lost",
@@ -49,6 +48,7 @@ const endsConnection: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "version_mismatch",
 ]);
 
+/** Errors that another attempt cannot mend. */
 const isPermanent = ({ code }: AhpFailure): boolean => code === "version_mismatch" || code === "unauthorized";
 
 /** A harness that refused the handshake, or whose answer to it was not valid, is there. */

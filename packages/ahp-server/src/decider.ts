@@ -8,15 +8,7 @@ import {
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
 import { HarnessError, isThenable, ProtocolError } from "@harnesskit/wire";
-import {
-  type DecisionSubject,
-  decided,
-  decisionSpan,
-  inTrace,
-  readTraceContext,
-  type Span,
-  traced,
-} from "@harnesskit/wire/trace";
+import { decided, decisionSpan, inTrace, readTraceContext, type Span, traced } from "@harnesskit/wire/trace";
 import type * as z from "zod";
 import type { CheckedEvent } from "./check-event.ts";
 import type { AhpHandlers, HandlerCall, MaybePromise } from "./handlers.ts";
@@ -61,10 +53,10 @@ export class Decider<Context> {
   }
 
   decide(event: CheckedEvent, call: HandlerCall<Context>): MaybePromise<AnyDecision> {
-    const { event_type: eventType, metadata } = event;
+    const { event_type: eventType, session_id: sessionId, agent_id: agentId, payload, metadata } = event;
     if (!ahpEvents[eventType].blocking) return inTrace(metadata, () => this.#decide(event, call));
     const start = () => ({
-      ...decisionSpan("harness", subjectOf(event)),
+      ...decisionSpan("harness", { eventType, sessionId, agentId, input: payload }),
       parent: readTraceContext(metadata),
     });
     return traced(start, (span) => {
@@ -129,17 +121,6 @@ export class Decider<Context> {
     return toHandlerFailure(cause);
   }
 }
-
-const subjectOf = ({ event_type, session_id, agent_id, payload }: CheckedEvent): DecisionSubject => {
-  const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
-  return {
-    eventType: event_type,
-    sessionId: session_id,
-    agentId: agent_id,
-    tool: typeof tool === "string" ? tool : undefined,
-    input: payload,
-  };
-};
 
 const recordDecision = async (span: Span, deciding: MaybePromise<AnyDecision>): Promise<AnyDecision> => {
   const decision = await deciding;

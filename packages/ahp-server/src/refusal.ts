@@ -24,7 +24,7 @@ export class HandlerError extends HarnessError<HandlerErrorCode> {
 
   constructor(message: string, options: { readonly code?: HandlerErrorCode; readonly cause?: unknown } = {}) {
     const { code = "handler_failed", cause } = options;
-    super(code, message, cause === undefined ? undefined : { cause });
+    super(code, message, { cause });
   }
 }
 

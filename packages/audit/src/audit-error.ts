@@ -36,7 +36,7 @@ export class AuditError extends HarnessError<AuditErrorCode> {
     message: string,
     { cause, count = 0 }: { cause?: unknown; count?: number } = {},
   ) {
-    super(code, message, cause === undefined ? undefined : { cause });
+    super(code, message, { cause });
     this.count = count;
   }
 }

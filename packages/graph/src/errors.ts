@@ -89,7 +89,7 @@ export class GraphError extends HarnessError<GraphErrorCode> {
   #invocationId: string | undefined;
 
   constructor(code: GraphErrorCode, message: string, details: GraphErrorDetails = {}) {
-    super(code, message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(code, message, details);
     this.category = code;
     this.node_name = details.nodeName;
     this.namespace = details.namespace ?? [];

@@ -172,10 +172,8 @@ class HookGuard implements Guard {
     const isGate = call.rule.ahp === "pre_action" || call.rule.ahp === "pre_prompt";
     if (!isGate) return this.#report(call, timeLeft, signal);
     const { event_type: eventType, session_id: sessionId, payload } = call.event;
-    const { tool_name: tool } = (payload ?? {}) as { readonly tool_name?: unknown };
-    const named = typeof tool === "string" ? tool : undefined;
     const start = () => {
-      const span = decisionSpan("guard", { eventType, sessionId, tool: named, input: payload });
+      const span = decisionSpan("guard", { eventType, sessionId, input: payload });
       const attributes = { ...span.attributes, "harness.hook.host": host.id };
       return { ...span, attributes, parent: readTraceContext(request.trace) };
     };

@@ -1,7 +1,7 @@
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import { carry, outcomesOf, respond, scripted } from "./support.ts";
+import { carry, manualClock, outcomesOf, respond, scripted } from "./support.ts";
 
 const parallel = "openharness.actions.parallel";
 const act = (name: string, more: Partial<ActionDirective> = {}): ActionDirective => ({
@@ -76,9 +76,15 @@ it("runs together what both sides can, so many at a time, and nothing where one 
 
 it("lets one that hangs hold nobody but itself in its group", async () => {
   const ended: unknown[] = [];
+  const clock = manualClock();
+  let results = 0;
   const { outcome } = await carry(
     ["hang", "b", "c"].map((name) => beside(name, { deadline_ms: 60 })),
     {
+      clock,
+      onResult: () => {
+        if (++results === 2) clock.advance(60);
+      },
       approvalPolicy: { caution: "run" },
       executors: {
         "com.example.act": ({ payload }, { signal }) => {

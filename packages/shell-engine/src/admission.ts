@@ -50,40 +50,39 @@ const assertReferences = (auth: ShellAuth | undefined, maxIdLength: number): voi
   }
 };
 
+export type Admit<Context> = (
+  auth: ShellAuth | undefined,
+  shell: ShellIdentity | undefined,
+  context: Context,
+) => Admitted | Promise<Admitted>;
+
 /**
  * Asks `authenticate`, or takes the principal of the transport. Throws or rejects with `unauthorized`, `forbidden`, `engine_timeout`
  * or `invalid_request`, or with what the hook throws.
  */
-export const createAdmission =
-  <Context>(
-    authenticate: ShellAuthenticate<Context> | undefined,
-    { maxIdLength, authenticateTimeoutMs: timeoutMs }: ShellEngineLimits,
-    clock: Clock,
-  ) =>
-  (
-    auth: ShellAuth | undefined,
-    shell: ShellIdentity | undefined,
-    context: Context,
-  ): Admitted | Promise<Admitted> => {
-    const ask = async (hook: ShellAuthenticate<Context>): Promise<Admitted> => {
-      const abort = new AbortController();
-      const unfollow = followSignal(abort, signalOf(context));
-      const asked = Promise.resolve({ auth, shell, context, signal: abort.signal }).then(hook);
-      const settled = await settleWithin(asked, {
-        name: "authenticate",
-        timeoutMs,
-        clock,
-        holdsProcess: false,
-      });
-      unfollow();
-      if (settled.status === "done") return assertVerdict(settled.value);
-      if (settled.status === "failed") throw new Thrown(settled.error);
-      abort.abort(settled.error);
-      const options = { retryable: true, cause: settled.error };
-      throw new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
+export const createAdmission = <Context>(
+  authenticate: ShellAuthenticate<Context> | undefined,
+  { maxIdLength, authenticateTimeoutMs: timeoutMs }: ShellEngineLimits,
+  clock: Clock,
+): Admit<Context> => {
+  if (!authenticate) {
+    return (auth, _shell, context) => {
+      assertReferences(auth, maxIdLength);
+      const principal = contextField(context, "principal");
+      return { principal, owner: ownerKey(principal, auth) };
     };
-    if (authenticate) return ask(authenticate);
-    assertReferences(auth, maxIdLength);
-    const principal = contextField(context, "principal");
-    return { principal, owner: ownerKey(principal, auth) };
+  }
+  const wait = { name: "authenticate", timeoutMs, clock, holdsProcess: false };
+  return async (auth, shell, context) => {
+    const abort = new AbortController();
+    const unfollow = followSignal(abort, signalOf(context));
+    const asked = Promise.resolve({ auth, shell, context, signal: abort.signal }).then(authenticate);
+    const settled = await settleWithin(asked, wait);
+    unfollow();
+    if (settled.status === "done") return assertVerdict(settled.value);
+    if (settled.status === "failed") throw new Thrown(settled.error);
+    abort.abort(settled.error);
+    const options = { retryable: true, cause: settled.error };
+    throw new ShellEngineError(ShellErrorCode.EngineTimeout, "The engine took too long.", options);
   };
+};

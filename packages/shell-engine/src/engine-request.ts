@@ -1,4 +1,4 @@
-import type { ShellAuth, ShellContext, ShellRequest } from "@harnesskit/protocol/openharness";
+import type { ShellContext, ShellRequest } from "@harnesskit/protocol/openharness";
 import { createDeferred, LazyAbort } from "@harnesskit/wire";
 import type { Negotiated } from "./capability-offer.ts";
 import type { ContinuationClaims } from "./continuation-token.ts";
@@ -57,10 +57,6 @@ export class EngineRequest<Context> {
     this.trace = traceOf(context);
     this.requestId = messageIdOf(message, "request_id", maxIdLength);
     this.correlationId = messageIdOf(message, "correlation_id", maxIdLength) ?? this.trace.correlationId;
-  }
-
-  get auth(): ShellAuth | undefined {
-    return this.request?.request.auth;
   }
 
   /** The message is valid. */

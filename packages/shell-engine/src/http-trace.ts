@@ -1,6 +1,6 @@
 import { type Extensions, HARNESSKIT_EXTENSION } from "@harnesskit/protocol/openharness";
 import { defined } from "@harnesskit/wire/json";
-import { readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
+import { isTraceparent, readTraceContext, type TraceContext } from "@harnesskit/wire/trace";
 import { contextField } from "./shell-context.ts";
 
 /** The headers that go with OpenHarness over HTTP: for the `contextHeaders` of a server. */
@@ -17,7 +17,6 @@ export interface HttpTrace {
   readonly correlationId: string | undefined;
   readonly requestId: string | undefined;
   readonly traceparent: string | undefined;
-  readonly tracestate: string | undefined;
 }
 
 /** What is safe in a log and as a header. */
@@ -31,18 +30,16 @@ const headerOf = (context: unknown, name: string): unknown => {
   return Object.hasOwn(headers, name) ? (headers as Record<string, unknown>)[name] : undefined;
 };
 
+const correlationIdOf = (context: unknown) => safeId(headerOf(context, "x-correlation-id"));
+const requestIdOf = (context: unknown) => safeId(headerOf(context, "x-request-id"));
+
 /** Reads `headers` of a transport's context. A header that is not well-formed is ignored. */
 export const traceOf = (context: unknown): HttpTrace => {
-  const shown = {
-    traceparent: headerOf(context, "traceparent"),
-    tracestate: headerOf(context, "tracestate"),
-  };
+  const traceparent = headerOf(context, "traceparent");
   return {
-    correlationId: safeId(headerOf(context, "x-correlation-id")),
-    requestId: safeId(headerOf(context, "x-request-id")),
-    traceparent: undefined,
-    tracestate: undefined,
-    ...readTraceContext(shown),
+    correlationId: correlationIdOf(context),
+    requestId: requestIdOf(context),
+    traceparent: isTraceparent(traceparent) ? traceparent : undefined,
   };
 };
 
@@ -51,7 +48,10 @@ export const traceOf = (context: unknown): HttpTrace => {
  * on a channel, which has no headers. Undefined where neither says so, or not well-formed. The message is not checked yet.
  */
 export const traceOfMessage = (message: unknown, context: unknown): TraceContext | undefined => {
-  const carried = readTraceContext(traceOf(context));
+  const carried = readTraceContext({
+    traceparent: headerOf(context, "traceparent"),
+    tracestate: headerOf(context, "tracestate"),
+  });
   if (carried !== undefined) return carried;
   const { request } = (message ?? {}) as { request?: { context?: { extensions?: Extensions } } };
   return readTraceContext(request?.context?.extensions?.[HARNESSKIT_EXTENSION]);
@@ -62,7 +62,8 @@ export const traceOfMessage = (message: unknown, context: unknown): TraceContext
  * tell answers apart without reading them. Undefined where neither came, or neither is well-formed.
  */
 export const shellReplyHeaders = (context: unknown): Readonly<Record<string, string>> | undefined => {
-  const { correlationId, requestId } = traceOf(context);
+  const correlationId = correlationIdOf(context);
+  const requestId = requestIdOf(context);
   if (correlationId === undefined && requestId === undefined) return undefined;
   return defined({ "x-correlation-id": correlationId, "x-request-id": requestId });
 };

@@ -20,7 +20,7 @@ export class ShellEngineError extends HarnessError {
   readonly details: JsonObject | undefined;
 
   constructor(code: string, message: string, options: ShellEngineErrorOptions = {}) {
-    super(code, message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(code, message, options);
     this.retryable = options.retryable ?? false;
     this.details = options.details;
   }

@@ -18,7 +18,7 @@ import {
 import { ChannelServer } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
 import { type Span, SpanKind, traced } from "@harnesskit/wire/trace";
-import { createAdmission } from "./admission.ts";
+import { type Admit, createAdmission } from "./admission.ts";
 import { allDenials, CapabilityOffer } from "./capability-offer.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { Continuations } from "./continuations.ts";
@@ -64,7 +64,7 @@ const describe = (
 export class ShellEngine<Context = unknown> {
   readonly #parts: EngineParts<Context>;
   readonly #offer: CapabilityOffer;
-  readonly #admit: ReturnType<typeof createAdmission<Context>>;
+  readonly #admit: Admit<Context>;
   readonly #runner: RequestRunner<Context>;
   readonly #onResponse: ((response: ShellResponse) => void) | undefined;
   readonly #open = new Map<Channel<Context>, ChannelServer<unknown>>();

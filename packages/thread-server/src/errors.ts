@@ -39,7 +39,7 @@ export class ThreadStoreError extends HarnessError<ThreadStoreErrorCode> {
     options: { cause?: unknown; detail?: "log_changed" } = {},
   ) {
     const { cause, detail } = options;
-    super(code, message, cause === undefined ? undefined : { cause });
+    super(code, message, { cause });
     if (detail !== undefined) this.detail = detail;
   }
 }

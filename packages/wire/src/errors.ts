@@ -32,7 +32,8 @@ export class HarnessError<Code extends string = string> extends Error {
   readonly code: Code;
 
   constructor(code: Code, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+    // An error that has a `cause` of undefined is shown with it.
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.name = new.target.brand;
     this.code = code;
   }

@@ -26,11 +26,7 @@ export class ProtocolError extends HarnessError {
   readonly data?: JsonValue | undefined;
 
   constructor(rpcCode: number, message: string, options: ProtocolErrorOptions = {}) {
-    super(
-      options.code ?? codeNames.get(rpcCode) ?? "protocol_error",
-      message,
-      options.cause === undefined ? undefined : { cause: options.cause },
-    );
+    super(options.code ?? codeNames.get(rpcCode) ?? "protocol_error", message, options);
     this.rpcCode = rpcCode;
     if (options.data !== undefined) this.data = options.data;
   }

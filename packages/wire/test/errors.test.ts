@@ -39,6 +39,7 @@ describe("local errors", () => {
     expect(new TransportError("x", { cause }).cause).toBe(cause);
     expect(new ProtocolError(1, "x", { cause }).cause).toBe(cause);
     expect("cause" in new ProtocolError(1, "x")).toBe(false);
+    expect("cause" in new HarnessError("own_code", "x", { cause: undefined })).toBe(false);
   });
 
   it("are recognised across copies of the package, and nothing else is", async () => {

@@ -3,7 +3,7 @@ import { displayText, jsonDifference, randomId } from "@harnesskit/wire";
 import { defined, JsonError, utf8Length } from "@harnesskit/wire/json";
 import { describeLeftover, leftoverOf, readModification } from "../modification.ts";
 import { clip } from "./clip.ts";
-import { confirm } from "./confirm.ts";
+import { type ConfirmRequest, confirm } from "./confirm.ts";
 import { type Judged, judge } from "./judge.ts";
 import { judgedCopy } from "./judged-copy.ts";
 import { isAsyncIterator, reportedIterator } from "./reported-iterator.ts";
@@ -86,13 +86,11 @@ const allowedInput = async <T>(
   const { value, wasModified, wasConfirmed } = await judge(supervision, judged, first, signal);
   const isOurs = supervision.options.approvals === "harness" || wasModified;
   if (isOurs && !wasConfirmed && (await needsApproval(call, value))) {
-    const request = {
-      ...({
-        eventType: "pre_action",
-        confirmationType: "user_confirm",
-        toolName,
-        toolCallId: callId,
-      } as const),
+    const request: ConfirmRequest = {
+      eventType: "pre_action",
+      confirmationType: "user_confirm",
+      toolName,
+      toolCallId: callId,
       reason: "the tool needs approval",
       message: judged.toMessage(value),
       payload: judged.toPayload(value),

@@ -66,7 +66,7 @@ export class SupervisionError extends HarnessError<SupervisionErrorCode> {
     // Such as "refused by ada (page)": it says so itself.
     const isSaid = code === "refused" && shown.startsWith("refused by ");
     const text = isSaid ? shown.slice("refused".length) : reason === "" ? "" : `: ${shown}`;
-    super(code, `${headline[code]}${text}`, cause === undefined ? undefined : { cause });
+    super(code, `${headline[code]}${text}`, { cause });
     this.reason = reason;
     this.eventType = eventType;
     this.toolName = toolName;

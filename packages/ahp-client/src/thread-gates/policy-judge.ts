@@ -73,13 +73,11 @@ export class PolicyJudge {
 
   judgeCall(call: ThreadCall, signal: AbortSignal): Promise<ThreadVerdict<{ readonly input: JsonObject }>> {
     const question: Question = {
-      ...{
-        eventType: "pre_action",
-        subject: "call",
-        changeable: "arguments",
-        sessionId: call.threadId,
-        signal,
-      },
+      eventType: "pre_action",
+      subject: "call",
+      changeable: "arguments",
+      sessionId: call.threadId,
+      signal,
       payload: { ...toolCallPayload(call), arguments: call.input },
       metadata: defined({ ...this.#options.metadataOf(call), preview: call.preview }),
     };
@@ -99,7 +97,11 @@ export class PolicyJudge {
     const { threadId, turnId, directory, agent, model, content, text } = prompt;
     const files = content.flatMap((part) => (part.type === "file" ? [part.path ?? part.uri ?? ""] : []));
     const question: Question = {
-      ...{ eventType: "pre_prompt", subject: "prompt", changeable: "prompt", sessionId: threadId, signal },
+      eventType: "pre_prompt",
+      subject: "prompt",
+      changeable: "prompt",
+      sessionId: threadId,
+      signal,
       payload: defined({
         prompt: text,
         files: files.length > 0 ? files : undefined,

@@ -85,8 +85,8 @@ export interface ClientSessionOptions<C extends SessionConnection, I> {
    * What it rejects with fails the call. @default mends nothing
    */
   recover?(error: unknown, connection: C, params: unknown, wait: SessionWait): Promise<boolean>;
-  /** Converts the error of an attempt for its caller. `connection` is the one that was being introduced. */
-  toError?(error: unknown, connection: C | undefined): unknown;
+  /** Converts the error of an attempt for its caller. */
+  toError?(error: unknown): unknown;
   /** Converts what ends a wait for a connection. */
   toWaitError?(error: unknown): unknown;
   /** Converts what a call rejects with. */

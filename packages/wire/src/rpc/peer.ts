@@ -77,11 +77,6 @@ export class Peer<Context = unknown> implements RpcConnection {
     return this.#channel.signal;
   }
 
-  /** What was wrong with the last message that is of no use; undefined where there was none. */
-  get lastFault(): HarnessError | undefined {
-    return this.#pending.lastFault;
-  }
-
   /** What the transport knows about the other side. */
   get context(): Context {
     return this.#channel.context;

@@ -39,7 +39,7 @@ export class PendingRequests {
   #closed: HarnessError | undefined;
   #lastSent: Promise<void> | undefined;
   /** What was wrong with the last message that arrived and is of no use. */
-  lastFault: HarnessError | undefined;
+  #lastFault: HarnessError | undefined;
 
   /** `answersOnly`: as an option of a peer. */
   constructor({
@@ -59,7 +59,7 @@ export class PendingRequests {
     const reason = "reason" in error ? error.reason : undefined;
     if (reason === "late_answer" || reason === "incomplete") return;
     this.#faults++;
-    this.lastFault = error;
+    this.#lastFault = error;
   }
 
   /**
@@ -162,7 +162,7 @@ export class PendingRequests {
   #giveUp({ id, faults }: Pending, error: HarnessError): void {
     if (!this.#answersOnly || faults === this.#faults) this.fail(id, error);
     else {
-      const fault = displayText(this.lastFault?.message ?? "", { maxLength: 300 });
+      const fault = displayText(this.#lastFault?.message ?? "", { maxLength: 300 });
       const text = `what the other side sent does not answer the call (${fault}): ${error.message}`;
       this.fail(id, new InvalidMessageError("not_json_rpc", text, { cause: error }));
     }

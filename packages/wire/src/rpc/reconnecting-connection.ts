@@ -33,8 +33,6 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
   #state: SessionState = "new";
   /** The open connection, introduced or not. */
   #connection: C | undefined;
-  /** The connection that is being introduced, or was last. */
-  #introducing: C | undefined;
   #ready: ReadyConnection<C, I> | undefined;
   #introduction: I | undefined;
   #attempt: Attempt<ReadyConnection<C, I>> | undefined;
@@ -208,7 +206,6 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
 
   async #open(deadline: number, signal: AbortSignal): Promise<ReadyConnection<C, I>> {
     const { open, introduce, clock } = this.options;
-    this.#introducing = undefined;
     let connection: C | undefined;
     let ended: HarnessError | undefined;
     const onOver = (error?: HarnessError) => {
@@ -221,7 +218,6 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
       throw ended ?? new ConnectionClosedError();
     }
     this.#connection = connection;
-    this.#introducing = connection;
     const timeoutMs = Math.max(1, deadline - clock.elapsedMs());
     const introduction = await introduce(connection, { timeoutMs, signal });
     if (this.#connection !== connection) throw this.#error ?? new ConnectionClosedError();
@@ -276,7 +272,7 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
   }
 
   #toError(error: unknown): unknown {
-    return this.options.toError?.(error, this.#introducing) ?? error;
+    return this.options.toError?.(error) ?? error;
   }
 
   #to(state: SessionState): void {

@@ -5,7 +5,6 @@ export {
   agentSpan,
   answerSpan,
   approvalSpan,
-  type DecisionSubject,
   decided,
   decisionSpan,
   recordOutcome,

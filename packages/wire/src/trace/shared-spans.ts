@@ -8,14 +8,20 @@ import type { Span, SpanAttributes, SpanStart } from "./span.ts";
 const guardrail = { "openinference.span.kind": "GUARDRAIL" } as const;
 
 /** What a decision is about. */
-export interface DecisionSubject {
+interface DecisionSubject {
   /** `pre_action`, `pre_prompt`, or another type of event. */
   readonly eventType: string;
   readonly sessionId?: string | undefined;
   readonly agentId?: string | undefined;
+  /** @default the `tool_name` of the input: a payload that is about a tool names it */
   readonly tool?: string | undefined;
   readonly input?: unknown;
 }
+
+const namedTool = (input: unknown): string | undefined => {
+  const { tool_name: tool } = (input ?? {}) as { readonly tool_name?: unknown };
+  return typeof tool === "string" ? tool : undefined;
+};
 
 /** Who decides, and how that is seen from here. */
 const deciders = {
@@ -32,7 +38,7 @@ const deciders = {
 /** A decision about one action. */
 export const decisionSpan = (
   by: keyof typeof deciders,
-  { eventType, sessionId, agentId, tool, input }: DecisionSubject,
+  { eventType, sessionId, agentId, input, tool = namedTool(input) }: DecisionSubject,
 ): SpanStart => ({
   name: `harness.decision ${eventType}`,
   kind: deciders[by],
