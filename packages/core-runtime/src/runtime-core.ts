@@ -15,15 +15,13 @@ import type { CallOptions } from "./call-options.ts";
 import type { CallResult } from "./call-result.ts";
 import { CallRouter } from "./call-router.ts";
 import { AgentConnection } from "./connection.ts";
-import { CoreContext } from "./core-context.ts";
-import type { CoreOptions } from "./core-options.ts";
+import type { CoreContext } from "./core-context.ts";
 import type { Directives } from "./directives.ts";
 import type { ToolInfo } from "./judge-tool.ts";
 import { type AgentInfo, Session, type SessionOptions } from "./session.ts";
 
 /** What a core does beside running processes. */
 export class RuntimeCore {
-  readonly context: CoreContext;
   /** It takes no more calls and launches. */
   isClosing = false;
   /** For all connections without a session together. */
@@ -37,10 +35,9 @@ export class RuntimeCore {
   readonly #closed = createDeferred<void>();
   #closing: Promise<void> | undefined;
 
-  constructor(options: CoreOptions) {
-    this.context = new CoreContext(options);
-    this.#admissions = new Admissions(this.context);
-    this.auditBudget = new AuditBudget(this.context);
+  constructor(readonly context: CoreContext) {
+    this.#admissions = new Admissions(context);
+    this.auditBudget = new AuditBudget(context);
     this.#router = new CallRouter(this);
   }
 

@@ -33,8 +33,8 @@ export class StartedCore extends RuntimeCore implements RunningCore {
   readonly #watches = new Watches<LaunchedAgent>(maxWatchers);
   #listener: Listener | undefined;
 
-  constructor(options: CoreOptions, directory: CoreDirectory) {
-    super(options);
+  constructor(context: CoreContext, directory: CoreDirectory) {
+    super(context);
     this.directory = directory;
   }
 
@@ -178,10 +178,10 @@ export class StartedCore extends RuntimeCore implements RunningCore {
  */
 export const startCore = async (options: CoreOptions = {}): Promise<RunningCore> => {
   // Before a directory is made.
-  new CoreContext(checkCoreOptions(options));
+  const context = new CoreContext(checkCoreOptions(options));
   const bases = baseDirectories(process.env, options.socketDirectory);
   await sweepCores(bases);
-  const core = new StartedCore(options, await makeCoreDirectory(bases));
+  const core = new StartedCore(context, await makeCoreDirectory(bases));
   await core.start(options.agents ?? []);
   return core;
 };

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { CoreContext } from "../src/core-context.ts";
 import { addGrants, type CoreGrant, createFileGrants, RecordFileError, removeGrants } from "../src/index.ts";
 import { CoreGrantSchema } from "../src/permissions/grant.ts";
 import { RuntimeCore } from "../src/runtime-core.ts";
@@ -31,7 +32,7 @@ const fileOf = (...grants: unknown[]) => JSON.stringify({ version: 1, grants });
 
 /** What a core with this file says to a call that needs a grant. */
 const callWith = async (path: string) => {
-  const core = new RuntimeCore({ grants: createFileGrants({ path }) });
+  const core = new RuntimeCore(new CoreContext({ grants: createFileGrants({ path }) }));
   onTestFinished(() => core.close());
   const { agent } = await connected(core, {
     tools: [echoTool(), echoTool("demo.agent", "read", { side_effects: false })],

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { CoreContext } from "../src/core-context.ts";
 import {
   addGrants,
   type CallOptions,
@@ -32,7 +33,7 @@ const setUp = async (
 ) => {
   const audit = createMemoryAuditSink();
   const clock = createManualClock();
-  const core = new RuntimeCore({ audit, clock, ...options });
+  const core = new RuntimeCore(new CoreContext({ audit, clock, ...options }));
   const { agent } = await connected(core, {
     tools: [echoTool(agentId, "echo", tool)],
     launch: manifest(permissions),
@@ -207,7 +208,7 @@ describe("a grant", () => {
 
   it("that is not valid is not made, and two deciders are refused, and an audit that is no sink", () => {
     const audit = { record() {}, async flush() {}, async close() {} } as unknown as AuditSink;
-    expect(() => new RuntimeCore({ audit })).toThrow(
+    expect(() => new CoreContext({ audit })).toThrow(
       new InvalidArgumentError(
         "options.audit has no addSecret, no removeSecret: it must be an AuditSink of @harnesskit/audit",
       ),
@@ -225,7 +226,7 @@ describe("a grant", () => {
       expect(() => grants(request)).toThrow(InvalidArgumentError);
     }
     const both = { authorize: () => ({ allowed: true as const }), grants: createMemoryGrants() };
-    expect(() => new RuntimeCore(both)).toThrow(InvalidArgumentError);
+    expect(() => new CoreContext(both)).toThrow(InvalidArgumentError);
   });
 
   it("cannot be read: nothing is granted, but reading", async () => {

@@ -3,6 +3,7 @@ import { type Channel, type HarnessError, lengthPrefixCodec } from "@harnesskit/
 import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
 import { onTestFinished } from "vitest";
 import type { Launch, LaunchObserver } from "../../src/admissions.ts";
+import { CoreContext } from "../../src/core-context.ts";
 import type { CoreOptions } from "../../src/core-options.ts";
 import { RuntimeCore } from "../../src/runtime-core.ts";
 
@@ -160,7 +161,7 @@ export const open = (core: RuntimeCore, agentId = "demo.agent", options: PairOpt
 
 /** A core for tests of anything but permissions: it allows each call. It closes with its test. */
 export const openCore = (options: CoreOptions = {}): RuntimeCore => {
-  const core = new RuntimeCore({ authorize: () => ({ allowed: true }), ...options });
+  const core = new RuntimeCore(new CoreContext({ authorize: () => ({ allowed: true }), ...options }));
   onTestFinished(() => core.close());
   return core;
 };
