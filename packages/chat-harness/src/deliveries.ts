@@ -28,7 +28,7 @@ const maxReceived = 1000;
 /** How many delivered ends are remembered, stored or not. */
 const maxDelivered = 10_000;
 
-/** The end of a record; undefined for one that was not stored by a harness. */
+/** The end of a record; none for one that a harness has not stored. */
 const toDelivery = ({ session_id, invocation_id, status, result }: SuspensionSummary): Delivery[] => {
   const turn = result as unknown as ResumedTurn | null;
   const isEnd = turn?.outcome === "completed" || turn?.outcome === "errored";

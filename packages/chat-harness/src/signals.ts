@@ -63,8 +63,8 @@ interface Accepted {
 
 const resolved = { outcome: "already_resolved" } as const;
 
-/** A signal that was accepted by a process that died. */
-const accepted = (pause: SuspensionSummary) => {
+/** A pause whose signal was accepted by a process that died. */
+const acceptedBefore = (pause: SuspensionSummary) => {
   const { signal_id: signalId } = pause.descriptor;
   return { pause, signalId, payload: undefined, options: {} };
 };
@@ -116,12 +116,12 @@ export class Signals<F extends ChatFields> {
 
   /** Resumes a pause whose signal was accepted by a process that died. Rejects as {@link resolve} does. */
   recover(pause: SuspensionSummary): Promise<SignalEffect> {
-    return this.#inLane(accepted(pause));
+    return this.#inLane(acceptedBefore(pause));
   }
 
   /** As {@link recover}, for a caller that has the lane. */
   recoverInLane(pause: SuspensionSummary, signal: AbortSignal): Promise<SignalEffect> {
-    return this.#underLease({ ...accepted(pause), signal });
+    return this.#underLease({ ...acceptedBefore(pause), signal });
   }
 
   #inLane(attempt: Omit<Attempt, "signal">): Promise<SignalEffect> {

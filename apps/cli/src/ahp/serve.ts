@@ -10,7 +10,7 @@ import { createLiveLog, type LiveLog } from "./live-log.ts";
 import { isStdioAlone, type Places } from "./places.ts";
 import { openPolicy, watchPolicyFile } from "./policy-file.ts";
 import { createPolicyServer, type PolicyServer } from "./policy-server.ts";
-import { readServerToken } from "./token.ts";
+import { readServerAccess } from "./token.ts";
 
 export interface AhpServeOptions extends Places, HarnessLogOptions {
   /** A policy file, or `default` for the shipped one. */
@@ -101,9 +101,8 @@ const openHttp = async (
 ): Promise<string[]> => {
   if (port === undefined) return [];
   const { createHttpServer } = await import("@harnesskit/transport-http/node");
-  const token = tokenFile === undefined ? undefined : await readServerToken(tokenFile);
-  const credentials = token === undefined ? { tokenFile: tokenFile && fromHere(tokenFile) } : { token };
-  const server = createHttpServer({ port, routes: { [path]: harness }, onError, ...credentials });
+  const access = await readServerAccess(tokenFile);
+  const server = createHttpServer({ port, routes: { [path]: harness }, onError, ...access });
   await server.webSocketListener({ path }).listen((channel) => harness.connect(channel));
   await server.listen().catch((error: unknown) => {
     throw toHttpFailure(error, "--http");

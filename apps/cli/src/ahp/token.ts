@@ -48,6 +48,13 @@ export const readServerToken = async (file: string): Promise<string | undefined>
   return token;
 };
 
+/** The token of {@link readServerToken} as a server over HTTP takes it, or where it makes one; nothing without a file. */
+export const readServerAccess = async (file: string | undefined) => {
+  if (file === undefined) return {};
+  const token = await readServerToken(file);
+  return token === undefined ? { tokenFile: fromHere(file) } : { token };
+};
+
 /** The token that a client shows: of the file, else of the environment's variable, else none. */
 export const readClientToken = async (
   file: string | undefined,

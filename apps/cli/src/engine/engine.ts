@@ -9,7 +9,7 @@ import { AttachmentError, createDeferred, digest, HarnessError } from "@harnessk
 import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
 import { type AgentsOptions, openAgentCore } from "../agents/agent-core.ts";
 import { createLiveLog } from "../ahp/live-log.ts";
-import { readServerToken } from "../ahp/token.ts";
+import { readServerAccess, readServerToken } from "../ahp/token.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "../chat/chat-parts.ts";
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
 import { toHttpFailure } from "../endpoint.ts";
@@ -109,12 +109,8 @@ const system =
 
 type Access = Pick<HttpServerOptions<unknown>, "token" | "tokenFile" | "authenticate">;
 
-const accessOf = async ({ auth, tokenFile }: EngineOptions): Promise<Access> => {
-  if (!auth) return { authenticate: allowAnyone };
-  if (tokenFile === undefined) return {};
-  const token = await readServerToken(tokenFile);
-  return token === undefined ? { tokenFile: fromHere(tokenFile) } : { token };
-};
+const accessOf = async ({ auth, tokenFile }: EngineOptions): Promise<Access> =>
+  auth ? readServerAccess(tokenFile) : { authenticate: allowAnyone };
 
 const createServer = (
   engine: ShellEngine,

@@ -7,10 +7,9 @@ import {
   type SettingsScope,
   toHookCommand,
 } from "@harnesskit/guard/settings";
-import { hubPlace } from "@harnesskit/hub/place";
 import { ExitCode, usageError } from "../cli-error.ts";
 import type { CommandContext } from "../commands/options.ts";
-import { listensAt } from "../hub/find-hub.ts";
+import { hubPlaceAt, listensAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
 import { createTerminal, emit } from "../terminal/terminal.ts";
 import {
@@ -174,7 +173,7 @@ export const guardInit = async (
   const applied = await applyChanges(planned, context, options);
   if (options.json) terminal.json(appliedJson(applied));
   else {
-    const isHubRunning = await listensAt(hubPlace({ env: io().env }).guardSocket);
+    const isHubRunning = await listensAt(hubPlaceAt().guardSocket);
     terminal.say(reportLines(applied, isHubRunning, await versionSteps(hosts, context)));
   }
   return exitCodeOf(applied);

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { createMcpProxy, maxProxyMessageBytes, openToolPins } from "@harnesskit/guard/mcp";
-import { hubPlace } from "@harnesskit/hub/place";
 import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
 import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
 import type { Channel } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { headersOf } from "../agents/mcp-spec.ts";
 import { type ExitCode, usageError } from "../cli-error.ts";
-import { fromHere, io } from "../io.ts";
+import { hubPlaceAt } from "../hub/find-hub.ts";
+import { io } from "../io.ts";
 import { ownStreams } from "../serve/open-stdio.ts";
 import { readStateJson } from "../state-json.ts";
 import { createTerminal } from "../terminal/terminal.ts";
@@ -64,7 +64,7 @@ const openServer = async (
 
 /** The inbox in the page of the hub, without a ticket: the client's program sees it. Undefined where the hub has no page. */
 const inboxUrl = async (state: string | undefined): Promise<string | undefined> => {
-  const { serverFile } = hubPlace({ state: state && fromHere(state), env: io().env });
+  const { serverFile } = hubPlaceAt(state);
   const found = await readStateJson(serverFile);
   return isObject(found) && typeof found.url === "string" ? `${found.url}/#/inbox` : undefined;
 };

@@ -1,12 +1,11 @@
 import { basename } from "node:path";
 import { type AhpClient, createAhpClient, type HarnessEndpoint } from "@harnesskit/ahp-client";
 import { type ActionJudge, createActionJudge } from "@harnesskit/guard/acp";
-import { hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { openAhpEndpoint } from "../ahp/endpoint.ts";
 import { ExitCode, usageError } from "../cli-error.ts";
+import { hubPlaceAt } from "../hub/find-hub.ts";
 import { onStopSignals } from "../interruption.ts";
-import { fromHere, io } from "../io.ts";
 import { withoutHarness } from "../supervision/policy-choice.ts";
 
 /** The options that choose the harness of a proxy. */
@@ -90,7 +89,7 @@ const openProxyHarness = async (
     throw usageError("--hub cannot be used with --ahp", "Choose one of them");
   if (ahp === undefined && (options.ahpTokenFile ?? options.ahpApiKeyFile) !== undefined)
     throw withoutHarness();
-  const place = hubPlace({ state: hub && fromHere(hub), env: io().env });
+  const place = hubPlaceAt(hub);
   const opened: { endpoint: HarnessEndpoint; close(): void } =
     ahp === undefined
       ? {

@@ -10,9 +10,8 @@ import {
   readCodexTrust,
   readHookState,
 } from "@harnesskit/guard/settings";
-import { hubPlace } from "@harnesskit/hub/place";
 import { ExitCode } from "../cli-error.ts";
-import { listensAt } from "../hub/find-hub.ts";
+import { hubPlaceAt, listensAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
 import { emit } from "../terminal/terminal.ts";
 import { readDoctorReport } from "./doctor-report.ts";
@@ -127,7 +126,7 @@ const statusLines = (status: AgentStatus): string[] => {
 /** `harness guard status`. Returns the exit code. */
 export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCode> => {
   const context = await guardContext(options);
-  const socket = hubPlace({ env: io().env }).guardSocket;
+  const socket = hubPlaceAt().guardSocket;
   const report = await readDoctorReport();
   const provedOf = ({ id }: Host) => report?.agents.find((one) => one.agent === id)?.protection;
   const drift = await unknownToolLines();

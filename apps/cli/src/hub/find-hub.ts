@@ -8,6 +8,10 @@ import { fromHere, io } from "../io.ts";
 
 const connectMs = 1000;
 
+/** The place of the hub whose state has this directory, else of the user's. */
+export const hubPlaceAt = (state?: string): HubPlace =>
+  hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
+
 /** Whether something takes connections at a socket. */
 export const listensAt = (path: string): Promise<boolean> =>
   new Promise((settle) => {
@@ -39,7 +43,7 @@ const isOwnPlace = async ({ directory, socket }: HubPlace): Promise<boolean> => 
 
 /** The hub of this user that runs, by its socket; undefined if none does. Rejects with a `CliError` `insecure_directory`. */
 export const findHub = async (state?: string): Promise<HubPlace | undefined> => {
-  const place = hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
+  const place = hubPlaceAt(state);
   return (await isOwnPlace(place)) && (await listensAt(place.socket)) ? place : undefined;
 };
 
@@ -47,7 +51,7 @@ export const findHub = async (state?: string): Promise<HubPlace | undefined> => 
 export const requireHub = async (state?: string): Promise<HubPlace> => {
   const found = await findHub(state);
   if (found !== undefined) return found;
-  const { socket } = hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
+  const { socket } = hubPlaceAt(state);
   throw unavailableError("hub_unavailable", `no hub runs at ${socket}`, {
     hint: `Start one in another terminal: harness hub${state === undefined ? "" : ` --state ${shellWord(state)}`} --open`,
   });

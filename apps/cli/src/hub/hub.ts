@@ -3,7 +3,7 @@ import { hosts } from "@harnesskit/agent-hooks";
 import { createGuard, createHookHandler, createHookListener } from "@harnesskit/guard";
 import { createHub } from "@harnesskit/hub";
 import { type ServedHub, serveHub } from "@harnesskit/hub/node";
-import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
+import type { HubPlace } from "@harnesskit/hub/place";
 import { costOf } from "@harnesskit/models";
 import { openPushKeys } from "@harnesskit/notify";
 import { createPolicyHarness, PolicyError } from "@harnesskit/policy";
@@ -22,6 +22,7 @@ import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { withCleanup } from "../with-cleanup.ts";
+import { hubPlaceAt } from "./find-hub.ts";
 import { formerPolicyOf, keepPolicyName } from "./former-policy.ts";
 import { hubCommands } from "./hub-commands.ts";
 import { openHubStores } from "./hub-stores.ts";
@@ -98,10 +99,7 @@ export const hub = async (
   options: HubOptions,
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
-  const place = hubPlace({
-    state: options.state === undefined ? undefined : fromHere(options.state),
-    env: io().env,
-  });
+  const place = hubPlaceAt(options.state);
   const pairing = readPairing(options);
   // A second `harness hub --open` or `--pair` is about the first.
   if (pairing !== undefined && (await pairWithRunningHub(place, pairing, version))) return ExitCode.done;

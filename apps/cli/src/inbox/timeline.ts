@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { csvHeader, csvRow, happenings, saysSomething, shownAtMs } from "@harnesskit/hub/client";
-import { hubPlace } from "@harnesskit/hub/place";
 import type { HubMethodParams, TimelineFilter, TimelinePage, TimelineRow } from "@harnesskit/protocol/hub";
 import { approvalWord, decisionWord, rowName, rowSubject } from "@harnesskit/timeline";
 import { defined } from "@harnesskit/wire/json";
 import stringWidth from "fast-string-width";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
 import { followHub } from "../hub/ask-hub.ts";
-import { fromHere, io } from "../io.ts";
+import { hubPlaceAt } from "../hub/find-hub.ts";
+import { io } from "../io.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine } from "../terminal/text.ts";
 import { toAgeMs } from "../threads/age.ts";
@@ -101,7 +101,7 @@ const readLeftRows = async <T>(
   read: (page: ReadPage) => Promise<T>,
 ): Promise<T> => {
   if (!CliError.isInstance(error) || error.code !== "hub_unavailable") throw error;
-  const { directory } = hubPlace({ state: state === undefined ? undefined : fromHere(state), env: io().env });
+  const { directory } = hubPlaceAt(state);
   const file = join(directory, "timeline.db");
   if (!existsSync(file)) throw error;
   const { openTimelineReader } = await import("@harnesskit/store-sqlite");

@@ -1,12 +1,10 @@
-import type { GraphStore, Lease } from "@harnesskit/graph";
-import { sessionLeaseKey } from "@harnesskit/graph";
+import { type GraphStore, hasCode, type Lease, sessionLeaseKey } from "@harnesskit/graph";
 import {
   checkPostgresSchema,
   migratePostgresSchema,
   postgresSchemaStats,
   prunePostgresSchema,
 } from "@harnesskit/store-postgres";
-import { HarnessError } from "@harnesskit/wire";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { emit } from "../terminal/terminal.ts";
@@ -86,7 +84,7 @@ const takeIdle = async ({ leases }: GraphStore, sessionId: string): Promise<Leas
   try {
     return await leases.acquire(sessionLeaseKey(sessionId), { ttlMs: 10_000 });
   } catch (cause) {
-    if (HarnessError.isInstance(cause) && cause.code === "lease_taken") return undefined;
+    if (hasCode(cause, "lease_taken")) return undefined;
     throw cause;
   }
 };

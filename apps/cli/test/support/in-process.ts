@@ -69,7 +69,7 @@ export interface TerminalOptions extends HarnessOptions {
 }
 
 /** A command line that runs in this process: the program without its process. At a terminal, `stdout` is all that it shows. */
-export class RunningCommand extends Running {
+class RunningCommand extends Running {
   readonly ended: Promise<HarnessEnd>;
   /** What was written to a standard output that is no terminal, although there is one. */
   answer = "";

@@ -18,9 +18,9 @@ export const isStep = (piece: Piece): piece is Step => !("role" in piece);
 export const callsOf = ({ tool_calls: calls }: AssistantMessage): readonly ToolCall[] => calls ?? [];
 
 /**
- * Returns the conversation by turns, and the turn that the last message belongs to. Puts the messages, which are stored as they arrived, in the order in which a model takes them: the result of a call
- * right behind it, and what a resumed turn added behind that, before what was said while the turn waited. A second
- * result of a call is left out. Throws `provider_invalid_request` for a result of no call.
+ * Puts the messages, which are stored as they arrived, in the order in which a model takes them: the result of a call right behind
+ * it, and what a resumed turn added behind that, before what was said while the turn waited. A second result of a call is left out.
+ * Returns them by turns, and the turn that the last message belongs to. Throws `provider_invalid_request` for a result of no call.
  */
 const arrange = (
   messages: readonly ChatMessage[],

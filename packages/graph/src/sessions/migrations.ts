@@ -9,7 +9,7 @@ export type MigrationTable = ReadonlyMap<string, readonly Migration[]>;
 const quoteVersion = (version: string): string => (version === "" ? "no version" : JSON.stringify(version));
 
 const named = ({ from, to }: Pick<Migration, "from" | "to">): string =>
-  `from ${quoteVersion(from)} to ${quoteVersion(to)}`;
+  `${quoteVersion(from)} to ${quoteVersion(to)}`;
 
 /** Throws `session_state_migration_chain_ambiguous` for two migrations of the same pair. */
 export const createMigrationTable = (migrations: readonly Migration[]): MigrationTable => {
@@ -18,7 +18,7 @@ export const createMigrationTable = (migrations: readonly Migration[]): Migratio
     const { from, to } = migration;
     const known = table.get(from) ?? [];
     if (known.some((other) => other.to === to)) {
-      const message = `two migrations lead ${named(migration)}`;
+      const message = `two migrations lead from ${named(migration)}`;
       const data = { from_version: from, to_version: to };
       throw new GraphCompileError("session_state_migration_chain_ambiguous", message, { data });
     }
@@ -30,7 +30,7 @@ export const createMigrationTable = (migrations: readonly Migration[]): Migratio
 /** The shortest chain between two versions, found breadth first. Throws for no chain, and for more than one. */
 const findChain = (table: MigrationTable, from: string, to: string): readonly Migration[] => {
   const all = [...table.values()].flat();
-  const described = all.map((each) => named(each).slice("from ".length)).join(", ") || "none";
+  const described = all.map(named).join(", ") || "none";
   const data = {
     from_version: from,
     to_version: to,
@@ -43,7 +43,7 @@ const findChain = (table: MigrationTable, from: string, to: string): readonly Mi
     const found = ends.get(to);
     if (found?.length === 1) return found[0] as Migration[];
     if (found !== undefined) {
-      const message = `several shortest chains lead ${named({ from, to })}`;
+      const message = `several shortest chains lead from ${named({ from, to })}`;
       throw new GraphError("session_state_migration_chain_ambiguous", message, { data });
     }
     const next = new Map<string, Migration[][]>();
@@ -58,7 +58,7 @@ const findChain = (table: MigrationTable, from: string, to: string): readonly Mi
     for (const version of next.keys()) seen.add(version);
     ends = next;
   }
-  const message = `no migration leads ${named({ from, to })} (registered: ${described})`;
+  const message = `no migration leads from ${named({ from, to })} (registered: ${described})`;
   throw new GraphError("session_state_migration_missing", message, { data });
 };
 
@@ -72,7 +72,7 @@ export const migrateState = async (
   let fields = state;
   for (const step of findChain(table, from, to)) {
     const failed = (why: string, cause?: unknown) =>
-      new GraphError("session_state_migration_failed", `the migration ${named(step)} ${why}`, {
+      new GraphError("session_state_migration_failed", `the migration from ${named(step)} ${why}`, {
         cause,
         data: { from_version: step.from, to_version: step.to },
       });

@@ -24,6 +24,7 @@ interface TableLeasesOptions {
 }
 
 const taken = (key: string) => new StoreError("lease_taken", `${key} is in use`);
+const closed = () => new StoreError("store_closed", "the store is closed");
 
 /** The leases of a table. Who waits asks again: when the key is released here, when a listener says so, and every `pollMs`. */
 export class TableLeases implements LeaseStore {
@@ -47,15 +48,14 @@ export class TableLeases implements LeaseStore {
     if (!(ttlMs >= 1)) throw new InvalidArgumentError("ttlMs must be at least 1");
     if (!(waitMs >= 0)) throw new InvalidArgumentError("waitMs must be at least 0");
     const deadlineMs = clock.elapsedMs() + waitMs;
-    const closed = new StoreError("store_closed", "the store is closed");
     for (;;) {
-      if (this.#isClosed) throw closed;
+      if (this.#isClosed) throw closed();
       const releases = this.#releases;
       const result = await this.#table.take(key, ttlMs);
       if ("fence" in result && this.#isClosed) {
         // Nobody else would release it. A storage that is closed as well lets it expire.
         await (async () => this.#table.release({ key, fence: result.fence }))().catch(() => {});
-        throw closed;
+        throw closed();
       }
       if ("fence" in result) return this.#hold({ key, fence: result.fence }, ttlMs);
       const leftMs = deadlineMs - clock.elapsedMs();

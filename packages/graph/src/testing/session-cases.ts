@@ -1,19 +1,11 @@
 import { checkEqual, checkRejects, checkThat } from "@harnesskit/wire/testing";
 import type { GraphStore } from "../stores/graph-store.ts";
 import type { SessionFilter, SessionReceipt } from "../stores/session-store.ts";
-import { firstWrite, loadSession, nextWrite, type StoreCases, sampleState } from "./store-samples.ts";
+import { firstWrite, loadSession, nextWrite, type StoreCases, sampleState, winner } from "./store-samples.ts";
 
 /** Throws `contract_broken` unless this is the state of a session. */
 const demandState = async ({ sessions }: GraphStore, id: string, expected: unknown, what: string) =>
   checkEqual((await sessions.load(id))?.state, expected, what);
-
-/** The indexes of the calls that were stored. Throws `contract_broken` unless it is one. */
-const winnerOf = async (calls: readonly Promise<unknown>[]): Promise<number> => {
-  const outcomes = await Promise.allSettled(calls);
-  const won = outcomes.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
-  checkEqual(won.length, 1, "how many were stored");
-  return won[0] as number;
-};
 
 /** What every store does with sessions. */
 export const sessionCases: StoreCases = {
@@ -112,7 +104,7 @@ export const sessionCases: StoreCases = {
         nextWrite(base, [index], { expectedVersion: base.version }),
       ),
     );
-    await demandState(store, "s", { list: [await winnerOf(writes)] }, "the state");
+    await demandState(store, "s", { list: [await winner(writes)] }, "the state");
   },
   async "sessions are listed without their state, the last written first, and filtered"({
     store: { sessions },

@@ -1,5 +1,5 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { checkThat, type StoreContext } from "@harnesskit/wire/testing";
+import { checkEqual, checkThat, type StoreContext } from "@harnesskit/wire/testing";
 import { toList } from "../list.ts";
 import type { GraphStore } from "../stores/graph-store.ts";
 import {
@@ -18,6 +18,14 @@ export const loadSession = async ({ sessions }: GraphStore, id: string): Promise
   const record = await sessions.load(id);
   checkThat(record !== null, `${id} is stored and is not found`);
   return record;
+};
+
+/** Which of these writes was stored, by its index. Throws `contract_broken` unless it is one. */
+export const winner = async (writes: readonly Promise<unknown>[]): Promise<number> => {
+  const outcomes = await Promise.allSettled(writes);
+  const won = outcomes.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
+  checkEqual(won.length, 1, "how many were stored");
+  return won[0] as number;
 };
 
 type Sample = Readonly<Record<string, JsonValue | readonly JsonValue[]>>;

@@ -1,7 +1,7 @@
 import { SuspensionRecordSchema } from "@harnesskit/protocol/chat";
 import { checkEqual, checkRejects, checkThat } from "@harnesskit/wire/testing";
 import type { SuspensionFilter, SuspensionWrite } from "../stores/suspension-store.ts";
-import { pausePut, type StoreCases } from "./store-samples.ts";
+import { pausePut, type StoreCases, winner } from "./store-samples.ts";
 
 /** What every store does with suspensions. */
 export const suspensionCases: StoreCases = {
@@ -62,10 +62,8 @@ export const suspensionCases: StoreCases = {
     const ends = Array.from({ length: 100 }, (_, result) =>
       (result % 2 === 0 ? store : second).suspensions.save({ ...end, result }),
     );
-    const outcomes = await Promise.allSettled(ends);
-    const won = outcomes.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
-    checkEqual(won.length, 1, "how many ends were kept");
-    checkEqual((await store.suspensions.load("i1"))?.result, won[0], "the result");
+    const won = await winner(ends);
+    checkEqual((await store.suspensions.load("i1"))?.result, won, "the result");
   },
   async "a signal may be asked to be unique among those that are waited for"({ store: { suspensions } }) {
     const descriptor = { signal_id: "same" };
