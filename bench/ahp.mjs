@@ -23,7 +23,7 @@ const processes = Number(values.processes);
 const rounds = Number(values.rounds);
 const count = Number(values.count);
 const inFlight = Number(values["in-flight"]);
-const wanted = { stdio: "0.60", unix: "0.60", ws: "0.65", http: "0.65" };
+const wanted = { stdio: "0.60", unix: "0.60", http: "0.60", ws: "0.75" };
 
 const module = new URL("./ahp/contenders.mjs", import.meta.url);
 const root = mkdtempSync(join(tmpdir(), "bench-ahp-"));

@@ -81,41 +81,32 @@ const toJson = (
     return escaped(`${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`);
   };
   const { outcome, actor, duration_ms, details } = entry;
-  const parts = [
-    '{"seq":',
-    String(seq),
-    ',"time":"',
-    isoTime(timeMs),
-    '","action":"',
-    escaped(entry.action),
-    '"',
-  ];
-  if (outcome) parts.push(',"outcome":"', escaped(outcome), '"');
-  if (actor) parts.push(',"actor":{"type":"', text(actor.type), '","id":"', text(actor.id), '"}');
+  let json = `{"seq":${seq},"time":"${isoTime(timeMs)}","action":"${escaped(entry.action)}"`;
+  if (outcome) json += `,"outcome":"${escaped(outcome)}"`;
+  if (actor) json += `,"actor":{"type":"${text(actor.type)}","id":"${text(actor.id)}"}`;
   for (const name of ids) {
     const id = entry[name];
-    if (id) parts.push(',"', name, '":"', text(id), '"');
+    if (id) json += `,"${name}":"${text(id)}"`;
   }
-  if (duration_ms !== undefined) parts.push(',"duration_ms":', number(duration_ms));
+  if (duration_ms !== undefined) json += `,"duration_ms":${number(duration_ms)}`;
   if (details) {
     let before = ',"details":{"';
     for (const key of Object.keys(details)) {
       const value = details[key];
       if (value === undefined) continue;
-      parts.push(before, text(key));
+      json += before + text(key);
       before = ',"';
-      if (value === null || typeof value === "boolean") parts.push('":', String(value));
+      if (value === null || typeof value === "boolean") json += `":${value}`;
       else if (redactor.isSecretKey(key)) {
         isRedacted = true;
-        parts.push('":"', redacted, '"');
-      } else if (typeof value === "string") parts.push('":"', text(value), '"');
+        json += `":"${redacted}"`;
+      } else if (typeof value === "string") json += `":"${text(value)}"`;
       // What is not a fact is content.
-      else parts.push('":', typeof value === "number" ? number(value) : '"[object]"');
+      else json += typeof value === "number" ? `":${number(value)}` : '":"[object]"';
     }
-    parts.push(before === ',"' ? "}" : ',"details":{}');
+    json += before === ',"' ? "}" : ',"details":{}';
   }
   const marks = [...(isRedacted ? ['"redacted"'] : []), ...(isCut ? ['"cut"'] : [])];
-  if (marks.length > 0) parts.push(`,"marks":[${marks.join()}]`);
-  parts.push("}");
-  return parts.join("");
+  if (marks.length > 0) json += `,"marks":[${marks.join()}]`;
+  return `${json}}`;
 };
