@@ -1,9 +1,7 @@
 import type { ItemOf } from "@harnesskit/protocol/threads";
+import type { UiParts } from "@harnesskit/wire/ui-message";
 import type { ApprovalRequest } from "../approval-calls.ts";
-import type { ApprovalData, ThreadUIMessageChunk } from "./message-types.ts";
-import type { PartChunks } from "./part-chunks.ts";
-
-type Chunk = ThreadUIMessageChunk;
+import type { ApprovalData, ThreadDataChunk } from "./message-types.ts";
 
 interface Asked {
   readonly data: ApprovalData;
@@ -14,13 +12,13 @@ interface Asked {
 }
 
 /** The questions of a message, each about the part of a call. */
-export class ApprovalChunks {
-  readonly #parts: PartChunks;
+export class TurnApprovals {
+  readonly #parts: UiParts<ThreadDataChunk>;
   readonly #asked = new Map<string, Asked>();
   /** The call that the item of an approval is about. */
   readonly #toolItems = new Map<string, string>();
 
-  constructor(parts: PartChunks) {
+  constructor(parts: UiParts<ThreadDataChunk>) {
     this.#parts = parts;
   }
 
@@ -50,28 +48,28 @@ export class ApprovalChunks {
     if (data?.toolItemId !== undefined) this.#toolItems.set(itemId, data.toolItemId);
   }
 
-  ask({ itemId, requestId, metadata }: ApprovalRequest): Chunk[] {
-    if (this.#asked.has(requestId)) return [];
+  ask({ itemId, requestId, metadata }: ApprovalRequest): void {
+    if (this.#asked.has(requestId)) return;
     const toolItemId = this.#toolItems.get(itemId);
     const toolCallId = toolItemId ?? itemId;
     const data = { ...metadata, requestId, toolCallId };
     this.#asked.set(requestId, { data, isOwnPart: toolItemId === undefined, state: "open" });
-    return [
-      ...this.#parts.call(toolCallId, metadata.tool, metadata.input),
-      { type: "data-approval", id: requestId, data },
-      { type: "tool-approval-request", approvalId: requestId, toolCallId },
-    ];
+    this.#parts.call(toolCallId, metadata.tool, metadata.input);
+    this.#parts.data({ type: "data-approval", id: requestId, data });
+    this.#parts.ask(toolCallId, requestId);
   }
 
-  settle(requestId: string, { decision, resolvedBy, reason }: NonNullable<ApprovalData["answer"]>): Chunk[] {
+  settle(requestId: string, { decision, resolvedBy, reason }: NonNullable<ApprovalData["answer"]>): void {
     const asked = this.#asked.get(requestId);
-    if (!asked || asked.state === "settled") return [];
+    if (!asked || asked.state === "settled") return;
     asked.state = "settled";
     const { toolCallId } = asked.data;
     const answer = { decision, resolvedBy, reason };
-    const said: Chunk = { type: "data-approval", id: requestId, data: { ...asked.data, answer } };
-    if (!asked.isOwnPart) return [said];
     const approved = decision === "once" || decision === "always";
-    return [said, ...(approved ? this.#parts.output(toolCallId, answer) : this.#parts.deny(toolCallId))];
+    this.#parts.answer(toolCallId, { id: requestId, approved, reason });
+    this.#parts.data({ type: "data-approval", id: requestId, data: { ...asked.data, answer } });
+    if (!asked.isOwnPart) return;
+    if (approved) this.#parts.succeed(toolCallId, answer);
+    else this.#parts.deny(toolCallId);
   }
 }
