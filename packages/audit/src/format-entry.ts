@@ -2,8 +2,19 @@ import { redactedPlaceholder as redacted } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
 import { isoTime } from "@harnesskit/wire/time";
 import type { AuditEntryInput } from "./entry.ts";
-import type { AuditEntryLimits } from "./limits.ts";
 import type { Redactor } from "./redactor.ts";
+import { isSecretKey } from "./secret-keys.ts";
+
+const megabyte = 1024 * 1024;
+
+/** What one entry may hold. What is beyond is cut, and the entry is marked `cut`. */
+export const entryLimits = {
+  /** Characters of one string. @default 512 */
+  maxStringLength: { default: 512, min: 32, max: megabyte },
+  /** Bytes of one line of the log. @default 8192 */
+  maxEntryBytes: { default: 8192, min: 4096, max: megabyte },
+} as const;
+export type AuditEntryLimits = { readonly [Name in keyof typeof entryLimits]: number };
 
 /** What a terminal or an editor would obey or hide: controls, line separators, directional and invisible marks. */
 const deceptive =
@@ -97,7 +108,7 @@ const toJson = (
       json += before + text(key);
       before = ',"';
       if (value === null || typeof value === "boolean") json += `":${value}`;
-      else if (redactor.isSecretKey(key)) {
+      else if (isSecretKey(key)) {
         isRedacted = true;
         json += `":"${redacted}"`;
       } else if (typeof value === "string") json += `":"${text(value)}"`;

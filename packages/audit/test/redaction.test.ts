@@ -171,26 +171,18 @@ describe("values under secret keys", () => {
     },
   );
 
-  it("are taken out with all that is nested in them, and under the caller's own keys", () => {
-    const redactor = createRedactor({ secretKeys: ["employee-number"] });
-    const sink = createMemoryAuditSink({ redactor });
-    const details = {
-      employeeNumber: "4711",
-      credentials: { user: "me", word: "swordfish" },
-      has_token: true,
-    };
+  it("are taken out with all that is nested in them", () => {
+    const sink = createMemoryAuditSink();
+    const details = { credentials: { user: "me", word: "swordfish" }, has_token: true };
     sink.record({ action: "a.b", details: details as never });
-    expect(sink.entries()[0]?.details).toEqual({
-      employeeNumber: "[redacted]",
-      credentials: "[redacted]",
-      has_token: true,
-    });
+    expect(sink.entries()[0]?.details).toEqual({ credentials: "[redacted]", has_token: true });
   });
 });
 
 describe("registered secrets", () => {
   it("leave the words of an entry that are ours", async () => {
-    const sink = createMemoryAuditSink({ redactor: createRedactor({ secrets: ["open", "tool"] }) });
+    const sink = createMemoryAuditSink();
+    for (const secret of ["open", "tool"]) sink.addSecret(secret);
     sink.record({ action: "audit.opened", outcome: "ok", tool_id: "a/tool" });
     expect(sink.entries()).toMatchObject([
       { action: "audit.opened", outcome: "ok", tool_id: "a/[redacted]" },
@@ -264,7 +256,8 @@ describe("registered secrets", () => {
   });
 
   it("that overlap go as a whole", () => {
-    const redactor = createRedactor({ secrets: ["abcdefgh", "efghijkl", "abcd"] });
+    const redactor = createRedactor();
+    for (const secret of ["abcdefgh", "efghijkl", "abcd"]) redactor.addSecret(secret);
     expect(redactor.text("<abcdefghijkl>")).toBe("<[redacted]>");
     expect(redactor.text("<abcdXefghijkl>")).toBe("<[redacted]X[redacted]>");
   });
@@ -276,8 +269,5 @@ describe("registered secrets", () => {
     expect(redactor.addSecret(undefined as never)).toBe(false);
     for (let index = 0; index < 1000; index++) expect(redactor.addSecret(`secret-${index}`)).toBe(true);
     expect(redactor.addSecret("one-more")).toBe(false);
-    expect(() => createRedactor({ secrets: ["abc"] })).toThrowError(
-      expect.objectContaining({ name: "InvalidArgumentError", code: "invalid_argument" }),
-    );
   });
 });
