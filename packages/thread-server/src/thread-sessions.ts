@@ -12,7 +12,7 @@ import {
   turnActive,
 } from "./errors.ts";
 import { FollowedThreads, type LogEnd } from "./followed-threads.ts";
-import { isAsAsked } from "./pending-work.ts";
+import { isAsAsked } from "./pending-questions.ts";
 import { readLastTurns } from "./read-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ThreadSession } from "./thread-session.ts";

@@ -137,7 +137,7 @@ export class TurnQueue {
     const session = this.#session;
     const { turn: begun } = session.state;
     if (begun) {
-      const { endings, goesOn } = await planRecovery(session);
+      const { endings, goesOn } = await planRecovery(session, begun.turnId);
       await Promise.all(endings.map((body) => session.log.append(body)));
       if (goesOn) {
         const { request, pending, attempt } = goesOn;

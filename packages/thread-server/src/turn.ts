@@ -6,7 +6,7 @@ import { addUsage, recordedUsage } from "./add-usage.ts";
 import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
 import type { RequestName } from "./named-requests.ts";
-import type { PendingWork } from "./pending-work.ts";
+import type { PendingWork } from "./plan-recovery.ts";
 import { PromptAdmission } from "./prompt-admission.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSession } from "./thread-session.ts";
