@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Channel, type HarnessError, lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
 import { onTestFinished } from "vitest";
 import type { Launch, LaunchObserver } from "../../src/admissions.ts";
+import { RunningCore } from "../../src/core.ts";
 import { CoreContext } from "../../src/core-context.ts";
 import type { CoreOptions } from "../../src/core-options.ts";
-import { RuntimeCore } from "../../src/runtime-core.ts";
+import { CoreDirectory } from "../../src/launch/core-directory.ts";
 
 export type Message = Record<string, any>;
 
@@ -151,7 +154,7 @@ export interface PairOptions {
 }
 
 /** A connection to the core, before its hello. */
-export const open = (core: RuntimeCore, agentId = "demo.agent", options: PairOptions = {}): ScriptedAgent => {
+export const open = (core: RunningCore, agentId = "demo.agent", options: PairOptions = {}): ScriptedAgent => {
   const { maxFrameBytes, ...pairOptions } = options;
   const codec = lengthPrefixCodec(maxFrameBytes === undefined ? {} : { maxFrameBytes });
   const { client, server, clientWire } = createMemoryPair({ codec, closeTimeoutMs: 50, ...pairOptions });
@@ -159,12 +162,17 @@ export const open = (core: RuntimeCore, agentId = "demo.agent", options: PairOpt
   return new ScriptedAgent(client, agentId, clientWire);
 };
 
-/** A core for tests of anything but permissions: it allows each call. It closes with its test. */
-export const openCore = (options: CoreOptions = {}): RuntimeCore => {
-  const core = new RuntimeCore(new CoreContext({ authorize: () => ({ allowed: true }), ...options }));
+/** A core without a socket. It closes with its test. */
+export const coreOf = (options: CoreOptions): RunningCore => {
+  const directory = new CoreDirectory(join(tmpdir(), `hk-no-core-${randomUUID()}`));
+  const core = new RunningCore(new CoreContext(options), directory);
   onTestFinished(() => core.close());
   return core;
 };
+
+/** A core for tests of anything but permissions: it allows each call. */
+export const openCore = (options: CoreOptions = {}): RunningCore =>
+  coreOf({ authorize: () => ({ allowed: true }), ...options });
 
 let launches = 0;
 
@@ -190,7 +198,7 @@ export const echoTool = (agentId = "demo.agent", name = "echo", rest: Message = 
 
 /** An agent that has said hello and registered `tools`. */
 export const connected = async (
-  core: RuntimeCore,
+  core: RunningCore,
   options: {
     agentId?: string;
     tools?: readonly Message[];
