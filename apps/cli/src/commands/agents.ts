@@ -1,5 +1,4 @@
-import type { Command } from "./help-command.ts";
-import { type CommandContext, loads, refuseWords, severalTimes } from "./options.ts";
+import { type Command, type CommandContext, loads, refuseWords, severalTimes } from "./options.ts";
 
 const exampleId = "com.example.hello";
 
@@ -31,7 +30,7 @@ export const addAgents = (program: Command, context: CommandContext): void => {
     .example(`harness agents install ./hello-agent
   harness agents install 'mcp:npx -y @modelcontextprotocol/server-everything'
   harness agents install mcp:https://example.com/mcp --header authorization=EXAMPLE_AUTH`)
-    .action(loads(context, async () => (await import("../agents/install-command.ts")).installCommand));
+    .action(loads(context, async () => (await import("../agents/install.ts")).installCommand));
 
   agents
     .command("list", { isDefault: true })
@@ -40,7 +39,7 @@ export const addAgents = (program: Command, context: CommandContext): void => {
     .allowExcessArguments()
     .hook("preAction", refuseWords)
     .example("harness agents list --json")
-    .action(loads(context, async () => (await import("../agents/list.ts")).listCommand));
+    .action(loads(context, async () => (await import("../agents/agents-command.ts")).listCommand));
 
   agents
     .command("enable")
@@ -50,19 +49,19 @@ export const addAgents = (program: Command, context: CommandContext): void => {
     .option("--hash <hash>", "the hash of what was reviewed: sha256:…")
     .option("--json", "one JSON document")
     .example(`harness agents enable ${exampleId}`)
-    .action(loads(context, async () => (await import("../agents/enable.ts")).enableCommand));
+    .action(loads(context, async () => (await import("../agents/agents-command.ts")).enableCommand));
 
   agents
     .command("disable")
     .description("stop offering an agent's tools; it stays installed")
     .argument("<id>", "the agent's id")
     .example(`harness agents disable ${exampleId}`)
-    .action(loads(context, async () => (await import("../agents/enable.ts")).disableCommand));
+    .action(loads(context, async () => (await import("../agents/agents-command.ts")).disableCommand));
 
   agents
     .command("remove")
     .description("disable an agent and remove its copy")
     .argument("<id>", "the agent's id")
     .example(`harness agents remove ${exampleId}`)
-    .action(loads(context, async () => (await import("../agents/list.ts")).removeCommand));
+    .action(loads(context, async () => (await import("../agents/agents-command.ts")).removeCommand));
 };

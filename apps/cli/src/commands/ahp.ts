@@ -1,5 +1,4 @@
-import type { Command } from "./help-command.ts";
-import { agentIds, type CommandContext, loads, portNumber } from "./options.ts";
+import { agentIds, type Command, type CommandContext, loads, portNumber } from "./options.ts";
 
 /** `harness ahp` with `serve`, `check`, `test` and `backtest`. */
 export const addAhp = (program: Command, context: CommandContext): void => {

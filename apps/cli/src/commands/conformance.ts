@@ -1,8 +1,7 @@
 import type { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import type { Command } from "./help-command.ts";
-import type { CommandContext } from "./options.ts";
+import type { Command, CommandContext } from "./options.ts";
 
 /** `harness conformance`, which hands its arguments to `@harnesskit/conformance`. */
 export const addConformance = (program: Command, { onExit }: CommandContext): void => {

@@ -1,6 +1,12 @@
 import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import { type CommandContext, loads, refuseWords, severalTimes, wholeNumber } from "./options.ts";
+import {
+  type Command,
+  type CommandContext,
+  loads,
+  refuseWords,
+  severalTimes,
+  wholeNumber,
+} from "./options.ts";
 
 const fileOption = (): Option =>
   new Option("--file <file>", "the file of the grants (default: one in the user's state directory)");

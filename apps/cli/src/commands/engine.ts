@@ -1,8 +1,8 @@
 import { Option } from "commander";
-import type { Command } from "./help-command.ts";
 import {
   addHubOptions,
   addToolOptions,
+  type Command,
   type CommandContext,
   cwdOption,
   loads,

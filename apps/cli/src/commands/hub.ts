@@ -1,6 +1,12 @@
 import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import { type CommandContext, loads, portNumber, severalTimes, wholeNumber } from "./options.ts";
+import {
+  type Command,
+  type CommandContext,
+  loads,
+  portNumber,
+  severalTimes,
+  wholeNumber,
+} from "./options.ts";
 import { databaseOption } from "./store.ts";
 
 const stateOption = (): Option =>

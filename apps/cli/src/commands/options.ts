@@ -1,8 +1,19 @@
 import { displayText } from "@harnesskit/wire";
-import { Option } from "commander";
+import { Command as CommanderCommand, Option } from "commander";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import type { Command } from "./help-command.ts";
+
+/** A command whose help ends with an example. */
+export class Command extends CommanderCommand {
+  override createCommand(name?: string): Command {
+    return new Command(name);
+  }
+
+  /** Adds an example, and what is said below it. */
+  example(text: string): this {
+    return this.addHelpText("after", `\nExample:\n  ${text}`);
+  }
+}
 
 /** What every command is given. */
 export interface CommandContext {

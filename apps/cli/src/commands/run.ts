@@ -1,15 +1,16 @@
 import { Option } from "commander";
-import type { Command } from "./help-command.ts";
 import {
   addPolicyOptions,
   addToolOptions,
   approvals,
+  type Command,
   type CommandContext,
   cwdOption,
   loads,
   modelForms,
   retryOption,
   severalTimes,
+  wholeNumber,
 } from "./options.ts";
 
 /** `harness run`. */
@@ -84,4 +85,27 @@ Standard output is the answer alone: tools, questions and how the turn ended go 
 If standard input is not a terminal, no user can be asked: calls that need an approval do not
 run, and the exit code is 3. --approve once approves each call, for example in a script.`)
     .action(loads(context, async () => (await import("../run/run.ts")).run));
+};
+
+/** `harness attach`. */
+export const addAttach = (program: Command, context: CommandContext): void => {
+  program
+    .command("attach")
+    .description("follow a thread of a running server, and answer its pending approvals")
+    .argument("<endpoint>", "where it listens: unix:PATH")
+    .option("--thread <id>", "the thread (default: the one used last)")
+    .addOption(
+      new Option(
+        "--approve <how>",
+        "how approvals are answered; ask needs a terminal, and only watches without (default: ask)",
+      ).choices(approvals),
+    )
+    .option("--after <seq>", "show only events after this number", wholeNumber("--after"))
+    .option("--follow", "stay when the turn has ended, until Ctrl-C")
+    .addOption(retryOption("the server"))
+    .option("--json", "one JSON line per event, the last of type result")
+    .example(
+      'harness attach "unix:$HOME/.local/state/harnesskit/run/serve.sock" --follow\n\nCtrl-C leaves; the turn continues.',
+    )
+    .action(loads(context, async () => (await import("../attach/attach.ts")).attach));
 };

@@ -1,9 +1,9 @@
 import type { Channel } from "@harnesskit/wire";
 import { Option } from "commander";
-import type { Command } from "./help-command.ts";
 import {
   addPolicyOptions,
   addToolOptions,
+  type Command,
   type CommandContext,
   cwdOption,
   modelForms,

@@ -1,7 +1,7 @@
 import { Option } from "commander";
-import type { Command } from "./help-command.ts";
 import {
   approvals,
+  type Command,
   type CommandContext,
   loads,
   sessionOption,

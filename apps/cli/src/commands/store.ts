@@ -1,6 +1,5 @@
 import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import { type CommandContext, cwdOption, loads } from "./options.ts";
+import { type Command, type CommandContext, cwdOption, loads } from "./options.ts";
 
 /** Where conversations are kept, for commands that use them. */
 export const storeOption = (what: string): Option =>

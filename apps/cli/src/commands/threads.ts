@@ -1,6 +1,5 @@
 import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import { type CommandContext, cwdOption, loads, refuseWords, wholeNumber } from "./options.ts";
+import { type Command, type CommandContext, cwdOption, loads, refuseWords, wholeNumber } from "./options.ts";
 
 const exampleId = "ses_0123456789abcdef0123456789abcdef";
 

@@ -1,17 +1,25 @@
+import { readFileSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { findHost } from "@harnesskit/agent-hooks";
-import { type DoctorAgent, type DoctorRow, proveAgents } from "@harnesskit/guard/doctor";
+import {
+  type DoctorAgent,
+  type DoctorReport,
+  DoctorReportSchema,
+  type DoctorRow,
+  proveAgents,
+} from "@harnesskit/guard/doctor";
 import { findAgents } from "@harnesskit/guard/settings";
 import { ExitCode } from "../cli-error.ts";
 import type { CommandContext } from "../commands/options.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
+import { readStateJson, writeStateJson } from "../state-files.ts";
 import { tableLines } from "../terminal/table-lines.ts";
 import { createTerminal, emit, note, type Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { doctorReportFile, writeDoctorReport } from "./doctor-report.ts";
+import { stateDirectory } from "../workspace-directory.ts";
 import { type GuardCommandOptions, guardContext, isFound, noAgentText } from "./guard-context.ts";
 
 /** What a hook does in a run, as people read it. */
@@ -96,3 +104,28 @@ export const guardDoctor = (
     ]);
     return report.agents.some(disobeys) ? ExitCode.failed : ExitCode.done;
   });
+
+/** Where the last report is kept, for `guard status` and the hub. */
+const doctorReportFile = (): string => join(stateDirectory("guard"), "doctor.json");
+
+/** The last report; undefined if it is absent or cannot be read. */
+export const readDoctorReport = async (): Promise<DoctorReport | undefined> =>
+  DoctorReportSchema.safeParse(await readStateJson(doctorReportFile())).data;
+
+/** What the last report says of an agent, in a line, for the hub; undefined where it says nothing. */
+export const protectionLine = (agent: string): string | undefined => {
+  try {
+    const { agents } = DoctorReportSchema.parse(JSON.parse(readFileSync(doctorReportFile(), "utf8")));
+    return agents.find((one) => one.agent === agent)?.protection;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Keeps a report; the agents that it does not name keep theirs. */
+const writeDoctorReport = async (report: DoctorReport): Promise<void> => {
+  const before = await readDoctorReport();
+  const others =
+    before?.agents.filter(({ agent }) => !report.agents.some((one) => one.agent === agent)) ?? [];
+  await writeStateJson(doctorReportFile(), { ...report, agents: [...report.agents, ...others] });
+};

@@ -20,8 +20,8 @@ import {
   applyChanges,
   exitCodeOf,
   type Planned,
+  settingsLines,
 } from "./apply-changes.ts";
-import { settingsLines } from "./change-text.ts";
 import {
   checkHookCommand,
   type GuardCommandOptions,
@@ -30,9 +30,9 @@ import {
   hookWords,
   isFound,
   noAgentText,
+  readHostVersion,
   settingsProblem,
 } from "./guard-context.ts";
-import { readHostVersion } from "./host-version.ts";
 
 export interface GuardInitOptions extends GuardCommandOptions, ApplyOptions {
   readonly wait: number;

@@ -6,8 +6,8 @@ import { approvalWord, decisionWord, rowName, rowSubject } from "@harnesskit/tim
 import { defined } from "@harnesskit/wire/json";
 import stringWidth from "fast-string-width";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
-import { followHub } from "../hub/ask-hub.ts";
 import { hubPlaceAt } from "../hub/find-hub.ts";
+import { followHub } from "../hub/hub-client.ts";
 import { io } from "../io.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine } from "../terminal/text.ts";
