@@ -1,29 +1,16 @@
-import { Option } from "commander";
-import {
-  agentIds,
-  type Command,
-  type CommandContext,
-  cwdOption,
-  loads,
-  severalTimes,
-  wholeNumber,
-} from "./options.ts";
+import { agentIds, type Command } from "./options.ts";
 
-const agentOption = (): Option =>
-  new Option("--agent <id>", `only this agent: ${agentIds.join(", ")}; can be given several times`).argParser(
-    severalTimes,
-  );
+const agentOption = ["--agent <id>", `only this agent: ${agentIds.join(", ")}`] as const;
 
 const scopeOptions = (command: Command): Command =>
   command
-    .addOption(
-      new Option("--user", "the settings of this user, for all projects (default)").conflicts("project"),
-    )
+    .option("--user", "the settings of this user, for all projects (default)")
+    .notWith("project")
     .option("--project", "the settings of the project in --cwd, which its other users get too")
-    .addOption(cwdOption());
+    .cwd();
 
 /** `harness guard` with `init`, `status`, `remove`, `doctor`, `hook`, and the proxies. */
-export const addGuard = (program: Command, context: CommandContext): void => {
+export const addGuard = (program: Command): void => {
   const guard = program
     .command("guard")
     .description("supervise the coding agents of other vendors: one policy, one inbox, one timeline")
@@ -34,12 +21,8 @@ export const addGuard = (program: Command, context: CommandContext): void => {
       .command("init")
       .description("find the coding agents, show what would be written into their settings, and write it"),
   )
-    .addOption(agentOption())
-    .addOption(
-      new Option("--wait <seconds>", "how long an agent waits for a decision, and so for your answer")
-        .argParser(wholeNumber("--wait"))
-        .default(3600),
-    )
+    .several(...agentOption)
+    .number("--wait <seconds>", "how long an agent waits for a decision, and so for your answer", 3600)
     .option(
       "--command <words>",
       'what the hooks start, in place of this program, such as "harness guard hook"; it must answer as that does',
@@ -60,38 +43,38 @@ names is started once, with --version, before anything is written.
 
 Exit codes: 0 written or nothing to do, 1 a file could not be changed, 2 an option cannot be
 used, or there is no terminal to ask at and no --yes, 3 you said no.`)
-    .action(loads(context, async () => (await import("../guard/init.ts")).guardInit));
+    .runs(async () => (await import("../guard/init.ts")).guardInit);
 
   scopeOptions(
     guard
       .command("status")
       .description("show the coding agents of this machine and whether their hooks are in place"),
   )
-    .option("--json", "one JSON document")
+    .json()
     .example(`harness guard status --json
 
 It asks Codex which of the hooks it trusts, and starts what guard init has written into the
 settings once, with --version; it starts nothing else.
 Exit codes: 0 every agent that was found is guarded, 1 one is not.`)
-    .action(loads(context, async () => (await import("../guard/status.ts")).guardStatus));
+    .runs(async () => (await import("../guard/status.ts")).guardStatus);
 
   scopeOptions(
     guard.command("remove").description("remove the hooks from the settings, after showing the changes"),
   )
-    .addOption(agentOption())
+    .several(...agentOption)
     .option("--dry-run", "only show the changes")
     .option("--yes", "write without asking")
     .option("--json", "one JSON document; without --yes it writes nothing")
     .example("harness guard remove --agent codex")
-    .action(loads(context, async () => (await import("../guard/remove.ts")).guardRemove));
+    .runs(async () => (await import("../guard/remove.ts")).guardRemove);
 
   guard
     .command("doctor")
     .description(
       "run the agents against a scripted model, break their hooks on purpose, and show what they did",
     )
-    .addOption(agentOption())
-    .option("--json", "one JSON document")
+    .several(...agentOption)
+    .json()
     .example(`harness guard doctor
   harness guard doctor --agent codex --json
 
@@ -99,7 +82,7 @@ Each agent that can be run offline gets a home of its own in a temporary directo
 model on this machine that asks it to create one file there. Nothing leaves the machine, no
 key is needed, and your settings are not read. It takes about a minute.
 Exit codes: 0 the hooks that answered were obeyed, 1 an agent did what its hook refused.`)
-    .action(loads(context, async () => (await import("../guard/doctor.ts")).guardDoctor));
+    .runs(async () => (await import("../guard/doctor.ts")).guardDoctor);
 
   guard
     .command("hook")
@@ -117,7 +100,7 @@ agent takes as a refusal. It answers two seconds before the agent stops waiting.
       // bin.ts has answered it before this file was loaded.
     });
 
-  addGuardProxies(guard, context);
+  addGuardProxies(guard);
 };
 
 const harnessOptions = (command: Command, waitSeconds: number): Command =>
@@ -126,14 +109,10 @@ const harnessOptions = (command: Command, waitSeconds: number): Command =>
     .option("--ahp <endpoint>", "another harness: unix:PATH, http(s)://…, ws(s)://… or stdio:COMMAND")
     .option("--ahp-token-file <file>", "a file with the token for --ahp (default: HARNESS_AHP_TOKEN)")
     .option("--ahp-api-key-file <file>", "a file with the API key for --ahp (default: HARNESS_AHP_API_KEY)")
-    .addOption(
-      new Option("--wait <seconds>", "how long a call waits for a decision, and so for your answer")
-        .argParser(wholeNumber("--wait"))
-        .default(waitSeconds),
-    );
+    .number("--wait <seconds>", "how long a call waits for a decision, and so for your answer", waitSeconds);
 
 /** `harness guard mcp`, `tools` and `acp`: the proxies that stand between two programs. */
-const addGuardProxies = (guard: Command, context: CommandContext): void => {
+const addGuardProxies = (guard: Command): void => {
   harnessOptions(
     guard
       .command("mcp")
@@ -142,11 +121,7 @@ const addGuardProxies = (guard: Command, context: CommandContext): void => {
     300,
   )
     .option("--url <url>", "the URL of a Streamable HTTP server, instead of a program")
-    .option(
-      "--header <header=name>",
-      "a header of --url, and the variable with its whole value; can be given several times",
-      severalTimes,
-    )
+    .several("--header <header=name>", "a header of --url, and the variable with its whole value")
     .option("--name <name>", "what policies call the server (default: made of its command or URL)")
     .example(`harness guard mcp -- npx -y @modelcontextprotocol/server-filesystem /work/app
   harness guard mcp --name files -- npx -y @modelcontextprotocol/server-filesystem /work/app
@@ -156,19 +131,15 @@ Write it into the settings of the client in the place of the server's own comman
 hub every tool call is refused. A tool that is declared otherwise than before, or is new, is
 not offered until you accept it, in the inbox or with harness guard tools.
 Exit codes: 0 the client has ended, 1 the server has failed.`)
-    .action(loads(context, async () => (await import("../guard/mcp.ts")).guardMcp, false));
+    .runs(async () => (await import("../guard/mcp.ts")).guardMcp, false);
 
   guard
     .command("tools")
     .description("list changed tools of MCP servers that wait for your review, and accept them")
-    .option(
-      "--accept <digest>",
-      "offer the declaration with this digest; can be given several times",
-      severalTimes,
-    )
-    .option("--json", "one JSON document")
+    .several("--accept <digest>", "offer the declaration with this digest")
+    .json()
     .example("harness guard tools\n  harness guard tools --accept sha256:…")
-    .action(loads(context, async () => (await import("../guard/tools.ts")).guardTools, false));
+    .runs(async () => (await import("../guard/tools.ts")).guardTools, false);
 
   harnessOptions(
     guard
@@ -178,11 +149,12 @@ Exit codes: 0 the client has ended, 1 the server has failed.`)
     3600,
   )
     .option("--name <name>", "what policies call the agent, behind acp. (default: made of its command)")
-    .addOption(
-      new Option("--asking <what>", "what is done where the agent starts in a mode in which it does not ask")
-        .choices(["set", "warn", "refuse"])
-        .default("set"),
+    .option(
+      "--asking <what>",
+      "what is done where the agent starts in a mode in which it does not ask",
+      "set",
     )
+    .oneOf(["set", "warn", "refuse"])
     .example(`harness guard acp -- gemini --acp
   harness guard acp --name writer --wait 600 -- gemini --acp
 
@@ -193,5 +165,5 @@ in which it asks, the guard sets it (--asking set), says that it is not set (war
 the session (refuse). What the agent does without asking is recorded as "not judged", if the
 agent reports it, and said here once for each kind of action.
 Exit codes: 0 the editor has ended, 1 the agent has failed.`)
-    .action(loads(context, async () => (await import("../guard/acp.ts")).guardAcp, false));
+    .runs(async () => (await import("../guard/acp.ts")).guardAcp, false);
 };

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { realpath } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { findHost } from "@harnesskit/agent-hooks";
 import {
   type DoctorAgent,
@@ -11,7 +10,6 @@ import {
 } from "@harnesskit/guard/doctor";
 import { findAgents } from "@harnesskit/guard/settings";
 import { ExitCode } from "../cli-error.ts";
-import type { CommandContext } from "../commands/options.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
 import { readStateJson, writeStateJson } from "../state-files.ts";
@@ -20,7 +18,13 @@ import { createTerminal, emit, note, type Style } from "../terminal/terminal.ts"
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { stateDirectory } from "../workspace-directory.ts";
-import { type GuardCommandOptions, guardContext, isFound, noAgentText } from "./guard-context.ts";
+import {
+  type GuardCommandOptions,
+  guardContext,
+  hookProgramPath,
+  isFound,
+  noAgentText,
+} from "./guard-context.ts";
 
 /** What a hook does in a run, as people read it. */
 const probeNames: Readonly<Record<DoctorRow["probe"], string>> = {
@@ -68,10 +72,7 @@ const disobeys = ({ isProved, rows }: DoctorAgent): boolean =>
   rows.some(({ probe, observed }) => (probe === "deny" || probe === "no_hub") && observed === "runs");
 
 /** `harness guard doctor`. Returns the exit code. */
-export const guardDoctor = (
-  options: Omit<GuardCommandOptions, "cwd" | "project">,
-  { binPath }: CommandContext,
-): Promise<ExitCode> =>
+export const guardDoctor = (options: Omit<GuardCommandOptions, "cwd" | "project">): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const { places, named } = await guardContext({ ...options, cwd: io().cwd() });
     const found = await findAgents(places);
@@ -82,7 +83,7 @@ export const guardDoctor = (
     }
     const stop = new AbortController();
     defer(onStopSignals(() => stop.abort()));
-    const program = await realpath(join(dirname(binPath), "guard-hook.cjs"));
+    const program = await hookProgramPath();
     const report = await proveAgents({
       agents,
       nowMs: io().clock.now(),

@@ -59,7 +59,7 @@ export const guardContext = async ({ cwd, project, agent }: GuardCommandOptions)
 });
 
 /** The path of the program that a hook starts. */
-const hookProgram = (binPath: string): Promise<string> => realpath(join(dirname(binPath), "guard-hook.cjs"));
+export const hookProgramPath = (): Promise<string> => realpath(join(io().programs, "guard-hook.cjs"));
 
 /** What is in these is removed by the system, or by whoever made it. */
 const temporaryPlaces: ReadonlySet<string> = new Set([tmpdir(), "/tmp", "/var/tmp"]);
@@ -89,12 +89,11 @@ export const checkHookCommand = async (given: string, cwd: string): Promise<void
  */
 export const hookWords = async (
   scope: SettingsScope,
-  binPath: string,
   given: string | undefined,
 ): Promise<readonly [string, ...string[]]> => {
   if (given !== undefined) return givenWords(given);
   if (scope === "project") return ["harness", "guard", "hook"];
-  const program = await hookProgram(binPath);
+  const program = await hookProgramPath();
   const temporary = await Promise.all([...temporaryPlaces].map((path) => realpath(path).catch(() => path)));
   const isOfNpx = (path: string) => path.includes(`${sep}_npx${sep}`);
   const isTemporary = (path: string) => temporary.some((place) => path.startsWith(`${place}${sep}`));
