@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { watchInterruption } from "./interruption.ts";
 import { processIo } from "./io.ts";
 import { main } from "./main.ts";
@@ -18,8 +17,7 @@ export const program = async (): Promise<void> => {
 
   const args = process.argv.slice(2);
   const telemetry = await startTelemetry(args[0]);
-  const binPath = fileURLToPath(new URL("bin.cjs", import.meta.url));
-  const exitCode = await main({ args, binPath, version }, processIo);
+  const exitCode = await main({ args, version }, processIo);
   await telemetry?.close();
   // That output could not be written is reported in the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve));

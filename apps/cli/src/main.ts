@@ -8,7 +8,6 @@ import { wrapText } from "./terminal/text.ts";
 
 export interface MainOptions {
   readonly args: readonly string[];
-  readonly binPath: string;
   readonly version: string;
 }
 
@@ -34,18 +33,17 @@ const requireWorkingDirectory = (): void => {
   }
 };
 
-const run = async ({ args, binPath, version }: MainOptions): Promise<ExitCode> => {
-  let exitCode: ExitCode = ExitCode.done;
+const run = async ({ args, version }: MainOptions): Promise<ExitCode> => {
   try {
     requireWorkingDirectory();
     if (args.length === 0) {
       const terminal = createTerminal();
       terminal.write(wrapText(firstScreen, terminal.columns));
-      return exitCode;
+      return ExitCode.done;
     }
-    const program = createProgram({ binPath, version, onExit: (code) => (exitCode = code) }, args[0]);
+    const program = createProgram(version, args[0]);
     await program.parseAsync([...args], { from: "user" });
-    return interruptedExitCode() ?? exitCode;
+    return interruptedExitCode() ?? program.exitCode;
   } catch (error) {
     // Commander has said what there was to say.
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;

@@ -1,17 +1,15 @@
 import { displayText } from "@harnesskit/wire";
 import { addAgents } from "./commands/agents.ts";
 import { addAhp } from "./commands/ahp.ts";
-import { addAttach } from "./commands/attach.ts";
 import { addChat } from "./commands/chat.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addConformance } from "./commands/conformance.ts";
 import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
 import { addGuard } from "./commands/guard.ts";
-import { Command } from "./commands/help-command.ts";
 import { addHub, addInbox, addTimeline } from "./commands/hub.ts";
-import { type CommandContext, cwdOption, loads } from "./commands/options.ts";
-import { addRun } from "./commands/run.ts";
+import { Command } from "./commands/options.ts";
+import { addAttach, addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
 import { addShell } from "./commands/shell.ts";
 import { addStore } from "./commands/store.ts";
@@ -30,18 +28,18 @@ const show = (text: string, stream: NodeJS.WriteStream): void => {
   terminal.write(wrapText(text, terminal.columns));
 };
 
-const addDoctor = (program: Command, context: CommandContext): void => {
+const addDoctor = (program: Command): void => {
   program
     .command("doctor")
     .description("find what could keep the harness from working here, and how to fix it")
-    .addOption(cwdOption())
-    .option("--json", "one JSON document")
+    .cwd()
+    .json()
     .example("harness doctor --cwd ~/project")
-    .action(loads(context, async () => (await import("./doctor/doctor.ts")).doctor));
+    .runs(async () => (await import("./doctor/doctor.ts")).doctor);
 };
 
 /** By the names of the commands, in the order in which help lists them. `completion` needs all of them. */
-const parts: Readonly<Record<string, (program: Command, context: CommandContext) => void>> = {
+const parts: Readonly<Record<string, (program: Command) => void>> = {
   serve: addServe,
   run: addRun,
   attach: addAttach,
@@ -64,10 +62,10 @@ const parts: Readonly<Record<string, (program: Command, context: CommandContext)
 };
 
 /** The command line, or the part of it that the command `only` needs. A command's code is loaded when it is called. */
-export const createProgram = (context: CommandContext, only?: string): Command => {
+export const createProgram = (version: string, only?: string): Command => {
   const program = new Command("harness")
     .description("Runs an AI agent on the files of a directory, and asks before it changes anything")
-    .version(context.version, "-V, --version", "show the version")
+    .version(version, "-V, --version", "show the version")
     .helpOption("-h, --help", "show help")
     .helpCommand("help [command]", "show help for a command")
     .showHelpAfterError("--help shows how.")
@@ -82,7 +80,7 @@ export const createProgram = (context: CommandContext, only?: string): Command =
 
 Exit codes: 0 done, 1 failed or cancelled, 2 wrong usage, 3 refused, 4 unavailable, 130 interrupted`);
   const one = only !== undefined && Object.hasOwn(parts, only) ? parts[only] : undefined;
-  for (const add of one === undefined ? Object.values(parts) : [one]) add(program, context);
+  for (const add of one === undefined ? Object.values(parts) : [one]) add(program);
   if (one === undefined) addCompletion(program);
   return program;
 };

@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, unlink, writeFile } from "node:fs/prom
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { readEnabledAgents } from "../src/agents/enabled-agents.ts";
+import { readEnabledAgents } from "../src/agents/conversation-agents.ts";
 import { callingProvider } from "./support/calling-provider.ts";
 import { type HarnessEnd, makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness, startAtTerminal } from "./support/in-process.ts";

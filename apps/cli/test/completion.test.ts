@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createProgram } from "../src/program.ts";
 import { harness } from "./support/in-process.ts";
 
-const program = createProgram({ binPath: "harness", version: "0.0.0", onExit: () => {} });
+const program = createProgram("0.0.0");
 
 /** What is offered for the last word of a line. */
 const candidates = async (line: string): Promise<string[]> => {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import { findRipgrep } from "@harnesskit/workspace-agent";
 import { describe, expect, it } from "vitest";
-import { checkKeys, checkNode, checkRipgrep } from "../src/doctor/checks.ts";
+import { checkKeys, checkNode, checkRipgrep } from "../src/doctor/doctor.ts";
 import { conversationsOf } from "../src/store/location.ts";
 import { makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";

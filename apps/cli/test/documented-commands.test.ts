@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createProgram } from "../src/program.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
-const program = createProgram({ binPath: "harness", version: "0.0.0", onExit: () => {} });
+const program = createProgram("0.0.0");
 
 /** Every command by its words: "ahp serve". A group's default command is also found by the words of the group. */
 const commands = new Map<string, readonly Command[]>();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hookProgramProblem } from "../src/guard/hook-answers.ts";
+import { hookProgramProblem } from "../src/guard/guard-context.ts";
 import { binPath, makeWorkspace } from "./support/harness.ts";
 
 it("tells the hook's program from a program that is missing, does not end, or answers something else", async () => {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { describe, expect, it } from "vitest";
-import { qrLines } from "../src/hub/pairing.ts";
+import { qrLines } from "../src/hub/devices.ts";
 import { makeWorkspace } from "./support/harness.ts";
 import { startHub } from "./support/hub.ts";
 import { harness } from "./support/in-process.ts";

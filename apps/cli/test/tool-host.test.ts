@@ -14,9 +14,8 @@ import { ToolError } from "@harnesskit/thread-server";
 import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import { conversationGrants } from "../src/agents/conversation-grants.ts";
+import { conversationGrants, createWorkspaceTools } from "../src/agents/agent-core.ts";
 import { createEndedCommands } from "../src/agents/ended-commands.ts";
-import { createWorkspaceTools } from "../src/agents/workspace-tools.ts";
 
 const makeDirectory = async (): Promise<string> => {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "tool-host-")));

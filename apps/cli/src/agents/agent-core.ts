@@ -1,24 +1,33 @@
+import { createRequire } from "node:module";
+import { delimiter, dirname } from "node:path";
 import type { AuditSink } from "@harnesskit/audit";
-import type { GrantStore } from "@harnesskit/core-runtime";
+import type { CoreGrant, GrantStore } from "@harnesskit/core-runtime";
 import type { CoreClient } from "@harnesskit/core-runtime/remote";
 import {
   createAgentHost,
   createAgentTools,
+  createThreadTools,
+  type HostedAgent,
+  type HostedCallOrigin,
   type ThreadTool,
   type ToolHost,
 } from "@harnesskit/core-runtime/thread-tools";
-import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
+import {
+  PreparedSchema,
+  passedVariablesName,
+  prepareToolName,
+  workspaceAgentId,
+  workspaceCoreLimits,
+  workspaceTools,
+} from "@harnesskit/workspace-agent/declarations";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
-import { thisUser } from "../core/core-files.ts";
+import { grantsFile, thisUser } from "../core/core-files.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { conversationGrants } from "./conversation-grants.ts";
-import { readEnabledAgents } from "./enabled-agents.ts";
+import { readEnabledAgents, resolveAgents } from "./conversation-agents.ts";
 import { createEndedCommands, type EndedCommands } from "./ended-commands.ts";
 import { createKnownTools } from "./known-tools.ts";
-import { resolveAgents } from "./resolve-agents.ts";
-import { agentEnvironment, createWorkspaceTools, workspaceAgent } from "./workspace-tools.ts";
 
 /** Which tools a conversation has. */
 export interface AgentsOptions {
@@ -30,7 +39,7 @@ export interface AgentsOptions {
   readonly passEnv?: readonly string[] | undefined;
 }
 
-export interface AgentCoreOptions extends AgentsOptions {
+interface AgentCoreOptions extends AgentsOptions {
   /** The command that the conversation belongs to. */
   readonly command: "serve" | "chat" | "engine";
   readonly version: string;
@@ -175,3 +184,77 @@ const withoutDoubles = (
   }
   return [...byName.values()];
 };
+
+/**
+ * The grants of a conversation: those of the workspace tools, and for other agents what the operator granted with `harness
+ * core grant`. Without other agents no file is read. The code is loaded with the first use, as the core is.
+ */
+export const conversationGrants = (callerId: string, hasAgents: boolean): GrantStore => {
+  let opened: Promise<GrantStore> | undefined;
+  const open = () => (opened ??= openGrants(callerId, hasAgents));
+  return {
+    list: async () => (await open()).list(),
+    change: async (edit) => (await open()).change(edit),
+  };
+};
+
+const openGrants = async (callerId: string, hasAgents: boolean): Promise<GrantStore> => {
+  const { createFileGrants, createMemoryGrants, toGrants } = await import("./core-files.ts");
+  // What the workspace agent may do, for this program alone; whatever else its manifest may come to need is refused.
+  const own = toGrants({
+    agent_id: workspaceAgentId,
+    permissions: ["side_effects", "fs.write", "process.execute"],
+    tools: [prepareToolName, ...workspaceTools.map(({ name }) => name)],
+    // A policy and the user judge each of its calls.
+    caller: { type: "agent", id: callerId },
+    granted_by: callerId,
+  });
+  if (!hasAgents) return createMemoryGrants(own);
+  const file = createFileGrants({ path: grantsFile() });
+  let last: { readonly read: readonly CoreGrant[]; readonly all: readonly CoreGrant[] } | undefined;
+  const join = (read: readonly CoreGrant[]): readonly CoreGrant[] => {
+    if (last?.read !== read) last = { read, all: [...own, ...read] };
+    return last.all;
+  };
+  return {
+    list() {
+      const read = file.list();
+      return read instanceof Promise ? read.then(join) : join(read);
+    },
+    change: (edit) => file.change(edit),
+  };
+};
+
+/** The agent of the workspace tools. */
+const workspaceAgent = (): HostedAgent => ({
+  agentId: workspaceAgentId,
+  directory: dirname(
+    createRequire(import.meta.url).resolve("@harnesskit/workspace-agent/opensentience.agent.json"),
+  ),
+});
+
+/** What agents inherit: the node of this command comes first. The commands of the workspace tools see the variables of `passed`. */
+const agentEnvironment = (
+  env: NodeJS.ProcessEnv,
+  passed: readonly string[] = [],
+): Record<string, string | undefined> => ({
+  ...env,
+  [passedVariablesName]: JSON.stringify(Object.fromEntries(passed.map((name) => [name, env[name]]))),
+  PATH: [dirname(process.execPath), ...(env.PATH === undefined ? [] : [env.PATH])].join(delimiter),
+  HARNESS_COMMAND_PATH: env.PATH,
+  // Of the harness that judges the commands.
+  HARNESS_AHP_TOKEN: undefined,
+});
+
+/** The workspace tools of a host that runs their agent. */
+export const createWorkspaceTools = (
+  host: Pick<ToolHost, "call" | "check">,
+  origin: HostedCallOrigin,
+): readonly ThreadTool[] =>
+  createThreadTools({
+    ...origin,
+    agentId: workspaceAgentId,
+    tools: workspaceTools,
+    host,
+    isPrepared: (output) => PreparedSchema.safeParse(output).success,
+  });

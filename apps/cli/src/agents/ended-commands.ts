@@ -1,18 +1,58 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { ToolHost, ToolHostCallOptions } from "@harnesskit/core-runtime/thread-tools";
-import { isGone, thisProcess } from "@harnesskit/node-kit";
+import { isGone, sha256Hex, thisProcess } from "@harnesskit/node-kit";
 import { isObject } from "@harnesskit/wire/json";
 import {
   EndedCommandsSchema,
   endedCommandsToolName,
   workspaceAgentId,
 } from "@harnesskit/workspace-agent/declarations";
+import * as z from "zod";
+import { keepNewest, readStateJson, writeStateJson } from "../state-files.ts";
 import { oneLine } from "../terminal/text.ts";
-import {
-  type CommandPlace,
-  type CommandRecord,
-  readCommandRecords,
-  writeCommandRecords,
-} from "./command-records.ts";
+import { stateDirectory } from "../workspace-directory.ts";
+
+const maxFiles = 256;
+
+/** A conversation, and the directory that its commands run in. */
+interface CommandPlace {
+  readonly conversation: string | undefined;
+  readonly directory: string | undefined;
+}
+
+const RecordSchema = z.object({
+  id: z.string(),
+  command: z.string(),
+  /** The process whose tools run it. */
+  owner: z.object({
+    pid: z.int().positive(),
+    started: z.string().optional(),
+    world: z.string().optional(),
+  }),
+});
+type CommandRecord = z.infer<typeof RecordSchema>;
+
+const recordsDirectory = (): string => stateDirectory("commands");
+
+const fileOf = ({ conversation, directory }: CommandPlace): string => {
+  const key = JSON.stringify([directory ?? null, conversation ?? null]);
+  return join(recordsDirectory(), `${sha256Hex(key).slice(0, 32)}.json`);
+};
+
+/**
+ * The commands in the background of a conversation that it does not know the end of, as a private file has them: they outlive the
+ * process that runs them. None where there is no file that can be read.
+ */
+const readCommandRecords = async (place: CommandPlace): Promise<readonly CommandRecord[]> =>
+  z.array(RecordSchema).safeParse(await readStateJson(fileOf(place))).data ?? [];
+
+/** Replaces them. One process writes those of a conversation at a time: the one that has its turn. */
+const writeCommandRecords = async (place: CommandPlace, records: readonly CommandRecord[]): Promise<void> => {
+  if (records.length === 0) return rm(fileOf(place), { force: true });
+  await writeStateJson(fileOf(place), records);
+  await keepNewest(recordsDirectory(), maxFiles);
+};
 
 /** A command that runs in the background. */
 export type RunningCommand = Pick<CommandRecord, "id" | "command">;

@@ -2,15 +2,20 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readManifest } from "@harnesskit/core-runtime";
 import { createMcpAgentDirectory, readMcpTools } from "@harnesskit/mcp-agent";
-import { HarnessError } from "@harnesskit/wire";
+import { AgentIdSchema } from "@harnesskit/protocol/runtime";
+import { HarnessError, shellWord } from "@harnesskit/wire";
 import { workspaceAgentId } from "@harnesskit/workspace-agent/declarations";
-import { CliError, refusedError, unavailableError } from "../cli-error.ts";
+import { ask } from "../ask.ts";
+import { CliError, type ExitCode, refusedError, unavailableError, usageError } from "../cli-error.ts";
+import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { withCleanup } from "../with-cleanup.ts";
+import { type ConfirmOptions, checkConfirmation, enable } from "./agents-command.ts";
 import { copyAgentDirectory, extractArchive } from "./copy-agent.ts";
 import { hashTree } from "./hash-tree.ts";
 import { makeStaging, placeAgent, type ReviewedTool } from "./installed-agents.ts";
-import { mcpProgram } from "./mcp-run.ts";
-import type { McpSpec } from "./mcp-spec.ts";
+import { isMcpSpec, type McpSpec, mcpProgram, parseMcpSpec } from "./mcp-spec.ts";
 
 const [vendor = ""] = workspaceAgentId.split(".");
 
@@ -50,7 +55,7 @@ const installCopy = async (origin: string, fill: Fill): Promise<string> => {
  * Installs the agent of a directory or of a tar archive. Returns its id; it is not enabled. Rejects with a `CliError`:
  * `agent_not_found`, `agent_unsafe`, `agent_reserved`, `agent_exists`; and with a `ManifestError`.
  */
-export const installAgent = async (source: string): Promise<string> => {
+const installAgent = async (source: string): Promise<string> => {
   const path = fromHere(source);
   const found = await stat(path).catch(() => undefined);
   if (!found) {
@@ -66,7 +71,7 @@ export const installAgent = async (source: string): Promise<string> => {
   });
 };
 
-export interface InstallMcpOptions extends McpSpec {
+interface InstallMcpOptions extends McpSpec {
   /** As the user wrote it. */
   readonly spec: string;
   readonly signal: AbortSignal;
@@ -78,7 +83,7 @@ export interface InstallMcpOptions extends McpSpec {
  * Starts an MCP server once and installs it with the tools that it had; later it is offered with these only. Returns the
  * agent's id. Rejects as `installAgent`, and with a `CliError` `mcp.…`.
  */
-export const installMcpServer = (options: InstallMcpOptions): Promise<string> => {
+const installMcpServer = (options: InstallMcpOptions): Promise<string> => {
   const { id, server, options: chosen, spec, signal, onOutput } = options;
   return installCopy(spec, async (directory) => {
     const { connectTimeoutMs } = chosen;
@@ -99,4 +104,56 @@ export const installMcpServer = (options: InstallMcpOptions): Promise<string> =>
       ...{ name, description, effects, permissions: [...permissions], digest },
     }));
   });
+};
+
+interface InstallCommandOptions extends ConfirmOptions {
+  /** Of the agent that serves an MCP server. @default one that follows from the command or URL */
+  readonly id?: string;
+  readonly env?: readonly string[];
+  readonly header?: readonly string[];
+  /** The MCP server may be started once, without a question. */
+  readonly start?: true;
+  readonly json?: true;
+}
+
+const installMcp = (spec: string, options: InstallCommandOptions): Promise<string> =>
+  withCleanup(async (defer) => {
+    const { id, env, header } = options;
+    if (id !== undefined && !AgentIdSchema.safeParse(id).success) {
+      throw usageError("--id must have letters, digits, ., _ and -, up to 128, with a letter or digit first");
+    }
+    const parsed = await parseMcpSpec(spec, {
+      cwd: io().cwd(),
+      env,
+      header,
+    });
+    const err = createTerminal(io().stderr);
+    const { server } = parsed;
+    const what = "url" in server ? server.url : server.command.map((word) => shellWord(word)).join(" ");
+    err.say(["To read its tools, this MCP server is started once, now, with your rights:", `  ${what}`]);
+    const answer = options.start === true || (await ask("Start it?", "Yes, start it once", "No"));
+    if (answer === undefined)
+      throw usageError("an MCP server is started once to install it: --start allows it");
+    if (!answer) throw refusedError("refused", "the MCP server was not started and not installed");
+    const stop = new AbortController();
+    defer(onStopSignals(() => stop.abort()));
+    return installMcpServer({
+      ...parsed,
+      id: id ?? parsed.id,
+      spec,
+      signal: stop.signal,
+      onOutput: (line) => err.say(`  ${line}`),
+    });
+  });
+
+/** `harness agents install`: copies an agent, shows it, and enables it after a yes. Returns the exit code. */
+export const installCommand = async (source: string, options: InstallCommandOptions): Promise<ExitCode> => {
+  checkConfirmation(options);
+  const isMcp = isMcpSpec(source);
+  if (!isMcp && (options.id ?? options.env ?? options.header ?? options.start) !== undefined) {
+    throw usageError("--id, --env, --header and --start belong to mcp:");
+  }
+  const id = isMcp ? await installMcp(source, options) : await installAgent(source);
+  createTerminal(io().stderr).say(`Installed ${id}`);
+  return enable(id, options, true);
 };

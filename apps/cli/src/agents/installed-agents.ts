@@ -10,13 +10,12 @@ import {
   systemErrorCode,
   writeFileAtomic,
 } from "@harnesskit/node-kit";
-import type { AgentManifest } from "@harnesskit/protocol/runtime";
-import { AgentIdSchema } from "@harnesskit/protocol/runtime";
+import { AgentIdSchema, type AgentManifest } from "@harnesskit/protocol/runtime";
 import { shellWord } from "@harnesskit/wire";
 import * as z from "zod";
 import { CliError } from "../cli-error.ts";
-import { readStateJson } from "../state-json.ts";
-import { agentsDirectory, installedDirectory } from "./agent-places.ts";
+import { readStateJson } from "../state-files.ts";
+import { agentsDirectory, installedDirectory } from "./conversation-agents.ts";
 
 const ReviewedToolSchema = z.object({
   name: z.string(),

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import type { HostedAgent, KnownToolsStore } from "@harnesskit/core-runtime/thread-tools";
 import { sha256Hex } from "@harnesskit/node-kit";
 import * as z from "zod";
-import { readStateJson, writeStateJson } from "../state-json.ts";
-import { agentsDirectory } from "./agent-places.ts";
-import { keepNewest } from "./keep-newest.ts";
+import { keepNewest, readStateJson, writeStateJson } from "../state-files.ts";
+import { agentsDirectory } from "./conversation-agents.ts";
 
 const maxFiles = 256;
 /** A directory with more is not known: to look at all of it would cost as much as to start its agent. */

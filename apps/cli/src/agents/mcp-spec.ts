@@ -1,5 +1,7 @@
-import { basename, dirname } from "node:path";
+import { utimes } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import {
+  createMcpAgentDirectory,
   type McpServer,
   type McpServerOptions,
   parseMcpServer,
@@ -8,10 +10,12 @@ import {
 import { sha256Hex } from "@harnesskit/node-kit";
 import { canonicalJson } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
+import { io } from "../io.ts";
 import { splitWords } from "../split-words.ts";
-import { mcpFileOf } from "./resolve-agents.ts";
+import { keepNewest } from "../state-files.ts";
+import { agentsDirectory, mcpFileOf } from "./conversation-agents.ts";
 
-export interface McpSpecOptions {
+interface McpSpecOptions {
   /** Names of variables that the server gets. */
   readonly env?: readonly string[] | undefined;
   /** `HEADER=NAME`: the variable with the value of a header. */
@@ -102,4 +106,28 @@ export const parseMcpSpec = async (spec: string, given: McpSpecOptions): Promise
     isUrl ? { url: place, headers } : { command: words, cwd, env: env ? [...env] : undefined },
   );
   return { id: mcpAgentId(server), server, options: {} };
+};
+
+/** Directories of servers that are kept: those that were used last. */
+const maxServers = 64;
+
+/** The program beside the command's own that serves MCP servers. */
+export const mcpProgram = (): [string, string] => ["node", join(io().programs, "mcp-agent.cjs")];
+
+/**
+ * An MCP server that the user names for one conversation, as the directory of an agent: the same for the same server. All of
+ * its tools are offered, or those that its file chooses. Throws a usage error, and `mcp.config_invalid`; rejects as the system does.
+ */
+export const resolveMcpAgent = async (
+  spec: string,
+): Promise<{ readonly agentId: string; readonly directory: string }> => {
+  const { id, server, options } = await parseMcpSpec(spec, { cwd: io().cwd() });
+  const digest = sha256Hex(canonicalJson(server)).slice(0, 16);
+  const parent = join(agentsDirectory(), "mcp");
+  const directory = join(parent, `${id}-${digest}`);
+  const made = await createMcpAgentDirectory({ directory, id, server, ...options, command: mcpProgram() });
+  const now = new Date();
+  await utimes(directory, now, now);
+  await keepNewest(parent, maxServers);
+  return made;
 };

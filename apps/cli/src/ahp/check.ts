@@ -4,8 +4,7 @@ import { ExitCode, usageError } from "../cli-error.ts";
 import { emit } from "../terminal/terminal.ts";
 import { explanationJson, explanationLines } from "./event-text.ts";
 import { openPolicy, sayPolicyWarnings } from "./policy-file.ts";
-import { type DraftEvent, readEvents } from "./read-events.ts";
-import { readHookEvent } from "./read-hook-event.ts";
+import { type DraftEvent, readEvents, readHookEvent } from "./read-events.ts";
 
 export interface AhpCheckOptions {
   readonly policy: string;

@@ -1,9 +1,9 @@
 import type { AuditEntryInput } from "@harnesskit/audit";
-import type { Explanation } from "@harnesskit/policy";
+import { type Explanation, type Policy, PolicyError, type PolicyProblem } from "@harnesskit/policy";
 import { oneLine, safeJson } from "../terminal/text.ts";
 
 /** What of an event is shown. */
-export interface ShownEvent {
+interface ShownEvent {
   readonly event_type: string;
   readonly session_id: string;
   readonly agent_id: string;
@@ -97,3 +97,19 @@ export const explanationLines = (subject: string, explanation: Explanation): str
 export const explanationJson = ({ decision, decided, rule, source, why, mode, shadowed }: Explanation) => ({
   ...{ decision, would: mode === "shadow" ? decided : undefined, rule, source, why, mode, shadowed },
 });
+
+/** A problem with its place. */
+export const problemLine = (file: string, { line, column, message }: PolicyProblem): string =>
+  `${file}:${line}:${column}: ${message}`;
+
+/** Warnings about a policy, one line each. */
+export const policyWarnings = ({ file, warnings }: Pick<Policy, "file" | "warnings">): readonly string[] =>
+  warnings.map((warning) => `warning: ${problemLine(file, warning)}`);
+
+/** What is wrong with a policy, in a line. */
+export const describePolicyError = (error: unknown): string => {
+  if (!PolicyError.isInstance(error)) return error instanceof Error ? error.message : String(error);
+  const [first] = error.problems;
+  const more = error.problems.length > 1 ? ` (and ${error.problems.length - 1} more)` : "";
+  return (first ? problemLine(error.file, first) : error.message) + more;
+};

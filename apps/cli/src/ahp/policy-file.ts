@@ -6,8 +6,8 @@ import { defaultPolicyFile, loadPolicy, type PolicyWatch, watchPolicy } from "@h
 import { type CliError, usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
+import { policyWarnings, problemLine } from "./event-text.ts";
 import type { PolicyFileEvents } from "./policy-server.ts";
-import { policyWarnings, problemLine } from "./policy-text.ts";
 
 /** What policies of this command can call: the judge of shell commands and paths. */
 export const policyOptions: CommandJudge = commandJudge({ home: homedir(), realPath: realPathOf });

@@ -9,8 +9,7 @@ import {
   type PolicyHarness,
 } from "@harnesskit/policy";
 import type { AhpEvent } from "@harnesskit/protocol/ahp";
-import { byWhom, entryLine, eventLine, inShadow } from "./event-text.ts";
-import { describePolicyError, policyWarnings } from "./policy-text.ts";
+import { byWhom, describePolicyError, entryLine, eventLine, inShadow, policyWarnings } from "./event-text.ts";
 
 /** What happens to the file of a policy. */
 export interface PolicyFileEvents {

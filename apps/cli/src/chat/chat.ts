@@ -3,7 +3,7 @@ import { createChatGraph } from "@harnesskit/chat-harness/ai-sdk";
 import type { GraphStore } from "@harnesskit/graph";
 import { randomId, shellWord } from "@harnesskit/wire";
 import { type AgentsOptions, openAgentCore } from "../agents/agent-core.ts";
-import { ask } from "../agents/ask.ts";
+import { ask } from "../ask.ts";
 import { CliError, ExitCode, logFailure } from "../cli-error.ts";
 import { maxSessionIdLength } from "../commands/options.ts";
 import { findHub } from "../hub/find-hub.ts";

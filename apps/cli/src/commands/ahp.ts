@@ -1,27 +1,23 @@
-import type { Command } from "./help-command.ts";
-import { agentIds, type CommandContext, loads, portNumber } from "./options.ts";
+import type { AhpServeOptions } from "../ahp/serve.ts";
+import { agentIds, type Command } from "./options.ts";
 
 /** `harness ahp` with `serve`, `check`, `test` and `backtest`. */
-export const addAhp = (program: Command, context: CommandContext): void => {
+export const addAhp = (program: Command): void => {
   const ahp = program
     .command("ahp")
     .description("supervise agents: a harness of the Agent Harness Protocol, and policies")
     .example("harness ahp serve --unix ~/.local/state/harnesskit/run/ahp.sock");
-  addServe(ahp, context);
-  addPolicyCommands(ahp, context);
+  addServe(ahp);
+  addPolicyCommands(ahp);
 };
 
-const addServe = (ahp: Command, { version, onExit }: CommandContext): void => {
+const addServe = (ahp: Command): void => {
   ahp
     .command("serve")
     .description("a harness: answers agents by a policy, and keeps an audit log")
     .option("--stdio", "serve standard input and output, one JSON message per line")
     .option("--unix <path>", "serve a Unix socket")
-    .option(
-      "--http <port>",
-      "serve HTTP and WebSocket on 127.0.0.1 at /ahp; 0: a free port",
-      portNumber("--http"),
-    )
+    .port("--http <port>", "serve HTTP and WebSocket on 127.0.0.1 at /ahp; 0: a free port")
     .option(
       "--token-file <file>",
       "the token of --http; created if the file is missing (default: a new private file)",
@@ -49,21 +45,23 @@ stays in force. Access to a socket is by its file; HTTP and WebSocket need the t
 A client that starts this program with --stdio passes only a few environment variables, such
 as PATH and HOME: pass others by name, as in 'env MODE=strict harness ahp serve --stdio'.
 With --stdio alone it ends with its input, otherwise with SIGTERM or Ctrl-C.`)
-    .action(async (options) => {
-      const { checkPlaces, isStdioAlone } = await import("../ahp/places.ts");
-      checkPlaces(options);
-      const { checkHarnessLog } = await import("../audit/audit-logs.ts");
-      checkHarnessLog(options);
-      const { openStdio } = await import("../serve/open-stdio.ts");
-      const channel = options.stdio ? await openStdio({ outlives: !isStdioAlone(options) }) : undefined;
-      const { ahpServe } = await import("../ahp/serve.ts");
-      onExit(await ahpServe({ ...options, version }, channel));
-    });
+    .runs(async () => serveHarness, false);
+};
+
+const serveHarness = async (options: AhpServeOptions, { version }: { readonly version: string }) => {
+  const { checkPlaces, isStdioAlone } = await import("../ahp/places.ts");
+  checkPlaces(options);
+  const { checkHarnessLog } = await import("../audit/audit-logs.ts");
+  checkHarnessLog(options);
+  const { openStdio } = await import("../serve/open-stdio.ts");
+  const channel = options.stdio ? await openStdio({ outlives: !isStdioAlone(options) }) : undefined;
+  const { ahpServe } = await import("../ahp/serve.ts");
+  return ahpServe({ ...options, version }, channel);
 };
 
 const policyOption = ["--policy <file>", "the policy's file, or default for the shipped one"] as const;
 
-const addPolicyCommands = (ahp: Command, context: CommandContext): void => {
+const addPolicyCommands = (ahp: Command): void => {
   ahp
     .command("check")
     .description("show what a policy decides about events, by which rule and why")
@@ -73,7 +71,7 @@ const addPolicyCommands = (ahp: Command, context: CommandContext): void => {
       "--agent <id>",
       `the files hold what this coding agent writes to its hooks: ${agentIds.join(", ")}; or acp, acp:NAME: a request of an ACP agent`,
     )
-    .option("--json", "one JSON document")
+    .json()
     .example(`echo '{"event_type":"pre_action","payload":{"tool_name":"read","arguments":{"path":"a"}}}' |
     harness ahp check --policy default -
   harness ahp check --policy default --agent codex hook.json
@@ -84,14 +82,14 @@ else the policy's, else the working directory.
 
 Exit codes: 0 go on (allow, modify, approve, retry, queue), 2 wrong usage or a broken policy,
 3 the policy says no, not now or not this. The highest of several events counts.`)
-    .action(loads(context, async () => (await import("../ahp/check.ts")).ahpCheck));
+    .runs(async () => (await import("../ahp/check.ts")).ahpCheck);
 
   ahp
     .command("test")
     .description("decide the cases beside a policy, and name the rules that no case covers")
     .argument("<file>", "the policy's file, or default for the shipped one")
     .option("--cases <file>", "the cases (default: beside policy.yaml, policy.test.yaml)")
-    .option("--json", "one JSON document")
+    .json()
     .example(`harness ahp test policy.yaml
 
 policy.test.yaml then holds, for example:
@@ -100,14 +98,14 @@ policy.test.yaml then holds, for example:
     - { name: reads, tool: read, args: { path: a }, expect: { decision: allow, rule: reads } }
 
 Exit codes: 0 all cases passed, 1 one failed, 2 wrong usage, no cases or a broken file.`)
-    .action(loads(context, async () => (await import("../ahp/test.ts")).ahpTest, false));
+    .runs(async () => (await import("../ahp/test.ts")).ahpTest, false);
 
   ahp
     .command("backtest")
     .description("show what a policy would have decided differently about the events in an audit log")
     .argument("<audit>", "the log of an ahp serve with --record-content")
     .requiredOption(...policyOption)
-    .option("--json", "one JSON document")
+    .json()
     .example(`harness ahp serve --unix ~/.local/state/harnesskit/run/a.sock --audit log.jsonl --record-content
   harness ahp backtest --policy policy.yaml log.jsonl
 
@@ -116,5 +114,5 @@ secrets decide differently.
 
 Exit codes: 0 done, 1 some lines are not entries, 2 wrong usage or a broken policy, 4 the log cannot
 be read.`)
-    .action(loads(context, async () => (await import("../ahp/backtest.ts")).ahpBacktest, false));
+    .runs(async () => (await import("../ahp/backtest.ts")).ahpBacktest, false);
 };

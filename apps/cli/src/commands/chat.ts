@@ -1,35 +1,20 @@
-import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import {
-  addPolicyOptions,
-  addToolOptions,
-  type CommandContext,
-  cwdOption,
-  loads,
-  modelForms,
-  sessionOption,
-} from "./options.ts";
-import { storeOption } from "./store.ts";
+import { type Command, modelForms } from "./options.ts";
 
 /** `harness chat`. */
-export const addChat = (program: Command, context: CommandContext): void => {
-  addToolOptions(addPolicyOptions(program.command("chat")))
+export const addChat = (program: Command): void => {
+  program
+    .command("chat")
+    .policy()
+    .tools()
     .description("talk with a model that has tools; it asks before it writes files or runs commands")
-    .addOption(cwdOption())
-    .addOption(
-      sessionOption("continue this conversation; its pending approvals are shown").conflicts([
-        "continue",
-        "resume",
-      ]),
-    )
-    .addOption(new Option("--continue", "continue the conversation used last").conflicts("resume"))
+    .cwd()
+    .session("continue this conversation; its pending approvals are shown")
+    .notWith("continue", "resume")
+    .option("--continue", "continue the conversation used last")
+    .notWith("resume")
     .option("--resume", "choose a conversation to continue, at a terminal")
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
-    .addOption(
-      storeOption(
-        "where conversations are kept (default: a file for --cwd in ~/.local/state/harnesskit/chats)",
-      ),
-    )
+    .store("where conversations are kept (default: a file for --cwd in ~/.local/state/harnesskit/chats)")
     .example(`harness chat
   echo 'read README.md' | harness chat --session notes
   HARNESS_STORE=postgres://me:secret@db/agents harness chat --store postgres: --session notes
@@ -43,5 +28,5 @@ leave stay pending: harness chat --session ID shows them again, and you answer t
 
 A policy judges each prompt and call, as in harness run. While a hub runs (harness hub), it judges, and you
 answer there or here; --no-hub uses the shipped policy.`)
-    .action(loads(context, async () => (await import("../chat/chat.ts")).chat));
+    .runs(async () => (await import("../chat/chat.ts")).chat);
 };

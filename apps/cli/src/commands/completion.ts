@@ -1,7 +1,7 @@
 import { Argument, type Option } from "commander";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import type { Command } from "./help-command.ts";
+import type { Command } from "./options.ts";
 
 // Behind `--`, because bash adds words of the line, and an option among them is not for this command.
 const asksHarness = "complete -o bashdefault -o default -C 'harness complete --' harness\n";

@@ -1,11 +1,10 @@
 import type { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import type { Command } from "./help-command.ts";
-import type { CommandContext } from "./options.ts";
+import type { Command } from "./options.ts";
 
 /** `harness conformance`, which hands its arguments to `@harnesskit/conformance`. */
-export const addConformance = (program: Command, { onExit }: CommandContext): void => {
+export const addConformance = (program: Command): void => {
   program
     .command("conformance")
     .description("judge an implementation of a protocol from outside, statement by statement")
@@ -13,19 +12,22 @@ export const addConformance = (program: Command, { onExit }: CommandContext): vo
     .allowUnknownOption()
     .helpOption(false)
     .example("harness conformance ahp-server --stdio 'python3 harness.py'")
-    .action(async (args: readonly string[]) => {
-      const { runConformance } = await import("@harnesskit/conformance");
-      const interruption = new AbortController();
-      const interrupt = (): void => interruption.abort();
-      for (const signal of ["SIGINT", "SIGTERM"] as const) io().signals.on(signal, interrupt);
-      const code: ExitCode = await runConformance(args, {
-        stdout: (text) => void createTerminal().write(text),
-        stderr: (text) => void createTerminal(io().stderr).write(text),
-        isTerminal: io().stderr.isTTY === true,
-        signal: interruption.signal,
-        command: "harness conformance",
-      });
-      for (const signal of ["SIGINT", "SIGTERM"] as const) io().signals.off(signal, interrupt);
-      onExit(code);
-    });
+    .runs(async () => judge, false);
+};
+
+const judge = async (args: readonly string[]): Promise<ExitCode> => {
+  const { runConformance } = await import("@harnesskit/conformance");
+  const { signals, stderr } = io();
+  const interruption = new AbortController();
+  const interrupt = (): void => interruption.abort();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) signals.on(signal, interrupt);
+  const code = await runConformance(args, {
+    stdout: (text) => void createTerminal().write(text),
+    stderr: (text) => void createTerminal(stderr).write(text),
+    isTerminal: stderr.isTTY === true,
+    signal: interruption.signal,
+    command: "harness conformance",
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) signals.off(signal, interrupt);
+  return code;
 };

@@ -1,43 +1,25 @@
-import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import {
-  addHubOptions,
-  addToolOptions,
-  type CommandContext,
-  cwdOption,
-  loads,
-  modelForms,
-  portNumber,
-  severalTimes,
-} from "./options.ts";
-import { storeOption } from "./store.ts";
+import { type Command, modelForms } from "./options.ts";
 
 /** `harness engine`. */
-export const addEngine = (program: Command, context: CommandContext): void => {
-  addToolOptions(addHubOptions(program.command("engine")))
+export const addEngine = (program: Command): void => {
+  program
+    .command("engine")
+    .hub()
+    .tools()
     .description(
       "serve OpenHarness to shells on this machine: one conversation each, with tools and approvals",
     )
-    .addOption(cwdOption())
-    .option("--port <n>", "the port of 127.0.0.1 (default: a free one)", portNumber("--port"))
+    .cwd()
+    .port("--port <n>", "the port of 127.0.0.1 (default: a free one)")
     .option("--model <spec>", `the model: ${modelForms}`, "offline")
-    .addOption(
-      new Option(
-        "--token-file <file>",
-        "the token that shells send; created if it is missing (default: a new private file)",
-      ).conflicts("auth"),
-    )
-    .option("--no-auth", "no token: any local program can connect")
     .option(
-      "--allow-origin <origin>",
-      "an origin whose pages may connect, such as http://localhost:5173; can be given several times",
-      severalTimes,
+      "--token-file <file>",
+      "the token that shells send; created if it is missing (default: a new private file)",
     )
-    .addOption(
-      storeOption(
-        "where conversations are kept (default: a file for --cwd in ~/.local/state/harnesskit/chats)",
-      ),
-    )
+    .notWith("auth")
+    .option("--no-auth", "no token: any local program can connect")
+    .several("--allow-origin <origin>", "an origin whose pages may connect, such as http://localhost:5173")
+    .store("where conversations are kept (default: a file for --cwd in ~/.local/state/harnesskit/chats)")
     .option("--open", "serve a page that talks with this engine, and open it in your browser")
     .option("--quiet", "no line for each request")
     .example(`harness engine --open
@@ -53,5 +35,5 @@ answer there and not in the shell, which shows what waits and who answered; --no
 
 Attachments are paths in --cwd (ref_id) or file: addresses in it. Images and text files reach the model.
 Files outside, files that hold secrets by their name and other types are refused; the user sees that.`)
-    .action(loads(context, async () => (await import("../engine/engine.ts")).engine, false));
+    .runs(async () => (await import("../engine/engine.ts")).engine, false);
 };

@@ -1,77 +1,56 @@
-import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import {
-  addPolicyOptions,
-  addToolOptions,
-  approvals,
-  type CommandContext,
-  cwdOption,
-  loads,
-  modelForms,
-  retryOption,
-  severalTimes,
-} from "./options.ts";
+import { approvals, type Command, modelForms } from "./options.ts";
 
 /** `harness run`. */
-export const addRun = (program: Command, context: CommandContext): void => {
-  addToolOptions(addPolicyOptions(program.command("run")))
+export const addRun = (program: Command): void => {
+  program
+    .command("run")
+    .policy()
+    .tools()
     .description("give the agent a task and follow what it does")
     .argument(
       "[prompt]",
       "what to do; - or no prompt: read from standard input; with --thread and no prompt: answer its pending approvals",
     )
-    .addOption(cwdOption())
+    .cwd()
     .option("--model <spec>", `${modelForms} (default: offline)`)
     .option("--agent <name>", "code, which may change things, or ask, which only reads (default: code)")
-    .addOption(
-      new Option(
-        "--approve <how>",
-        "how approvals are answered; ask needs a terminal, and approves nothing without (default: ask)",
-      ).choices(approvals),
+    .option(
+      "--approve <how>",
+      "how approvals are answered; ask needs a terminal, and approves nothing without (default: ask)",
     )
+    .oneOf(approvals)
     .option(
       "--thread <id>",
       "continue this thread, by its id or the beginning of it; its pending approvals come first",
     )
-    .addOption(
-      new Option(
-        "--continue",
-        "continue the thread used last, or that of --thread; a turn that was interrupted goes on from its last step, instead of ending",
-      ).conflicts("attach"),
-    )
-    .addOption(
-      new Option("--resume", "choose the thread to continue, at a terminal").conflicts(["thread", "attach"]),
-    )
     .option(
-      "--file <path>",
-      "give the model this file of the workspace: an image, a PDF or text; can be given several times",
-      severalTimes,
+      "--continue",
+      "continue the thread used last, or that of --thread; a turn that was interrupted goes on from its last step, instead of ending",
     )
-    .addOption(
-      new Option(
-        "--attach <endpoint>",
-        "use the server on this socket, unix:PATH, instead of starting one",
-      ).conflicts([
-        "cwd",
-        "agents",
-        "installedAgents",
-        "passEnv",
-        "policy",
-        "hub",
-        "ahp",
-        "ahpTokenFile",
-        "ahpApiKeyFile",
-        "ahpCredentialsInQuery",
-        "policyTimeout",
-      ]),
+    .notWith("attach")
+    .option("--resume", "choose the thread to continue, at a terminal")
+    .notWith("thread", "attach")
+    .several("--file <path>", "give the model this file of the workspace: an image, a PDF or text")
+    .option("--attach <endpoint>", "use the server on this socket, unix:PATH, instead of starting one")
+    .notWith(
+      "cwd",
+      "agents",
+      "installedAgents",
+      "passEnv",
+      "policy",
+      "hub",
+      "ahp",
+      "ahpTokenFile",
+      "ahpApiKeyFile",
+      "ahpCredentialsInQuery",
+      "policyTimeout",
     )
-    .addOption(retryOption("the server of --attach"))
-    .addOption(
-      new Option(
-        "--queue",
-        "with --attach and --thread: if a turn runs there, wait for its end in the thread's queue",
-      ).conflicts("interrupt"),
+    .retry("the server of --attach")
+    .option(
+      "--queue",
+      "with --attach and --thread: if a turn runs there, wait for its end in the thread's queue",
     )
+    .notWith("interrupt")
     .option("--interrupt", "with --attach and --thread: if a turn runs there, cancel it first")
     .option("--json", "one JSON line per event, the last of type result")
     .example(`harness run --approve once "run the tests"
@@ -83,5 +62,27 @@ An @PATH in the prompt gives the model that file of the workspace, as --file doe
 Standard output is the answer alone: tools, questions and how the turn ended go to standard error.
 If standard input is not a terminal, no user can be asked: calls that need an approval do not
 run, and the exit code is 3. --approve once approves each call, for example in a script.`)
-    .action(loads(context, async () => (await import("../run/run.ts")).run));
+    .runs(async () => (await import("../run/run.ts")).run);
+};
+
+/** `harness attach`. */
+export const addAttach = (program: Command): void => {
+  program
+    .command("attach")
+    .description("follow a thread of a running server, and answer its pending approvals")
+    .argument("<endpoint>", "where it listens: unix:PATH")
+    .option("--thread <id>", "the thread (default: the one used last)")
+    .option(
+      "--approve <how>",
+      "how approvals are answered; ask needs a terminal, and only watches without (default: ask)",
+    )
+    .oneOf(approvals)
+    .number("--after <seq>", "show only events after this number")
+    .option("--follow", "stay when the turn has ended, until Ctrl-C")
+    .retry("the server")
+    .option("--json", "one JSON line per event, the last of type result")
+    .example(
+      'harness attach "unix:$HOME/.local/state/harnesskit/run/serve.sock" --follow\n\nCtrl-C leaves; the turn continues.',
+    )
+    .runs(async () => (await import("../attach/attach.ts")).attach);
 };

@@ -1,47 +1,28 @@
-import type { Channel } from "@harnesskit/wire";
-import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import {
-  addPolicyOptions,
-  addToolOptions,
-  type CommandContext,
-  cwdOption,
-  modelForms,
-  severalTimes,
-  whenBusy,
-} from "./options.ts";
-import { storeOption } from "./store.ts";
+import type { ServeOptions } from "../serve/serve.ts";
+import { type Command, modelForms } from "./options.ts";
 
 /** `harness serve`. */
-export const addServe = (program: Command, context: CommandContext): void => {
-  const { version, onExit } = context;
-  addToolOptions(addPolicyOptions(program.command("serve")))
+export const addServe = (program: Command): void => {
+  program
+    .command("serve")
+    .policy()
+    .tools()
     .description("serve the thread protocol on standard input and output")
-    .addOption(cwdOption())
+    .cwd()
     .option("--model <spec>", `the model of a turn that names none: ${modelForms}`, "offline")
+    .several("--listen <endpoint>", "also serve on a Unix socket, unix:PATH")
+    .several("--allow-model <spec>", "a model that clients of --listen may choose besides the one of --model")
     .option(
-      "--listen <endpoint>",
-      "also serve on a Unix socket, unix:PATH; can be given several times",
-      severalTimes,
+      "--when-busy <how>",
+      "what happens to a prompt while a turn runs, if it does not say so itself (default: reject)",
     )
+    .oneOf(["reject", "queue", "interrupt"])
     .option(
-      "--allow-model <spec>",
-      "a model that clients of --listen may choose besides the one of --model; can be given several times",
-      severalTimes,
+      "--interrupted-turns <how>",
+      "what becomes of a turn whose server ended in the middle of it: report ends it, retry goes on from its last step (default: report)",
     )
-    .addOption(
-      new Option(
-        "--when-busy <how>",
-        "what happens to a prompt while a turn runs, if it does not say so itself (default: reject)",
-      ).choices(whenBusy),
-    )
-    .addOption(
-      new Option(
-        "--interrupted-turns <how>",
-        "what becomes of a turn whose server ended in the middle of it: report ends it, retry goes on from its last step (default: report)",
-      ).choices(["report", "retry"]),
-    )
-    .addOption(storeOption("where threads are kept (default: files in .harness of --cwd)"))
+    .oneOf(["report", "retry"])
+    .store("where threads are kept (default: files in .harness of --cwd)")
     .option(
       "--audit <file>",
       "where tool calls are recorded; the server does not start without it (default: a file in your state directory)",
@@ -60,16 +41,15 @@ among those of --model and --allow-model.
 
 A policy judges each prompt and tool call before it happens; if it cannot answer, nothing
 happens. It is part of this server, or is the harness of --ahp.`)
-    .action(async (options) => {
-      const channel = await openChannel(options.listen !== undefined);
-      const { serve } = await import("../serve/serve.ts");
-      onExit(await serve({ ...options, version }, channel));
-    });
+    .runs(async () => serveStdio, false);
 };
 
-const openChannel = async (hasSockets: boolean): Promise<Channel | undefined> => {
+const serveStdio = async (options: ServeOptions, { version }: { readonly version: string }) => {
   const { ignoreLostReader, isService, openStdio } = await import("../serve/open-stdio.ts");
-  if (!hasSockets || !isService()) return openStdio({ outlives: hasSockets });
-  ignoreLostReader();
-  return undefined;
+  const outlives = options.listen !== undefined;
+  const hasClient = !outlives || !isService();
+  if (!hasClient) ignoreLostReader();
+  const channel = hasClient ? await openStdio({ outlives }) : undefined;
+  const { serve } = await import("../serve/serve.ts");
+  return serve({ ...options, version }, channel);
 };

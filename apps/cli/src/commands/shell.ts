@@ -1,16 +1,7 @@
-import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import {
-  approvals,
-  type CommandContext,
-  loads,
-  sessionOption,
-  severalTimes,
-  wholeNumber,
-} from "./options.ts";
+import { approvals, type Command } from "./options.ts";
 
 /** `harness shell`. */
-export const addShell = (program: Command, context: CommandContext): void => {
+export const addShell = (program: Command): void => {
   program
     .command("shell")
     .description("a shell of an OpenHarness engine: sends messages, shows the answers, asks for approvals")
@@ -20,22 +11,19 @@ export const addShell = (program: Command, context: CommandContext): void => {
       "the engine: http(s)://HOST:PORT/openharness (default: the one of harness engine)",
     )
     .option("--token-file <file>", "the engine's token (default: $HARNESS_ENGINE_TOKEN, if it is set)")
-    .addOption(
-      sessionOption("continue this conversation (default: the one of the last call)").conflicts("new"),
-    )
+    .session("continue this conversation (default: the one of the last call)")
+    .notWith("new")
     .option("--new", "start a new conversation")
-    .addOption(
-      new Option(
-        "--approve <how>",
-        "how approvals are answered; ask needs a terminal (default: ask; without a terminal they stay pending)",
-      ).choices(approvals),
-    )
     .option(
-      "--attach <reference>",
-      "send this with the first message: a path in the engine's workspace, or an address that the engine knows; can be given several times",
-      severalTimes,
+      "--approve <how>",
+      "how approvals are answered; ask needs a terminal (default: ask; without a terminal they stay pending)",
     )
-    .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber("--timeout"), 120)
+    .oneOf(approvals)
+    .several(
+      "--attach <reference>",
+      "send this with the first message: a path in the engine's workspace, or an address that the engine knows",
+    )
+    .number("--timeout <seconds>", "how long to wait for an answer", 120)
     .example(`harness shell --engine http://127.0.0.1:8787/openharness --token-file token "hello"
 
 An attachment is a reference: the engine reads it, by its own rules, and reports what it did not give
@@ -47,5 +35,5 @@ Denied capabilities and skipped parts are reported on standard error.
 
 Exit codes: 0 done, 1 the engine failed, was cancelled, or sent something that could not be shown,
 2 wrong usage, 3 refused, or an approval is pending or could not be asked, 4 the engine cannot be reached`)
-    .action(loads(context, async () => (await import("../shell/shell.ts")).shell));
+    .runs(async () => (await import("../shell/shell.ts")).shell);
 };

@@ -1,29 +1,10 @@
-import { Option } from "commander";
-import type { Command } from "./help-command.ts";
-import { type CommandContext, cwdOption, loads } from "./options.ts";
-
-/** Where conversations are kept, for commands that use them. */
-export const storeOption = (what: string): Option =>
-  new Option(
-    "--store <place>",
-    `${what}: a file, sqlite:FILE, postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password`,
-  );
-
-/** A database that is used in the place of files. */
-export const databaseOption = (what: string): Option =>
-  new Option(
-    "--store <place>",
-    `${what}: postgres://USER@HOST/DATABASE, or postgres: for the URL in $HARNESS_STORE, which may hold a password`,
-  );
+import type { Command } from "./options.ts";
 
 const addOptions = (command: Command): Command =>
-  command
-    .addOption(cwdOption())
-    .addOption(storeOption("the store (default: a file for --cwd in ~/.local/state/harnesskit/chats)"))
-    .option("--json", "one JSON document");
+  command.cwd().store("the store (default: a file for --cwd in ~/.local/state/harnesskit/chats)").json();
 
 /** `harness store` with `migrate`, `check`, `prune`, `stats` and `copy`. */
-export const addStore = (program: Command, context: CommandContext): void => {
+export const addStore = (program: Command): void => {
   const store = program
     .command("store")
     .description("look after the store of conversations and threads, or copy it to PostgreSQL")
@@ -32,30 +13,24 @@ export const addStore = (program: Command, context: CommandContext): void => {
   addOptions(store.command("migrate"))
     .description("migrate a database to the version of this program; safe while programs run")
     .example("harness store migrate --store postgres:")
-    .action(loads(context, async () => (await import("../store/maintain.ts")).migrateStore));
+    .runs(async () => (await import("../store/maintain.ts")).migrateStore);
 
   addOptions(store.command("check"))
     .description("whether this program can use a database; exit code 1 if it must be migrated")
     .example("harness store check --store postgres: --json")
-    .action(loads(context, async () => (await import("../store/maintain.ts")).checkStore));
+    .runs(async () => (await import("../store/maintain.ts")).checkStore);
 
   addOptions(store.command("stats"))
     .description("show how much a database holds and what is pending in it")
     .example("harness store stats --store postgres: --json")
-    .action(loads(context, async () => (await import("../store/maintain.ts")).showStoreStats));
+    .runs(async () => (await import("../store/maintain.ts")).showStoreStats);
 
   addOptions(store.command("prune"))
     .description("remove old conversations in which nothing is pending, and what no program needs any more")
-    .option(
-      "--older-than <age>",
-      "conversations last used longer ago than this: 30d, 12h or 90m (default: none)",
-    )
-    .option(
-      "--threads-older-than <age>",
-      "threads of PostgreSQL last used longer ago than this (default: none)",
-    )
+    .age("--older-than <age>", "conversations last used longer ago than this (default: none)")
+    .age("--threads-older-than <age>", "threads of PostgreSQL last used longer ago than this (default: none)")
     .example("harness store prune --store postgres: --older-than 90d")
-    .action(loads(context, async () => (await import("../store/maintain.ts")).pruneStore));
+    .runs(async () => (await import("../store/maintain.ts")).pruneStore);
 
   store
     .command("copy")
@@ -65,10 +40,10 @@ export const addStore = (program: Command, context: CommandContext): void => {
       "sqlite:FILE, files:DIR for the threads and conversations in DIR/.harness, or hub:DIR for the state of a hub",
     )
     .argument("<to>", "postgres:, or postgres://USER@HOST/DATABASE")
-    .option("--json", "one JSON document")
+    .json()
     .example(`HARNESS_STORE=postgres://me:secret@db/agents harness store copy files:. postgres:
 
 End the programs that use FROM first: what is in use ends the copy. A copy that was interrupted is
 continued by the same command. TO is never overwritten: content that differs ends the copy with exit code 1.`)
-    .action(loads(context, async () => (await import("../store/copy.ts")).copyStore));
+    .runs(async () => (await import("../store/copy.ts")).copyStore);
 };

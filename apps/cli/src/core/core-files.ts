@@ -5,8 +5,8 @@ import { type Caller, CallerSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { isoTime } from "@harnesskit/wire/time";
 import { unavailableError, usageError } from "../cli-error.ts";
+import { readAgeMs } from "../commands/options.ts";
 import { fromHere, io } from "../io.ts";
-import { readAgeMs } from "../threads/age.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
 /** The file of the grants: the one that was named, or that of this user. */

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { AuditSink } from "@harnesskit/audit";
+import { type AuditEntryInput, type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
 import { createFileGrants, type LaunchedAgent, type RunningCore, startCore } from "@harnesskit/core-runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { roundedNumber } from "@harnesskit/wire/json";
@@ -12,10 +12,9 @@ import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { resolveWorkspace } from "../workspace-directory.ts";
 import { callAndShow } from "./call-tool.ts";
-import { createCoreAudit } from "./core-audit.ts";
 import { grantsFile } from "./core-files.ts";
 
-export interface CoreCommandOptions {
+interface CoreCommandOptions {
   readonly agent: readonly string[];
   readonly list?: true;
   readonly call?: string;
@@ -196,4 +195,36 @@ const healthLine = (agent: LaunchedAgent): string => {
     ...(reason === undefined ? [] : [reason]),
   ];
   return `${agentId}: ${state}${facts.length === 0 ? "" : ` (${facts.join(", ")})`}`;
+};
+
+const noteOf = ({ action, agent_id: agent, tool_id: tool, details }: AuditEntryInput): string | undefined => {
+  const about = agent ?? "an unknown agent";
+  const why = String(details?.reason ?? details?.code ?? details?.limit ?? "no reason given");
+  switch (action) {
+    case "tool.rejected":
+      return `the tool ${tool || "without an id"} of ${about} is rejected: ${why}`;
+    case "agent.refused":
+      return `a connection is refused (${about}): ${why}`;
+    default:
+      return undefined;
+  }
+};
+
+/** The audit log behind `sink`, if there is one; refusals are also passed to `note`, each as one safe line. */
+const createCoreAudit = (sink: AuditSink | undefined, note: (line: string) => void): AuditSink => {
+  const kept = sink ?? createMemoryAuditSink({ limits: { maxEntries: 1 } });
+  return {
+    record(entry) {
+      kept.record(entry);
+      const line = noteOf(entry);
+      if (line !== undefined) note(line);
+    },
+    get isFull() {
+      return kept.isFull;
+    },
+    flush: () => kept.flush(),
+    close: () => kept.close(),
+    addSecret: (value) => kept.addSecret(value),
+    removeSecret: (value) => kept.removeSecret(value),
+  };
 };

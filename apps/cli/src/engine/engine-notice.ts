@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { isAlive } from "@harnesskit/node-kit";
-import { readStateJson, writeStateJson } from "../state-json.ts";
+import { readStateJson, writeStateJson } from "../state-files.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
 /** The engine that `harness engine` of this user serves. The token itself is not in it. */

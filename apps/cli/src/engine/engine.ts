@@ -14,7 +14,7 @@ import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "../chat/c
 import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
 import { toHttpFailure } from "../endpoint.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
-import { browserText, openBrowser } from "../hub/open-browser.ts";
+import { browserText, openBrowser } from "../hub/open-page.ts";
 import { riskOfCall } from "../hub/risk.ts";
 import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";

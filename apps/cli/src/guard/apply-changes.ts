@@ -1,10 +1,28 @@
 import { applyChange, type SettingsChange } from "@harnesskit/guard/settings";
-import { ask } from "../agents/ask.ts";
+import { createTwoFilesPatch } from "diff";
+import { ask } from "../ask.ts";
 import { ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
-import { createTerminal } from "../terminal/terminal.ts";
-import { changeDiff, changeLines } from "./change-text.ts";
+import { createTerminal, type Style } from "../terminal/terminal.ts";
+import { blockLines } from "../timeline/approval-lines.ts";
 import { type GuardContext, settingsProblem } from "./guard-context.ts";
+
+/** The unified diff of a change. */
+const changeDiff = ({ file: { text, path }, after }: SettingsChange): string => {
+  const [from, to] = [text === undefined ? "/dev/null" : path, after === undefined ? "/dev/null" : path];
+  const patch = createTwoFilesPatch(from, to, text ?? "", after ?? "", undefined, undefined, { context: 3 });
+  return patch.slice(patch.indexOf("\n") + 1);
+};
+
+/** A change as people read it: safe lines. */
+const changeLines = (change: SettingsChange, style: Style): string[] => {
+  const { host, file } = change;
+  const link = file.path === file.realPath ? [] : [`  the file is a link; ${file.realPath} is changed`];
+  return [style.bold(host.name), ...link, ...blockLines(changeDiff(change), style, "diff"), ""];
+};
+
+/** A text of settings, as it would be written by an administrator. */
+export const settingsLines = (text: string, style: Style): string[] => blockLines(text, style);
 
 /** A change, or the reason for its absence. */
 export interface Planned {

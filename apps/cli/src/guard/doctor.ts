@@ -1,18 +1,30 @@
-import { realpath } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { findHost } from "@harnesskit/agent-hooks";
-import { type DoctorAgent, type DoctorRow, proveAgents } from "@harnesskit/guard/doctor";
+import {
+  type DoctorAgent,
+  type DoctorReport,
+  DoctorReportSchema,
+  type DoctorRow,
+  proveAgents,
+} from "@harnesskit/guard/doctor";
 import { findAgents } from "@harnesskit/guard/settings";
 import { ExitCode } from "../cli-error.ts";
-import type { CommandContext } from "../commands/options.ts";
 import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
+import { readStateJson, writeStateJson } from "../state-files.ts";
 import { tableLines } from "../terminal/table-lines.ts";
 import { createTerminal, emit, note, type Style } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { doctorReportFile, writeDoctorReport } from "./doctor-report.ts";
-import { type GuardCommandOptions, guardContext, isFound, noAgentText } from "./guard-context.ts";
+import { stateDirectory } from "../workspace-directory.ts";
+import {
+  type GuardCommandOptions,
+  guardContext,
+  hookProgramPath,
+  isFound,
+  noAgentText,
+} from "./guard-context.ts";
 
 /** What a hook does in a run, as people read it. */
 const probeNames: Readonly<Record<DoctorRow["probe"], string>> = {
@@ -60,10 +72,7 @@ const disobeys = ({ isProved, rows }: DoctorAgent): boolean =>
   rows.some(({ probe, observed }) => (probe === "deny" || probe === "no_hub") && observed === "runs");
 
 /** `harness guard doctor`. Returns the exit code. */
-export const guardDoctor = (
-  options: Omit<GuardCommandOptions, "cwd" | "project">,
-  { binPath }: CommandContext,
-): Promise<ExitCode> =>
+export const guardDoctor = (options: Omit<GuardCommandOptions, "cwd" | "project">): Promise<ExitCode> =>
   withCleanup(async (defer) => {
     const { places, named } = await guardContext({ ...options, cwd: io().cwd() });
     const found = await findAgents(places);
@@ -74,7 +83,7 @@ export const guardDoctor = (
     }
     const stop = new AbortController();
     defer(onStopSignals(() => stop.abort()));
-    const program = await realpath(join(dirname(binPath), "guard-hook.cjs"));
+    const program = await hookProgramPath();
     const report = await proveAgents({
       agents,
       nowMs: io().clock.now(),
@@ -96,3 +105,28 @@ export const guardDoctor = (
     ]);
     return report.agents.some(disobeys) ? ExitCode.failed : ExitCode.done;
   });
+
+/** Where the last report is kept, for `guard status` and the hub. */
+const doctorReportFile = (): string => join(stateDirectory("guard"), "doctor.json");
+
+/** The last report; undefined if it is absent or cannot be read. */
+export const readDoctorReport = async (): Promise<DoctorReport | undefined> =>
+  DoctorReportSchema.safeParse(await readStateJson(doctorReportFile())).data;
+
+/** What the last report says of an agent, in a line, for the hub; undefined where it says nothing. */
+export const protectionLine = (agent: string): string | undefined => {
+  try {
+    const { agents } = DoctorReportSchema.parse(JSON.parse(readFileSync(doctorReportFile(), "utf8")));
+    return agents.find((one) => one.agent === agent)?.protection;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Keeps a report; the agents that it does not name keep theirs. */
+const writeDoctorReport = async (report: DoctorReport): Promise<void> => {
+  const before = await readDoctorReport();
+  const others =
+    before?.agents.filter(({ agent }) => !report.agents.some((one) => one.agent === agent)) ?? [];
+  await writeStateJson(doctorReportFile(), { ...report, agents: [...report.agents, ...others] });
+};

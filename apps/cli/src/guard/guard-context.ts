@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
-import { findHost, HookError, type Host } from "@harnesskit/agent-hooks";
+import { findHost, HookError, type Host, versionProblem } from "@harnesskit/agent-hooks";
+import { programVersion } from "@harnesskit/guard/doctor";
 import {
   createInstallRecords,
   type FoundAgent,
@@ -12,8 +14,9 @@ import {
 } from "@harnesskit/guard/settings";
 import { usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
+import { oneLine } from "../terminal/text.ts";
 import { resolveWorkspace, stateDirectory } from "../workspace-directory.ts";
-import { hookProgramProblem } from "./hook-answers.ts";
+import { hookProgramTitle } from "./hook-program.ts";
 
 /** What the commands of the guard share. */
 export interface GuardCommandOptions {
@@ -56,7 +59,7 @@ export const guardContext = async ({ cwd, project, agent }: GuardCommandOptions)
 });
 
 /** The path of the program that a hook starts. */
-const hookProgram = (binPath: string): Promise<string> => realpath(join(dirname(binPath), "guard-hook.cjs"));
+export const hookProgramPath = (): Promise<string> => realpath(join(io().programs, "guard-hook.cjs"));
 
 /** What is in these is removed by the system, or by whoever made it. */
 const temporaryPlaces: ReadonlySet<string> = new Set([tmpdir(), "/tmp", "/var/tmp"]);
@@ -86,12 +89,11 @@ export const checkHookCommand = async (given: string, cwd: string): Promise<void
  */
 export const hookWords = async (
   scope: SettingsScope,
-  binPath: string,
   given: string | undefined,
 ): Promise<readonly [string, ...string[]]> => {
   if (given !== undefined) return givenWords(given);
   if (scope === "project") return ["harness", "guard", "hook"];
-  const program = await hookProgram(binPath);
+  const program = await hookProgramPath();
   const temporary = await Promise.all([...temporaryPlaces].map((path) => realpath(path).catch(() => path)));
   const isOfNpx = (path: string) => path.includes(`${sep}_npx${sep}`);
   const isTemporary = (path: string) => temporary.some((place) => path.startsWith(`${place}${sep}`));
@@ -118,4 +120,41 @@ export const hookWords = async (
 export const settingsProblem = (error: unknown): string => {
   if (!SettingsError.isInstance(error) && !HookError.isInstance(error)) throw error;
   return (error as Error).message;
+};
+
+const maxOutputBytes = 4096;
+
+/**
+ * What is wrong with the words that hooks are to start; undefined where the hook's program answers. They are started once, without a
+ * shell, with `--version`.
+ */
+export const hookProgramProblem = (
+  [program, ...args]: readonly [string, ...string[]],
+  { cwd, timeoutMs = 10_000 }: { readonly cwd: string; readonly timeoutMs?: number },
+): Promise<string | undefined> =>
+  new Promise((resolve) => {
+    const options = { cwd, timeout: timeoutMs, killSignal: "SIGKILL", maxBuffer: maxOutputBytes } as const;
+    const child = execFile(program, [...args, "--version"], options, (error, stdout) => {
+      if (error?.code === "ENOENT") resolve("is not there");
+      else if (error?.killed && error.signal === "SIGKILL")
+        resolve(`does not answer in ${timeoutMs / 1000} s`);
+      else if (error || !stdout.startsWith(`${hookProgramTitle} `))
+        resolve("does not answer as the hook's program does");
+      else resolve(undefined);
+    });
+    child.stdin?.once("error", () => {}).end();
+  });
+
+/** The version of an agent's program, and why its hooks do not protect. */
+interface HostVersion {
+  /** Undefined where the program is not there, or does not say it. */
+  readonly version: string | undefined;
+  readonly problem: string | undefined;
+}
+
+/** Asks the agent's program for its version. Never rejects. */
+export const readHostVersion = async ({ host, program }: FoundAgent): Promise<HostVersion> => {
+  const asked = program === undefined ? undefined : programVersion({ program });
+  const version = oneLine((await asked?.catch(() => undefined)) ?? "", 60) || undefined;
+  return { version, problem: version === undefined ? undefined : versionProblem(host, version) };
 };

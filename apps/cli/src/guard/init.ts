@@ -8,7 +8,6 @@ import {
   toHookCommand,
 } from "@harnesskit/guard/settings";
 import { ExitCode, usageError } from "../cli-error.ts";
-import type { CommandContext } from "../commands/options.ts";
 import { hubPlaceAt, listensAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
 import { createTerminal, emit } from "../terminal/terminal.ts";
@@ -20,8 +19,8 @@ import {
   applyChanges,
   exitCodeOf,
   type Planned,
+  settingsLines,
 } from "./apply-changes.ts";
-import { settingsLines } from "./change-text.ts";
 import {
   checkHookCommand,
   type GuardCommandOptions,
@@ -30,9 +29,9 @@ import {
   hookWords,
   isFound,
   noAgentText,
+  readHostVersion,
   settingsProblem,
 } from "./guard-context.ts";
-import { readHostVersion } from "./host-version.ts";
 
 export interface GuardInitOptions extends GuardCommandOptions, ApplyOptions {
   readonly wait: number;
@@ -44,10 +43,10 @@ const minWaitSeconds = 5;
 const maxWaitSeconds = 86_400;
 
 /** What a host's hooks start. Rejects with a usage error. */
-const commandFor = ({ wait, command }: GuardInitOptions, scope: SettingsScope, binPath: string) => {
+const commandFor = ({ wait, command }: GuardInitOptions, scope: SettingsScope) => {
   const timeoutMs = wait * 1000;
   return async ({ id: host }: Host) => {
-    const program = await hookWords(scope, binPath, command);
+    const program = await hookWords(scope, command);
     return { command: toHookCommand({ program, host, timeoutMs }), timeoutMs };
   };
 };
@@ -144,10 +143,7 @@ const reportLines = (
 };
 
 /** `harness guard init`: puts the agents of this machine under the hub. Returns the exit code. */
-export const guardInit = async (
-  options: GuardInitOptions,
-  { binPath }: CommandContext,
-): Promise<ExitCode> => {
+export const guardInit = async (options: GuardInitOptions): Promise<ExitCode> => {
   if (options.wait < minWaitSeconds || options.wait > maxWaitSeconds) {
     throw usageError(`--wait must be a number of seconds from ${minWaitSeconds} to ${maxWaitSeconds}`);
   }
@@ -159,7 +155,7 @@ export const guardInit = async (
     return ExitCode.done;
   }
   // What an administrator distributes need not be on this machine.
-  if (options.managed) return showManaged(hosts, commandFor(options, "user", binPath), options.json);
+  if (options.managed) return showManaged(hosts, commandFor(options, "user"), options.json);
   if (options.command !== undefined) await checkHookCommand(options.command, context.places.project);
   if (context.scope === "project" && !(await findProgram(["harness"], io().env)) && !options.json) {
     terminal.say([
@@ -168,7 +164,7 @@ export const guardInit = async (
     ]);
   }
   const planned: Planned[] = [];
-  const commandOf = commandFor(options, context.scope, binPath);
+  const commandOf = commandFor(options, context.scope);
   for (const host of hosts) planned.push(await planFor(host, commandOf, context));
   const applied = await applyChanges(planned, context, options);
   if (options.json) terminal.json(appliedJson(applied));

@@ -9,7 +9,7 @@ import { type ExitCode, usageError } from "../cli-error.ts";
 import { hubPlaceAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
 import { ownStreams } from "../serve/open-stdio.ts";
-import { readStateJson } from "../state-json.ts";
+import { readStateJson } from "../state-files.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 import { type ProxyHarnessOptions, readProgramName, runProxy } from "./proxy-judge.ts";

@@ -10,22 +10,24 @@ import {
   readCodexTrust,
   readHookState,
 } from "@harnesskit/guard/settings";
+import { HubError } from "@harnesskit/hub/client";
 import { ExitCode } from "../cli-error.ts";
-import { hubPlaceAt, listensAt } from "../hub/find-hub.ts";
+import { findHub, hubPlaceAt, listensAt } from "../hub/find-hub.ts";
+import { withHubClient } from "../hub/hub-client.ts";
 import { io } from "../io.ts";
 import { emit } from "../terminal/terminal.ts";
-import { readDoctorReport } from "./doctor-report.ts";
+import { oneLine } from "../terminal/text.ts";
+import { readDoctorReport } from "./doctor.ts";
 import {
   type GuardCommandOptions,
   type GuardContext,
   guardContext,
+  hookProgramProblem,
   isFound,
   noAgentText,
+  readHostVersion,
   settingsProblem,
 } from "./guard-context.ts";
-import { hookProgramProblem } from "./hook-answers.ts";
-import { readHostVersion } from "./host-version.ts";
-import { unknownToolLines } from "./unknown-tools.ts";
 
 /** What is known of one agent, for `--json` too. */
 interface AgentStatus {
@@ -147,4 +149,27 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
     ...(agents.length === 0 ? [noAgentText] : agents.flatMap(statusLines)),
   ]);
   return isGuarded ? ExitCode.done : ExitCode.failed;
+};
+
+/** A line for each agent with tools that no table of the guard has, as the running hub has counted them; none without a hub. */
+const unknownToolLines = async (): Promise<ReadonlyMap<string, string>> => {
+  const place = await findHub();
+  if (place === undefined) return new Map();
+  const who = { client: { name: "harness guard" }, reconnect: false } as const;
+  try {
+    const { agents } = await withHubClient(place, who, (client) => client.call("agents.list"));
+    const known = agents.filter(({ unknownTools }) => unknownTools.length > 0);
+    return new Map(
+      known.map(({ agent, unknownTools }) => {
+        const tools = unknownTools.map(({ tool, calls }) => `${oneLine(tool, 100)} (${calls})`).join(", ");
+        return [
+          agent,
+          `tools that no table has, with their calls since the hub started: ${tools}. You are asked about each; a newer harness may know them`,
+        ];
+      }),
+    );
+  } catch (error) {
+    if (HubError.isInstance(error)) return new Map();
+    throw error;
+  }
 };

@@ -11,24 +11,17 @@ import { type PolicyWatch, savePolicy, watchPolicy } from "@harnesskit/policy/no
 import type { Pairing } from "@harnesskit/protocol/hub";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
+import { describePolicyError, policyWarnings } from "../ahp/event-text.ts";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
 import { openPolicy, policyOptions } from "../ahp/policy-file.ts";
-import { describePolicyError, policyWarnings } from "../ahp/policy-text.ts";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { describeFailure, ExitCode, unavailableError, usageError } from "../cli-error.ts";
 import { toHttpFailure } from "../endpoint.ts";
-import { protectionLine } from "../guard/doctor-report.ts";
+import { protectionLine } from "../guard/doctor.ts";
 import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { withCleanup } from "../with-cleanup.ts";
-import { hubPlaceAt } from "./find-hub.ts";
-import { formerPolicyOf, keepPolicyName } from "./former-policy.ts";
-import { hubCommands } from "./hub-commands.ts";
-import { openHubStores } from "./hub-stores.ts";
-import { readNotifyFile, startNotices } from "./notices.ts";
-import { browserText, openBrowser } from "./open-browser.ts";
-import { openRunningHub } from "./open-running-hub.ts";
 import {
   type PairingOptions,
   pairingText,
@@ -36,9 +29,13 @@ import {
   readPairing,
   toPairingFailure,
   writePairing,
-} from "./pairing.ts";
+} from "./devices.ts";
+import { hubPlaceAt } from "./find-hub.ts";
+import { formerPolicyOf, hubCommands, keepPolicyName } from "./hub-commands.ts";
+import { openHubStores } from "./hub-stores.ts";
+import { readNotifyFile, startNotices, startPushes } from "./notices.ts";
+import { browserText, openBrowser, openRunningHub } from "./open-page.ts";
 import { checkPublicUrl, readTls } from "./public-place.ts";
-import { startPushes } from "./pushes.ts";
 import { riskOf } from "./risk.ts";
 
 export interface HubOptions extends PairingOptions {

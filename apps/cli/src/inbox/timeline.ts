@@ -6,12 +6,11 @@ import { approvalWord, decisionWord, rowName, rowSubject } from "@harnesskit/tim
 import { defined } from "@harnesskit/wire/json";
 import stringWidth from "fast-string-width";
 import { CliError, ExitCode, usageError } from "../cli-error.ts";
-import { followHub } from "../hub/ask-hub.ts";
 import { hubPlaceAt } from "../hub/find-hub.ts";
+import { followHub } from "../hub/hub-client.ts";
 import { io } from "../io.ts";
 import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
 import { formatDuration, formatTime, oneLine } from "../terminal/text.ts";
-import { toAgeMs } from "../threads/age.ts";
 
 export interface TimelineOptions {
   readonly state?: string;
@@ -20,7 +19,8 @@ export interface TimelineOptions {
   readonly tool?: string;
   readonly failed?: true;
   readonly text?: string;
-  readonly since?: string;
+  /** Rows that are no older than so many milliseconds. */
+  readonly since?: number;
   /** The newest so many; 0: all. @default 50 */
   readonly limit?: number;
   readonly follow?: true;
@@ -33,7 +33,7 @@ const pageSize = 200;
 const toFilter = ({ agent, session, tool, failed, text, since }: TimelineOptions): TimelineFilter =>
   defined({
     ...{ agent, session, tool, text, failedOnly: failed },
-    sinceMs: since === undefined ? undefined : io().clock.now() - toAgeMs(since, "--since"),
+    sinceMs: since === undefined ? undefined : io().clock.now() - since,
   });
 
 type ReadPage = (request: HubMethodParams<"timeline.page">) => Promise<TimelinePage>;

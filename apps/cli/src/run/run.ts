@@ -144,7 +144,7 @@ export const run = async (
     // Only then is the code that reads policies needed in this process.
     const [{ openPolicy }, { policyWarnings }] = await Promise.all([
       import("../ahp/policy-file.ts"),
-      import("../ahp/policy-text.ts"),
+      import("../ahp/event-text.ts"),
     ]);
     for (const line of policyWarnings(await openPolicy(choice.file, workspace))) note(`harness run: ${line}`);
   }

@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { sha256Hex } from "@harnesskit/node-kit";
 import type { PendingApproval, ShellSession } from "@harnesskit/shell-client";
-import { keepNewest } from "../agents/keep-newest.ts";
 import { type CliError, unavailableError } from "../cli-error.ts";
-import { readStateJson, writeStateJson } from "../state-json.ts";
+import { keepNewest, readStateJson, writeStateJson } from "../state-files.ts";
 
 /** What is kept of a conversation between two calls. */
 export interface KeptConversation {

@@ -9,7 +9,6 @@ import { ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { emit } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
-import { toAgeMs } from "../threads/age.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
 import { conversationsIn, describeLocation, type StoreLocation } from "./location.ts";
@@ -75,8 +74,9 @@ export const showStoreStats = async (options: StoreCommandOptions): Promise<Exit
 };
 
 export interface PruneStoreOptions extends StoreCommandOptions {
-  readonly olderThan?: string;
-  readonly threadsOlderThan?: string;
+  /** Both in milliseconds. */
+  readonly olderThan?: number;
+  readonly threadsOlderThan?: number;
 }
 
 /** Takes a session that no process works on; undefined for one that is in use. */
@@ -116,11 +116,7 @@ const pruneFile = async (graph: GraphStore, olderThanMs: number): Promise<number
 
 /** `harness store prune`: removes what is old and nothing waits in, and what no program needs any more. */
 export const pruneStore = async (options: PruneStoreOptions): Promise<ExitCode> => {
-  const { olderThan, threadsOlderThan, json } = options;
-  const ageOf = (age: string | undefined, option: string) =>
-    age === undefined ? undefined : toAgeMs(age, option);
-  const sessionsMs = ageOf(olderThan, "--older-than");
-  const threadsMs = ageOf(threadsOlderThan, "--threads-older-than");
+  const { olderThan: sessionsMs, threadsOlderThan: threadsMs, json } = options;
   const location = await locate(options);
   if (location.kind === "postgres") {
     const report = await opening(location, () =>

@@ -154,7 +154,7 @@ const openHub = async (
   if (place === undefined) return undefined;
   const [{ createUnixTransport }, { hubPolicyName }] = await Promise.all([
     import("@harnesskit/transport-uds"),
-    import("../hub/hub-policy-name.ts"),
+    import("../hub/hub-client.ts"),
   ]);
   note(`the hub at ${place.socket} judges; approvals: its page, or harness inbox`);
   const transport = createUnixTransport({ path: place.socket, framing: "newline" });

@@ -1,4 +1,4 @@
-import { readStateJson, writeStateJson } from "../state-json.ts";
+import { readStateJson, writeStateJson } from "../state-files.ts";
 import { stateDirectory } from "../workspace-directory.ts";
 
 const maxLines = 500;

@@ -5,15 +5,14 @@ import { pricesOf } from "../prices.ts";
 import { tableLines } from "../terminal/table-lines.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime } from "../terminal/text.ts";
-import { toAgeMs } from "./age.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 import { shortId } from "./thread-row.ts";
 
 export interface ThreadsCostOptions {
   readonly cwd: string;
   readonly by: "thread" | "turn" | "agent" | "model" | "day";
-  /** Turns that began no longer ago than this: `7d`. @default all */
-  readonly since?: string;
+  /** Turns that began no longer ago than so many milliseconds. @default all */
+  readonly since?: number;
   readonly json?: true;
 }
 
@@ -104,7 +103,7 @@ const dollars = ({
  * a price costs an unknown sum, and never nothing.
  */
 export const showCost = async ({ cwd, by, since, json }: ThreadsCostOptions): Promise<void> => {
-  const fromMs = since === undefined ? 0 : io().clock.now() - toAgeMs(since, "--since");
+  const fromMs = since === undefined ? 0 : io().clock.now() - since;
   const prices = await pricesOf();
   const stored = await openStoredThreads(cwd);
   const groups = new Map<string, Spent>();

@@ -34,16 +34,16 @@ export const renameCommand = async (threadId: string, title: string, place: Plac
   say(`Renamed ${nameOf(thread)}`);
 };
 
-/** `harness threads archive` and `unarchive`. */
-export const archiveCommand = async (
-  threadId: string,
-  archived: boolean,
-  place: PlaceOptions,
-): Promise<void> => {
-  const thread = await withThreads(threadId, place, (client, id) =>
-    archived ? client.archiveThread(id) : client.unarchiveThread(id),
-  );
-  say(`${archived ? "Archived" : "Restored"} ${nameOf(thread)}`);
+/** `harness threads archive`. */
+export const archiveCommand = async (threadId: string, place: PlaceOptions): Promise<void> => {
+  const thread = await withThreads(threadId, place, (client, id) => client.archiveThread(id));
+  say(`Archived ${nameOf(thread)}`);
+};
+
+/** `harness threads unarchive`. */
+export const unarchiveCommand = async (threadId: string, place: PlaceOptions): Promise<void> => {
+  const thread = await withThreads(threadId, place, (client, id) => client.unarchiveThread(id));
+  say(`Restored ${nameOf(thread)}`);
 };
 
 export interface ForkCommandOptions extends PlaceOptions {

@@ -4,12 +4,12 @@ import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine } from "../terminal/text.ts";
-import { toAgeMs } from "./age.ts";
 import { noteUnreadable, openStoredThreads, removeThread, unreadableOf } from "./stored-threads.ts";
 
 export interface ThreadsPruneOptions {
   readonly cwd: string;
-  readonly olderThan: string;
+  /** In milliseconds. */
+  readonly olderThan: number;
   /** How many of those used last always stay. @default 0 */
   readonly keep?: number;
   readonly dryRun?: true;
@@ -22,7 +22,7 @@ export interface ThreadsPruneOptions {
  */
 export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCode> => {
   const { cwd, keep = 0, dryRun = false, json } = options;
-  const before = io().clock.now() - toAgeMs(options.olderThan);
+  const before = io().clock.now() - options.olderThan;
   const stored = await openStoredThreads(cwd);
   const isYoung = ({ time }: Thread) => time.updated >= before;
   const old = (await stored.store.list()).slice(keep).filter((thread) => !isYoung(thread));

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Grant } from "@harnesskit/protocol/threads";
-import { ask } from "../agents/ask.ts";
+import { ask } from "../ask.ts";
 import { type StoredChat, storedChats } from "../chat/stored-chats.ts";
 import { CliError, logFailure, refusedError, usageError } from "../cli-error.ts";
 import { idWithPrefix } from "../id-prefix.ts";

@@ -113,7 +113,7 @@ class RunningCommand extends Running {
       exit: (code = 0) => exit.resolve(code),
     };
     this.#within(watchInterruption);
-    void main({ args, binPath, version: "1.2.3" }, this.#io).then(exit.resolve);
+    void main({ args, version: "1.2.3" }, this.#io).then(exit.resolve);
     this.ended = exit.promise.then((code) => ({
       code,
       signal: null,

@@ -1,11 +1,22 @@
 import { existsSync } from "node:fs";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { isMissing } from "@harnesskit/node-kit";
 import type { AgentManifest } from "@harnesskit/protocol/runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError, ExitCode } from "../cli-error.ts";
 import { fromHere } from "../io.ts";
+import { note as noteLine } from "../terminal/terminal.ts";
+import { stateDirectory } from "../workspace-directory.ts";
+
+/** Where this user's agents are. */
+export const agentsDirectory = (): string => stateDirectory("agents");
+
+/** The copies of agents that are installed, each with its record. */
+export const installedDirectory = (): string => join(agentsDirectory(), "installed");
 
 /** An agent whose tools a conversation has. */
-export interface ResolvedAgent {
+interface ResolvedAgent {
   readonly agentId: string;
   /** The directory of its manifest, absolute. */
   readonly directory: string;
@@ -31,7 +42,7 @@ const unusableSpec = (spec: string, cause: unknown): unknown => {
   });
 };
 
-export const toResolvedAgent = (
+const toResolvedAgent = (
   { id, env, start_timeout_ms: startTimeoutMs }: AgentManifest,
   directory: string,
 ): ResolvedAgent => ({ agentId: id, directory, env, startTimeoutMs });
@@ -41,7 +52,7 @@ const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
     // Needed only with agents, and larger than this command.
     const isMcp = spec.startsWith("mcp:");
     const place = isMcp
-      ? (await (await import("./mcp-run.ts")).resolveMcpAgent(spec)).directory
+      ? (await (await import("./mcp-spec.ts")).resolveMcpAgent(spec)).directory
       : fromHere(spec);
     const { readManifest } = await import("./core-files.ts");
     const { manifest, directory } = await readManifest(place);
@@ -76,3 +87,29 @@ const sameId = (agentId: string, ...places: readonly string[]): CliError =>
     exitCode: ExitCode.usage,
     hint: "Leave one of them out, or give it another id",
   });
+
+/** The agents that are installed and enabled. One that cannot be read is left out, with a line to `note` that says why. Never rejects. */
+export const readEnabledAgents = async (
+  note: (line: string) => void = (line) => noteLine(`harness: ${line}`),
+): Promise<readonly ResolvedAgent[]> => {
+  try {
+    if (await lstat(installedDirectory()).then(() => false, isMissing)) return [];
+    // Needed only where something was installed, and larger than the rest of a start.
+    const { installedIds, readInstalled } = await import("./installed-agents.ts");
+    const found = await Promise.all(
+      (await installedIds()).map(async (id) => {
+        try {
+          const { state, manifest, directory } = await readInstalled(id);
+          return state === "enabled" ? [toResolvedAgent(manifest, directory)] : [];
+        } catch (error) {
+          note(`the agent ${id} is not started: ${(error as Error).message}`);
+          return [];
+        }
+      }),
+    );
+    return found.flat();
+  } catch (error) {
+    note(`no installed agent is started: ${error instanceof Error ? error.message : String(error)}`);
+    return [];
+  }
+};

@@ -1,6 +1,6 @@
-import { onStopSignals } from "../interruption.ts";
-import { io } from "../io.ts";
-import { choose } from "../terminal/choose.ts";
+import { onStopSignals } from "./interruption.ts";
+import { io } from "./io.ts";
+import { choose } from "./terminal/choose.ts";
 
 const isInteractive = (): boolean => io().stdin.isTTY === true && io().stderr.isTTY === true;
 
