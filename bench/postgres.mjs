@@ -4,10 +4,10 @@
 import { availableParallelism, loadavg } from "node:os";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
+import { openPostgres } from "../scripts/lib/postgres.mjs";
 import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
 import { onPostgres, onSqlite } from "./postgres/conversations.mjs";
 import { appendContenders, rateOfWorkers, writesOfTurns } from "./postgres/measures.mjs";
-import { startServer } from "./postgres/server.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +22,7 @@ const [rounds, turns, seconds, history] = ["rounds", "turns", "seconds", "histor
   Number(values[name]),
 );
 const only = values.only.split(",");
-const { url, stop } = await startServer();
+const { url, end } = await openPostgres({ isSynced: true });
 const times = (figures, name, base) => `${ratio(figures, name, base).toFixed(2)}×`;
 
 const summary = [];
@@ -131,5 +131,5 @@ try {
   printTable(["", "measured", "wanted", "holds"], summary);
   console.log(`\nload average ${loadavg()[0].toFixed(1)}, ${availableParallelism()} cores`);
 } finally {
-  await stop();
+  await end();
 }
