@@ -1,12 +1,14 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createUnixTransport } from "../../../packages/transport-uds/dist/index.js";
+import { JsonProcess, ProcessGone } from "../../lib/json-process.mjs";
 import { repositoryRoot } from "../../lib/root.mjs";
 import { must, Violation } from "../violation.mjs";
 import { Ledger } from "./ledger.mjs";
 import { checkKept, checkShape, readLogs } from "./log.mjs";
-import { ServerGone, ServerLife } from "./server-life.mjs";
 
 const events = [
   "turn.queued",
@@ -19,6 +21,8 @@ const events = [
   "turn.completed",
 ];
 const binPath = join(repositoryRoot, "apps/cli/dist/bin.cjs");
+/** How long anything may take before it counts as never. */
+const patienceMs = 30_000;
 /** Turns of one life, at most. */
 const maxTurns = 6;
 const whenBusy = ["queue", "queue", "queue", "interrupt"];
@@ -46,7 +50,6 @@ export class Story {
   #queued = new Map();
   #ended = new Set();
   #questions = new Map();
-  #trigger = () => false;
   /** What was wrong with a message. */
   #broken;
   #subscribes = false;
@@ -76,7 +79,7 @@ export class Story {
       await this.#retry();
       await this.#work();
     } catch (error) {
-      if (!(error instanceof ServerGone)) throw error;
+      if (!(error instanceof ProcessGone)) throw error;
     }
     this.#life.kill();
     const { signal, code } = await this.#life.ended;
@@ -91,7 +94,7 @@ export class Story {
     try {
       await this.#finish();
     } catch (error) {
-      if (!(error instanceof ServerGone)) throw this.#broken ?? error;
+      if (!(error instanceof ProcessGone)) throw this.#broken ?? error;
       throw this.#broken ?? new Violation(`the server ended by itself: ${this.#life.stderr}`);
     }
   }
@@ -133,23 +136,26 @@ export class Story {
       for (const [requestId, data] of questions) this.#questions.set(requestId, data);
     }
     let messages = 0;
-    this.#trigger = isMoment;
-    this.#life = await ServerLife.start({
-      binPath,
-      cwd: this.#cwd,
-      isOnSocket: this.#random.chance(0.4),
-      onMessage: (message) => {
-        messages += 1;
-        // What was received before the blow counts, this message included.
-        try {
-          if (message.method !== undefined) this.#hear(message);
-        } catch (error) {
-          this.#broken ??= error;
-          this.#life.kill();
-        }
-        if (this.#trigger(message, messages)) this.#life.kill();
-      },
-    });
+    const isOnSocket = this.#random.chance(0.4);
+    const socket = join(this.#cwd, ".harness", "s");
+    // The log is what is tried here; a harness for each life would only make them longer.
+    const args = ["serve", "--no-policy", ...(isOnSocket ? ["--listen", `unix:${socket}`] : [])];
+    const child = spawn(process.execPath, [binPath, ...args], { cwd: this.#cwd, stdio: "pipe" });
+    const life = new JsonProcess(child, patienceMs);
+    this.#life = life;
+    if (isOnSocket) await life.until("listening", () => life.stderr.includes("listening on"));
+    const channel = isOnSocket ? await createUnixTransport({ path: socket }).connect() : undefined;
+    life.open((message) => {
+      messages += 1;
+      // What was received before the blow counts, this message included.
+      try {
+        if (message.method !== undefined) this.#hear(message);
+      } catch (error) {
+        this.#broken ??= error;
+        life.kill();
+      }
+      if (isMoment(message, messages)) life.kill();
+    }, channel);
     await this.#life.request("initialize", { clientInfo: { name: "crash" } });
     this.#subscribes = this.#threads.length > 0;
     // A new client hears of every thread; from here on of those that it subscribes to.
