@@ -1,4 +1,5 @@
-import { must } from "./violation.mjs";
+import { canonicalJson } from "../../../packages/wire/dist/json.js";
+import { must } from "../violation.mjs";
 
 /** What a client received: every notification with its number, and every answer. */
 export class Ledger {
@@ -54,8 +55,8 @@ const checkHeard = ({ type, seq, time, data }, log) => {
   must(written.time === time, `${place}: the time is ${written.time} in the log, not ${time}`);
   if (type === "item.delta") return checkDelta(place, seq, data, log);
   must(
-    canonical(written.data) === canonical(data),
-    `${place}: ${type} was received as ${canonical(data)}, the log has ${canonical(written.data)}`,
+    canonicalJson(written.data) === canonicalJson(data),
+    `${place}: ${type} was received as ${canonicalJson(data)}, the log has ${canonicalJson(written.data)}`,
   );
 };
 
@@ -72,10 +73,3 @@ const checkDelta = (place, seq, data, log) => {
     `${place}: the delta ${JSON.stringify(data.delta)} was received, not ${JSON.stringify(text)}`,
   );
 };
-
-const canonical = (value) =>
-  JSON.stringify(value, (_, part) =>
-    part && typeof part === "object" && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );

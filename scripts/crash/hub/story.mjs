@@ -9,16 +9,15 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hubPlace } from "../../packages/hub/dist/place.js";
-import { hasBrowser, startBrowser, unsentAnswers } from "./hub/browser.mjs";
-import { check, everyRow } from "./hub/check.mjs";
-import { Humans } from "./hub/clients.mjs";
-import { openHubStores } from "./hub/stores.mjs";
-import { must } from "./violation.mjs";
-import { postgresUrl } from "./workers/postgres.mjs";
+import { hubPlace } from "../../../packages/hub/dist/place.js";
+import { openHubStores, urlOf } from "../stores.mjs";
+import { must } from "../violation.mjs";
+import { hasBrowser, startBrowser, unsentAnswers } from "./browser.mjs";
+import { check, everyRow } from "./check.mjs";
+import { Humans } from "./clients.mjs";
 
 const start = async (name, args, url) => {
-  const script = new URL(`./hub/${name}-life.mjs`, import.meta.url).pathname;
+  const script = new URL(`./${name}-life.mjs`, import.meta.url).pathname;
   const child = spawn(process.execPath, [script, ...args], {
     // Its input ends with this process, however that ends.
     stdio: ["pipe", "pipe", "inherit"],
@@ -35,9 +34,9 @@ const kill = async (child) => {
 };
 
 /** Tells of hubs, agents and the browser that die. Rejects with a `Violation`. */
-export const tellHubStory = (engine) => async (random, kills) => {
+export const hubStory = (engine) => async (random, kills) => {
   const isShared = engine === "postgres";
-  const url = isShared ? await postgresUrl() : undefined;
+  const url = await urlOf(engine);
   const schema = `crash_${randomBytes(6).toString("hex")}`;
   const directory = mkdtempSync(join(tmpdir(), "crash-hub-"));
   const places = Array.from({ length: isShared ? 3 : 1 }, (_, index) =>

@@ -21,3 +21,21 @@ export const lines = (input, output, onMessage) => {
   });
   return send;
 };
+
+/** Calls by their ids over something that sends and receives messages: `settle` takes an answer, `caller(send)` makes a call of `requestOf`. */
+export const pendingCalls = (requestOf) => {
+  const pending = new Map();
+  let last = 0;
+  return {
+    settle: ({ id, result }) => {
+      pending.get(id)(result);
+      pending.delete(id);
+    },
+    caller: (send) => (payload) =>
+      new Promise((resolve) => {
+        const id = ++last;
+        pending.set(id, resolve);
+        send(requestOf(id, payload));
+      }),
+  };
+};

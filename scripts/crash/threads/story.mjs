@@ -1,11 +1,14 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createUnixTransport } from "../../../packages/transport-uds/dist/index.js";
+import { JsonProcess, ProcessGone } from "../../lib/json-process.mjs";
+import { repositoryRoot } from "../../lib/root.mjs";
+import { must, Violation } from "../violation.mjs";
 import { Ledger } from "./ledger.mjs";
-import { ServerGone, ServerLife } from "./server-life.mjs";
-import { checkKept, checkShape, questionsIn, queuedIn, readLogs } from "./thread-log.mjs";
-import { must, Violation } from "./violation.mjs";
+import { checkKept, checkShape, readLogs } from "./log.mjs";
 
 const events = [
   "turn.queued",
@@ -17,6 +20,9 @@ const events = [
   "approval.resolved",
   "turn.completed",
 ];
+const binPath = join(repositoryRoot, "apps/cli/dist/bin.cjs");
+/** How long anything may take before it counts as never. */
+const patienceMs = 30_000;
 /** Turns of one life, at most. */
 const maxTurns = 6;
 const whenBusy = ["queue", "queue", "queue", "interrupt"];
@@ -30,7 +36,6 @@ const unfinished = new Set(["turn.started", "approval.requested"]);
 export class Story {
   figures = { kills: 0, restarts: 0, events: 0, answers: 0, queued: 0, actions: 0, unknown: 0, retries: 0 };
   #random;
-  #binPath;
   #cwd = "";
   #life;
   #ledger = new Ledger();
@@ -45,14 +50,12 @@ export class Story {
   #queued = new Map();
   #ended = new Set();
   #questions = new Map();
-  #trigger = () => false;
   /** What was wrong with a message. */
   #broken;
   #subscribes = false;
 
-  constructor({ random, binPath }) {
+  constructor(random) {
     this.#random = random;
-    this.#binPath = binPath;
   }
 
   /** Tells the story with so many deaths. Throws a `Violation`. */
@@ -76,7 +79,7 @@ export class Story {
       await this.#retry();
       await this.#work();
     } catch (error) {
-      if (!(error instanceof ServerGone)) throw error;
+      if (!(error instanceof ProcessGone)) throw error;
     }
     this.#life.kill();
     const { signal, code } = await this.#life.ended;
@@ -91,7 +94,7 @@ export class Story {
     try {
       await this.#finish();
     } catch (error) {
-      if (!(error instanceof ServerGone)) throw this.#broken ?? error;
+      if (!(error instanceof ProcessGone)) throw this.#broken ?? error;
       throw this.#broken ?? new Violation(`the server ended by itself: ${this.#life.stderr}`);
     }
   }
@@ -127,29 +130,32 @@ export class Story {
     this.#questions.clear();
     this.#queued.clear();
     for (const [threadId, log] of this.#logs) {
-      const { open } = checkShape(threadId, log);
+      const { open, queued, questions } = checkShape(threadId, log);
       if (open !== undefined) this.#open.set(threadId, open);
-      for (const turnId of queuedIn(log)) this.#queued.set(turnId, threadId);
-      for (const data of questionsIn(log)) this.#questions.set(data.requestId, data);
+      for (const turnId of queued) this.#queued.set(turnId, threadId);
+      for (const [requestId, data] of questions) this.#questions.set(requestId, data);
     }
     let messages = 0;
-    this.#trigger = isMoment;
-    this.#life = await ServerLife.start({
-      binPath: this.#binPath,
-      cwd: this.#cwd,
-      socket: this.#random.chance(0.4),
-      onMessage: (message, bytes) => {
-        messages += 1;
-        // What was received before the blow counts, this message included.
-        try {
-          if (message.method !== undefined) this.#hear(message);
-        } catch (error) {
-          this.#broken ??= error;
-          this.#life.kill();
-        }
-        if (this.#trigger({ message, messages, bytes })) this.#life.kill();
-      },
-    });
+    const isOnSocket = this.#random.chance(0.4);
+    const socket = join(this.#cwd, ".harness", "s");
+    // The log is what is tried here; a harness for each life would only make them longer.
+    const args = ["serve", "--no-policy", ...(isOnSocket ? ["--listen", `unix:${socket}`] : [])];
+    const child = spawn(process.execPath, [binPath, ...args], { cwd: this.#cwd, stdio: "pipe" });
+    const life = new JsonProcess(child, patienceMs);
+    this.#life = life;
+    if (isOnSocket) await life.until("listening", () => life.stderr.includes("listening on"));
+    const channel = isOnSocket ? await createUnixTransport({ path: socket }).connect() : undefined;
+    life.open((message) => {
+      messages += 1;
+      // What was received before the blow counts, this message included.
+      try {
+        if (message.method !== undefined) this.#hear(message);
+      } catch (error) {
+        this.#broken ??= error;
+        life.kill();
+      }
+      if (isMoment(message, messages)) life.kill();
+    }, channel);
     await this.#life.request("initialize", { clientInfo: { name: "crash" } });
     this.#subscribes = this.#threads.length > 0;
     // A new client hears of every thread; from here on of those that it subscribes to.
@@ -157,22 +163,20 @@ export class Story {
     for (const threadId of this.#threads) await this.#subscribe(threadId);
   }
 
-  /** After so many messages, after so many bytes, at an event, or a little after the beginning of one. */
+  /** After so many messages, at an event, or a little after the beginning of one. */
   #chooseMoment() {
     const random = this.#random;
-    const kind = random.pick(["messages", "messages", "bytes", "event", "later"]);
-    const count = random.between(1, kind === "bytes" ? 40_000 : kind === "messages" ? 80 : 4);
+    const kind = random.pick(["messages", "messages", "event", "later"]);
+    const count = random.between(1, kind === "messages" ? 80 : 4);
     const name = random.pick(events);
     const delayMs = random.between(0, 30);
     let seen = 0;
-    return ({ message, messages, bytes }) => {
+    return ({ method }, messages) => {
       if (kind === "messages") return messages >= count;
-      if (kind === "bytes") return bytes >= count;
-      if (message.method === name) seen += 1;
+      if (method === name) seen += 1;
       if (seen < count) return false;
       if (kind === "event") return true;
-      const { kill } = { kill: this.#life.kill.bind(this.#life) };
-      setTimeout(kill, delayMs).unref();
+      setTimeout(() => this.#life.kill(), delayMs).unref();
       seen = Number.NEGATIVE_INFINITY;
       return false;
     };
@@ -255,9 +259,8 @@ export class Story {
 
   #prompt() {
     const word = `w${randomBytes(6).toString("hex")}`;
-    const { pick } = { pick: this.#random.pick.bind(this.#random) };
     const action = `run the command: echo ${word} >> actions.txt`;
-    const prompt = pick([
+    const prompt = this.#random.pick([
       action,
       action,
       `${action} then list files`,
