@@ -4,9 +4,9 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { inspect } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
+import { rejection, thrown } from "../../../scripts/lib/test-kit.ts";
 import { createWebSocketTransport as createPlatformTransport } from "../src/index.ts";
 import { createWebSocketTransport } from "../src/node/index.ts";
-import { rejection, thrown } from "./support.ts";
 
 const secret = "s3cret+/=%20&x-0123456789";
 const kinds = [{ bearer: secret }, { apiKey: secret }] as const;

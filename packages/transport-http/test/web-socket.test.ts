@@ -4,9 +4,9 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, record, rejection, thrown, until } from "../../../scripts/lib/test-kit.ts";
 import { createWebSocketTransport, type NodeWebSocketTransportOptions } from "../src/node/index.ts";
-import { rawClient, record, rejection, startSocketServer, thrown, token, upgradeHead } from "./support.ts";
+import { rawClient, startSocketServer, token, upgradeHead } from "./support.ts";
 
 const credentials = { bearer: token };
 
