@@ -67,10 +67,8 @@ const readingFetch =
         // Such a stream is opened again where it ends.
         if (method !== "subscriptions/listen") onBroken(verb, error);
       },
-      rewrite: (text) =>
-        text === undefined
-          ? lost(`the answer exceeds the limit of ${maxMessageBytes} bytes`)
-          : readMessageText(text, id),
+      rewrite: (text) => readMessageText(text, id),
+      tooLarge: () => lost(`the answer exceeds the limit of ${maxMessageBytes} bytes`),
       missing: () => lost("the request ended without an answer"),
     });
     return refuseLegacySse(send)(url, init);
