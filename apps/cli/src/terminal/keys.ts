@@ -18,11 +18,13 @@ const names: Readonly<Record<string, "up" | "down" | "enter" | "escape" | "erase
   backspace: "erase",
 };
 
-const keyOf = (text: string | undefined, { name = "", ctrl, meta }: TypedKey): Key | undefined => {
+const keyOf = (text: string | undefined, { name = "", sequence = "", ctrl, meta }: TypedKey): Key | undefined => {
   if (ctrl) return name === "c" ? { name: "interrupt" } : undefined;
   const known = names[name];
-  // Esc alone counts as Esc with nothing; with a key behind it, it is another key.
-  if (known !== undefined) return meta && known !== "escape" ? undefined : { name: known };
+  if (known === "escape") return { name: known };
+  // With Esc before it a key is another one.
+  const isOther = meta || sequence.startsWith("\u001b\u001b");
+  if (known !== undefined) return isOther ? undefined : { name: known };
   return text !== undefined && !meta && text >= " " ? { name: "text", text } : undefined;
 };
 
