@@ -199,7 +199,6 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
       if (title !== "") view.note(`going on with “${oneLine(title, 100)}”`);
     };
     const resume = async () => {
-      session.beforeAsk();
       const chosen = await pickOne(await picksOf(store), "conversation");
       if (chosen === undefined) return;
       await take(chosen);

@@ -4,8 +4,8 @@ import { logFailure } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import { io } from "../io.ts";
 import { type Answer, type AskMode, type AskTerminal, askUser, type Question } from "../terminal/asker.ts";
+import { keyboard, ownsKeyboard } from "../terminal/keyboard.ts";
 import { LineReader } from "../terminal/line-reader.ts";
-import { ownsKeyboard } from "../terminal/owns-keyboard.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
@@ -48,12 +48,6 @@ export class Session {
   readonly readsKeys: boolean;
   /** The terminal to ask in; undefined where no user can be asked. */
   readonly askTerminal: AskTerminal | undefined;
-  /** Takes the keyboard from what reads lines, before the user is asked. */
-  beforeAsk: () => void = () => {};
-  /** Gives it back, once the user was asked. */
-  afterAsk: () => void = () => {};
-  /** The keyboard is for the user's next line: a question of the hub is only shown. */
-  isReading: () => boolean = () => false;
   readonly #show: (lines: readonly string[]) => void;
   #hub: HubQuestions | undefined;
   #hubOpens: Promise<void> = Promise.resolve();
@@ -106,35 +100,15 @@ export class Session {
 
   /** Asks the user. Only where {@link mode} is `ask`. */
   ask<Reach extends string = never>(question: Question<Reach>, signal: AbortSignal): Promise<Answer<Reach>> {
-    this.beforeAsk();
-    return askUser(question, signal, this.askTerminal ?? { show: this.#show }).finally(() => this.afterAsk());
+    return askUser(question, signal, this.askTerminal ?? { show: this.#show });
   }
 
   /** Calls `onEscape` for Esc while no question is asked; returns what ends that. Whatever else is typed meanwhile is dropped. */
   hearEscape(onEscape: () => void): () => void {
     if (!this.readsKeys) return () => {};
     const onInterrupt = () => void io().signals.emit("SIGINT", "SIGINT");
-    let reader: LineReader | undefined;
-    // The whole job stops, and may go on in the background, where no key is read.
-    const onSuspend = () => {
-      this.beforeAsk();
-      process.once("SIGCONT", () => {
-        if (ownsKeyboard()) this.afterAsk();
-      });
-      process.kill(0, "SIGTSTP");
-    };
-    this.afterAsk = () => {
-      reader ??= new LineReader({ onInterrupt, onEscape, onSuspend });
-    };
-    this.beforeAsk = () => {
-      reader?.close();
-      reader = undefined;
-    };
-    this.afterAsk();
-    return () => {
-      this.beforeAsk();
-      this.afterAsk = () => {};
-    };
+    const reader = new LineReader({ onInterrupt, onEscape });
+    return () => reader.close();
   }
 
   /** Says something beside what is shown, on standard error. Safe text. */
@@ -164,9 +138,7 @@ export class Session {
     this.#hub = new HubQuestions({
       ...{ place, command: this.command, version: this.version, style: this.terminal.style, onCancel },
       spinner: this.spinner,
-      asks: () => this.mode === "ask" && !this.isReading(),
-      beforeAsk: () => this.beforeAsk(),
-      afterAsk: () => this.afterAsk(),
+      asks: () => this.mode === "ask" && !keyboard().isAwaited,
       askTerminal: this.askTerminal ?? { show: this.#show },
       onError: (error) => logFailure(`${this.command}: the hub's inbox`, error),
     });

@@ -1,6 +1,6 @@
-import { createInterface } from "node:readline";
 import { io } from "../io.ts";
 import { type Choice, choose } from "./choose.ts";
+import { LineReader } from "./line-reader.ts";
 import { showToEnd } from "./show-to-end.ts";
 
 /**
@@ -40,30 +40,22 @@ export type Answer<Reach extends string = never> =
   | "interrupted"
   | undefined;
 
-/**
- * A line that the user types; undefined after Ctrl-C or Esc and Enter, at the end of the input, and where the signal aborts.
- *
- * @param message safe text
- */
-const askLine = (
+/** A line that the user types; undefined after Ctrl-C at an empty line, at the end of the input, and where the signal aborts. */
+const askLine = async (
   message: string,
   signal: AbortSignal,
   output: NodeJS.WriteStream,
-): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    const reader = createInterface({ input: io().stdin, output, terminal: true });
-    const onAbort = () => reader.close();
-    signal.addEventListener("abort", onAbort, { once: true });
-    reader.once("close", () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(undefined);
-    });
-    reader.question(`${message} `, (line) => {
-      resolve(line);
-      reader.close();
-    });
-    if (signal.aborted) reader.close();
-  });
+): Promise<string | undefined> => {
+  const close = () => void reader.close();
+  const reader = new LineReader({ onInterrupt: close, prompt: `${message} `, output });
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    return signal.aborted ? undefined : await reader.next();
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
+  }
+};
 
 /** Asks the user at the terminal: the one question of every command. */
 export const askUser = async <Reach extends string = never>(

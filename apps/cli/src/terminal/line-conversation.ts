@@ -51,18 +51,9 @@ export class LineConversation {
   #interrupts = 0;
   #isClosed = false;
   #isReading = false;
-  #isFollowing = false;
-  /** What was typed, and not sent, when a question took the keyboard. */
-  #draft = "";
-  /** What was sent while a turn ran, when a question took the keyboard. */
-  #ahead: readonly string[] = [];
-
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
   constructor(session: Session, actions: LineActions, isOneMessage = false) {
     this.#view = session.view;
-    session.beforeAsk = () => this.#releaseKeyboard();
-    session.afterAsk = () => this.#takeKeyboard();
-    session.isReading = () => this.#isReading;
     this.#actions = actions;
     this.#isOneMessage = isOneMessage;
     io().signals.on("SIGINT", this.#onInterrupt);
@@ -72,7 +63,6 @@ export class LineConversation {
     noteInterruption();
     const goesOn = this.isTerminal && !this.#isOneMessage;
     if (++this.#interrupts > (goesOn ? 2 : 1)) {
-      this.#reader?.close();
       io().exit(interruptedExitCode());
     }
     const isCancelled = this.#actions.cancel();
@@ -88,20 +78,6 @@ export class LineConversation {
 
   readonly #onEscape = (): void => void this.#actions.cancel();
 
-  /** Gives the keyboard up, so that a question can be asked. What was sent ahead is no answer to it: a message is the next one, and a command is forgotten. */
-  #releaseKeyboard(): void {
-    if (!this.isTerminal) return;
-    this.#draft = this.#reader?.draft ?? this.#draft;
-    const ahead = this.#reader?.close() ?? this.#ahead;
-    this.#ahead = ahead.filter((line) => parseChatLine(line).kind === "message");
-    this.#reader = undefined;
-  }
-
-  /** What is typed while a turn runs is for the next line, and not shown before. */
-  #takeKeyboard(): void {
-    if (this.isTerminal && this.#isFollowing && !this.#isClosed) this.#reader ??= this.#openReader();
-  }
-
   #stopReading(): void {
     this.#isClosed = true;
     this.#reader?.close();
@@ -115,9 +91,7 @@ export class LineConversation {
   /** @param ready waited for before each line: what asks the user first. @default nothing */
   async follow(ready: () => Promise<void> | undefined = async () => {}): Promise<void> {
     if (this.isTerminal) await this.#history.load();
-    this.#isFollowing = true;
     await this.#read(ready);
-    this.#isFollowing = false;
     await this.#history.saved();
   }
 
@@ -147,17 +121,13 @@ export class LineConversation {
       "/reject",
       ...commands.map(({ word }) => word),
     ];
-    const draft = this.#draft;
-    const ahead = this.#ahead;
-    this.#draft = "";
-    this.#ahead = [];
     const sources = { commands: words.sort(), ids: () => this.#actions.pendingIds(), directory };
     return new LineReader({
       onInterrupt: this.#onInterrupt,
       onEscape: this.#onEscape,
       history: this.#history,
-      draft,
-      ahead,
+      // What was sent ahead answers no question: a message is the next one, and a command is forgotten.
+      keepsAhead: (line) => parseChatLine(line).kind === "message",
       complete: (line) => completeLine(line, sources),
     });
   }
