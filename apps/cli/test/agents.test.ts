@@ -297,24 +297,6 @@ describe("harness agents install mcp:", () => {
     expect(JSON.parse(end.stdout)).toMatchObject({ id: "mcp.all", state: "disabled" });
     expect((await list()).agents[0]?.tools?.map(({ name }) => name)).toContain("echo");
   });
-
-  it.each([
-    [["mcp:"], 2, "needs a command or a URL"],
-    [["mcp:/no/such/program", "--start"], 4, "was not found"],
-    [["mcp:http://example.com/mcp", "--start"], 1, "https:"],
-    [["mcp:https://u:secret-pw@example.com/mcp", "--start"], 1, "user or password"],
-    [["mcp:https://example.com/mcp", "--header", "authorization: Bearer secret-pw"], 2, "--header takes"],
-    [["mcp:node x.mjs", "--env", "NOT_SET_AT_ALL", "--start"], 4, "NOT_SET_AT_ALL"],
-    [["."], 1, "does not exist: pass the directory of an agent"],
-    [["no-such-place"], 1, "does not exist"],
-  ])("says why %j is not installed", async (args, code, text) => {
-    const { agents, list } = await makeState();
-    const end = await agents("install", ...args);
-    expect(end.stderr).toContain(text);
-    expect(end.stderr).not.toContain("secret-pw");
-    expect(end.code).toBe(code);
-    expect(await list()).toEqual({ agents: [], broken: [] });
-  });
 });
 
 describe("a conversation with installed agents", () => {

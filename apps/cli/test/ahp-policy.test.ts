@@ -281,13 +281,6 @@ describe("harness ahp serve --policy", () => {
     }
     expect(await ahp(["serve", "--stdio", "--policy", "none.yaml"], cwd)).toMatchObject({ code: 2 });
   });
-
-  it("refuses to record content without a file for it", async () => {
-    const cwd = await makeWorkspace();
-    const nowhere = await ahp(["serve", "--stdio", "--record-content"], cwd);
-    expect(nowhere).toMatchObject({ code: 2, stdout: "" });
-    expect(nowhere.stderr).toContain("--audit FILE");
-  });
 });
 
 const allowAll = "version: 1\nrules: []\ndefaults: { gate: allow }\n";

@@ -219,25 +219,6 @@ describe("harness ahp serve", () => {
     expect(byDefault.stderr).toContain("--audit FILE");
   });
 
-  it.each([
-    [[], "Say where to serve"],
-    [["--http", "x"], '--http must be a number from 0 to 65535, got "x"'],
-    [["--http", "65536"], "from 0 to 65535"],
-    [["--unix", ""], "is not an endpoint"],
-    [["--unix", "x".repeat(200)], "choose a shorter directory"],
-    [["--unix", "README.md"], "is not a socket and was left alone"],
-    [["--stdio", "--token-file", "t"], "--token-file belongs to --http"],
-    [["--stdio", "--policy", ""], "the name of the file is empty"],
-    [["--stdoi"], "Did you mean --stdio?"],
-  ])("%j is wrong usage", async (args, text) => {
-    const cwd = await makeWorkspace();
-    await chmod(cwd, 0o700);
-    const end = await ahp(["serve", ...args], cwd);
-    expect(end).toMatchObject({ code: 2, stdout: "" });
-    expect(end.stderr).toContain(text);
-    expect(end.stderr).not.toMatch(/\n\s+at /);
-  });
-
   it("refuses a port that is taken with exit code 4, and gives back what it had", async () => {
     const cwd = await makeWorkspace();
     const taken = createServer().listen(0, "127.0.0.1");

@@ -67,34 +67,6 @@ describe("harness core", () => {
       stdout: '{"greeting":"Welcome back, Ada!"}\n',
       stderr: "",
     });
-    const missing = await harness([...call, "--project", "nowhere"], { cwd });
-    expect(missing).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("nowhere") });
-  });
-
-  it.each([
-    ["a project without a call", ["--project", "."], 2, /--project belongs to --call/],
-    ["an input that does not fit", ["--call", greet, "--input", "{}"], 1, /tool\.invalid_input/],
-    [
-      "an unknown tool",
-      ["--call", "com.example.hello/nope"],
-      1,
-      /tool\.not_found: there is no tool com\.example\.hello\/nope/,
-    ],
-    ["an input that is no JSON", ["--call", greet, "--input", "{name}"], 2, /--input is not JSON/],
-    [
-      "a number that would be rounded",
-      ["--call", greet, "--input", '{"n":[9007199254740993]}'],
-      2,
-      /--input: 9007199254740993 /,
-    ],
-    ["an input without a call", ["--input", "{}"], 2, /--input belongs to --call/],
-    ["a time of nothing", ["--call", greet, "--timeout", "0"], 2, /--timeout/],
-    ["both a list and a call", ["--list", "--call", greet], 2, /do not go together/],
-  ])("refuses %s", async (_what, args, code, message) => {
-    const cwd = await makeWorkspace();
-    const end = await harness(["core", "--agent", helloAgent, ...args], { cwd });
-    expect(end).toMatchObject({ code, stdout: "" });
-    expect(end.stderr).toMatch(message);
   });
 
   it("streams what a tool says to standard error, made safe", async () => {
@@ -121,21 +93,6 @@ describe("harness core", () => {
     expect(end.stderr).toMatch(/com\.example\.made did not start/);
     expect(end.stderr).toMatch(/no luck today/);
     await nothingRunsWith(join(helloAgent, "agent.mjs"));
-  });
-
-  it.each([
-    ["a directory without a manifest", {}, /opensentience\.agent\.json/],
-    [
-      "a manifest without a command",
-      { "opensentience.agent.json": '{"id":"a","version":"1.0.0"}' },
-      /command/,
-    ],
-  ])("names what is wrong with %s", async (_what, files, message) => {
-    const cwd = await makeWorkspace();
-    const agent = await makeWorkspace(files as Record<string, string>);
-    const end = await harness(["core", "--agent", agent, "--list"], { cwd });
-    expect(end).toMatchObject({ code: 4, stdout: "" });
-    expect(end.stderr).toMatch(message);
   });
 
   it("says on standard error and in the audit which tools it rejected, and lists the others", async () => {
@@ -249,29 +206,6 @@ describe("what an agent may do beyond reading", () => {
     });
   });
 
-  it.each([
-    ["a name that cannot be granted", ["core", "grant", id, "fs.re\u0430d"], 2, /permission/],
-    ["an agent's id that is none", ["core", "grant", "no agent", "x"], 2, /agent_id/],
-    ["a time that is over", ["core", "grant", id, "x", "--until", "2020-01-01T00:00:00Z"], 2, /--until/],
-    ["a caller without a type", ["core", "grant", id, "x", "--caller", "ada"], 2, /--caller must be TYPE:ID/],
-    ["an unknown command", ["core", "gran", id, "x"], 2, /unknown command 'gran'|--agent/],
-  ])("refuses %s", async (_what, args, code, message) => {
-    const cwd = await makeWorkspace();
-    const end = await harness(
-      [...args, "--file", "g.json", "--no-audit"].slice(0, args.length + (args[1] === "gran" ? 0 : 3)),
-      { cwd },
-    );
-    expect(end).toMatchObject({ code, stdout: "" });
-    expect(end.stderr).toMatch(message);
-  });
-
-  it("names what is wrong with the file", async () => {
-    const cwd = await makeWorkspace({ "g.json": '{"version":1,"grants":[{"agent_id":"a"}]}' });
-    const end = await harness(["core", "grants", "--file", "g.json"], { cwd });
-    expect(end).toMatchObject({ code: 4, stdout: "" });
-    expect(end.stderr).toMatch(/g\.json is wrong at grants\.0\.id/);
-  });
-
   it("is recorded in the user's state directory, unless it is not to be", async () => {
     const cwd = await makeWorkspace();
     const env = { XDG_STATE_HOME: join(cwd, "state") };
@@ -310,12 +244,5 @@ describe("a tool that requires a directive", () => {
     const log = await readFile(join(cwd, "state", "harnesskit", "audit", "core.jsonl"), "utf8");
     for (const action of ["issued", "used"]) expect(log).toContain(`"action":"directive.${action}"`);
     expect(log).not.toContain("staging");
-  });
-
-  it("is the only use of --directive", async () => {
-    const end = await harness(["core", "--agent", "a", "--list", "--directive"], {
-      cwd: await makeWorkspace(),
-    });
-    expect(end).toMatchObject({ code: 2, stderr: expect.stringContaining("--directive belongs to --call") });
   });
 });

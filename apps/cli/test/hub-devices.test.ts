@@ -72,30 +72,4 @@ describe("harness hub --pair", () => {
       expect(stderr).toContain("cloudflared tunnel");
     }
   }, 120_000);
-
-  it.each([
-    ["a right without a pairing", ["--may", "look"], "--may and --up-to belong to --pair"],
-    [
-      "a risk for a device that looks",
-      ["--pair", "--may", "look", "--up-to", "low"],
-      "--up-to belongs to --may answer",
-    ],
-    ["a name that is too long", ["--pair", "x".repeat(65)], "1 to 64 characters"],
-    ["a certificate without its key", ["--tls-cert", "c.pem"], "belong together"],
-    [
-      "a certificate without a public URL",
-      ["--tls-cert", "c.pem", "--tls-key", "k.pem"],
-      "--public-url https://NAME:PORT",
-    ],
-    [
-      "a certificate that is not there",
-      ["--tls-cert", "c.pem", "--tls-key", "k.pem", "--public-url", "https://localhost:7443"],
-      "ENOENT",
-    ],
-  ])("%s ends the command with code 2", async (_name, args, text) => {
-    const cwd = await makeWorkspace();
-    const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "" };
-    const { code, stderr } = await harness(["hub", ...args], { cwd, env });
-    expect([code, stderr]).toEqual([2, expect.stringContaining(text)]);
-  });
 });

@@ -91,15 +91,6 @@ it("goes on with what comes, until Ctrl-C", async () => {
   expect((await following.ended).code).toBe(130);
 });
 
-it("refuses what cannot be meant, and says that no hub runs", async () => {
-  const cwd = await makeWorkspace();
-  expect(await harness(["timeline", "--json", "--csv"], { cwd })).toMatchObject({ code: 2 });
-  expect(await harness(["timeline", "--since", "soon"], { cwd })).toMatchObject({ code: 2 });
-  const env = { XDG_STATE_HOME: cwd };
-  const none = await harness(["timeline"], { cwd, env });
-  expect(none).toMatchObject({ code: 4, stderr: expect.stringContaining("harness hub") });
-});
-
 it.each(["SIGINT", "SIGKILL"] as const)(
   "shows what a hub has left after %s, and changes nothing in its file",
   async (signal) => {

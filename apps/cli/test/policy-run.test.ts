@@ -121,21 +121,6 @@ describe("harness run under a policy", () => {
     expect(await isThere(cwd, ".harness")).toBe(false);
   });
 
-  it.each([
-    [["--policy", "p.yaml", "--ahp", "unix:x"], "--ahp cannot be used with --policy"],
-    [["--ahp-token-file", "t"], "are about the harness of --ahp"],
-    [["--ahp-api-key-file", "k"], "are about the harness of --ahp"],
-    [["--ahp", "http://127.0.0.1:1", "--ahp-token-file", "README.md"], "holds no token"],
-    [["--policy-timeout", "0"], "--policy-timeout takes 0.1 to 600 seconds"],
-    [["--policy-timeout", "x"], '--policy-timeout must be a number of seconds, got "x"'],
-    [["--ahp", "ftp://x"], "--ahp: ftp://x is not an endpoint"],
-  ])("refuses %s", async (args, text) => {
-    const cwd = await makeWorkspace();
-    const { code, stderr } = await harness(["serve", ...args], { cwd, input: "" });
-    expect(code).toBe(2);
-    expect(stderr).toContain(text);
-  });
-
   it("says loudly that there is none with --no-policy, and asks about what writes or executes", async () => {
     const cwd = await makeWorkspace();
     const { code, stderr } = await harness(

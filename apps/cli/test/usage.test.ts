@@ -20,33 +20,6 @@ describe("the command line", () => {
     expect(end.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
   });
 
-  it.each([
-    [["frobnicate"], "unknown command"],
-    [["run"], "The prompt is empty"],
-    [["attach"], "missing required argument"],
-    [["run", ""], "The prompt is empty"],
-    [["run", "two", "words"], "too many arguments"],
-    [["run", "two", "words"], "Put quotes around several words"],
-    [["run", "x", "--aprove", "once"], "Did you mean --approve?"],
-    [["run", "x", "--approve", "maybe"], "Allowed choices are ask, once, reject"],
-    [["run", "x", "--model", "acme:m"], "a model is written as one of"],
-    [["run", "x", "--cwd", "/does/not/exist"], "does not exist"],
-    [["run", "x", "--cwd", import.meta.filename], "is not a directory"],
-    [["threads", "list", "--cwd", "/does/not/exist"], "does not exist"],
-    [["threads", "shwo"], "unknown command"],
-    [["threads", "list", "two"], "unknown command 'two'"],
-    [["threads", "--jsno"], "Did you mean --json?"],
-    [["threads", "show"], "missing required argument"],
-    [["doctor", "--jsno"], "Did you mean --json?"],
-    [["--cwd"], "unknown option"],
-  ])("%j is wrong usage: exit code 2 and what to do", async (args, text) => {
-    const cwd = await makeWorkspace();
-    const end = await harness(args, { cwd });
-    expect(end).toMatchObject({ code: 2, stdout: "" });
-    expect(end.stderr).toContain(text);
-    expect(end.stderr).not.toMatch(/\n\s+at /);
-  });
-
   it.each([["threads", "list"], ["run", "x"], ["serve"], ["doctor"]])(
     "%s says that the directory it was started in is gone: exit code 2",
     async (...args) => {
