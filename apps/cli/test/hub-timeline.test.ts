@@ -1,22 +1,15 @@
 import { readFile } from "node:fs/promises";
-import { createAhpClient } from "@harnesskit/ahp-client";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
-import { createUnixTransport } from "@harnesskit/transport-uds";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { makeWorkspace, type Start, startProcess } from "./support/harness.ts";
-import { startHub } from "./support/hub.ts";
+import { agentOf, startHub } from "./support/hub.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 
 /** A hub with an agent that has read a file and asked for a command, which the policy blocks. */
 const withRows = async (start: Start = startHarness) => {
   const cwd = await makeWorkspace();
   const { env, place, program } = await startHub(cwd, [], start);
-  const agent = createAhpClient({
-    transport: createUnixTransport({ path: place.socket, framing: "newline" }),
-    ...{ framework: "test", version: "1.0.0", agentId: "app", sessionId: "s1" },
-  });
-  onTestFinished(() => agent.close());
-  await agent.connect();
+  const agent = await agentOf(place, "app");
   const asks = (tool_name: string, args: object) =>
     agent.decide(
       "pre_action",
