@@ -1,23 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { helloAgent, sdk } from "./support/agents.ts";
-import { makeWorkspace, nothingRunsWith } from "./support/harness.ts";
+import { helloAgent, makeAgent } from "./support/agents.ts";
+import { failure, makeWorkspace, nothingRunsWith } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 
 const greet = "com.example.hello/greet";
 
-/** A directory with an agent whose program is this text. */
-const makeAgent = async (program: string, manifest: object = {}): Promise<string> =>
-  makeWorkspace({
-    "opensentience.agent.json": JSON.stringify({
-      id: "com.example.made",
-      version: "1.0.0",
-      command: ["node", "agent.mjs"],
-      ...manifest,
-    }),
-    "agent.mjs": program,
-  });
+const id = "com.example.made";
 
 describe("harness core", () => {
   it("lists the tools that the agents registered, and ends with nothing left", async () => {
@@ -71,15 +61,14 @@ describe("harness core", () => {
 
   it("streams what a tool says to standard error, made safe", async () => {
     const cwd = await makeWorkspace();
-    const agent = await makeAgent(`
-      import { defineAgent, tool } from "${sdk}";
-      const say = tool({ name: "say", description: "Says", effects: "read", input: { type: "object" }, async run(_input, context) {
+    const agent = await makeAgent(
+      id,
+      `tool({ name: "say", description: "Says", effects: "read", input: { type: "object" }, async run(_input, context) {
         await context.stdout("one\\n");
         await context.status("\\u001b[31mtwo\\n");
         return { said: 2 };
-      } });
-      await defineAgent({ id: "com.example.made", version: "1.0.0", tools: [say] }).run();
-    `);
+      } })`,
+    );
     const end = await harness(["core", "--agent", agent, "--call", "com.example.made/say"], { cwd });
     expect(end).toMatchObject({ code: 0, stdout: '{"said":2}\n' });
     expect(end.stderr).toBe("one\n⟨U+001B⟩[31mtwo\n");
@@ -87,7 +76,7 @@ describe("harness core", () => {
 
   it("ends at the first agent that does not start, and says why", async () => {
     const cwd = await makeWorkspace();
-    const broken = await makeAgent('console.error("no luck today"); process.exit(7);');
+    const broken = await makeAgent(id, '(console.error("no luck today"), process.exit(7))');
     const end = await harness(["core", "--agent", helloAgent, "--agent", broken, "--list"], { cwd });
     expect(end).toMatchObject({ code: 4, stdout: "" });
     expect(end.stderr).toMatch(/com\.example\.made did not start/);
@@ -97,14 +86,14 @@ describe("harness core", () => {
 
   it("says on standard error and in the audit which tools it rejected, and lists the others", async () => {
     const cwd = await makeWorkspace();
-    const agent = await makeAgent(`
-      import { defineAgent, tool } from "${sdk}";
-      const run = () => ({});
-      const good = tool({ name: "good", description: "Good", input: { type: "object" }, run });
-      const properties = Object.fromEntries(Array.from({ length: 600 }, (_, n) => ["p" + n, { type: "string" }]));
-      const huge = tool({ name: "huge", description: "Huge", input: { type: "object", properties }, run });
-      await defineAgent({ id: "com.example.made", version: "1.0.0", tools: [good, huge] }).run();
-    `);
+    const agent = await makeAgent(
+      id,
+      `tool({ name: "good", description: "Good", input: { type: "object" }, run: () => ({}) }),
+      tool({ name: "huge", description: "Huge", run: () => ({}), input: {
+        type: "object",
+        properties: Object.fromEntries(Array.from({ length: 600 }, (_, n) => ["p" + n, { type: "string" }])),
+      } })`,
+    );
     const audit = join(cwd, "logs", "audit.jsonl");
     const end = await harness(["core", "--agent", agent, "--list", "--audit", audit], { cwd });
     expect(end).toMatchObject({ code: 0, stdout: "com.example.made/good  Good\n" });
@@ -131,16 +120,11 @@ describe("harness core", () => {
 });
 
 describe("what an agent may do beyond reading", () => {
-  const id = "com.example.made";
   const writer = () =>
     makeAgent(
-      `
-      import { defineAgent, tool } from "${sdk}";
-      const input = { type: "object" };
-      const write = tool({ name: "write", description: "Writes", input, effects: "write", run: () => ({ wrote: 1 }) });
-      const peek = tool({ name: "peek", description: "Reads", input, effects: "read", permissions: ["fs.read"], run: () => ({}) });
-      await defineAgent({ id: "${id}", version: "1.0.0", tools: [write, peek] }).run();
-    `,
+      id,
+      `tool({ name: "write", description: "Writes", input: { type: "object" }, effects: "write", run: () => ({ wrote: 1 }) }),
+      tool({ name: "peek", description: "Reads", input: { type: "object" }, effects: "read", permissions: ["fs.read"], run: () => ({}) })`,
       { permissions: ["fs.read", "fs.write"] },
     );
 
@@ -173,7 +157,7 @@ describe("what an agent may do beyond reading", () => {
     const revoke = ["core", "revoke", id, "fs.write", "--file", file, "--audit", audit];
     expect(await harness(revoke, { cwd })).toMatchObject({ code: 0, stderr: "" });
     expect(await harness(revoke, { cwd })).toMatchObject({ code: 1, stdout: "" });
-    expect(await call("write")).toMatchObject({ code: 3, stderr: expect.stringContaining("fs.write") });
+    expect(await call("write")).toMatchObject(failure(3, "fs.write"));
     const log = await readFile(audit, "utf8");
     expect(log.match(/"action":"grant\.(added|revoked)"/g)).toHaveLength(3);
     expect(log).toMatch(/"outcome":"refused".*"missing":"side_effects fs\.write"/);
@@ -222,24 +206,20 @@ describe("what an agent may do beyond reading", () => {
 });
 
 describe("a tool that requires a directive", () => {
-  const id = "com.example.made";
-
   it("is called with the one that --directive issues for exactly this call", async () => {
     const cwd = await makeWorkspace();
     const env = { XDG_STATE_HOME: join(cwd, "state") };
-    const agent = await makeAgent(`
-      import { defineAgent, tool } from "${sdk}";
-      const deploy = tool({ name: "deploy", description: "Deploys", input: { type: "object" }, effects: "read", requiresDirective: true, run: () => ({ done: 1 }) });
-      await defineAgent({ id: "${id}", version: "1.0.0", tools: [deploy] }).run();
-    `);
+    const agent = await makeAgent(
+      id,
+      `tool({ name: "deploy", description: "Deploys", input: { type: "object" }, effects: "read", requiresDirective: true, run: () => ({ done: 1 }) })`,
+    );
     const call = (...more: string[]) =>
       harness(["core", "--agent", agent, "--call", `${id}/deploy`, "--input", '{"env":"staging"}', ...more], {
         cwd,
         env,
       });
     const refused = await call();
-    expect(refused).toMatchObject({ code: 3, stdout: "" });
-    expect(refused.stderr).toContain("or call it with --directive\n");
+    expect(refused).toMatchObject(failure(3, "or call it with --directive\n"));
     expect(await call("--directive")).toMatchObject({ code: 0, stdout: '{"done":1}\n', stderr: "" });
     const log = await readFile(join(cwd, "state", "harnesskit", "audit", "core.jsonl"), "utf8");
     for (const action of ["issued", "used"]) expect(log).toContain(`"action":"directive.${action}"`);

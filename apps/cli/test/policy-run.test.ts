@@ -1,7 +1,7 @@
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { jsonLines, makeWorkspace, nothingRunsWith, startProcess } from "./support/harness.ts";
+import { failure, jsonLines, makeWorkspace, nothingRunsWith, startProcess } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 import { ToolServer } from "./support/tool-server.ts";
@@ -146,9 +146,9 @@ describe("harness run under a harness elsewhere", () => {
     const args = ["ahp", "serve", "--unix", socket, "--policy", policy, "--audit", log];
     const elsewhere = startHarness(args, { cwd });
     await elsewhere.reports(/listening on unix:/);
-    const { code, stderr } = await harness(["run", "--ahp", `unix:${socket}`, "read README.md"], { cwd });
-    expect(code).toBe(3);
-    expect(stderr).toContain("✗ blocked by the policy: not today");
+    expect(await harness(["run", "--ahp", `unix:${socket}`, "read README.md"], { cwd })).toMatchObject(
+      failure(3, "✗ blocked by the policy: not today"),
+    );
   });
 
   it("does nothing where there is none, and exits 4", async () => {

@@ -152,11 +152,7 @@ describe("a call under a policy", () => {
       waits,
     ],
     ["escalate", { decision: "escalate", reason: "sure? (rule careful)" }, asks],
-    [
-      "modify",
-      modify({ arguments: { command: "ls -l" } }, explained),
-      { ...runs("ls -l"), judgement: by },
-    ],
+    ["modify", modify({ arguments: { command: "ls -l" } }, explained), { ...runs("ls -l"), judgement: by }],
     [
       "allow with other arguments",
       { decision: "allow", modified_payload: { arguments: { command: "ls -l" } } },

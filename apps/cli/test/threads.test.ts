@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines, makeWorkspace } from "./support/harness.ts";
+import { failure, jsonLines, makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 import { SocketClient, serveSocket, waitingThread } from "./support/socket-server.ts";
 
@@ -58,8 +58,7 @@ describe("harness threads", () => {
     const { cwd } = await withThread("list files");
     for (const id of ["ses_00000000", "../../etc", "nonsense\u001b[2J"]) {
       const end = await harness(["threads", command, id], { cwd });
-      expect(end).toMatchObject({ code: 1, stdout: "" });
-      expect(end.stderr).toContain("There is no thread");
+      expect(end).toMatchObject(failure(1, "There is no thread"));
       expect(end.stderr).toContain("harness threads list");
       expect(end.stderr).not.toContain("\u001b");
     }
@@ -106,9 +105,7 @@ describe("harness threads delete", () => {
     const { stdout } = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
     const threadId = String(jsonLines(stdout).at(-1)?.data.threadId);
     const short = threadId.slice(4, 9);
-    const refused = await harness(["threads", "delete", short], { cwd });
-    expect(refused).toMatchObject({ code: 2, stdout: "" });
-    expect(refused.stderr).toContain(`--yes`);
+    expect(await harness(["threads", "delete", short], { cwd })).toMatchObject(failure(2, `--yes`));
     expect((await harness(["threads", "show", short], { cwd })).code).toBe(0);
     const removed = await harness(["threads", "delete", short, "--yes"], { cwd });
     expect(removed).toMatchObject({ code: 0 });
@@ -155,9 +152,9 @@ const threadsIn = async (cwd: string) => (await readdir(join(cwd, ".harness/thre
 describe("harness threads delete", () => {
   it("removes the thread with its grants, and not while a server writes it", async () => {
     const { cwd, threadId, server, grantId } = await withGrant();
-    const busy = await harness(["threads", "delete", threadId, "--yes"], { cwd });
-    expect(busy.code).toBe(1);
-    expect(busy.stderr).toContain("is in use by a server");
+    expect(await harness(["threads", "delete", threadId, "--yes"], { cwd })).toMatchObject(
+      failure(1, "is in use by a server"),
+    );
     expect(await threadsIn(cwd)).toEqual([threadId]);
     await end(server);
     const grantFiles = await readdir(join(cwd, ".harness/grants"));
@@ -167,9 +164,9 @@ describe("harness threads delete", () => {
     expect(await threadsIn(cwd)).toEqual([]);
     expect(grantFiles).toMatchObject([expect.stringContaining(grantId)]);
     expect(await readdir(join(cwd, ".harness/grants"))).toEqual([]);
-    const again = await harness(["threads", "delete", threadId, "--yes"], { cwd });
-    expect(again.code).toBe(1);
-    expect(again.stderr).toContain("There is no thread");
+    expect(await harness(["threads", "delete", threadId, "--yes"], { cwd })).toMatchObject(
+      failure(1, "There is no thread"),
+    );
   });
 });
 
@@ -216,8 +213,8 @@ describe("harness grants", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ grants: [{ grantId, threadId, tool: "bash" }] });
     expect((await harness(["grants", "revoke", grantId], { cwd })).code).toBe(0);
     expect((await harness(["grants", "list"], { cwd })).stdout).toContain("No calls are always allowed");
-    const gone = await harness(["grants", "revoke", grantId], { cwd });
-    expect(gone.code).toBe(1);
-    expect(gone.stderr).toContain(`There is no grant ${grantId}`);
+    expect(await harness(["grants", "revoke", grantId], { cwd })).toMatchObject(
+      failure(1, `There is no grant ${grantId}`),
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
+import { binPath, failure, makeWorkspace, startProgram } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 const commands = [[], ["run"], ["threads", "list"]];
@@ -29,8 +29,9 @@ describe("the command line", () => {
         cwd,
         input: "",
       }).ended;
-      expect(end).toMatchObject({ code: 2, stdout: "" });
-      expect(end.stderr).toContain("The directory that this was started in does not exist any more\n  Go to");
+      expect(end).toMatchObject(
+        failure(2, "The directory that this was started in does not exist any more\n  Go to"),
+      );
       expect(end.stderr).not.toMatch(/\n\s+at /);
     },
   );
@@ -38,8 +39,7 @@ describe("the command line", () => {
   it("shows what hides in a wrong argument", async () => {
     const cwd = await makeWorkspace();
     const end = await harness(["run", "x", "--mo\u001b[31mdel"], { cwd });
-    expect(end.code).toBe(2);
-    expect(end.stderr).toContain("⟨U+001B⟩");
+    expect(end).toMatchObject(failure(2, "⟨U+001B⟩"));
     expect(end.stderr).not.toContain("\u001b");
   });
 });
