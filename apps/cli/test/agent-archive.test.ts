@@ -6,9 +6,7 @@ import { gzipSync } from "node:zlib";
 import { create, Header, type HeaderData } from "tar";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { agentTreeLimits } from "../src/agents/agent-tree.ts";
-import { copyAgentDirectory, extractArchive } from "../src/agents/copy-agent.ts";
-import { hashTree } from "../src/agents/hash-tree.ts";
+import { agentTreeLimits, copyAgent, extractArchive } from "../src/agents/copy-agent.ts";
 
 const { maxFiles, maxBytes, maxDepth } = agentTreeLimits;
 
@@ -40,12 +38,10 @@ describe("the archive of an agent", () => {
       await create({ file, cwd: directory.path, gzip }, ["package"]);
       const target = await extractArchive(file, join(directory.path, `target-${gzip}`));
       expect(await readFile(join(target, "lib", "run"), "utf8")).toBe("run");
-      made.push((await hashTree(target)).hash);
+      made.push((await copyAgent(target, join(directory.path, `copy-${gzip}`))).hash);
     }
-    const copy = join(directory.path, "copy");
-    await mkdir(copy);
-    await copyAgentDirectory(source, copy);
-    expect(new Set([...made, (await hashTree(copy)).hash]).size).toBe(1);
+    made.push((await copyAgent(source, join(directory.path, "copy"))).hash);
+    expect(new Set(made).size).toBe(1);
   });
 
   it("belongs to this user, and is found below ./package", async () => {
@@ -115,12 +111,7 @@ describe("the directory of an agent", () => {
   it("is copied with links inside of it, and refused with others", async () => {
     await using directory = await temporaryDirectory();
     const source = join(directory.path, "source");
-    const copy = async (name: string) => {
-      const target = join(directory.path, name);
-      await mkdir(target);
-      await copyAgentDirectory(source, target);
-      return hashTree(target);
-    };
+    const copy = (name: string) => copyAgent(source, join(directory.path, name));
     await mkdir(join(source, ".git"), { recursive: true });
     await mkdir(join(source, "bin"));
     await writeFile(join(source, "a"), "a");
@@ -147,7 +138,7 @@ describe("the directory of an agent", () => {
     await mkdir(source);
     await writeFile(join(source, "big"), "");
     await truncate(join(source, "big"), maxBytes + 1);
-    const copying = copyAgentDirectory(source, directory.path);
+    const copying = copyAgent(source, join(directory.path, "target"));
     await expect(copying).rejects.toMatchObject({
       code: "agent_unsafe",
       message: expect.stringContaining(`more than ${maxBytes} bytes`),
@@ -159,7 +150,7 @@ describe("the directory of an agent", () => {
     const source = join(directory.path, "source");
     await mkdir(source);
     execFileSync("sh", ["-c", `seq 0 ${maxFiles} | xargs touch`], { cwd: source });
-    await expect(copyAgentDirectory(source, join(directory.path, "target"))).rejects.toMatchObject({
+    await expect(copyAgent(source, join(directory.path, "target"))).rejects.toMatchObject({
       code: "agent_unsafe",
       message: `the agent holds more than ${maxFiles} files`,
       hint: expect.stringContaining("Bundle the agent into one file"),

@@ -1,11 +1,6 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { writeFile } from "node:fs/promises";
-import {
-  request as ask,
-  createServer as createHttpFront,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-} from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { AhpFailure } from "@harnesskit/ahp-client";
 import { createAhpServer } from "@harnesskit/ahp-server";
@@ -19,44 +14,6 @@ import { binPath, makeWorkspace } from "./support/harness.ts";
 
 const token = "a-token-for-the-tests";
 
-/** A proxy before a port that notes the head of each request, as its user's proxy would. */
-const createFront = async (note: (request: IncomingMessage) => void, port: string): Promise<number> => {
-  const front = createHttpFront((request, response) => {
-    note(request);
-    const { method, headers, url: path } = request;
-    const onward = { ...headers, host: `127.0.0.1:${port}` };
-    request.pipe(
-      ask({ port, method, path, headers: onward }, (answer) => {
-        response.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(response);
-      }),
-    );
-  });
-  front.on("upgrade", (request: IncomingMessage, socket: Socket) => {
-    note(request);
-    const headers = { ...request.headers, host: `127.0.0.1:${port}` };
-    const onward = ask({ port, path: request.url, headers });
-    onward.on("upgrade", (answer, other) => {
-      const lines = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}\r\n`);
-      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join("")}\r\n`);
-      socket
-        .on("error", () => {})
-        .pipe(other.on("error", () => {}))
-        .pipe(socket);
-    });
-    onward.on("response", ({ statusCode }) =>
-      socket.end(`HTTP/1.1 ${statusCode} No\r\nconnection: close\r\n\r\n`),
-    );
-    onward.end();
-  });
-  await new Promise<void>((resolve) => front.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    front.closeAllConnections();
-    front.close();
-  });
-  return (front.address() as AddressInfo).port;
-};
-
 /** Asks the harness at an endpoint about one action. */
 const decide = (to: string, access: AccessOptions = {}) =>
   withHarness(to, access, (client) => client.decide("pre_action", { tool_name: "bash" }));
@@ -68,13 +25,27 @@ describe("the harness of --ahp", () => {
       ...{ name: "test", version: "1" },
       handlers: { pre_action: () => ({ decision: "allow" as const }) },
     });
-    const seen: { url: string; headers: IncomingHttpHeaders }[] = [];
     const server = createHttpServer({ routes: { "/ahp": harness }, token });
     await server.webSocketListener({ path: "/ws" }).listen((channel) => harness.connect(channel));
     await server.listen();
     onTestFinished(() => server.close());
-    const note = ({ url = "", headers }: IncomingMessage) => seen.push({ url, headers });
-    const port = await createFront(note, new URL(server.url ?? "").port);
+    const { port } = new URL(server.url ?? "");
+    /** Node publishes what its server is asked, and what its client asks for a WebSocket. */
+    const seen: { url: string; headers: IncomingHttpHeaders }[] = [];
+    const noteServed = (message: unknown) => {
+      const { url = "", headers } = (message as { request: IncomingMessage }).request;
+      seen.push({ url, headers });
+    };
+    const noteSent = (message: unknown) => {
+      const { request } = message as { request: ClientRequest };
+      seen.push({ url: request.path, headers: request.getHeaders() as IncomingHttpHeaders });
+    };
+    subscribe("http.server.request.start", noteServed);
+    subscribe("http.client.request.start", noteSent);
+    onTestFinished(() => {
+      unsubscribe("http.server.request.start", noteServed);
+      unsubscribe("http.client.request.start", noteSent);
+    });
     const file = join(cwd, "key");
     await writeFile(file, `${token}\n`, { mode: 0o600 });
     const shown = async (path: string, access: AccessOptions, env: Record<string, string> = {}) => {

@@ -15,7 +15,7 @@ import {
   who,
   withHarness,
 } from "./support/ahp.ts";
-import { makeWorkspace } from "./support/harness.ts";
+import { failure, makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 const gone = { code: "ENOENT" };
@@ -210,32 +210,11 @@ describe("harness ahp serve", () => {
 
   it("does not start without its audit log", async () => {
     const cwd = await makeWorkspace();
-    const named = await ahp(["serve", "--stdio", "--audit", "README.md/a.jsonl"], cwd);
-    expect(named).toMatchObject({ code: 4, stdout: "" });
-    expect(named.stderr).toContain("Name another file: --audit FILE");
+    expect(await ahp(["serve", "--stdio", "--audit", "README.md/a.jsonl"], cwd)).toMatchObject(
+      failure(4, "Name another file: --audit FILE"),
+    );
     await writeFile(stateOf(cwd), "no directory");
-    const byDefault = await ahp(["serve", "--stdio"], cwd);
-    expect(byDefault).toMatchObject({ code: 4, stdout: "" });
-    expect(byDefault.stderr).toContain("--audit FILE");
-  });
-
-  it.each([
-    [[], "Say where to serve"],
-    [["--http", "x"], '--http must be a number from 0 to 65535, got "x"'],
-    [["--http", "65536"], "from 0 to 65535"],
-    [["--unix", ""], "is not an endpoint"],
-    [["--unix", "x".repeat(200)], "choose a shorter directory"],
-    [["--unix", "README.md"], "is not a socket and was left alone"],
-    [["--stdio", "--token-file", "t"], "--token-file belongs to --http"],
-    [["--stdio", "--policy", ""], "the name of the file is empty"],
-    [["--stdoi"], "Did you mean --stdio?"],
-  ])("%j is wrong usage", async (args, text) => {
-    const cwd = await makeWorkspace();
-    await chmod(cwd, 0o700);
-    const end = await ahp(["serve", ...args], cwd);
-    expect(end).toMatchObject({ code: 2, stdout: "" });
-    expect(end.stderr).toContain(text);
-    expect(end.stderr).not.toMatch(/\n\s+at /);
+    expect(await ahp(["serve", "--stdio"], cwd)).toMatchObject(failure(4, "--audit FILE"));
   });
 
   it("refuses a port that is taken with exit code 4, and gives back what it had", async () => {
@@ -244,9 +223,9 @@ describe("harness ahp serve", () => {
     await once(taken, "listening");
     onTestFinished(() => void taken.close());
     const { port } = taken.address() as { port: number };
-    const end = await ahp(["serve", "--unix", "run/a.sock", "--http", String(port)], cwd);
-    expect(end).toMatchObject({ code: 4, stdout: "" });
-    expect(end.stderr).toContain("--http 0");
+    expect(await ahp(["serve", "--unix", "run/a.sock", "--http", String(port)], cwd)).toMatchObject(
+      failure(4, "--http 0"),
+    );
     await expect(stat(join(cwd, "run/a.sock"))).rejects.toMatchObject(gone);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CliError } from "../src/cli-error.ts";
 import { idWithPrefix } from "../src/id-prefix.ts";
-import { makeWorkspace } from "./support/harness.ts";
+import { failure, makeWorkspace } from "./support/harness.ts";
 import { harness, startAtTerminal } from "./support/in-process.ts";
 
 const threadsIn = async (cwd: string): Promise<readonly { threadId: string; title: string }[]> =>
@@ -64,9 +64,9 @@ describe("coming back to a thread", () => {
     const cwd = await makeWorkspace();
     await run(cwd, "read README.md");
     await run(cwd, "list files");
-    const piped = await run(cwd, "--resume", "search for demo");
-    expect(piped).toMatchObject({ code: 2, stdout: "" });
-    expect(piped.stderr).toContain("--resume needs a terminal");
+    expect(await run(cwd, "--resume", "search for demo")).toMatchObject(
+      failure(2, "--resume needs a terminal"),
+    );
     const program = startAtTerminal(["run", "--no-hub", "--resume", "search for demo"], { cwd });
     await program.sees(/Which thread\?/);
     await program.sees(/read README\.md/);
@@ -110,9 +110,7 @@ describe("harness run without a prompt at a terminal", () => {
 
   it("says which command takes a command of a conversation", async () => {
     const cwd = await makeWorkspace();
-    const cost = await run(cwd, "/cost");
-    expect(cost).toMatchObject({ code: 2, stdout: "" });
-    expect(cost.stderr).toContain("/cost is a command of harness chat");
+    expect(await run(cwd, "/cost")).toMatchObject(failure(2, "/cost is a command of harness chat"));
     expect((await run(cwd, "/diff")).stderr).toContain("/diff is a command of harness chat");
     expect((await run(cwd, "/compact")).stderr).toContain("harness run --continue /compact");
   });

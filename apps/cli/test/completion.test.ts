@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../src/program.ts";
+import { failure } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 const program = createProgram("0.0.0");
@@ -74,8 +75,8 @@ describe("harness completion", () => {
   });
 
   it("refuses another shell with exit code 2", async () => {
-    const end = await harness(["completion", "tcsh"], { cwd: "/" });
-    expect(end).toMatchObject({ code: 2, stdout: "" });
-    expect(end.stderr).toContain("Allowed choices are bash, zsh, fish");
+    expect(await harness(["completion", "tcsh"], { cwd: "/" })).toMatchObject(
+      failure(2, "Allowed choices are bash, zsh, fish"),
+    );
   });
 });

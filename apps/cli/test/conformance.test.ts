@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { makeWorkspace } from "./support/harness.ts";
+import { failure, makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 
 describe("harness conformance", () => {
@@ -18,8 +18,8 @@ describe("harness conformance", () => {
     const echo = await judge("--stdio", "cat", "--only", "AHP-10", "--within", "200");
     expect(echo.stdout).toContain("ahp-server 2.4 over stdio");
     expect(echo.code).toBe(1);
-    expect(await judge()).toMatchObject({ code: 2, stderr: expect.stringContaining("name one target") });
+    expect(await judge()).toMatchObject(failure(2, "name one target"));
     const gone = await judge("--unix", "nothing.sock", "--only", "AHP-10");
-    expect(gone).toMatchObject({ code: 4, stderr: expect.stringContaining("cannot be reached") });
+    expect(gone).toMatchObject(failure(4, "cannot be reached"));
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { needPython } from "../../../scripts/lib/python.ts";
 import { helloAgent, makeAgent, makeDirectory, pythonAgent, signingTool } from "./support/agents.ts";
-import { makeWorkspace } from "./support/harness.ts";
+import { failure, makeWorkspace } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 
 /** Notes each run in the file \`runs\`. Its effects are not declared, and change when \`changed\` is there. */
@@ -93,14 +93,14 @@ describe("tools of any agent in harness run", () => {
       expect(code).toBe(2);
       expect(stderr).toContain("two agents have the id");
     }
-    const missing = await harness(["run", ...agentArgs(cwd), "list files"], { cwd });
-    expect(missing.code).toBe(2);
-    expect(missing.stderr).toContain("opensentience.agent.json");
+    expect(await harness(["run", ...agentArgs(cwd), "list files"], { cwd })).toMatchObject(
+      failure(2, "opensentience.agent.json"),
+    );
   });
 
   it("go on without an agent that hangs at its start, and say so in one line", async () => {
     const cwd = await makeWorkspace();
-    const hanging = await makeAgent("com.example.hanging", "", ["sleep", "60"]);
+    const hanging = await makeAgent("com.example.hanging", "", { command: ["sleep", "60"] });
     const prompt = 'use the tool com.example.hello greet with {"name":"Ada"}';
     const args = ["run", "--approve", "once", ...agentArgs(hanging, helloAgent), prompt];
     const { code, stdout, stderr } = await harness(args, { cwd });
@@ -240,8 +240,8 @@ describe("a core that other processes use", () => {
     core.kill("SIGTERM");
     await core.ended;
     await expect(stat(`${path}.token`)).rejects.toMatchObject({ code: "ENOENT" });
-    const gone = await harness(["chat", "--agents", `unix:${path}`], { cwd });
-    expect(gone.code).toBe(4);
-    expect(gone.stderr).toContain("harness core --agent DIR --serve");
+    expect(await harness(["chat", "--agents", `unix:${path}`], { cwd })).toMatchObject(
+      failure(4, "harness core --agent DIR --serve"),
+    );
   });
 });

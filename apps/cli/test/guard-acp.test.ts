@@ -3,7 +3,7 @@ import { methods } from "@agentclientprotocol/sdk";
 import { describe, expect, it, vi } from "vitest";
 import { openEditor } from "./support/acp-editor.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { startProcess } from "./support/harness.ts";
+import { answerOf, failure, startProcess } from "./support/harness.ts";
 import { startHarness } from "./support/in-process.ts";
 
 const fixture = fileURLToPath(
@@ -65,21 +65,16 @@ describe("harness guard acp", () => {
 
   it("says what is wrong with its options, and fails with its agent", async () => {
     const machine = await GuardedMachine.create();
-    expect(await machine.harness("guard", "acp")).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("Name the agent"),
-    });
-    expect(await machine.harness("guard", "acp", "--", "/no/such/agent")).toMatchObject({
-      code: 1,
-      stdout: "",
-      stderr: expect.stringContaining("was not found"),
-    });
+    expect(await machine.harness("guard", "acp")).toMatchObject(failure(2, "Name the agent"));
+    expect(await machine.harness("guard", "acp", "--", "/no/such/agent")).toMatchObject(
+      failure(1, "was not found"),
+    );
     // The editor is still there.
     const failed = startHarness(["guard", "acp", "--", process.execPath, "-e", "process.exit(3)"], {
       cwd: machine.project,
       env: machine.env,
     });
-    expect(await failed.ended).toMatchObject({ code: 1, stderr: expect.stringContaining("code 3") });
+    expect(await failed.ended).toMatchObject(failure(1, "code 3"));
   });
 });
 
@@ -93,10 +88,9 @@ describe("harness ahp check --agent acp", () => {
         input: JSON.stringify({ jsonrpc: "2.0", id: 0, ...message }),
       }).ended;
     const push = { sessionId: "s", command: "git", args: ["push", "--force", "origin", "main"] };
-    expect(await check({ method: "terminal/create", params: push })).toMatchObject({
-      code: 3,
-      stdout: expect.stringContaining("destructive-commands"),
-    });
+    expect(await check({ method: "terminal/create", params: push })).toMatchObject(
+      answerOf(3, "destructive-commands"),
+    );
     const text = `[current working directory ${machine.project}]`;
     const content = [{ type: "content", content: { type: "text", text } }];
     const toolCall = { toolCallId: "c", kind: "execute", title: "git push --force origin main", content };
@@ -106,13 +100,9 @@ describe("harness ahp check --agent acp", () => {
     };
     expect((await check(permission, "acp:gemini-cli")).stdout).toContain("destructive-commands");
     expect((await check(permission)).stdout).toContain("acp:execute");
-    expect(await check({ method: "session/update", params: {} })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("no policy is asked about"),
-    });
-    expect(await check({ method: "terminal/create", params: {} })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("sessionId"),
-    });
+    expect(await check({ method: "session/update", params: {} })).toMatchObject(
+      failure(2, "no policy is asked about"),
+    );
+    expect(await check({ method: "terminal/create", params: {} })).toMatchObject(failure(2, "sessionId"));
   });
 });

@@ -5,16 +5,14 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import { createAhpClient } from "@harnesskit/ahp-client";
 import { superviseTools } from "@harnesskit/ahp-client/ai-sdk";
 import type { ApprovalRecord } from "@harnesskit/approvals";
-import { createUnixTransport } from "@harnesskit/transport-uds";
 import { tool } from "ai";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import * as z from "zod";
 import { hasPython } from "../../../scripts/lib/python.ts";
 import { jsonLines, makeWorkspace, startProgram } from "./support/harness.ts";
-import { answer, pendingOf, startHub } from "./support/hub.ts";
+import { agentOf, answer, pendingOf, startHub } from "./support/hub.ts";
 import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";
 
 const pythonAgent = fileURLToPath(new URL("../../../conformance/peers/ahp_agent.py", import.meta.url));
@@ -37,12 +35,7 @@ describe("harness hub", () => {
     expect(await readFile(join(cwd, "out.txt"), "utf8")).toBe("hi\n");
 
     // An application of the AI SDK.
-    const ahp = createAhpClient({
-      transport: createUnixTransport({ path: place.socket, framing: "newline" }),
-      ...{ framework: "ai-sdk", version: "6.0.0", agentId: "ai-app", sessionId: "app-1" },
-    });
-    onTestFinished(() => ahp.close());
-    await ahp.connect();
+    const ahp = await agentOf(place, "ai-app", "app-1");
     const deploy = tool({
       description: "deploys",
       inputSchema: z.object({ to: z.string() }),
@@ -249,11 +242,7 @@ describe("harness hub", () => {
     expect([nothing.code, nothing.stdout]).toEqual([0, "Nothing waits for you.\n"]);
     const twice = await harness(["hub"], { cwd, env });
     expect([twice.code, twice.stderr]).toEqual([4, expect.stringContaining("another hub uses")]);
-    const ahp = createAhpClient({
-      transport: createUnixTransport({ path: first.place.socket, framing: "newline" }),
-      ...{ framework: "test", version: "1.0.0", agentId: "bot", sessionId: "s1" },
-    });
-    await ahp.connect();
+    const ahp = await agentOf(first.place, "bot");
     const payload = { tool_name: "deploy", tool_call_id: "c1", arguments: { to: "production" } };
     await ahp.decide("pre_action", payload, { metadata: { wait_ms: 0 } });
     await ahp.close();
@@ -278,12 +267,7 @@ describe("harness hub", () => {
       3,
       expect.stringContaining("it was answered before: rejected by"),
     ]);
-    const again = createAhpClient({
-      transport: createUnixTransport({ path: second.place.socket, framing: "newline" }),
-      ...{ framework: "test", version: "1.0.0", agentId: "bot", sessionId: "s1" },
-    });
-    onTestFinished(() => again.close());
-    await again.connect();
+    const again = await agentOf(second.place, "bot");
     const { decision } = await again.decide("pre_action", payload, { metadata: { wait_ms: 0 } });
     expect(decision).toMatchObject({
       decision: "block",

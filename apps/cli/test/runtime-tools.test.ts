@@ -3,7 +3,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
 import { describe, expect, it, vi } from "vitest";
-import { makeWorkspace, startProcess } from "./support/harness.ts";
+import { failure, makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
@@ -40,16 +40,16 @@ describe("the tools of harness serve", () => {
       input: { path: "a.txt", content: "hello" },
       preview: "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+hello\n\\ No newline at end of file\n",
     });
-    await server.answer(0);
+    await server.answerOf(0);
     const { preview } = (await server.question(1)).metadata as { preview: string };
     expect(preview).toContain("-hello\n");
     expect(preview).toContain("+goodbye\n");
-    await server.answer(1);
+    await server.answerOf(1);
     expect((await server.question(2)).metadata).toMatchObject({
       tool: "bash",
       input: { command: "cat a.txt" },
     });
-    await server.answer(2);
+    await server.answerOf(2);
     expect(await server.turnEnd(turnId)).toMatchObject({ status: "completed" });
     expect(server.told("approval.requested")).toHaveLength(3);
 
@@ -224,9 +224,9 @@ describe("the audit log of harness serve", () => {
     const workspace = await makeWorkspace();
     await mkdir(join(workspace, "log"));
     await chmod(join(workspace, "log"), 0o777);
-    const end = await harness(["serve", "--audit", "log/calls.jsonl"], { cwd: workspace });
-    expect(end).toMatchObject({ code: 4, stdout: "" });
-    expect(end.stderr).toContain("the audit log log/calls.jsonl cannot be used");
+    expect(await harness(["serve", "--audit", "log/calls.jsonl"], { cwd: workspace })).toMatchObject(
+      failure(4, "the audit log log/calls.jsonl cannot be used"),
+    );
   });
 
   it("is missed loudly where nobody named one, and the tools work on", async () => {

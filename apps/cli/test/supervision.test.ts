@@ -87,6 +87,12 @@ const prompt: JudgedPrompt = {
 const turn: ObservedTurn = { ...place, agent: "code", isResumed: false };
 const during = () => ({ signal: new AbortController().signal });
 const explained = { policy: { name: "shop", rule: "calm", why: "it is calm" } };
+const modify = (modified_payload: JsonValue, metadata: JsonObject = {}): Decision => ({
+  decision: "modify",
+  modified_payload,
+  metadata,
+});
+const invalid = { verdict: "block", code: "policy.invalid_change" };
 const by = { by: "policy shop", rule: "calm", reason: "it is calm" };
 
 describe("a call under a policy", () => {
@@ -117,79 +123,48 @@ describe("a call under a policy", () => {
     ]);
   });
 
+  const block = (reason: string, metadata: JsonObject = explained): Decision => ({
+    decision: "block",
+    reason,
+    metadata,
+  });
+  const answered = { id: "a", status: "rejected", by: "ada (page)", note: "not now" };
+  const rejected = {
+    ...{ verdict: "block", code: "tool.rejected", isRejection: true },
+    reason: "This call was rejected by ada (page): not now",
+    judgement: { reason: "refused by ada (page): not now" },
+  };
+  const sent = { action_type: "tool_call", tool_name: "bash", tool_call_id: "item-1", target: null };
+  const runs = (command: string) => ({ verdict: "modify", input: { command } });
+  const asks = { verdict: "ask", reason: "sure? (rule careful)", judgement: { rule: "careful" } };
+  const waits = { verdict: "block", reason: "approval a is pending", code: "policy.blocked" };
+
   it.each<[string, Decision, object]>([
-    [
-      "block",
-      { decision: "block", reason: "no", metadata: explained },
-      { verdict: "block", reason: "no", code: "policy.blocked" },
-    ],
+    ["block", block("no"), { verdict: "block", reason: "no", code: "policy.blocked" }],
     [
       "block that a human has answered",
-      {
-        decision: "block",
-        reason: "refused by ada (page): not now",
-        metadata: { approval: { id: "a", status: "rejected", by: "ada (page)", note: "not now" } },
-      },
-      {
-        verdict: "block",
-        isRejection: true,
-        reason: "This call was rejected by ada (page): not now",
-        code: "tool.rejected",
-        judgement: { reason: "refused by ada (page): not now" },
-      },
+      block("refused by ada (page): not now", { approval: answered }),
+      rejected,
     ],
     [
       "block of a question that waits",
-      {
-        decision: "block",
-        reason: "approval a is pending",
-        metadata: { approval: { id: "a", status: "pending" } },
-      },
-      { verdict: "block", reason: "approval a is pending", code: "policy.blocked" },
+      block("approval a is pending", { approval: { id: "a", status: "pending" } }),
+      waits,
     ],
-    [
-      "escalate",
-      { decision: "escalate", reason: "sure? (rule careful)" },
-      { verdict: "ask", reason: "sure? (rule careful)", judgement: { rule: "careful" } },
-    ],
-    [
-      "modify",
-      { decision: "modify", modified_payload: { arguments: { command: "ls -l" } }, metadata: explained },
-      { verdict: "modify", input: { command: "ls -l" }, judgement: by },
-    ],
+    ["escalate", { decision: "escalate", reason: "sure? (rule careful)" }, asks],
+    ["modify", modify({ arguments: { command: "ls -l" } }, explained), { ...runs("ls -l"), judgement: by }],
     [
       "allow with other arguments",
       { decision: "allow", modified_payload: { arguments: { command: "ls -l" } } },
-      { verdict: "modify", input: { command: "ls -l" } },
+      runs("ls -l"),
     ],
-    [
-      "modify to the same",
-      { decision: "modify", modified_payload: { arguments: { command: "ls" } } },
-      { verdict: "allow" },
-    ],
-    [
-      "modify to another tool",
-      { decision: "modify", modified_payload: { tool_name: "write", arguments: {} } },
-      { verdict: "block", code: "policy.invalid_change" },
-    ],
-    [
-      "modify to no arguments",
-      { decision: "modify", modified_payload: "ls" },
-      { verdict: "block", code: "policy.invalid_change" },
-    ],
+    ["modify to the same", modify({ arguments: { command: "ls" } }), { verdict: "allow" }],
+    ["modify to another tool", modify({ tool_name: "write", arguments: {} }), invalid],
+    ["modify to no arguments", modify("ls"), invalid],
     [
       "modify to what leaves all else as it is",
-      {
-        decision: "modify",
-        modified_payload: {
-          action_type: "tool_call",
-          tool_name: "bash",
-          tool_call_id: "item-1",
-          target: null,
-          arguments: { command: "pwd" },
-        },
-      },
-      { verdict: "modify", input: { command: "pwd" } },
+      modify({ ...sent, arguments: { command: "pwd" } }),
+      runs("pwd"),
     ],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { gate } = superviseWith(() => decision);
@@ -290,24 +265,16 @@ describe("a decision that is put off", () => {
 });
 
 describe("a harness that does not decide", () => {
-  it("is unavailable before it was ever there", async () => {
-    const { gate, supervision, harness, notes } = superviseWith(() => ({ decision: "allow" }), {
-      timeoutMs: 200,
-    });
-    harness.isAway = true;
-    await harness.channels[0]?.close();
-    const away = superviseWith(() => ({ decision: "allow" }), {
+  it("is unavailable before it was ever there, and once it is closed", async () => {
+    const { gate, supervision, notes } = superviseWith(() => ({ decision: "allow" }), {
       timeoutMs: 200,
       endpoint: { transport: { connect: () => Promise.reject(new RangeError("nobody")) } },
     });
-    expect(await away.gate.before(callOf("bash", {}), during())).toMatchObject({
-      verdict: "block",
-      code: "gate.unavailable",
-    });
-    expect(away.notes).toEqual([expect.stringContaining("cannot be reached")]);
+    const refused = { verdict: "block", code: "gate.unavailable" };
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject(refused);
+    expect(notes).toEqual([expect.stringContaining("cannot be reached")]);
     await supervision.close();
-    expect(notes.join()).not.toContain("answers again");
-    expect(await gate.before(callOf("bash", {}), during())).toMatchObject({ code: "gate.unavailable" });
+    expect(await gate.before(callOf("bash", {}), during())).toMatchObject(refused);
   });
 
   it("refuses while it is away, and decides again when it is back", async () => {
@@ -345,31 +312,23 @@ describe("a prompt under a policy", () => {
       { verdict: "block", code: "policy.blocked", reason: "no" },
     ],
     ["escalate", { decision: "escalate", reason: "sure?" }, { verdict: "ask", reason: "sure?" }],
-    ["modify", { decision: "modify", modified_payload: { prompt: "hi" } }, { verdict: "modify", text: "hi" }],
-    [
-      "modify to the same",
-      { decision: "modify", modified_payload: { prompt: "hello" } },
-      { verdict: "allow" },
-    ],
-    [
-      "modify to no text",
-      { decision: "modify", modified_payload: { prompt: 1 } },
-      { verdict: "block", code: "policy.invalid_change" },
-    ],
+    ["modify", modify({ prompt: "hi" }), { verdict: "modify", text: "hi" }],
+    ["modify to the same", modify({ prompt: "hello" }), { verdict: "allow" }],
+    ["modify to no text", modify({ prompt: 1 }), invalid],
     [
       "modify to what leaves all else as it is",
-      { decision: "modify", modified_payload: { prompt: "hi", model: null } },
+      modify({ prompt: "hi", model: null }),
       { verdict: "modify", text: "hi" },
     ],
     [
       "modify of its model",
-      { decision: "modify", modified_payload: { prompt: "hi", model: "other" } },
-      { verdict: "block", code: "policy.invalid_change", reason: expect.stringContaining("model cannot") },
+      modify({ prompt: "hi", model: "other" }),
+      { ...invalid, reason: expect.stringContaining("model cannot") },
     ],
     [
       "modify of the prompt and more",
-      { decision: "modify", modified_payload: { prompt: "hello", files: ["a"] } },
-      { verdict: "block", code: "policy.invalid_change", reason: expect.stringContaining("files cannot") },
+      modify({ prompt: "hello", files: ["a"] }),
+      { ...invalid, reason: expect.stringContaining("files cannot") },
     ],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { promptGate, harness } = superviseWith(() => decision);

@@ -60,16 +60,6 @@ it("says which model has no price, and never that it costs nothing", async () =>
 });
 
 it.each([
-  ["--since", "yesterday", "is not an age"],
-  ["--by", "colour", "Allowed choices"],
-])("refuses %s %s as wrong usage", async (option, value, problem) => {
-  const cwd = await makeWorkspace();
-  const { code, stderr } = await harness(["threads", "cost", option, value], { cwd });
-  expect(code).toBe(2);
-  expect(stderr).toContain(problem);
-});
-
-it.each([
   ["missing.json", "ENOENT"],
   ["prices.json", "m.input"],
 ])("names what is wrong in a file of prices, %s", async (file, problem) => {

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { makeWorkspace } from "./support/harness.ts";
+import { failure, makeWorkspace } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 
@@ -106,8 +106,8 @@ describe("a file that the user names", () => {
 
   it.runIf(process.platform === "linux")("as a store where no directory can be made is refused", async () => {
     const cwd = await makeWorkspace();
-    const { code, stderr } = await harness(["chat", "--store", "/proc/x/y.sqlite"], { cwd });
-    expect(code).toBe(4);
-    expect(stderr).toContain("cannot be used as the store's directory");
+    expect(await harness(["chat", "--store", "/proc/x/y.sqlite"], { cwd })).toMatchObject(
+      failure(4, "cannot be used as the store's directory"),
+    );
   });
 });

@@ -1,4 +1,4 @@
-import { mkdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readManifest } from "@harnesskit/core-runtime";
 import { createMcpAgentDirectory, readMcpTools } from "@harnesskit/mcp-agent";
@@ -12,10 +12,9 @@ import { fromHere, io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { type ConfirmOptions, checkConfirmation, enable } from "./agents-command.ts";
-import { copyAgentDirectory, extractArchive } from "./copy-agent.ts";
-import { hashTree } from "./hash-tree.ts";
+import { copyAgent, extractArchive } from "./copy-agent.ts";
 import { makeStaging, placeAgent, type ReviewedTool } from "./installed-agents.ts";
-import { isMcpSpec, type McpSpec, mcpProgram, parseMcpSpec } from "./mcp-spec.ts";
+import { isMcpSpec, mcpProgram, parseMcpSpec } from "./mcp-spec.ts";
 
 const [vendor = ""] = workspaceAgentId.split(".");
 
@@ -25,25 +24,23 @@ const isReservedId = (id: string): boolean => {
   return parts.includes(vendor) || parts[0] === "harness" || parts.join("") === "workspace";
 };
 
-/** Fills the directory of a copy, which it makes; returns the tools that are offered, where they are known. */
-type Fill = (copy: string, staging: string) => Promise<ReviewedTool[] | undefined>;
+/** The directory of an agent, which `staging` may hold, and the tools that are offered, where they are known. */
+type Prepare = (staging: string) => Promise<{ readonly root: string; readonly tools?: ReviewedTool[] }>;
 
 /** Makes a copy, judges it, and installs it as a whole or not at all. Returns the agent's id. */
-const installCopy = async (origin: string, fill: Fill): Promise<string> => {
+const installCopy = async (origin: string, prepare: Prepare): Promise<string> => {
   const staging = await makeStaging();
   try {
+    const { root, tools } = await prepare(staging.path);
     const staged = join(staging.path, "staged");
-    const copy = join(staged, "agent");
-    await mkdir(copy, { mode: 0o700, recursive: true });
-    const tools = await fill(copy, staging.path);
-    const { id } = (await readManifest(copy)).manifest;
+    const tree = await copyAgent(root, join(staged, "agent"));
+    const { id } = (await readManifest(join(staged, "agent"))).manifest;
     if (isReservedId(id)) {
       throw refusedError("agent_reserved", `the id ${id} is reserved: it looks like one of the harness`, {
         hint: "Give the agent an id of its own, such as com.example.tools",
       });
     }
     const installedAt = new Date().toISOString();
-    const tree = await hashTree(copy);
     await placeAgent(staged, { version: 1, id, origin: origin.slice(0, 1_000), installedAt, ...tree, tools });
     return id;
   } finally {
@@ -64,46 +61,9 @@ const installAgent = async (source: string): Promise<string> => {
     });
   }
   if (found.isDirectory()) await readManifest(path);
-  return installCopy(path, async (copy, staging) => {
-    const root = found.isDirectory() ? path : await extractArchive(path, join(staging, "unpacked"));
-    await copyAgentDirectory(root, copy);
-    return undefined;
-  });
-};
-
-interface InstallMcpOptions extends McpSpec {
-  /** As the user wrote it. */
-  readonly spec: string;
-  readonly signal: AbortSignal;
-  /** Receives each line of the server's standard error, safe to show. */
-  readonly onOutput: (line: string) => void;
-}
-
-/**
- * Starts an MCP server once and installs it with the tools that it had; later it is offered with these only. Returns the
- * agent's id. Rejects as `installAgent`, and with a `CliError` `mcp.…`.
- */
-const installMcpServer = (options: InstallMcpOptions): Promise<string> => {
-  const { id, server, options: chosen, spec, signal, onOutput } = options;
-  return installCopy(spec, async (directory) => {
-    const { connectTimeoutMs } = chosen;
-    const reading = readMcpTools({ server, env: io().env, connectTimeoutMs, signal, onOutput });
-    const { serverInfo, ...read } = await reading.catch((cause: unknown) => {
-      if (!HarnessError.isInstance(cause)) throw cause;
-      throw unavailableError(cause.code, cause.message, { cause });
-    });
-    for (const { message } of read.dropped) onOutput(message);
-    const tools = read.tools.filter(({ mcpName }) => chosen.tools?.includes(mcpName) ?? true);
-    await createMcpAgentDirectory({
-      ...{ directory, id, server, ...chosen, command: mcpProgram() },
-      acceptedTools: Object.fromEntries(tools.map(({ name, digest }) => [name, digest])),
-      permissions: [...new Set(tools.flatMap((tool) => tool.permissions))].sort(),
-      name: `${serverInfo.name} ${serverInfo.version}`.trim() || undefined,
-    });
-    return tools.map(({ name, description, effects, permissions, digest }) => ({
-      ...{ name, description, effects, permissions: [...permissions], digest },
-    }));
-  });
+  return installCopy(path, async (staging) => ({
+    root: found.isDirectory() ? path : await extractArchive(path, join(staging, "unpacked")),
+  }));
 };
 
 interface InstallCommandOptions extends ConfirmOptions {
@@ -116,33 +76,51 @@ interface InstallCommandOptions extends ConfirmOptions {
   readonly json?: true;
 }
 
-const installMcp = (spec: string, options: InstallCommandOptions): Promise<string> =>
+/**
+ * Starts an MCP server once, after a yes, and installs it with the tools that it had; later it is offered with these only. Returns the
+ * agent's id. Rejects as `installAgent`, and with a `CliError` `mcp.…`.
+ */
+const installMcp = (
+  spec: string,
+  { id: named, env, header, start }: InstallCommandOptions,
+): Promise<string> =>
   withCleanup(async (defer) => {
-    const { id, env, header } = options;
-    if (id !== undefined && !AgentIdSchema.safeParse(id).success) {
+    if (named !== undefined && !AgentIdSchema.safeParse(named).success) {
       throw usageError("--id must have letters, digits, ., _ and -, up to 128, with a letter or digit first");
     }
-    const parsed = await parseMcpSpec(spec, {
-      cwd: io().cwd(),
-      env,
-      header,
-    });
+    const parsed = await parseMcpSpec(spec, { cwd: io().cwd(), env, header });
+    const { server, options } = parsed;
+    const id = named ?? parsed.id;
     const err = createTerminal(io().stderr);
-    const { server } = parsed;
     const what = "url" in server ? server.url : server.command.map((word) => shellWord(word)).join(" ");
     err.say(["To read its tools, this MCP server is started once, now, with your rights:", `  ${what}`]);
-    const answer = options.start === true || (await ask("Start it?", "Yes, start it once", "No"));
+    const answer = start === true || (await ask("Start it?", "Yes, start it once", "No"));
     if (answer === undefined)
       throw usageError("an MCP server is started once to install it: --start allows it");
     if (!answer) throw refusedError("refused", "the MCP server was not started and not installed");
     const stop = new AbortController();
     defer(onStopSignals(() => stop.abort()));
-    return installMcpServer({
-      ...parsed,
-      id: id ?? parsed.id,
-      spec,
-      signal: stop.signal,
-      onOutput: (line) => err.say(`  ${line}`),
+    const { signal } = stop;
+    const onOutput = (line: string) => void err.say(`  ${line}`);
+    return installCopy(spec, async (staging) => {
+      const { connectTimeoutMs } = options;
+      const reading = readMcpTools({ server, env: io().env, connectTimeoutMs, signal, onOutput });
+      const { serverInfo, ...read } = await reading.catch((cause: unknown) => {
+        if (!HarnessError.isInstance(cause)) throw cause;
+        throw unavailableError(cause.code, cause.message, { cause });
+      });
+      for (const { message } of read.dropped) onOutput(message);
+      const tools = read.tools.filter(({ mcpName }) => options.tools?.includes(mcpName) ?? true);
+      const { directory: root } = await createMcpAgentDirectory({
+        ...{ directory: join(staging, "made"), id, server, ...options, command: mcpProgram() },
+        acceptedTools: Object.fromEntries(tools.map(({ name, digest }) => [name, digest])),
+        permissions: [...new Set(tools.flatMap((tool) => tool.permissions))].sort(),
+        name: `${serverInfo.name} ${serverInfo.version}`.trim() || undefined,
+      });
+      const reviewed = tools.map(({ name, description, effects, permissions, digest }) => ({
+        ...{ name, description, effects, permissions: [...permissions], digest },
+      }));
+      return { root, tools: reviewed };
     });
   });
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readManifest } from "@harnesskit/core-runtime";
 import {
@@ -92,16 +92,7 @@ export const setEnabled = async (
   enabledAt: string | undefined,
 ): Promise<void> => writeRecord(join(installedDirectory(), record.id), { ...record, enabledAt });
 
-/** Directories are writable again: one that is not cannot be emptied. */
-const removeTree = async (path: string): Promise<void> => {
-  const open = async (place: string): Promise<void> => {
-    await chmod(place, 0o700);
-    for (const entry of await readdir(place, { withFileTypes: true }))
-      if (entry.isDirectory()) await open(join(place, entry.name));
-  };
-  await open(path).catch(() => {});
-  await rm(path, { recursive: true, force: true });
-};
+const removeTree = (path: string): Promise<void> => rm(path, { recursive: true, force: true });
 
 /** A fresh private directory that belongs to this process; what killed processes have left is removed. */
 export const makeStaging = async (): Promise<{ readonly path: string; remove(): Promise<void> }> => {

@@ -1,7 +1,6 @@
 import {
   type GraphStore,
   isList,
-  type Lease,
   type SessionChanges,
   type StoredSession,
   type StoredState,
@@ -10,32 +9,14 @@ import {
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
-import { allOf, type CopyCount, conflict, copyEach, sameJson } from "./copy-kind.ts";
+import { allOf, type CopyCount, conflict, copyEach, copyHeld, sameJson } from "./copy-kind.ts";
 import type { Continuations } from "./open.ts";
 
-/** How long a conversation is kept from others by a copy that was killed, and how long one that is in use is waited for. */
-const leaseMs = { ttlMs: 5000, waitMs: 8000 };
+/** How long a conversation is kept from others by a copy that was killed. */
+const ttlMs = 5000;
 /** More than any store keeps. */
 const allStates = 1_000_000;
 const limit = 100;
-
-const holding = async <T>(from: GraphStore, sessionId: string, work: () => Promise<T>): Promise<T> => {
-  let lease: Lease;
-  try {
-    lease = await from.leases.acquire(sessionLeaseKey(sessionId), leaseMs);
-  } catch (cause) {
-    if (!HarnessError.isInstance(cause) || cause.code !== "lease_taken") throw cause;
-    throw new CliError("copy_in_use", `the conversation ${sessionId} is in use`, {
-      hint: "End the programs that use FROM, and copy again: what was copied stays.",
-      cause,
-    });
-  }
-  try {
-    return await work();
-  } finally {
-    await lease.release();
-  }
-};
 
 /** Whether two states of a session say the same; each store gives versions and times of its own. */
 const isSameState = (one: StoredSession, other: StoredSession): boolean =>
@@ -86,12 +67,10 @@ const copySession = async (from: GraphStore, to: GraphStore, sessionId: string):
 
 export const copySessions = async (from: GraphStore, to: GraphStore): Promise<CopyCount> => {
   const all = await from.sessions.list();
-  let copied = 0;
   // The one written first is first in TO as well.
-  for (const { session_id: id } of all.reverse()) {
-    if (await holding(from, id, () => copySession(from, to, id))) copied++;
-  }
-  return { total: all.length, copied };
+  const ids = all.reverse().map(({ session_id: id }) => id);
+  const take = (id: string) => from.leases.acquire(sessionLeaseKey(id), { ttlMs });
+  return copyHeld("the conversation", ids, take, (id) => copySession(from, to, id));
 };
 
 /** What is there under the ids, without what has gone meanwhile. */

@@ -1,6 +1,4 @@
-import type { ApprovalRecord, ApprovalStore } from "@harnesskit/approvals";
-import type { StoredRow, TimelineStore } from "@harnesskit/timeline";
-import { jsonDifference } from "@harnesskit/wire";
+import { HarnessError, jsonDifference, systemClock, wait } from "@harnesskit/wire";
 import { CliError } from "../cli-error.ts";
 
 /** What was copied of one kind. */
@@ -65,73 +63,44 @@ export async function* allOf<T, At>(
   }
 }
 
-const limit = 100;
+/** How long what is in use is waited for: longer than a copy that was killed keeps it. */
+const patienceMs = 8000;
+const pollMs = 200;
 
-/** Without the number that each store gives on its own. */
-const unnumbered = ({ seq: _, ...record }: { readonly seq: number }): object => record;
-
-export const copyApprovals = (from: ApprovalStore, to: ApprovalStore): Promise<CopyCount> => {
-  const records = allOf<ApprovalRecord, number>(0, async (afterSeq) => {
-    const page = await from.page({ afterSeq, limit });
-    return [page.records, page.nextSeq];
-  });
-  return copyEach(records, {
-    what: "the approval",
-    idOf: ({ id }) => id,
-    find: ({ id }) => to.get(id),
-    said: unnumbered,
-    put: (record) => to.restore({ records: [record] }),
-  });
-};
-
-export const copyApprovalGrants = async (from: ApprovalStore, to: ApprovalStore): Promise<CopyCount> => {
-  const there = new Map((await to.grants()).map((each) => [each.id, each]));
-  return copyEach(await from.grants(), {
-    what: "the grant",
-    idOf: ({ id }) => id,
-    find: ({ id }) => there.get(id),
-    said: unnumbered,
-    put: (grant) => to.restore({ grants: [grant] }),
-  });
-};
-
-const rowsOf = (store: TimelineStore): AsyncGenerator<StoredRow> =>
-  allOf<StoredRow, number>(0, async (afterId) => {
-    const rows = await store.read({ afterId, limit });
-    return [rows, rows.at(-1)?.row.id ?? afterId];
-  });
-
-/** What a row says, without what each store gives on its own. */
-const said = ({ row: { id: _, seq: __, changedAtMs: ___, ...row }, content }: StoredRow) => ({
-  row,
-  content,
-});
-
-/**
- * Copies the rows in their order behind those that an interrupted copy has left, which must be the first ones of FROM. A row that is still open is
- * found by its approval in TO, and not by its call.
- */
-export const copyTimeline = async (from: TimelineStore, to: TimelineStore): Promise<CopyCount> => {
-  const there = rowsOf(to);
-  let [total, copied] = [0, 0];
-  let batch: StoredRow[] = [];
-  const write = async () => {
-    await to.write(batch.map((stored) => ({ type: "add", ...said(stored) })));
-    copied += batch.length;
-    batch = [];
-  };
-  let isBehind = false;
-  for await (const stored of rowsOf(from)) {
-    total++;
-    const found = isBehind ? undefined : (await there.next()).value;
-    if (found === undefined) {
-      isBehind = true;
-      batch.push(stored);
-      if (batch.length === limit) await write();
-    } else if (!sameJson(said(found), said(stored))) throw conflict("the row", String(stored.row.id));
+/** Takes a thread or a conversation. Rejects with a `CliError` `copy_in_use` where another program keeps it. */
+export const taken = async <Held>(what: string, take: () => Promise<Held>): Promise<Held> => {
+  const untilMs = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await take();
+    } catch (cause) {
+      if (!HarnessError.isInstance(cause) || !["lease_taken", "thread_locked"].includes(cause.code))
+        throw cause;
+      if (performance.now() >= untilMs)
+        throw new CliError("copy_in_use", `${what} is in use`, {
+          hint: "End the programs that use FROM, and copy again: what was copied stays.",
+          cause,
+        });
+      await wait(pollMs, systemClock, undefined);
+    }
   }
-  if (!isBehind && (await there.next()).value !== undefined)
-    throw conflict("a row behind row", String(total));
-  if (batch.length > 0) await write();
-  return { total, copied };
+};
+
+/** Copies what other programs may use, each while it is held. `copy` returns whether there was something to copy. */
+export const copyHeld = async (
+  what: string,
+  ids: readonly string[],
+  take: (id: string) => Promise<{ release(): Promise<void> }>,
+  copy: (id: string) => Promise<boolean>,
+): Promise<CopyCount> => {
+  let copied = 0;
+  for (const id of ids) {
+    const held = await taken(`${what} ${id}`, () => take(id));
+    try {
+      if (await copy(id)) copied++;
+    } finally {
+      await held.release();
+    }
+  }
+  return { total: ids.length, copied };
 };

@@ -2,11 +2,10 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ifPresent, UnsafeFileError } from "@harnesskit/node-kit";
 import type { Event } from "@harnesskit/protocol/threads";
-import { type ThreadLease, type ThreadStore, ThreadStoreError } from "@harnesskit/thread-server";
-import { systemClock, wait } from "@harnesskit/wire";
+import type { ThreadLease, ThreadStore } from "@harnesskit/thread-server";
 import { CliError } from "../cli-error.ts";
 import { harnessDirectory } from "../workspace-directory.ts";
-import { type CopyCount, conflict, copyEach, sameJson } from "./copy-kind.ts";
+import { type CopyCount, conflict, copyEach, copyHeld, sameJson, taken } from "./copy-kind.ts";
 
 /** Threads in the files below a directory's `.harness`. */
 export interface ThreadFiles {
@@ -16,10 +15,8 @@ export interface ThreadFiles {
 
 /** Events that are written at once. */
 const batchEvents = 200;
-/** How long a thread of TO is kept from others by a copy that was killed, and how long one that is in use is waited for. */
+/** How long a thread of TO is kept from others by a copy that was killed. */
 export const threadLeaseMs = 5000;
-const patienceMs = 8000;
-const pollMs = 200;
 
 const eventsOf = async (store: ThreadStore, threadId: string): Promise<Event[]> => {
   const events: Event[] = [];
@@ -30,25 +27,8 @@ const eventsOf = async (store: ThreadStore, threadId: string): Promise<Event[]> 
 const isBeginning = (some: readonly Event[], all: readonly Event[]): boolean =>
   some.length <= all.length && some.every((event, index) => sameJson(event, all[index]));
 
-/** Takes a thread, and waits until a copy that was killed has lost it. */
-const lease = async (store: ThreadStore, threadId: string): Promise<ThreadLease> => {
-  const untilMs = performance.now() + patienceMs;
-  for (;;) {
-    try {
-      return await store.lease(threadId);
-    } catch (cause) {
-      if (!ThreadStoreError.isInstance(cause) || cause.code !== "thread_locked") throw cause;
-      if (performance.now() < untilMs) {
-        await wait(pollMs, systemClock, undefined);
-        continue;
-      }
-      throw new CliError("copy_in_use", `the thread ${threadId} is in use`, {
-        hint: "End the server that writes it, and copy again: what was copied stays.",
-        cause,
-      });
-    }
-  }
-};
+const lease = (store: ThreadStore, threadId: string): Promise<ThreadLease> =>
+  taken(`the thread ${threadId}`, () => store.lease(threadId));
 
 /** Copies what a thread has written beside its events to a thread that has nothing of it yet. */
 const copyArtifacts = async (
@@ -103,17 +83,9 @@ const copyThread = async (from: ThreadFiles, to: ThreadStore, threadId: string):
 };
 
 export const copyThreads = async (from: ThreadFiles, to: ThreadStore): Promise<CopyCount> => {
-  const all = await from.threads.list();
-  let copied = 0;
-  for (const { threadId } of all.reverse()) {
-    const held = await lease(from.threads, threadId);
-    try {
-      if (await copyThread(from, to, threadId)) copied++;
-    } finally {
-      await held.release();
-    }
-  }
-  return { total: all.length, copied };
+  const ids = (await from.threads.list()).reverse().map(({ threadId }) => threadId);
+  const take = (id: string) => from.threads.lease(id);
+  return copyHeld("the thread", ids, take, (id) => copyThread(from, to, id));
 };
 
 /** Copies the `always` answers. */

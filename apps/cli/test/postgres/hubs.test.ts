@@ -1,12 +1,11 @@
 import { join } from "node:path";
-import { createAhpClient } from "@harnesskit/ahp-client";
-import { createHubClient, type HubClient } from "@harnesskit/hub/client";
+import type { HubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import type { ApprovalRecord, TimelineRow } from "@harnesskit/protocol/hub";
-import { createUnixTransport } from "@harnesskit/transport-uds";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
 import { makeWorkspace, type Start, startProcess } from "../support/harness.ts";
+import { agentOf, clientOf } from "../support/hub.ts";
 import { harness, startHarness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
@@ -22,23 +21,8 @@ const startHub = async (
   const place = hubPlace({ state: join(cwd, name) });
   const program = start(["hub", "--store", "postgres:", "--state", place.directory], { cwd, env });
   await program.reports(/page: http/);
-  const client = createHubClient({
-    transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
-    client: { name },
-  });
-  onTestFinished(() => client.close());
-  await client.connect();
+  const client = await clientOf(place, name);
   return { program, place, client };
-};
-
-const connectAgent = async (socket: string) => {
-  const agent = createAhpClient({
-    transport: createUnixTransport({ path: socket, framing: "newline" }),
-    ...{ framework: "test", version: "1.0.0", agentId: "bot", sessionId: "s1" },
-  });
-  onTestFinished(() => agent.close());
-  await agent.connect();
-  return agent;
 };
 
 const payloadOf = (call: string) => ({
@@ -75,7 +59,7 @@ describe("hubs with one store", () => {
     })();
 
     // The call is held at the first hub, and goes on with the answer of the second.
-    const agent = await connectAgent(one.place.socket);
+    const agent = await agentOf(one.place, "bot");
     const held = agent.decide("pre_action", payloadOf("c1"), {
       timeoutMs: 30_000,
       metadata: { wait_ms: 30_000 },
@@ -103,10 +87,10 @@ describe("hubs with one store", () => {
       ...{ id: question.id, digest: question.digest },
       decision: "approve",
     });
-    const moved = await connectAgent(three.place.socket);
+    const moved = await agentOf(three.place, "bot");
     const again = await moved.decide("pre_action", payloadOf("c2"), { metadata: { wait_ms: 0 } });
     expect(again.decision).toMatchObject({ decision: "allow", metadata: { approval: { id: question.id } } });
-    const elsewhere = await connectAgent(two.place.socket);
+    const elsewhere = await agentOf(two.place, "bot");
     const twice = await elsewhere.decide("pre_action", payloadOf("c2"), { metadata: { wait_ms: 0 } });
     expect(twice.decision).toMatchObject({ decision: "block", reason: expect.stringContaining("was used") });
     elsewhere.notify("post_action", { ...payloadOf("c2"), outcome: "success" });

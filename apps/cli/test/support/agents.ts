@@ -26,8 +26,7 @@ const home = await (async () => {
   return directory;
 })();
 
-/** The address of the SDK. */
-export const sdk = pathToFileURL(join(home, "bundle.mjs")).href;
+const sdk = pathToFileURL(join(home, "bundle.mjs")).href;
 export const helloAgent = join(home, "hello-agent");
 
 export const makeDirectory = async (): Promise<string> => {
@@ -37,10 +36,10 @@ export const makeDirectory = async (): Promise<string> => {
 };
 
 /** An agent whose tools are in `tools`, JavaScript in which `here` is its directory. */
-export const makeAgent = async (id: string, tools: string, command?: readonly string[]): Promise<string> => {
+export const makeAgent = async (id: string, tools: string, more: object = {}): Promise<string> => {
   const directory = join(await makeDirectory(), "agent");
   await mkdir(directory);
-  const manifest = { id, version: "1.0.0", command: command ?? [process.execPath, "agent.mjs"] };
+  const manifest = { id, version: "1.0.0", command: [process.execPath, "agent.mjs"], ...more };
   await writeFile(join(directory, "opensentience.agent.json"), JSON.stringify(manifest));
   await writeFile(
     join(directory, "agent.mjs"),

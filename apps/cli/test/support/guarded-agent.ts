@@ -8,11 +8,11 @@ import {
   runProgram,
   startScriptedModel,
 } from "@harnesskit/guard/doctor";
-import { createHubClient, type HubClient } from "@harnesskit/hub/client";
+import type { HubClient } from "@harnesskit/hub/client";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
-import { createUnixTransport } from "@harnesskit/transport-uds";
 import { onTestFinished, vi } from "vitest";
 import { makeWorkspace, type Running, type Start } from "./harness.ts";
+import { clientOf } from "./hub.ts";
 import { harness, startHarness } from "./in-process.ts";
 
 /** A script that leaves a line each time it runs. */
@@ -64,12 +64,8 @@ export class GuardedMachine {
   }
 
   /** A client of the hub's API. */
-  async client(): Promise<HubClient> {
-    const transport = createUnixTransport({ path: this.place.apiSocket, framing: "newline" });
-    const client = createHubClient({ transport, client: { name: "test" } });
-    onTestFinished(() => client.close());
-    await client.connect();
-    return client;
+  client(): Promise<HubClient> {
+    return clientOf(this.place);
   }
 
   /** The one question that waits, when it is there. */

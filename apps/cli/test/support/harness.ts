@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { onTestFinished, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 
 /** The built program: what users run, on every version of Node. */
 export const binPath = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
@@ -35,6 +35,14 @@ export interface HarnessEnd {
   readonly stdout: string;
   readonly stderr: string;
 }
+
+/** The end of a command that failed, said why on standard error, and nothing on standard output. */
+export const failure = (code: number, text: string) => ({
+  ...{ code, stdout: "", stderr: expect.stringContaining(text) },
+});
+
+/** The end of a command that said this on standard output. */
+export const answerOf = (code: number, text: string) => ({ code, stdout: expect.stringContaining(text) });
 
 export interface HarnessOptions {
   readonly cwd: string;

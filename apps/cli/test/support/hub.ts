@@ -1,11 +1,34 @@
 import { join } from "node:path";
+import { type AhpClient, createAhpClient } from "@harnesskit/ahp-client";
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import { createHubClient, type HubClient } from "@harnesskit/hub/client";
-import { hubPlace } from "@harnesskit/hub/place";
+import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { onTestFinished, vi } from "vitest";
 import type { Start } from "./harness.ts";
 import { startHarness } from "./in-process.ts";
+
+type Place = Pick<HubPlace, "apiSocket" | "socket">;
+
+/** A client of the API of a hub that runs. */
+export const clientOf = async ({ apiSocket }: Place, name = "test"): Promise<HubClient> => {
+  const transport = createUnixTransport({ path: apiSocket, framing: "newline" });
+  const client = createHubClient({ transport, client: { name } });
+  onTestFinished(() => client.close());
+  await client.connect();
+  return client;
+};
+
+/** An agent that asks a hub. */
+export const agentOf = async ({ socket }: Place, agentId: string, sessionId = "s1"): Promise<AhpClient> => {
+  const agent = createAhpClient({
+    transport: createUnixTransport({ path: socket, framing: "newline" }),
+    ...{ framework: "test", version: "1.0.0", agentId, sessionId },
+  });
+  onTestFinished(() => agent.close());
+  await agent.connect();
+  return agent;
+};
 
 /** A hub that runs, and a client of it. */
 export const startHub = async (cwd: string, args: readonly string[] = [], start: Start = startHarness) => {
@@ -13,12 +36,7 @@ export const startHub = async (cwd: string, args: readonly string[] = [], start:
   const program = start(["hub", "--quiet", ...args], { cwd, env });
   const [, url = ""] = await program.reports(/page: (http:\/\/127\.0\.0\.1:\d+)\/#ticket=/);
   const place = hubPlace({ env });
-  const client = createHubClient({
-    transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
-    client: { name: "page" },
-  });
-  onTestFinished(() => client.close());
-  await client.connect();
+  const client = await clientOf(place, "page");
   return { env, program, url, place, client };
 };
 

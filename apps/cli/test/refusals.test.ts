@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { splitWords } from "../src/split-words.ts";
+import { helloAgent } from "./support/agents.ts";
+import { makeWorkspace } from "./support/harness.ts";
+import { harness } from "./support/in-process.ts";
+
+const files = {
+  "bad.yaml": "version: 3\n",
+  "g.json": '{"version":1,"grants":[{"agent_id":"a"}]}',
+  "opensentience.agent.json": '{"id":"a","version":"1.0.0"}',
+};
+const hello = `core --agent '${helloAgent}'`;
+const greet = `${hello} --call com.example.hello/greet`;
+const grant = "core grant com.example.made";
+
+it.each([
+  [2, "frobnicate", "unknown command"],
+  [2, "run", "The prompt is empty"],
+  [2, "run ''", "The prompt is empty"],
+  [2, "attach", "missing required argument"],
+  [2, "run two words", "too many arguments"],
+  [2, "run two words", "Put quotes around several words"],
+  [2, "run x --aprove once", "Did you mean --approve?"],
+  [2, "run x --approve maybe", "Allowed choices are ask, once, reject"],
+  [2, "run x --model acme:m", "a model is written as one of"],
+  [2, "run x --cwd /does/not/exist", "does not exist"],
+  [2, `run x --cwd '${import.meta.filename}'`, "is not a directory"],
+  [2, "threads list --cwd /does/not/exist", "does not exist"],
+  [2, "threads shwo", "unknown command"],
+  [2, "threads list two", "unknown command 'two'"],
+  [2, "threads --jsno", "Did you mean --json?"],
+  [2, "threads show", "missing required argument"],
+  [2, "threads cost --since yesterday", "is not an age"],
+  [2, "threads cost --by colour", "Allowed choices"],
+  [2, "threads prune", "--older-than"],
+  [2, "threads prune --older-than soon", "--older-than: soon is not an age"],
+  [2, "threads prune --older-than 1d --keep -1", '--keep must be a whole number from 0, got "-1"'],
+  [2, "doctor --jsno", "Did you mean --json?"],
+  [2, "--cwd", "unknown option"],
+
+  [2, "serve --policy p.yaml --ahp unix:x", "--ahp cannot be used with --policy"],
+  [2, "serve --ahp-token-file t", "are about the harness of --ahp"],
+  [2, "serve --ahp-api-key-file k", "are about the harness of --ahp"],
+  [2, "serve --ahp http://127.0.0.1:1 --ahp-token-file README.md", "holds no token"],
+  [2, "serve --policy-timeout 0", "--policy-timeout takes 0.1 to 600 seconds"],
+  [2, "serve --policy-timeout x", '--policy-timeout must be a number of seconds, got "x"'],
+  [2, "serve --ahp ftp://x", "--ahp: ftp://x is not an endpoint"],
+
+  [2, "ahp serve", "Say where to serve"],
+  [2, "ahp serve --http x", '--http must be a number from 0 to 65535, got "x"'],
+  [2, "ahp serve --http 65536", "from 0 to 65535"],
+  [2, "ahp serve --unix ''", "is not an endpoint"],
+  [2, `ahp serve --unix ${"x".repeat(200)}`, "choose a shorter directory"],
+  [2, "ahp serve --unix README.md", "is not a socket and was left alone"],
+  [2, "ahp serve --stdio --token-file t", "--token-file belongs to --http"],
+  [2, "ahp serve --stdio --policy ''", "the name of the file is empty"],
+  [2, "ahp serve --stdio --record-content", "--audit FILE"],
+  [2, "ahp serve --stdoi", "Did you mean --stdio?"],
+
+  [2, `${hello} --project .`, "--project belongs to --call"],
+  [2, `${greet} --project nowhere`, "nowhere does not exist"],
+  [1, `${greet} --input {}`, "tool.invalid_input"],
+  [1, `${hello} --call com.example.hello/nope`, "tool.not_found: there is no tool com.example.hello/nope"],
+  [2, `${greet} --input {name}`, "--input is not JSON"],
+  [2, `${greet} --input '{"n":[9007199254740993]}'`, "--input: 9007199254740993 "],
+  [2, `${hello} --input {}`, "--input belongs to --call"],
+  [2, `${greet} --timeout 0`, "--timeout"],
+  [2, `${greet} --list`, "do not go together"],
+  [2, `${hello} --list --directive`, "--directive belongs to --call"],
+  [4, "core --agent /var --list", "opensentience.agent.json"],
+  [4, "core --agent . --list", "command"],
+  [2, "core gran com.example.made x", "--agent"],
+  [2, `${grant} fs.re\u0430d --no-audit`, "permission"],
+  [2, "core grant 'no agent' x --no-audit", "agent_id"],
+  [2, `${grant} x --until 2020-01-01T00:00:00Z`, "--until"],
+  [2, `${grant} x --caller ada`, "--caller must be TYPE:ID"],
+  [4, "core grants --file g.json", "g.json is wrong at grants.0.id"],
+
+  [2, "agents install mcp:", "needs a command or a URL"],
+  [4, "agents install mcp:/no/such/program --start", "was not found"],
+  [1, "agents install mcp:http://example.com/mcp --start", "https:"],
+  [1, "agents install mcp:https://u:secret-pw@example.com/mcp --start", "user or password"],
+  [
+    2,
+    "agents install mcp:https://example.com/mcp --header 'authorization: Bearer secret-pw'",
+    "--header takes",
+  ],
+  [4, "agents install 'mcp:node x.mjs' --env NOT_SET_AT_ALL --start", "NOT_SET_AT_ALL"],
+  [1, "agents install /var", "does not exist: pass the directory of an agent"],
+  [1, "agents install no-such-place", "does not exist"],
+
+  [2, "hub --notify none.yaml", "ENOENT"],
+  [2, "hub --notify bad.yaml", "version"],
+  [2, "hub --public-url hub.example.org", "--public-url"],
+  [2, "hub --public-url https://example.org/hub", "without a path"],
+  [2, "hub --may look", "--may and --up-to belong to --pair"],
+  [2, "hub --pair --may look --up-to low", "--up-to belongs to --may answer"],
+  [2, `hub --pair ${"x".repeat(65)}`, "1 to 64 characters"],
+  [2, "hub --tls-cert c.pem", "belong together"],
+  [2, "hub --tls-cert c.pem --tls-key k.pem", "--public-url https://NAME:PORT"],
+  [2, "hub --tls-cert c.pem --tls-key k.pem --public-url https://localhost:7443", "ENOENT"],
+  [2, "timeline --json --csv", "Give --json or --csv"],
+  [2, "timeline --since soon", "is not an age"],
+  [4, "timeline", "harness hub"],
+
+  [2, "guard init --agent emacs", "unknown host emacs"],
+  [2, "guard init --wait 1", "--wait must be a number of seconds from 5 to 86400"],
+  [2, "guard init --agent codex --command ' ' --yes", "--command is empty"],
+  [2, "guard mcp", "Name the MCP server"],
+  [2, "guard mcp --name a__b -- x", "is not a name"],
+  [1, "guard mcp -- /no/such/server", "was not found"],
+  [1, "guard mcp --url http://example.com/mcp", "must begin with https:"],
+  [2, "guard mcp --url https://example.com/mcp --header a=NO_SUCH_VARIABLE", "NO_SUCH_VARIABLE is not set"],
+  [1, "guard tools --accept sha256:0", "no tool with the digest sha256:0 waits"],
+
+  [4, "audit verify nowhere.jsonl", "cannot be read"],
+  [4, "audit show nowhere.jsonl", "cannot be read"],
+  [2, "audit verify README.md --expect 1:2", "not the head"],
+  [1, "audit show README.md", "README.md:1 is not an entry"],
+])("exit code %i and what is wrong: harness %s", async (code, line, text) => {
+  const cwd = await makeWorkspace(files);
+  const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "" };
+  const end = await harness(splitWords(line, "the command"), { cwd, env });
+  expect(end).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(text) });
+  expect(end.stderr).not.toMatch(/\n\s+at |secret-pw/);
+});
