@@ -23,7 +23,7 @@ const startWorker = ({ url, schema }, task, options) => {
 /** The rate of `count` workers together. */
 export const rateOfWorkers = (url, count, task, options) =>
   withSchema(url, async (place) => {
-    await (await openPostgresStore(place)).close();
+    await (await openPostgresStore({ url, schema: place.schema })).close();
     await place.sql("CREATE TABLE store.bare (name text, number bigint, body text)");
     const workers = Array.from({ length: count }, (_, number) =>
       startWorker(place, task, { ...options, name: `w${number}` }),

@@ -11,7 +11,7 @@ interface FieldProps {
 }
 
 /** Which keyboard a telephone shows. */
-const inputModes = { text: "text", number: "decimal", email: "email" } as const;
+const inputModes = { text: "text", number: "decimal", email: "email", date: undefined } as const;
 
 /** The input itself. What is wrong is said in words of ours, beside it, so the browser's own checks are off. */
 function Control({ field, value, onValue, attributes }: FieldProps & { readonly attributes: object }) {
@@ -44,20 +44,11 @@ function Control({ field, value, onValue, attributes }: FieldProps & { readonly 
           onChange={(event) => onValue(event.currentTarget.checked)}
         />
       );
-    case "date":
-      return (
-        <input
-          {...attributes}
-          type="date"
-          value={text}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      );
     default:
       return (
         <input
           {...attributes}
-          type="text"
+          type={field.type === "date" ? "date" : "text"}
           inputMode={inputModes[field.type]}
           placeholder={field.placeholder}
           autocomplete="off"
@@ -75,24 +66,25 @@ function Field(props: FieldProps) {
   const attributes = {
     id,
     name: field.name,
+    class: field.type === "checkbox" ? undefined : "input",
     "aria-required": field.isRequired,
     "aria-invalid": problem !== undefined,
     "aria-describedby": described.join(" ") || undefined,
   };
   return (
-    <div class={`field field-${field.type}`}>
+    <div class={`field ${field.type}`}>
       <label for={id}>
         {field.label}
-        {field.isRequired && <span class="needed"> (needed)</span>}
+        {field.isRequired && <span class="dim small"> (needed)</span>}
       </label>
       <Control {...props} attributes={attributes} />
       {field.help && (
-        <p class="hint" id={`${id}-help`}>
+        <p class="dim small" id={`${id}-help`}>
           {field.help}
         </p>
       )}
       {problem && (
-        <p class="problem" id={`${id}-problem`}>
+        <p class="problem small" id={`${id}-problem`}>
           {problem}
         </p>
       )}
@@ -141,8 +133,8 @@ export function FormCard({ form, isSettled, isBusy, onSubmit }: FormCardProps) {
             onValue={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
           />
         ))}
-        <div class="buttons">
-          <button type="submit" class="primary" disabled={isBusy || isSettled}>
+        <div class="inline">
+          <button type="submit" class="button primary" disabled={isBusy || isSettled}>
             {isSettled ? "Sent" : form.submitLabel}
           </button>
         </div>
