@@ -40,16 +40,16 @@ describe("the tools of harness serve", () => {
       input: { path: "a.txt", content: "hello" },
       preview: "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+hello\n\\ No newline at end of file\n",
     });
-    await server.answerOf(0);
+    await server.answer(0);
     const { preview } = (await server.question(1)).metadata as { preview: string };
     expect(preview).toContain("-hello\n");
     expect(preview).toContain("+goodbye\n");
-    await server.answerOf(1);
+    await server.answer(1);
     expect((await server.question(2)).metadata).toMatchObject({
       tool: "bash",
       input: { command: "cat a.txt" },
     });
-    await server.answerOf(2);
+    await server.answer(2);
     expect(await server.turnEnd(turnId)).toMatchObject({ status: "completed" });
     expect(server.told("approval.requested")).toHaveLength(3);
 

@@ -11,7 +11,7 @@ interface FieldProps {
 }
 
 /** Which keyboard a telephone shows. */
-const inputModes = { text: "text", number: "decimal", email: "email", date: undefined } as const;
+const inputModes = { text: "text", number: "decimal", email: "email" } as const;
 
 /** The input itself. What is wrong is said in words of ours, beside it, so the browser's own checks are off. */
 function Control({ field, value, onValue, attributes }: FieldProps & { readonly attributes: object }) {
@@ -44,11 +44,20 @@ function Control({ field, value, onValue, attributes }: FieldProps & { readonly 
           onChange={(event) => onValue(event.currentTarget.checked)}
         />
       );
+    case "date":
+      return (
+        <input
+          {...attributes}
+          type="date"
+          value={text}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      );
     default:
       return (
         <input
           {...attributes}
-          type={field.type === "date" ? "date" : "text"}
+          type="text"
           inputMode={inputModes[field.type]}
           placeholder={field.placeholder}
           autocomplete="off"
