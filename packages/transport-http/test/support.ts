@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type Channel, createDeferred, type HarnessError } from "@harnesskit/wire";
 import { expect } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
@@ -78,6 +78,33 @@ export const startSocketServer = async (
       return next.promise;
     },
   });
+};
+
+/** A TCP server that does with each connection as it is told. */
+export const tcpServer = async (onSocket: (socket: Socket) => void) => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    onSocket(socket);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    authority: `127.0.0.1:${port}`,
+    sockets,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+};
+
+/** A host and port at which nothing listens. */
+export const deserted = async (): Promise<string> => {
+  await using server = await tcpServer(() => {});
+  return server.authority;
 };
 
 /** A plain TCP client that writes what it likes. */
