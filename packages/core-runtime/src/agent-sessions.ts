@@ -3,7 +3,6 @@ import { type Channel, ConnectionClosedError } from "@harnesskit/wire";
 import {
   type Admission,
   Admissions,
-  type AdmittedLaunch,
   type DisconnectReason,
   type Launch,
   type LaunchObserver,
@@ -19,14 +18,14 @@ export class AgentSessions {
   isClosing = false;
   /** For all connections without a session together. */
   readonly auditBudget: AuditBudget;
-  readonly #admissions: Admissions;
+  readonly admissions: Admissions;
   /** Of each agent the session that it has now. */
   readonly #sessions = new Map<string, Session>();
   readonly #greeting = new Set<AgentConnection>();
   readonly #open = new Set<Promise<unknown>>();
 
   constructor(readonly context: CoreContext) {
-    this.#admissions = new Admissions(context);
+    this.admissions = new Admissions(context);
     this.auditBudget = new AuditBudget(context);
   }
 
@@ -41,12 +40,7 @@ export class AgentSessions {
   /** Throws `invalid_argument`, and `connection_closed` when the core is closing. */
   admit(launch: Launch, observer: LaunchObserver): Admission {
     if (this.isClosing) throw new ConnectionClosedError("the core is closing");
-    return this.#admissions.admit(launch, observer);
-  }
-
-  /** A launch of the agent is admitted, whether or not it ever connected. */
-  expects(agentId: string): boolean {
-    return this.#admissions.hasAgent(agentId);
+    return this.admissions.admit(launch, observer);
   }
 
   connect(channel: Channel): void {
@@ -70,11 +64,6 @@ export class AgentSessions {
   /** The connection has a session now, or is gone. */
   settled(connection: AgentConnection): void {
     this.#greeting.delete(connection);
-  }
-
-  /** The launch of the token, which is used up; or why it is refused. */
-  redeem(token: string, agentId: string): AdmittedLaunch | string {
-    return this.#admissions.redeem(token, agentId);
   }
 
   /** Makes the session of an agent whose hello was accepted. */
@@ -118,7 +107,7 @@ export class AgentSessions {
     const reason = { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" };
     for (const session of this.all) session.goodbye(reason);
     for (const connection of [...this.#greeting]) connection.close();
-    this.#admissions.clear();
+    this.admissions.clear();
     await Promise.all(this.#open);
   }
 }

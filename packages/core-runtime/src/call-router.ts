@@ -96,7 +96,7 @@ export class CallRouter {
     if (isConnected && session.tools.isAwaited) {
       return unavailable("the agent has not registered its tools yet");
     }
-    if (!isConnected && (session || this.#core.expects(agentId) || this.#wasLaunched(agentId))) {
+    if (!isConnected && (session || this.#core.admissions.hasAgent(agentId) || this.#wasLaunched(agentId))) {
       return unavailable("the agent is not connected");
     }
     return coreResult(ToolNotFound, `there is no tool ${displayText(toolId, { maxLength: 300 })}`);

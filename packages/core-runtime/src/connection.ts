@@ -81,7 +81,7 @@ export class AgentConnection {
 
   #judge(hello: AgentHello): void {
     const { session_token, agent_id, protocol } = hello.payload;
-    const admitted = this.#core.redeem(session_token, agent_id);
+    const admitted = this.#core.admissions.redeem(session_token, agent_id);
     if (typeof admitted === "string") {
       const isOther = admitted === "other_agent";
       const text = `it says that its id is ${agent_id}, and its manifest has another id: make them the same`;

@@ -34,9 +34,7 @@ const callWith = async (path: string) => {
   const { agent } = await connected(core, {
     tools: [echoTool(), echoTool("demo.agent", "read", { side_effects: false })],
   });
-  agent.onMessage = (message) => {
-    if (message.type === "core.tool.call") agent.succeed(message);
-  };
+  agent.answer();
   return async (tool = "echo") => {
     const result = await core.call(`demo.agent/${tool}`, { text: "" }).result;
     return result.status === "succeeded" ? "allowed" : `${result.error.code}: ${result.error.message}`;

@@ -13,16 +13,12 @@ import {
 import { createBoundedFetch } from "./bounded-fetch.ts";
 import { channelTransport, lostAnswer, maxAnswerDepth } from "./channel-transport.ts";
 import { type Fetch, refuseLegacySse } from "./legacy-sse.ts";
-import type { McpLimits } from "./limits.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { readMessageText } from "./read-message.ts";
 import type { Secrets } from "./secrets.ts";
+import type { ServerSetup } from "./server-setup.ts";
 
-export interface OpenTransportOptions {
-  readonly server: McpServer;
-  readonly secrets: Secrets;
-  readonly limits: McpLimits;
-  readonly authProvider?: OAuthClientProvider | undefined;
+export interface OpenTransportOptions extends Omit<ServerSetup, "times" | "clock"> {
   readonly signal: AbortSignal;
   /** A message that is not valid. */
   readonly onFault: (error: HarnessError) => void;

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createMemoryAuditSink } from "@harnesskit/audit";
 import { type Channel, type HarnessError, lengthPrefixCodec } from "@harnesskit/wire";
-import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
+import { createManualClock, createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
 import { onTestFinished } from "vitest";
 import type { Launch, LaunchObserver } from "../../src/admissions.ts";
+import type { CallOptions } from "../../src/call-options.ts";
 import { RunningCore } from "../../src/core.ts";
 import { CoreContext } from "../../src/core-context.ts";
 import type { CoreOptions } from "../../src/core-options.ts";
@@ -126,6 +128,13 @@ export class ScriptedAgent extends AgentVoice {
     return await this.next("core.tools.registered");
   }
 
+  /** Answers each call from now on. */
+  answer(output: Message = {}): void {
+    this.onMessage = (message) => {
+      if (message.type === "core.tool.call") this.succeed(message, output);
+    };
+  }
+
   ofType(type: string): Message[] {
     return this.received.filter((message) => message.type === type);
   }
@@ -173,6 +182,23 @@ export const coreOf = (options: CoreOptions): RunningCore => {
 /** A core for tests of anything but permissions: it allows each call. */
 export const openCore = (options: CoreOptions = {}): RunningCore =>
   coreOf({ authorize: () => ({ allowed: true }), ...options });
+
+/** A core with a clock and an audit of its own. */
+export const openAudited = (options: CoreOptions = {}) => {
+  const audit = createMemoryAuditSink();
+  const clock = createManualClock();
+  const core = openCore({ audit, clock, ...options });
+  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
+  return { audit, clock, core, entries };
+};
+
+/** Such a core, and an agent with a session. */
+export const setUp = async (options: CoreOptions = {}, connecting?: Parameters<typeof connected>[1]) => {
+  const opened = openAudited(options);
+  const { agent, admission } = await connected(opened.core, connecting);
+  const call = (text = "", given?: CallOptions) => opened.core.call("demo.agent/echo", { text }, given);
+  return { ...opened, agent, admission, call };
+};
 
 let launches = 0;
 
