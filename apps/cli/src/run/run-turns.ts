@@ -6,7 +6,7 @@ import { ProtocolError } from "@harnesskit/wire";
 import type { FollowedTurn } from "../attach/thread-follower.ts";
 import { CliError, ExitCode, logFailure, refusedError, usageError } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
-import { runStreams } from "../session/streams.ts";
+import { runStreams } from "../session/session.ts";
 import { note } from "../terminal/terminal.ts";
 import { promptTitle } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";

@@ -12,7 +12,30 @@ import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import type { AskedAtHub } from "../timeline/judgements.ts";
 import { View } from "../timeline/view.ts";
 import type { ViewOptions } from "../timeline/view-options.ts";
-import { questionStream, type SessionStreams, shownStreams, streamTerminals } from "./streams.ts";
+
+/** Where a command shows a thread, and where it says what the model says. */
+export interface SessionStreams {
+  /** Shows tools, questions and how a turn ended. */
+  readonly shown: NodeJS.WriteStream;
+  /** Where the answer goes, and lines of JSON. */
+  readonly answer: NodeJS.WriteStream;
+}
+
+/** Of `harness run`: standard output is the answer alone. */
+export const runStreams = (): SessionStreams => ({ shown: io().stderr, answer: io().stdout });
+
+/** Of a command whose standard output shows everything. */
+const shownStreams = (): SessionStreams => ({ shown: io().stdout, answer: io().stdout });
+
+/** The stream to ask the user on; undefined where none is a terminal, or standard input is not. */
+const questionStream = ({ shown, answer }: SessionStreams): NodeJS.WriteStream | undefined =>
+  io().stdin.isTTY ? [shown, answer].find(({ isTTY }) => isTTY) : undefined;
+
+/** Both as terminals: the same one where they are the same stream. */
+const streamTerminals = ({ shown, answer }: SessionStreams): { shown: Terminal; answer: Terminal } => {
+  const terminal = createTerminal(shown);
+  return { shown: terminal, answer: answer === shown ? terminal : createTerminal(answer) };
+};
 
 export interface SessionOptions extends Pick<ViewOptions, "showPrompt" | "showDone" | "policyUse"> {
   readonly command: "harness run" | "harness attach" | "harness chat" | "harness shell";
@@ -49,6 +72,7 @@ export class Session {
   /** The terminal to ask in; undefined where no user can be asked. */
   readonly askTerminal: AskTerminal | undefined;
   readonly #show: (lines: readonly string[]) => void;
+  #running: AbortController | undefined;
   #hub: HubQuestions | undefined;
   #hubOpens: Promise<void> = Promise.resolve();
 
@@ -110,6 +134,23 @@ export class Session {
     const reader = new LineReader({ onInterrupt, onEscape });
     return () => reader.close();
   }
+
+  /** Lets `work` go on until it is cancelled. */
+  async cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      return await work(running.signal);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  /** Cancels what is {@link cancellable}; false if nothing is. */
+  readonly cancel = (): boolean => {
+    this.#running?.abort();
+    return this.#running !== undefined;
+  };
 
   /** Says something beside what is shown, on standard error. Safe text. */
   readonly note = (line: string): void => {

@@ -18,7 +18,10 @@ const names: Readonly<Record<string, "up" | "down" | "enter" | "escape" | "erase
   backspace: "erase",
 };
 
-const keyOf = (text: string | undefined, { name = "", sequence = "", ctrl, meta }: TypedKey): Key | undefined => {
+const keyOf = (
+  text: string | undefined,
+  { name = "", sequence = "", ctrl, meta }: TypedKey,
+): Key | undefined => {
   if (ctrl) return name === "c" ? { name: "interrupt" } : undefined;
   const known = names[name];
   if (known === "escape") return { name: known };

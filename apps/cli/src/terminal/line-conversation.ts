@@ -33,8 +33,6 @@ export interface LineActions {
   answer(command: AnswerCommand): Promise<void>;
   /** Shows what is pending; returns how much it is. */
   showPending(): number | Promise<number>;
-  /** Cancels what runs; false if nothing runs. */
-  cancel(): boolean;
 }
 
 /**
@@ -43,6 +41,7 @@ export interface LineActions {
  */
 export class LineConversation {
   readonly isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
+  readonly #session: Session;
   readonly #view: View;
   readonly #actions: LineActions;
   readonly #isOneMessage: boolean;
@@ -53,6 +52,7 @@ export class LineConversation {
   #isReading = false;
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
   constructor(session: Session, actions: LineActions, isOneMessage = false) {
+    this.#session = session;
     this.#view = session.view;
     this.#actions = actions;
     this.#isOneMessage = isOneMessage;
@@ -65,7 +65,7 @@ export class LineConversation {
     if (++this.#interrupts > (goesOn ? 2 : 1)) {
       io().exit(interruptedExitCode());
     }
-    const isCancelled = this.#actions.cancel();
+    const isCancelled = this.#session.cancel();
     const isFirst = this.#isReading && this.#interrupts === 1;
     // At a terminal the user goes on after a turn that was cancelled.
     if (!goesOn || (!isCancelled && !isFirst)) {
@@ -75,8 +75,6 @@ export class LineConversation {
     forgetInterruption();
     if (!isCancelled) this.#view.note("Ctrl-C again, Ctrl-D or /quit leaves.");
   };
-
-  readonly #onEscape = (): void => void this.#actions.cancel();
 
   #stopReading(): void {
     this.#isClosed = true;
@@ -124,7 +122,7 @@ export class LineConversation {
     const sources = { commands: words.sort(), ids: () => this.#actions.pendingIds(), directory };
     return new LineReader({
       onInterrupt: this.#onInterrupt,
-      onEscape: this.#onEscape,
+      onEscape: this.#session.cancel,
       history: this.#history,
       // What was sent ahead answers no question: a message is the next one, and a command is forgotten.
       keepsAhead: (line) => parseChatLine(line).kind === "message",

@@ -5,13 +5,11 @@ import { type OpenProse, type ProseWriter, plainProse, safeProse } from "../term
 import { WorkSigns } from "../terminal/spinner.ts";
 import type { Style, Terminal } from "../terminal/terminal.ts";
 import { oneLine, toolName, wrapText } from "../terminal/text.ts";
-import { approvalText } from "./answerer.ts";
 import { blockedLines, changeLines, promptLines, promptText, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
 import { callEnding, errorText, RefusedCalls, resumedText, turnFooter } from "./outcomes.ts";
-import { summaryLine } from "./summary-line.ts";
-import { toolSubject } from "./tool-title.ts";
 import type { ViewOptions } from "./view-options.ts";
+import { approvalText, summaryLine, toolSubject } from "./words.ts";
 
 type Block = "none" | "prose" | "tool" | "note";
 

@@ -1,5 +1,7 @@
 import type { ItemData } from "@harnesskit/protocol/threads";
-import { oneLine } from "../terminal/text.ts";
+import { type SummaryCounts, summarySize } from "@harnesskit/wire/replay";
+import type { Style } from "../terminal/terminal.ts";
+import { oneLine, safeJson } from "../terminal/text.ts";
 
 /** The commands in which a user answers; with an option, such as `harness run --approve once`, none was asked. */
 const askingCommands: ReadonlySet<string> = new Set(
@@ -34,4 +36,29 @@ export const approvalText = ({
     default:
       return `not answered${why}`;
   }
+};
+
+/** What a summary stands for, as a line above it. */
+export const summaryLine = (summary: SummaryCounts, style: Style): string =>
+  style.dim(`… ${summarySize(summary)} before this are no longer given to the model, but this summary:`);
+
+type Input = Readonly<Record<string, unknown>>;
+
+const asText = (value: unknown): string => (typeof value === "string" ? value : safeJson(value));
+const inPath = ({ path }: Input): string => (path === undefined ? "" : ` in ${asText(path)}`);
+/** The field that says what a tool works on. */
+const subjects = new Map([
+  ["bash", "command"],
+  ...["read", "write", "edit"].map((tool) => [tool, "path"] as const),
+  ...["glob", "grep"].map((tool) => [tool, "pattern"] as const),
+  ...["commands", "command_stop"].map((tool) => [tool, "id"] as const),
+]);
+
+/** What a tool works on, as untrusted text. */
+export const toolSubject = (tool: string, input: Input): string => {
+  const field = subjects.get(tool);
+  // A model may have written another input than the tool takes.
+  if (Object.keys(input).length === 0) return "";
+  if (field === undefined || input[field] === undefined) return safeJson(input);
+  return `${asText(input[field])}${field === "pattern" ? inPath(input) : ""}`;
 };
