@@ -34,7 +34,7 @@ describe("the harness of --ahp", () => {
     const seen: { url: string; headers: IncomingHttpHeaders }[] = [];
     const noteServed = (message: unknown) => {
       const { url = "", headers } = (message as { request: IncomingMessage }).request;
-      seen.push({ url, headers });
+      seen.push({ url, headers: { ...headers } });
     };
     const noteSent = (message: unknown) => {
       const { request } = message as { request: ClientRequest };
