@@ -38,7 +38,8 @@ describe("the harness of --ahp", () => {
     };
     const noteSent = (message: unknown) => {
       const { request } = message as { request: ClientRequest };
-      seen.push({ url: request.path, headers: request.getHeaders() as IncomingHttpHeaders });
+      const headers = request.getHeaders() as IncomingHttpHeaders;
+      if (request.path.startsWith("/ws")) seen.push({ url: request.path, headers });
     };
     subscribe("http.server.request.start", noteServed);
     subscribe("http.client.request.start", noteSent);
