@@ -132,6 +132,25 @@ describe("the directory of an agent", () => {
     }
   });
 
+  it("has another hash with another content or name, and where a file may be run", async () => {
+    await using directory = await temporaryDirectory();
+    const hashOf = async (place: string, name: string, text: string, mode: number) => {
+      const source = join(directory.path, `source-${place}`);
+      await mkdir(source);
+      await writeFile(join(source, name), text, { mode });
+      return (await copyAgent(source, join(directory.path, `copy-${place}`))).hash;
+    };
+    const hashes = [
+      await hashOf("one", "a", "text", 0o600),
+      await hashOf("same", "a", "text", 0o644),
+      await hashOf("content", "a", "other", 0o600),
+      await hashOf("name", "b", "text", 0o600),
+      await hashOf("program", "a", "text", 0o700),
+    ];
+    expect(hashes[1]).toBe(hashes[0]);
+    expect(new Set(hashes).size).toBe(4);
+  });
+
   it("is refused where it holds too much", async () => {
     await using directory = await temporaryDirectory();
     const source = join(directory.path, "source");

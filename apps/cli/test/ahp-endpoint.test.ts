@@ -34,11 +34,12 @@ describe("the harness of --ahp", () => {
     const seen: { url: string; headers: IncomingHttpHeaders }[] = [];
     const noteServed = (message: unknown) => {
       const { url = "", headers } = (message as { request: IncomingMessage }).request;
-      seen.push({ url, headers });
+      seen.push({ url, headers: { ...headers } });
     };
     const noteSent = (message: unknown) => {
       const { request } = message as { request: ClientRequest };
-      seen.push({ url: request.path, headers: request.getHeaders() as IncomingHttpHeaders });
+      const headers = request.getHeaders() as IncomingHttpHeaders;
+      if (request.path.startsWith("/ws")) seen.push({ url: request.path, headers });
     };
     subscribe("http.server.request.start", noteServed);
     subscribe("http.client.request.start", noteSent);

@@ -187,7 +187,6 @@ describe("harness ahp test", () => {
     const broken = await ahp(["test", "p.yaml", "--cases", "c.yaml"], cwd);
     expect(broken.code).toBe(2);
     expect(broken.stderr).toMatch(/^harness: c\.yaml:1:\d+: /);
-    expect(await ahp(["test", "p.yaml"], cwd)).toMatchObject(failure(2, "p.yaml has no tests"));
   });
 });
 
@@ -327,9 +326,10 @@ describe("harness ahp backtest", () => {
       failure(4, "none.jsonl cannot be read"),
     );
     await writeFile(join(cwd, "odd.jsonl"), `{}\n${await readFile(join(cwd, "log.jsonl"), "utf8")}`);
-    expect(await ahp(["backtest", "--policy", "default", "odd.jsonl"], cwd)).toMatchObject(
-      failure(1, "1 lines are not entries"),
-    );
+    expect(await ahp(["backtest", "--policy", "default", "odd.jsonl"], cwd)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("1 lines are not entries"),
+    });
     expect(await ahp(["backtest", "--policy", "none.yaml", "log.jsonl"], cwd)).toMatchObject({ code: 2 });
   });
 });

@@ -59,7 +59,7 @@ describe("harness audit", () => {
 
   it("tells a log from any other file", async () => {
     const cwd = await makeWorkspace();
-    const end = await harness(["audit", "verify", "README.md"], { cwd });
+    const end = await harness("audit verify README.md", { cwd });
     expect(end.code).toBe(1);
   });
 });

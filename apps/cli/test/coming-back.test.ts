@@ -5,7 +5,7 @@ import { failure, makeWorkspace } from "./support/harness.ts";
 import { harness, startAtTerminal } from "./support/in-process.ts";
 
 const threadsIn = async (cwd: string): Promise<readonly { threadId: string; title: string }[]> =>
-  JSON.parse((await harness(["threads", "list", "--json"], { cwd })).stdout).threads;
+  JSON.parse((await harness("threads list --json", { cwd })).stdout).threads;
 
 const run = (cwd: string, ...args: string[]) => harness(["run", "--no-hub", ...args], { cwd });
 
@@ -43,20 +43,20 @@ describe("coming back to a thread", () => {
 
   it("lists the conversations of harness chat beside threads", async () => {
     const cwd = await makeWorkspace();
-    await harness(["chat"], { cwd, input: "read README.md\nlist files\n" });
+    await harness("chat", { cwd, input: "read README.md\nlist files\n" });
     await run(cwd, "search for demo");
-    const { stdout } = await harness(["threads"], { cwd });
+    const { stdout } = await harness("threads", { cwd });
     expect(stdout).toMatch(
       /^ses_\S+ {2}\S+ \S+ {2}search for demo\nchat_\S+ {2}\S+ \S+ {2}chat {2}read README\.md\n/,
     );
-    const { chats } = JSON.parse((await harness(["threads", "--json"], { cwd })).stdout);
+    const { chats } = JSON.parse((await harness("threads --json", { cwd })).stdout);
     const { sessionId } = chats[0];
     const named = await harness(["chat", "--session", sessionId.slice(0, 10)], {
       cwd,
       input: "list files\n",
     });
     expect(named.stdout).toContain(`session ${sessionId},`);
-    const last = await harness(["chat", "--continue"], { cwd, input: "/quit\n" });
+    const last = await harness("chat --continue", { cwd, input: "/quit\n" });
     expect(last.stdout).toContain(`session ${sessionId},`);
   });
 
@@ -67,7 +67,7 @@ describe("coming back to a thread", () => {
     expect(await run(cwd, "--resume", "search for demo")).toMatchObject(
       failure(2, "--resume needs a terminal"),
     );
-    const program = startAtTerminal(["run", "--no-hub", "--resume", "search for demo"], { cwd });
+    const program = startAtTerminal("run --no-hub --resume 'search for demo'", { cwd });
     await program.sees(/Which thread\?/);
     await program.sees(/read README\.md/);
     program.write("\u001b[B\r");
@@ -80,13 +80,13 @@ describe("coming back to a thread", () => {
 describe("harness run without a prompt at a terminal", () => {
   it("asks what to do", async () => {
     const cwd = await makeWorkspace();
-    const program = startAtTerminal(["run", "--no-hub"], { cwd });
+    const program = startAtTerminal("run --no-hub", { cwd });
     await program.sees(/What to do\?[\s\S]*› /);
     program.write("read README.md\r");
     const { code, stdout } = await program.ended;
     expect(code).toBe(0);
     expect(stdout).toContain("has 3 lines");
-    const left = startAtTerminal(["run", "--no-hub"], { cwd });
+    const left = startAtTerminal("run --no-hub", { cwd });
     await left.sees(/What to do\?[\s\S]*› /);
     left.write("\u0003");
     expect((await left.ended).code).toBe(130);
@@ -96,7 +96,7 @@ describe("harness run without a prompt at a terminal", () => {
     const cwd = await makeWorkspace();
     await run(cwd, "read README.md");
     await run(cwd, "list files");
-    const program = startAtTerminal(["run", "--no-hub", "--resume"], { cwd });
+    const program = startAtTerminal("run --no-hub --resume", { cwd });
     await program.sees(/type to search/);
     for (const letter of "read") program.write(letter);
     await program.sees(/Which thread\?\S* read/);
@@ -144,7 +144,7 @@ describe("files that a prompt names", () => {
   it("go to the model with a prompt of the command line, and not with one of a pipe", async () => {
     const cwd = await makeWorkspace({ "notes.txt": "milk\n" });
     await run(cwd, "describe @notes.txt, please, @missing and @acme/tool");
-    const piped = await harness(["run", "--no-hub"], { cwd, input: "describe @notes.txt" });
+    const piped = await harness("run --no-hub", { cwd, input: "describe @notes.txt" });
     expect(piped.code).toBe(0);
     const [second, first] = await threadsIn(cwd);
     const log = async (thread = "") => (await harness(["threads", "export", thread], { cwd })).stdout;

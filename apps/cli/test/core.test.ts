@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { helloAgent, makeAgent } from "./support/agents.ts";
-import { failure, makeWorkspace, nothingRunsWith } from "./support/harness.ts";
+import { eventually, failure, makeWorkspace, nothingRunsWith } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 
 const greet = "com.example.hello/greet";
@@ -113,7 +113,7 @@ describe("harness core", () => {
     await program.sees(/"state":"ready"[^\n]*"restarts":1|"restarts":1[^\n]*"state":"ready"/);
     program.kill("SIGINT");
     expect(await program.ended).toMatchObject({ code: 130, stderr: "" });
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await nothingRunsWith(join(helloAgent, "agent.mjs"))).toBeUndefined(),
     );
   });
@@ -185,7 +185,7 @@ describe("what an agent may do beyond reading", () => {
       "--json",
     ];
     expect(JSON.parse((await harness(kept, { cwd })).stdout)).toMatchObject({ revoked: [{ agent_id: id }] });
-    expect(await harness(["core", "grants", "--file", "g.json"], { cwd })).toMatchObject({
+    expect(await harness("core grants --file g.json", { cwd })).toMatchObject({
       stdout: "Nothing is granted: agents may only read.\n",
     });
   });

@@ -1,9 +1,9 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { needPython } from "../../../scripts/lib/python.ts";
-import { helloAgent, makeAgent, makeDirectory, pythonAgent, signingTool } from "./support/agents.ts";
-import { failure, makeWorkspace } from "./support/harness.ts";
+import { helloAgent, makeAgent, pythonAgent, signingTool } from "./support/agents.ts";
+import { eventually, failure, makeWorkspace } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 
 /** Notes each run in the file \`runs\`. Its effects are not declared, and change when \`changed\` is there. */
@@ -140,34 +140,26 @@ describe("tools of any agent in harness serve", () => {
     const client = new ProtocolClient(program);
     const threadId = await client.createThread();
     await client.startTurn(threadId, 'use the tool com.example.changing note with {"text":"x"}');
-    const asked = await vi.waitFor(
-      () => {
-        const found = client.messages.find(({ method }) => method === "approval.requested");
-        if (!found) throw new RangeError(`not asked: ${program.stderr}`);
-        return found.params as { requestId: string; metadata: { preview: string } };
-      },
-      { timeout: 20_000 },
-    );
+    const asked = await eventually(() => {
+      const found = client.messages.find(({ method }) => method === "approval.requested");
+      if (!found) throw new RangeError(`not asked: ${program.stderr}`);
+      return found.params as { requestId: string; metadata: { preview: string } };
+    });
     expect(asked.metadata.preview).toMatch(
       /^com\.example\.changing\/note: it says that it only reads \(declaration [0-9a-f]{16}\)$/,
     );
     await writeFile(join(agent, "changed"), "");
     const pid = await killAgent(agent);
-    await vi.waitFor(async () => expect(Number(await readFile(join(agent, "pid"), "utf8"))).not.toBe(pid), {
-      timeout: 20_000,
-    });
+    await eventually(async () => expect(Number(await readFile(join(agent, "pid"), "utf8"))).not.toBe(pid));
     await client.call("approval.respond", { requestId: asked.requestId, decision: "once" });
-    const item = await vi.waitFor(
-      () => {
-        const found = client.messages
-          .filter(({ method }) => method === "item.completed")
-          .map(({ params }) => params?.item as { type: string; data: { code?: string } })
-          .find(({ type }) => type === "tool_exec");
-        if (!found) throw new RangeError("not ended");
-        return found;
-      },
-      { timeout: 20_000 },
-    );
+    const item = await eventually(() => {
+      const found = client.messages
+        .filter(({ method }) => method === "item.completed")
+        .map(({ params }) => params?.item as { type: string; data: { code?: string } })
+        .find(({ type }) => type === "tool_exec");
+      if (!found) throw new RangeError("not ended");
+      return found;
+    });
     expect(item.data).toMatchObject({ status: "failed", code: "tool.changed" });
     await expect(stat(join(agent, "runs"))).rejects.toMatchObject({ code: "ENOENT" });
   });
@@ -182,7 +174,7 @@ describe("tools of any agent in harness chat", () => {
     const prompt = 'use the tool com.example.signer sign with {"name":"Ada"}\n';
     const refused = await harness(args, { cwd, env, input: prompt });
     expect(refused.stdout).toContain("harness core grant com.example.signer side_effects --tool sign");
-    await harness(["core", "grant", "com.example.signer", "side_effects", "--tool", "sign"], { cwd, env });
+    await harness("core grant com.example.signer side_effects --tool sign", { cwd, env });
     const wrong = await harness(args, { cwd, env, input: prompt.replace("name", "nom") });
     expect(wrong.stdout).toContain("does not match the tool's schema");
     const chat = startHarness(args, { cwd, env });
@@ -202,46 +194,11 @@ describe("tools of any agent in harness chat", () => {
     const input = 'use the tool echo with {"text":"a b"}\nuse the tool nothing\n';
     const { code, stdout, stderr } = await harness(
       ["chat", "--no-policy", "--session", "s1", ...agentArgs(pythonAgent)],
-      {
-        cwd,
-        input,
-      },
+      { cwd, input },
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain('{"text":"a b"}');
     expect(stdout).toContain("needs a tool called nothing");
     expect(stdout).toContain(`to continue: harness chat --session s1 --no-policy --agents ${pythonAgent}`);
-  });
-});
-
-describe("a core that other processes use", () => {
-  it("gives its tools to a conversation, with a token that only its user reads", async (context) => {
-    needPython(context);
-    const cwd = await makeWorkspace();
-    const path = join(await makeDirectory(), "s", "core.sock");
-    const core = startHarness(
-      ["core", "--agent", helloAgent, "--agent", pythonAgent, "--serve", `unix:${path}`],
-      {
-        cwd,
-      },
-    );
-    await core.sees(
-      /com\.example\.hello: ready[\s\S]*conformance\.agent: ready|conformance\.agent: ready[\s\S]*com\.example\.hello: ready/,
-    );
-    expect((await stat(`${path}.token`)).mode & 0o777).toBe(0o600);
-    const prompt = 'use the tool com.example.hello greet with {"name":"Ada"}';
-    const args = ["run", "--approve", "once", "--agents", `unix:${path}`, prompt];
-    const { code, stdout, stderr } = await harness(args, { cwd });
-    expect(code).toBe(0);
-    expect(stderr).not.toContain("harness run:");
-    expect(stdout).toContain('{"greeting":"Hello, Ada!"}');
-    const token = await readFile(`${path}.token`, "utf8");
-    expect(core.stdout + core.stderr + stdout + stderr).not.toContain(token);
-    core.kill("SIGTERM");
-    await core.ended;
-    await expect(stat(`${path}.token`)).rejects.toMatchObject({ code: "ENOENT" });
-    expect(await harness(["chat", "--agents", `unix:${path}`], { cwd })).toMatchObject(
-      failure(4, "harness core --agent DIR --serve"),
-    );
   });
 });

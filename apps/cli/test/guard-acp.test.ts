@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { methods } from "@agentclientprotocol/sdk";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openEditor } from "./support/acp-editor.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { answerOf, failure, startProcess } from "./support/harness.ts";
+import { answerOf, eventually, failure, startProcess } from "./support/harness.ts";
 import { startHarness } from "./support/in-process.ts";
 
 const fixture = fileURLToPath(
@@ -37,7 +37,7 @@ describe("harness guard acp", () => {
     await hub.call("inbox.answer", { id: asked.id, digest: asked.digest, decision: "approve" } as never);
     expect(await running).toEqual({ stopReason: "end_turn" });
     expect(terminals().map(({ params }) => params.command)).toEqual(["./publish.sh 1"]);
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { records } = await hub.call("inbox.list");
       expect(records).toMatchObject([{ id: asked.id, status: "approved", effect: "done" }]);
     });
@@ -51,7 +51,7 @@ describe("harness guard acp", () => {
     await editor.agent.notify(methods.agent.session.cancel, { sessionId: editor.session });
     await again;
     const isWithdrawn = (one: string) =>
-      vi.waitFor(async () => {
+      eventually(async () => {
         const { records } = await hub.call("inbox.list", {});
         expect(records.find((record) => record.id === one)).toMatchObject({ status: "withdrawn" });
       });

@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type HarnessError, JsonLine } from "@harnesskit/wire";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { createHttpChannel } from "../src/guard/http-channel.ts";
+import { eventually } from "./support/harness.ts";
 
 const bodyOf = async (request: IncomingMessage): Promise<string> => {
   let text = "";
@@ -42,12 +43,12 @@ it("keeps the digits of numbers both ways, and reports an answer over the limit 
     channel.send(new JsonLine(`{"jsonrpc":"2.0","id":${id},"method":"x","params":${number}}`, undefined));
   await ask(1);
   await ask(2);
-  await vi.waitFor(() => expect(received).toHaveLength(2));
+  await eventually(() => expect(received).toHaveLength(2));
   for (const { text } of received) expect(text).toContain(`"result":${number}`);
   expect(received.map(({ value }) => (value as { id: number }).id)).toEqual([1, 2]);
   expect(posted.map((body) => body.includes(`"params":${number}`))).toEqual([true, true]);
   await ask(3).catch(() => {});
-  await vi.waitFor(() => expect(errors).toHaveLength(1));
+  await eventually(() => expect(errors).toHaveLength(1));
   expect(errors[0]).toMatchObject({
     name: "FrameTooLargeError",
     code: "frame_too_large",

@@ -3,10 +3,10 @@ import type { AddressInfo } from "node:net";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { binPath } from "./support/harness.ts";
+import { binPath, eventually } from "./support/harness.ts";
 
 /** A server of the official SDK's second line on Streamable HTTP; `seen` has the headers of each request. */
 const startServer = async () => {
@@ -138,11 +138,11 @@ describe("harness guard mcp --url, with client and server of the official SDK's 
     const abort = new AbortController();
     const calling = client.callTool({ name: "hold", arguments: { a: 1 } }, { signal: abort.signal });
     calling.catch(() => {});
-    await vi.waitFor(() => expect(held).toEqual(["begun"]));
+    await eventually(() => expect(held).toEqual(["begun"]));
     abort.abort();
     await expect(calling).rejects.toMatchObject({ name: "SdkError", code: "REQUEST_TIMEOUT" });
-    await vi.waitFor(() => expect(held).toEqual(["begun", "cancelled"]));
-    await vi.waitFor(async () => {
+    await eventually(() => expect(held).toEqual(["begun", "cancelled"]));
+    await eventually(async () => {
       const { rows } = await hub.call("timeline.page", { limit: 10 });
       expect(rows).toContainEqual(expect.objectContaining({ state: "unknown", tool: "mcp__sums__hold" }));
     });

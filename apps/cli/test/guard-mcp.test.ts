@@ -7,7 +7,7 @@ import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/typ
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { freePort } from "../../../scripts/lib/test-kit.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { binPath } from "./support/harness.ts";
+import { binPath, eventually } from "./support/harness.ts";
 
 const everything = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/server-everything/dist/index.js",
@@ -70,7 +70,7 @@ describe("harness guard mcp", () => {
     const { id } = await machine.pending(hub);
     abort.abort();
     await failed;
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const { records } = await hub.call("inbox.list", {});
       expect(records.find((one) => one.id === id)).toMatchObject({ status: "withdrawn" });
     });
@@ -89,7 +89,7 @@ describe("harness guard mcp", () => {
     server.stderr.on("data", (chunk: Buffer) => {
       said += chunk.toString();
     });
-    await vi.waitFor(() => expect(said).toContain("listening"), { timeout: 30_000 });
+    await eventually(() => expect(said).toContain("listening"));
     const { client, stderr } = await connectTo(machine, ["--url", `http://127.0.0.1:${port}/mcp`]);
     expect((await client.listTools()).tools.length).toBeGreaterThan(8);
     expect(await client.callTool(echo("over HTTP"))).toMatchObject({
@@ -130,7 +130,7 @@ describe("harness guard mcp", () => {
     expect(listed.waiting).toMatchObject([{ server: "srv", tool: "ok", accepted: { name: "ok" } }]);
     changed.mockClear();
     await hub.call("inbox.answer", { id, digest, decision: "approve" } as never);
-    await vi.waitFor(() => expect(changed).toHaveBeenCalled());
+    await eventually(() => expect(changed).toHaveBeenCalled());
     expect(await ok()).toMatchObject({ content: [{ text: "{}" }] });
     expect((await machine.harness("guard", "tools")).stdout).toBe("No tools are waiting for review.\n");
   });

@@ -84,6 +84,7 @@ describe("harness guard init, status and remove", () => {
     const text = '{\n  "model": "opus"\n}\n';
     await mkdir(join(machine.home, ".claude"));
     await writeFile(path, text);
+    const shows = { stdout: expect.stringContaining('"hooks": {') };
     const shown = await machine.harness("guard", "init", "--dry-run");
     expect(shown).toMatchObject({ code: 0, stderr: "" });
     for (const part of [
@@ -96,7 +97,7 @@ describe("harness guard init, status and remove", () => {
       expect(shown.stdout).toContain(part);
     }
     expect(await readFile(path, "utf8")).toBe(text);
-    expect(await machine.harness("guard", "init")).toMatchObject(failure(2, "--yes"));
+    expect(await machine.harness("guard", "init")).toMatchObject({ ...failure(2, "--yes"), ...shows });
     const written = await machine.harness("guard", "init", "--yes");
     expect(written.stdout).toContain("/hooks. Until then it runs every tool unguarded");
     expect(await readFile(path, "utf8")).toContain("guard-hook.cjs claude-code --timeout-ms 3600000");
@@ -227,7 +228,7 @@ describe("harness guard init, status and remove", () => {
     skip(!hasPseudoTerminal(), withoutPseudoTerminal);
     const machine = await withAgent();
     const place = { cwd: machine.project, env: machine.env, columns: 0 };
-    const asking = startAtTerminal(["guard", "init"], place);
+    const asking = startAtTerminal("guard init", place);
     await asking.sees(/Write this file\?/);
     await asking.sees(/No, change nothing/);
     asking.write("\r");

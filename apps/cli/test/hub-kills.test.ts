@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HubClient } from "@harnesskit/hub/client";
-import { describe, expect, it, vi } from "vitest";
-import { makeWorkspace, type RunningProgram, startProcess } from "./support/harness.ts";
+import { describe, expect, it } from "vitest";
+import { eventually, makeWorkspace, type RunningProgram, startProcess } from "./support/harness.ts";
 import { answer, pendingOf, startHub } from "./support/hub.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 
@@ -40,7 +40,7 @@ const questions = async (client: HubClient, tool: string) => {
 };
 
 const becomes = (client: HubClient, tool: string, wanted: readonly string[]) =>
-  vi.waitFor(async () => expect(await questions(client, tool)).toEqual(wanted), { timeout: 60_000 });
+  eventually(async () => expect(await questions(client, tool)).toEqual(wanted));
 
 describe("a process that is killed while it waits for the hub", () => {
   it("harness chat: its questions stand, and the same words and calls find their answers once", async () => {

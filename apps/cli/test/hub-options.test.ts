@@ -15,7 +15,7 @@ import { harness, startAtTerminal, startHarness } from "./support/in-process.ts"
 it("stops a run from the hub, and gives it a prompt that waits in its thread", async () => {
   const cwd = await makeWorkspace();
   const { env, client } = await startHub(cwd);
-  const running = startHarness(["run", "run the command: echo hi > out.txt"], { cwd, env, input: "" });
+  const running = startHarness("run 'run the command: echo hi > out.txt'", { cwd, env, input: "" });
   const { origin } = await pendingOf(client, "harness");
   const of = { agent: "harness", session: origin.session };
   await expect
@@ -36,7 +36,7 @@ it("gives a grant for the shortest safe pattern at the terminal", async () => {
     "policy.yaml": "version: 1\nname: mine\ndefaults: { gate: escalate }\nrules: []\n",
   });
   const { env, client, place } = await startHub(cwd, ["--policy", join(cwd, "policy.yaml")]);
-  const inbox = startAtTerminal(["inbox", "--watch"], { cwd, env });
+  const inbox = startAtTerminal("inbox --watch", { cwd, env });
   const agent = await agentOf(place, "codex");
   const decide = (command: string, id: string) =>
     agent.decide(
@@ -101,7 +101,7 @@ it("harness hub --notify tells what waits, and its link answers the agent that i
     `version: 1\ntargets: { phone: { kind: webhook, url: { env: HOOK_URL } } }\nnotify: [{ to: [phone] }]\nanswerLinks: { forMinutes: 5 }\n`,
   );
   const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "", HOOK_URL: receiver.url };
-  const program = startHarness(["hub", "--quiet", "--notify", "notify.yaml"], { cwd, env });
+  const program = startHarness("hub --quiet --notify notify.yaml", { cwd, env });
   await program.reports(/page: http:\/\/127\.0\.0\.1:\d+/);
   const agent = await agentOf(hubPlace({ env }), "codex");
   const asking = agent.decide("pre_action", {
@@ -175,12 +175,9 @@ describe("harness hub --pair", () => {
   it("is refused without TLS, by a hub that runs and by one that would start, and says what to do", async () => {
     const cwd = await makeWorkspace();
     const { env } = await startHub(cwd);
-    const running = await harness(["hub", "--pair"], { cwd, env });
+    const running = await harness("hub --pair", { cwd, env });
     const own = { ...env, XDG_STATE_HOME: join(cwd, "other") };
-    const starting = await harness(["hub", "--pair", "--public-url", "http://hub.example.org"], {
-      cwd,
-      env: own,
-    });
+    const starting = await harness("hub --pair --public-url http://hub.example.org", { cwd, env: own });
     for (const { code, stdout, stderr } of [running, starting]) {
       expect([code, stdout]).toEqual([3, ""]);
       expect(stderr.replace(/\s+/g, " ")).toContain("no device is paired without TLS");

@@ -76,7 +76,7 @@ it("exports rows as JSON lines and as CSV that no spreadsheet takes for a formul
 it("goes on with what comes, until Ctrl-C", async () => {
   const { asks, cwd, env } = await withRows();
   await asks("edit", { path: "a.txt" });
-  const following = startHarness(["timeline", "--follow", "--tool", "edit"], { cwd, env });
+  const following = startHarness("timeline --follow --tool edit", { cwd, env });
   await following.sees(/edit a\.txt/);
   await asks("edit", { path: "b.txt" });
   await following.sees(/edit b\.txt/);

@@ -8,10 +8,10 @@ import { stripVTControlCharacters } from "node:util";
 import { superviseTools } from "@harnesskit/ahp-client/ai-sdk";
 import type { ApprovalRecord } from "@harnesskit/approvals";
 import { tool } from "ai";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
 import { hasPython } from "../../../scripts/lib/python.ts";
-import { jsonLines, makeWorkspace, startProgram } from "./support/harness.ts";
+import { eventually, jsonLines, makeWorkspace, startProgram } from "./support/harness.ts";
 import { agentOf, answer, pendingOf, startHub } from "./support/hub.ts";
 import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";
 
@@ -23,7 +23,7 @@ describe("harness hub", () => {
     const { env, url, place, client } = await startHub(cwd);
 
     // harness run finds the hub, shows the question, and says who answered it.
-    const running = startHarness(["run", "run the command: echo hi > out.txt"], { cwd, env, input: "" });
+    const running = startHarness("run 'run the command: echo hi > out.txt'", { cwd, env, input: "" });
     const question = await pendingOf(client, "harness");
     expect(question.subject).toMatchObject({ tool: "bash", input: { command: "echo hi > out.txt" } });
     await running.reports(/bash: run this command/);
@@ -60,14 +60,11 @@ describe("harness hub", () => {
       await python.sees(/"id": 1, "result"/);
       const payload = { tool_name: "bash", arguments: { command: "touch made.txt" } };
       write(2, "decide", { event_type: "pre_action", payload, timeout_ms: 30_000 });
-      const { records } = await vi.waitFor(
-        async () => {
-          const found = await client.call("inbox.list", { status: "pending" });
-          if (found.records.length === 0) throw new RangeError("nothing is pending");
-          return found;
-        },
-        { timeout: 15_000, interval: 20 },
-      );
+      const { records } = await eventually(async () => {
+        const found = await client.call("inbox.list", { status: "pending" });
+        if (found.records.length === 0) throw new RangeError("nothing is pending");
+        return found;
+      });
       const [asked] = records as [ApprovalRecord];
       kinds.push(asked.origin.agent);
       await answer(client, asked);
@@ -96,7 +93,7 @@ describe("harness hub", () => {
   it("tells a run that a human refused, and not that a policy blocked; its policy has one name", async () => {
     const cwd = await makeWorkspace();
     const { env, client } = await startHub(cwd);
-    const running = startHarness(["run", "run the command: echo it works"], { cwd, env, input: "" });
+    const running = startHarness("run 'run the command: echo it works'", { cwd, env, input: "" });
     const question = await pendingOf(client, "harness");
     expect(question.rule).toMatchObject({
       id: "commands",
@@ -109,7 +106,7 @@ describe("harness hub", () => {
     expect(stdout).toMatch(/was refused/);
     expect(stderr).toContain("⊘ ended: 1 call did not run: refused");
     expect(stderr).not.toMatch(/blocked (?:by|:)/i);
-    const calm = await harness(["run", "--json", "hello"], { cwd, env, input: "" });
+    const calm = await harness("run --json hello", { cwd, env, input: "" });
     expect(jsonLines(calm.stdout).at(-1)?.data).toMatchObject({
       policy: { by: "policy coding-agent", allowed: 0 },
     });
@@ -125,20 +122,17 @@ describe("harness hub", () => {
     await running.sees(/waits in the hub: its page, or harness inbox/);
     expect(existsSync(join(cwd, "notes.txt"))).toBe(false);
     await answer(client, first);
-    await vi.waitFor(() => expect(existsSync(join(cwd, "notes.txt"))).toBe(true), { timeout: 15_000 });
+    await eventually(() => expect(existsSync(join(cwd, "notes.txt"))).toBe(true));
     await answer(client, await pendingOf(client, "harness"), "reject");
     const { code, stdout, stderr } = await running.ended;
     expect([code, stderr]).toEqual([3, expect.stringContaining("harness chat: the hub at ")]);
     expect(stdout).toMatch(/approved by \S+ \(page\)/);
     expect(stdout).toMatch(/✗ refused: This call was rejected by \S+ \(page\)/);
     expect(existsSync(join(cwd, "more.txt"))).toBe(false);
-    await vi.waitFor(
-      async () => {
-        const { rows } = await client.call("timeline.page", { filter: { tool: "write" } });
-        expect(rows.map(({ state }) => state).sort()).toEqual(["done", "refused"]);
-      },
-      { timeout: 15_000 },
-    );
+    await eventually(async () => {
+      const { rows } = await client.call("timeline.page", { filter: { tool: "write" } });
+      expect(rows.map(({ state }) => state).sort()).toEqual(["done", "refused"]);
+    });
     const alone = await harness([...args, "--no-hub"], { cwd, env, input: "write more.txt: tea\n" });
     expect([alone.code, alone.stderr]).toEqual([3, ""]);
     expect(alone.stdout).toContain("/approve ");
@@ -149,7 +143,7 @@ describe("harness hub", () => {
   it("lets the user of harness chat answer where they type; Ctrl-C withdraws the question", async () => {
     const cwd = await makeWorkspace();
     const { env, client } = await startHub(cwd);
-    const program = startAtTerminal(["chat"], { cwd, env });
+    const program = startAtTerminal("chat", { cwd, env });
     await program.sees(/› /);
     program.write('edit README.md: replace "small" with "big"\r');
     await program.sees(/Allow it\?/);
@@ -161,20 +155,16 @@ describe("harness hub", () => {
     );
     program.write("\u0003");
     await program.sees(/○ cancelled/);
-    await vi.waitFor(
-      async () => expect((await client.call("inbox.get", { id: asked.id })).record.status).toBe("withdrawn"),
-      { timeout: 15_000 },
+    await eventually(async () =>
+      expect((await client.call("inbox.get", { id: asked.id })).record.status).toBe("withdrawn"),
     );
     const before = program.stdout.length;
     program.write('edit README.md: replace "small" with "big"\r');
-    await vi.waitFor(() => expect(program.stdout.slice(before)).toMatch(/Allow it\?/), { timeout: 15_000 });
+    await eventually(() => expect(program.stdout.slice(before)).toMatch(/Allow it\?/));
     program.write("\u001b[A\u001b[A\u001b[A\r");
     await program.sees(/approved by \S+ \(harness chat\)/);
-    await vi.waitFor(
-      async () => expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A big demo."),
-      {
-        timeout: 15_000,
-      },
+    await eventually(async () =>
+      expect(await readFile(join(cwd, "README.md"), "utf8")).toContain("A big demo."),
     );
     program.write("/quit\r");
     expect((await program.ended).code).toBe(0);
@@ -191,8 +181,8 @@ describe("harness hub", () => {
     const { env, client } = await startHub(cwd, ["--policy", policy]);
     const statusOf = async (id: string) => (await client.call("inbox.get", { id })).record.status;
     const becomes = (id: string, status: string) =>
-      vi.waitFor(async () => expect(await statusOf(id)).toBe(status), { timeout: 15_000 });
-    const chat = startAtTerminal(["chat"], { cwd, env });
+      eventually(async () => expect(await statusOf(id)).toBe(status));
+    const chat = startAtTerminal("chat", { cwd, env });
     await chat.sees(/› /);
     chat.write("hello there\r");
     const first = await pendingOf(client, "harness");
@@ -207,7 +197,7 @@ describe("harness hub", () => {
     await becomes(second.id, "approved");
     chat.write("/quit\r");
     expect((await chat.ended).code).toBe(0);
-    const running = startAtTerminal(["run", "hello there"], { cwd, env });
+    const running = startAtTerminal("run 'hello there'", { cwd, env });
     const third = await pendingOf(client, "harness");
     running.write("\u0003");
     await becomes(third.id, "withdrawn");
@@ -229,7 +219,7 @@ describe("harness hub", () => {
       expect.stringContaining(`--port: another program has this port: 127.0.0.1:${port}`),
     ]);
     expect(taken.stderr).not.toContain("another hub");
-    const hub = startHarness(["hub", "--open"], { cwd, env });
+    const hub = startHarness("hub --open", { cwd, env });
     await hub.reports(/page: http:\/\/127\.0\.0\.1:\d+\/#ticket=/);
     await hub.reports(/a browser was started with this link; if none comes up/);
   }, 60_000);
@@ -238,9 +228,9 @@ describe("harness hub", () => {
     const cwd = await makeWorkspace();
     const first = await startHub(cwd);
     const { env } = first;
-    const nothing = await harness(["inbox"], { cwd, env });
+    const nothing = await harness("inbox", { cwd, env });
     expect([nothing.code, nothing.stdout]).toEqual([0, "Nothing waits for you.\n"]);
-    const twice = await harness(["hub"], { cwd, env });
+    const twice = await harness("hub", { cwd, env });
     expect([twice.code, twice.stderr]).toEqual([4, expect.stringContaining("another hub uses")]);
     const ahp = await agentOf(first.place, "bot");
     const payload = { tool_name: "deploy", tool_call_id: "c1", arguments: { to: "production" } };
@@ -250,17 +240,17 @@ describe("harness hub", () => {
     await first.client.close();
     first.program.kill("SIGTERM");
     expect((await first.program.ended).code).toBe(0);
-    const gone = await harness(["inbox"], { cwd, env });
+    const gone = await harness("inbox", { cwd, env });
     expect([gone.code, gone.stderr]).toEqual([4, expect.stringContaining("harness hub --open")]);
 
     const second = await startHub(cwd);
-    const listed = await harness(["inbox"], { cwd, env });
+    const listed = await harness("inbox", { cwd, env });
     expect(listed.stdout).toContain("? deploy: call it with this input");
     expect(listed.stdout).toContain('"to": "production"');
     expect(listed.stdout).toContain(id);
     const rejected = await harness(["inbox", "--reject", id, "--reason", "not today"], { cwd, env });
     expect([rejected.code, rejected.stdout]).toEqual([0, `rejected ${id}\n`]);
-    const unknown = await harness(["inbox", "--approve", "apr_0"], { cwd, env });
+    const unknown = await harness("inbox --approve apr_0", { cwd, env });
     expect([unknown.code, unknown.stderr]).toEqual([1, "harness: There is no approval apr_0\n"]);
     const late = await harness(["inbox", "--approve", id], { cwd, env });
     expect([late.code, late.stderr]).toEqual([

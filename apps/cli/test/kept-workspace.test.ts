@@ -8,7 +8,7 @@ import { harness, startHarness } from "./support/in-process.ts";
 const withThread = async (...names: string[]) => {
   const cwd = await makeWorkspace();
   for (const name of names) await mkdir(join(cwd, name));
-  expect((await harness(["run", "--no-policy", "read README.md"], { cwd })).code).toBe(0);
+  expect((await harness("run --no-policy 'read README.md'", { cwd })).code).toBe(0);
   const below = join(cwd, "src", "deep");
   await mkdir(below, { recursive: true });
   return { cwd, below };
@@ -17,7 +17,7 @@ const withThread = async (...names: string[]) => {
 describe("a command below a directory with threads", () => {
   it("uses these threads, as far as the root of the repository, and says which", async () => {
     const { cwd, below } = await withThread(".git");
-    const listed = await harness(["threads"], { cwd: below });
+    const listed = await harness("threads", { cwd: below });
     expect(listed).toMatchObject({
       code: 0,
       stderr: `harness: in ${cwd}, the nearest with threads or chats\n`,
@@ -28,19 +28,19 @@ describe("a command below a directory with threads", () => {
     expect(await run("--continue")).toMatchObject(failure(0, `in ${cwd}, the nearest`));
     // A run that goes on with nothing begins where it is.
     expect(await run()).toMatchObject({ code: 0, stderr: expect.not.stringContaining("nearest") });
-    expect((await harness(["threads", "--json"], { cwd })).stdout.match(/"threadId"/g)).toHaveLength(1);
-    const own = await harness(["threads"], { cwd: below });
+    expect((await harness("threads --json", { cwd })).stdout.match(/"threadId"/g)).toHaveLength(1);
+    const own = await harness("threads", { cwd: below });
     expect(own).toMatchObject({ stderr: "", stdout: expect.stringContaining("read README.md") });
   });
 
   it("uses them as far as the home directory, and none where neither is above", async () => {
     const { cwd, below } = await withThread();
-    const other = await harness(["threads"], { cwd: below });
+    const other = await harness("threads", { cwd: below });
     expect(other).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("No threads in") });
     const env = { HOME: await realpath(cwd) };
-    expect((await harness(["threads"], { cwd: below, env })).stdout).toContain("read README.md");
+    expect((await harness("threads", { cwd: below, env })).stdout).toContain("read README.md");
     await mkdir(join(cwd, "src", ".git"));
-    expect((await harness(["threads"], { cwd: below, env })).stdout).toContain("No threads in");
+    expect((await harness("threads", { cwd: below, env })).stdout).toContain("No threads in");
   });
 
   it("goes on with the conversation of harness chat that was used last", async () => {
@@ -49,14 +49,11 @@ describe("a command below a directory with threads", () => {
     await mkdir(below);
     await mkdir(join(cwd, ".git"));
     // Nothing of a conversation lies in its directory.
-    await harness(["chat", "--no-policy"], { cwd, input: "list files\n" });
-    const { code, stdout, stderr } = await harness(["chat", "--no-policy", "--continue"], {
-      cwd: below,
-      input: "",
-    });
+    await harness("chat --no-policy", { cwd, input: "list files\n" });
+    const { code, stdout, stderr } = await harness("chat --no-policy --continue", { cwd: below, input: "" });
     expect(code).toBe(0);
     expect(stdout).toContain("going on with “list files”");
-    expect((await harness(["threads"], { cwd: below })).stdout).toContain("list files");
+    expect((await harness("threads", { cwd: below })).stdout).toContain("list files");
     expect(stderr).toContain(`in ${cwd}, the nearest with threads or chats`);
   });
 });
@@ -65,9 +62,9 @@ it("a link in the place of .harness of the nearest directory with chats is follo
   const cwd = await makeWorkspace();
   await mkdir(join(cwd, "src"));
   await mkdir(join(cwd, ".git"));
-  await harness(["chat", "--no-policy"], { cwd, input: "list files\n" });
+  await harness("chat --no-policy", { cwd, input: "list files\n" });
   await symlink(join(cwd, "src"), join(cwd, ".harness"));
-  expect(await harness(["threads"], { cwd: join(cwd, "src") })).toMatchObject({
+  expect(await harness("threads", { cwd: join(cwd, "src") })).toMatchObject({
     ...{ code: 2, stdout: "", stderr: expect.stringContaining(`${cwd}/.harness is a symbolic link`) },
   });
 });
@@ -77,7 +74,7 @@ it("harness engine keeps nothing in its directory, which need not be writable", 
   await chmod(cwd, 0o500);
   onTestFinished(() => chmod(cwd, 0o700));
   const state = await makeWorkspace();
-  const engine = startHarness(["engine"], { cwd, env: { XDG_STATE_HOME: state } });
+  const engine = startHarness("engine", { cwd, env: { XDG_STATE_HOME: state } });
   await engine.reports(/listening on http/);
   engine.kill("SIGTERM");
   expect((await engine.ended).code).toBe(0);
@@ -95,6 +92,6 @@ it.each([["run", "list files"], ["chat"], ["serve"]])(
         `harness: ${cwd} cannot be written by this user: what happens here is kept in ${cwd}/.harness\n` +
         "  Name a directory that can be written: --cwd DIR\n",
     });
-    expect((await harness(["threads"], { cwd })).code).toBe(0);
+    expect((await harness("threads", { cwd })).code).toBe(0);
   },
 );

@@ -1,7 +1,14 @@
 import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
-import { failure, jsonLines, makeWorkspace, nothingRunsWith, startProcess } from "./support/harness.ts";
+import { describe, expect, it } from "vitest";
+import {
+  eventually,
+  failure,
+  jsonLines,
+  makeWorkspace,
+  nothingRunsWith,
+  startProcess,
+} from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";
 import { ToolServer } from "./support/tool-server.ts";
@@ -89,9 +96,7 @@ describe("harness run under a policy", () => {
     const cwd = await workspaceWith(
       "{ name: words, when: { event: pre_prompt }, then: { decision: block, reason: not this } }",
     );
-    const { code, stdout, stderr } = await harness(["run", "--policy", "policy.yaml", "read README.md"], {
-      cwd,
-    });
+    const { code, stdout, stderr } = await harness("run --policy policy.yaml 'read README.md'", { cwd });
     expect(code).toBe(3);
     expect(stderr).toContain("✗ blocked by the policy: not this (rule words)");
     expect(stdout).not.toContain("A small demo");
@@ -123,14 +128,13 @@ describe("harness run under a policy", () => {
 
   it("says loudly that there is none with --no-policy, and asks about what writes or executes", async () => {
     const cwd = await makeWorkspace();
-    const { code, stderr } = await harness(
-      ["run", "--no-policy", "--approve", "once", "run the command: rm -rf gone"],
-      { cwd },
-    );
+    const { code, stderr } = await harness("run --no-policy --approve once 'run the command: rm -rf gone'", {
+      cwd,
+    });
     expect(code).toBe(0);
     expect(stderr.match(/^harness run: NO POLICY is in force/gm)).toHaveLength(1);
     expect(stderr).toContain("? approved once by");
-    const json = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
+    const json = await harness("run --no-policy --json 'list files'", { cwd });
     expect(jsonLines(json.stdout).at(-1)).toMatchObject({ data: { policy: null } });
   });
 });
@@ -258,12 +262,10 @@ describe("the policy of a server", () => {
       const program = start(["serve"], { cwd });
       const client = new ProtocolClient(program);
       const { result } = await client.startTurn(await client.createThread(), "read README.md");
-      await vi.waitFor(
-        () =>
-          expect(
-            client.messages.some(({ params }) => params?.turnId === result?.turnId && params?.turn),
-          ).toBe(true),
-        { timeout: 15_000 },
+      await eventually(() =>
+        expect(client.messages.some(({ params }) => params?.turnId === result?.turnId && params?.turn)).toBe(
+          true,
+        ),
       );
       if (how === "end") program.endInput();
       else program.kill(how);

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { splitWords } from "../src/split-words.ts";
 import { helloAgent } from "./support/agents.ts";
 import { makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
@@ -121,7 +120,7 @@ it.each([
 ])("exit code %i and what is wrong: harness %s", async (code, line, text) => {
   const cwd = await makeWorkspace(files);
   const env = { XDG_STATE_HOME: join(cwd, "state"), BROWSER: "" };
-  const end = await harness(splitWords(line, "the command"), { cwd, env });
+  const end = await harness(line, { cwd, env });
   expect(end).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(text) });
   expect(end.stderr).not.toMatch(/\n\s+at |secret-pw/);
 });

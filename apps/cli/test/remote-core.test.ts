@@ -38,8 +38,11 @@ const isSigned = (agent: string) =>
   );
 
 describe("the tools of a core in another process", () => {
-  it("are those of harness chat, allowed what the core's operator granted to remote callers", async () => {
-    const { agent, cwd, args, grant } = await startCore();
+  it("are those of harness chat, by a token of its user alone, allowed what the core's operator granted to remote callers", async () => {
+    const { agent, core, cwd, args, endpoint, grant } = await startCore();
+    const tokenFile = `${endpoint.slice("unix:".length)}.token`;
+    expect((await stat(tokenFile)).mode & 0o777).toBe(0o600);
+    const token = await readFile(tokenFile, "utf8");
     const env = { XDG_STATE_HOME: join(cwd, "chat-state") };
     const input = `use the tool ${agentId} sign with {"name":"Ada"}\n`;
     const chat = ["chat", "--session", "s1", ...args];
@@ -55,6 +58,10 @@ describe("the tools of a core in another process", () => {
     await asking.ended;
     expect(asking.stdout).toContain('{"signed":"Ada"}');
     expect(await readFile(join(agent, "signed"), "utf8")).toBe("Ada");
+    core.kill("SIGTERM");
+    await core.ended;
+    await expect(stat(tokenFile)).rejects.toMatchObject({ code: "ENOENT" });
+    for (const { stdout, stderr } of [core, asking]) expect(stdout + stderr).not.toContain(token);
   });
 
   it("are those of harness serve; a call ends as unknown when the core is killed, and the conversation goes on", async () => {

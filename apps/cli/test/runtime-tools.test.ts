@@ -2,8 +2,8 @@ import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
-import { describe, expect, it, vi } from "vitest";
-import { failure, makeWorkspace, startProcess } from "./support/harness.ts";
+import { describe, expect, it } from "vitest";
+import { eventually, makeWorkspace, startProcess } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 import { ToolServer } from "./support/tool-server.ts";
 
@@ -17,12 +17,9 @@ const isRunning = (pid: number): boolean => {
 };
 
 const isGone = (pid: number): Promise<void> =>
-  vi.waitFor(
-    () => {
-      if (isRunning(pid)) throw new RangeError(`${pid} runs`);
-    },
-    { timeout: 15_000, interval: 20 },
-  );
+  eventually(() => {
+    if (isRunning(pid)) throw new RangeError(`${pid} runs`);
+  });
 
 /** A command of two processes that run until they are ended, one of them in a session of its own. */
 const endless = (marker: string) =>
@@ -224,9 +221,9 @@ describe("the audit log of harness serve", () => {
     const workspace = await makeWorkspace();
     await mkdir(join(workspace, "log"));
     await chmod(join(workspace, "log"), 0o777);
-    expect(await harness(["serve", "--audit", "log/calls.jsonl"], { cwd: workspace })).toMatchObject(
-      failure(4, "the audit log log/calls.jsonl cannot be used"),
-    );
+    const end = await harness("serve --audit log/calls.jsonl", { cwd: workspace });
+    expect(end).toMatchObject({ code: 4, stdout: "" });
+    expect(end.stderr).toContain("the audit log log/calls.jsonl cannot be used");
   });
 
   it("is missed loudly where nobody named one, and the tools work on", async () => {

@@ -6,8 +6,9 @@ import type { JudgedCall, JudgedPrompt, ObservedTurn, Tool } from "@harnesskit/t
 import { type Channel, type Clock, displayText, type Transport } from "@harnesskit/wire";
 import { createManualClock, createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createSupervision, type SupervisionOptions } from "../src/supervision/supervision.ts";
+import { eventually } from "./support/harness.ts";
 
 type Decide = (event: AhpEvent) => Decision | Promise<Decision>;
 
@@ -101,7 +102,7 @@ describe("a call under a policy", () => {
     const call = callOf("bash", { command: "ls" });
     expect(await gate.before(call, during())).toEqual({ verdict: "allow", judgement: by });
     await gate.after?.(call, { status: "failed", error: "no", code: "tool.failed", output: { exitCode: 1 } });
-    await vi.waitFor(() => expect(harness.of("post_action")).toHaveLength(1));
+    await eventually(() => expect(harness.of("post_action")).toHaveLength(1));
     expect(harness.of("pre_action")).toMatchObject([
       {
         session_id: "thread-1",
@@ -288,7 +289,7 @@ describe("a harness that does not decide", () => {
       reason: expect.stringContaining("No policy can judge this call"),
     });
     harness.isAway = false;
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect(await gate.before(callOf("bash", {}), during())).toMatchObject({ verdict: "allow" }),
     );
     expect(notes).toEqual([expect.stringContaining("is away"), expect.stringContaining("answers again")]);

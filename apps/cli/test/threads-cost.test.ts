@@ -12,7 +12,7 @@ const spend = async (prompts: readonly string[]) => {
 
 it("adds up tokens by thread, and costs nothing where the model is ours", async () => {
   const cwd = await spend(["list files", "read README.md"]);
-  const { code, stdout } = await harness(["threads", "cost", "--json"], { cwd });
+  const { code, stdout } = await harness("threads cost --json", { cwd });
   expect(code).toBe(0);
   const { groups, total, currency } = JSON.parse(stdout);
   expect(currency).toBe("USD");
@@ -26,10 +26,10 @@ it("uses the prices of the file in $HARNESS_PRICES", async () => {
   const cwd = await spend(["list files"]);
   await writeFile(join(cwd, "prices.json"), JSON.stringify({ planner: { input: 1_000_000, output: 0 } }));
   const env = { HARNESS_PRICES: "prices.json" };
-  const own = await harness(["threads", "cost", "--by", "model", "--json"], { cwd, env });
+  const own = await harness("threads cost --by model --json", { cwd, env });
   const { groups } = JSON.parse(own.stdout);
   expect(groups).toEqual([expect.objectContaining({ name: "planner", cost: groups[0].inputTokens })]);
-  const text = await harness(["threads", "cost", "--by", "day", "--since", "1d"], { cwd, env });
+  const text = await harness("threads cost --by day --since 1d", { cwd, env });
   expect(text.stdout).toMatch(
     /cost .* turns {2}day\n[─ ]+\n *\$[\d.]+ .* 1 {2}\d{4}-\d\d-\d\d\n *\$[\d.]+ .* 1 {2}total\n$/,
   );
@@ -41,7 +41,7 @@ it("a run ends with what its turn cost, where that is known and not nothing", as
     "none.json": "{}",
   });
   const run = (prices: string) =>
-    harness(["run", "--no-policy", "list files"], { cwd, env: { HARNESS_PRICES: prices } });
+    harness("run --no-policy 'list files'", { cwd, env: { HARNESS_PRICES: prices } });
   expect((await run("prices.json")).stderr).toMatch(/\n\$\d+\.0000 · to go on: [^\n]*\n$/);
   for (const prices of ["none.json", "missing.json", ""]) {
     const { code, stderr } = await run(prices);
@@ -52,7 +52,7 @@ it("a run ends with what its turn cost, where that is known and not nothing", as
 it("says which model has no price, and never that it costs nothing", async () => {
   const cwd = await spend(["list files"]);
   await writeFile(join(cwd, "prices.json"), "{}");
-  const { stdout } = await harness(["threads", "cost", "--by", "agent"], {
+  const { stdout } = await harness("threads cost --by agent", {
     ...{ cwd, env: { HARNESS_PRICES: "prices.json" } },
   });
   expect(stdout).toMatch(/^ *\? .* 1 {2}code$/m);
@@ -64,7 +64,7 @@ it.each([
   ["prices.json", "m.input"],
 ])("names what is wrong in a file of prices, %s", async (file, problem) => {
   const cwd = await makeWorkspace({ "prices.json": JSON.stringify({ m: { input: "3", output: 1 } }) });
-  const { code, stderr } = await harness(["threads", "cost"], { cwd, env: { HARNESS_PRICES: file } });
+  const { code, stderr } = await harness("threads cost", { cwd, env: { HARNESS_PRICES: file } });
   expect(code).toBe(2);
   expect(stderr).toContain(problem);
 });

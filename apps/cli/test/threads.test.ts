@@ -15,18 +15,16 @@ const withThread = async (prompt: string, args: string[] = []) => {
 describe("harness threads", () => {
   it("lists nothing where there is nothing, and makes nothing", async () => {
     const cwd = await makeWorkspace();
-    const end = await harness(["threads", "list"], { cwd });
+    const end = await harness("threads list", { cwd });
     expect(end.code).toBe(0);
     expect(end.stdout).toContain('Begin one: harness run "PROMPT"');
-    expect((await harness(["threads", "list", "--json"], { cwd })).stdout).toBe(
-      '{"threads":[],"chats":[]}\n',
-    );
+    expect((await harness("threads list --json", { cwd })).stdout).toBe('{"threads":[],"chats":[]}\n');
     await expect(stat(join(cwd, ".harness"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
   it("lists threads, the one used last first", async () => {
     const { cwd, threadId } = await withThread("read README.md");
-    const second = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
+    const second = await harness("run --no-policy --json 'list files'", { cwd });
     const secondId = jsonLines(second.stdout).at(-1)?.data.threadId;
     const { stdout } = await harness(["threads", "list", "--cwd", cwd], { cwd: "/" });
     const lines = stdout.trim().split("\n");
@@ -80,7 +78,7 @@ describe("harness threads", () => {
       expect(end.stderr, command.join(" ")).toContain("damaged in line 2");
       expect(end.stderr, command.join(" ")).toContain("harness doctor");
     }
-    const { threads } = JSON.parse((await harness(["threads", "list", "--json"], { cwd })).stdout);
+    const { threads } = JSON.parse((await harness("threads list --json", { cwd })).stdout);
     expect(threads).toHaveLength(1);
     expect(await readFile(log, "utf8")).toBe(text);
   });
@@ -94,7 +92,7 @@ describe("harness threads", () => {
     };
     const before = await facts();
     for (const command of ["show", "export"]) await harness(["threads", command, threadId], { cwd });
-    await harness(["doctor"], { cwd });
+    await harness("doctor", { cwd });
     expect(await facts()).toEqual(before);
   });
 });
@@ -102,7 +100,7 @@ describe("harness threads", () => {
 describe("harness threads delete", () => {
   it("removes nothing without a yes: without a terminal it needs --yes", async () => {
     const cwd = await makeWorkspace();
-    const { stdout } = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
+    const { stdout } = await harness("run --no-policy --json 'list files'", { cwd });
     const threadId = String(jsonLines(stdout).at(-1)?.data.threadId);
     const short = threadId.slice(4, 9);
     expect(await harness(["threads", "delete", short], { cwd })).toMatchObject(failure(2, `--yes`));
@@ -117,7 +115,7 @@ describe("harness threads delete", () => {
 const dayMs = 86_400_000;
 
 const makeThread = async (cwd: string, ageDays = 0): Promise<string> => {
-  const { stdout } = await harness(["run", "--no-policy", "--json", "list files"], { cwd });
+  const { stdout } = await harness("run --no-policy --json 'list files'", { cwd });
   const threadId = jsonLines(stdout).at(-1)?.data.threadId as string;
   const directory = join(cwd, ".harness/threads", threadId);
   const [meta, log] = [join(directory, "meta.json"), join(directory, "events.jsonl")];
@@ -178,12 +176,12 @@ describe("harness threads prune", () => {
       await makeThread(cwd, 35),
       await makeThread(cwd),
     ];
-    const dry = await harness(["threads", "prune", "--older-than", "30d", "--dry-run"], { cwd });
+    const dry = await harness("threads prune --older-than 30d --dry-run", { cwd });
     expect(dry.stdout).toContain("2 threads would be removed");
     expect(await threadsIn(cwd)).toHaveLength(3);
-    const kept = await harness(["threads", "prune", "--older-than", "30d", "--keep", "2", "--json"], { cwd });
+    const kept = await harness("threads prune --older-than 30d --keep 2 --json", { cwd });
     expect(JSON.parse(kept.stdout)).toEqual({ dryRun: false, removed: [oldest], locked: [] });
-    const rest = await harness(["threads", "prune", "--older-than", "720h"], { cwd });
+    const rest = await harness("threads prune --older-than 720h", { cwd });
     expect(rest.stdout).toContain(`removed  ${older}`);
     expect(await threadsIn(cwd)).toEqual([young]);
   });
@@ -194,7 +192,7 @@ describe("harness threads prune", () => {
     const server = await serveSocket(cwd);
     const client = await SocketClient.connect(server);
     await client.peer.request("thread.subscribe", { threadId });
-    const { code, stdout } = await harness(["threads", "prune", "--older-than", "30d"], { cwd });
+    const { code, stdout } = await harness("threads prune --older-than 30d", { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain(`in use, left  ${threadId}`);
     expect(stdout).toContain("0 threads removed, 1 in use and left alone");
@@ -206,13 +204,13 @@ describe("harness grants", () => {
   it("lists what was allowed for always, and takes it back", async () => {
     const { cwd, threadId, server, grantId } = await withGrant();
     await end(server);
-    const list = await harness(["grants", "list"], { cwd });
+    const list = await harness("grants list", { cwd });
     expect(list.stdout).toContain(`${grantId}  bash echo hi\n`);
     expect(list.stdout).toContain(`in the thread ${threadId} · by starter`);
-    const json = await harness(["grants", "list", "--json"], { cwd });
+    const json = await harness("grants list --json", { cwd });
     expect(JSON.parse(json.stdout)).toMatchObject({ grants: [{ grantId, threadId, tool: "bash" }] });
     expect((await harness(["grants", "revoke", grantId], { cwd })).code).toBe(0);
-    expect((await harness(["grants", "list"], { cwd })).stdout).toContain("No calls are always allowed");
+    expect((await harness("grants list", { cwd })).stdout).toContain("No calls are always allowed");
     expect(await harness(["grants", "revoke", grantId], { cwd })).toMatchObject(
       failure(1, `There is no grant ${grantId}`),
     );

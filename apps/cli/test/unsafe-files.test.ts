@@ -18,7 +18,7 @@ const strangers: Record<string, (path: string) => Promise<unknown>> = {
 /** A workspace with two threads, of which the second one's files are replaced. */
 const withBadThread = async (kind: string, files: readonly string[]) => {
   const cwd = await makeWorkspace();
-  const client = new ProtocolClient(startHarness(["serve", "--no-policy"], { cwd }));
+  const client = new ProtocolClient(startHarness("serve --no-policy", { cwd }));
   const [good, bad] = [await client.createThread(), await client.createThread()];
   client.program.endInput();
   await client.program.ended;
@@ -33,21 +33,21 @@ const withBadThread = async (kind: string, files: readonly string[]) => {
 describe.each(Object.keys(strangers))("%s in a thread's directory", (kind) => {
   it("is named by list, prune and doctor, which go on", async () => {
     const { cwd, good, bad } = await withBadThread(kind, ["meta.json", "events.jsonl"]);
-    const list = await harness(["threads", "list"], { cwd });
+    const list = await harness("threads list", { cwd });
     expect(list.code).toBe(0);
     expect(list.stdout).toContain(good);
     expect(list.stdout).not.toContain(bad);
     expect(list.stderr).toContain(`left out a thread that cannot be read: ${bad}`);
-    const json = JSON.parse((await harness(["threads", "list", "--json"], { cwd })).stdout);
+    const json = JSON.parse((await harness("threads list --json", { cwd })).stdout);
     expect(json).toMatchObject({ threads: [{ threadId: good }], unreadable: [bad] });
-    const doctor = await harness(["doctor", "--json"], { cwd });
+    const doctor = await harness("doctor --json", { cwd });
     expect(doctor.code).toBe(1);
     const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; text: string }[] };
     expect(findings).toContainEqual({
       ...{ check: "thread", status: "problem", text: expect.stringContaining(bad) },
       fix: expect.stringContaining(`harness threads delete ${bad}`),
     });
-    const prune = await harness(["threads", "prune", "--older-than", "0m", "--json"], { cwd });
+    const prune = await harness("threads prune --older-than 0m --json", { cwd });
     expect(JSON.parse(prune.stdout)).toMatchObject({ removed: [good], locked: [], unreadable: [bad] });
   });
 });
@@ -73,7 +73,7 @@ describe(".harness as a symbolic link", () => {
     const elsewhere = await makeWorkspace();
     await mkdir(join(elsewhere, "threads/ses_1"), { recursive: true });
     await symlink(elsewhere, join(cwd, ".harness"));
-    const { code, stdout } = await harness(["doctor", "--json"], { cwd });
+    const { code, stdout } = await harness("doctor --json", { cwd });
     expect(code).toBe(1);
     expect(stdout).toContain("is a symbolic link: use the real path");
     expect(stdout).not.toContain("ses_1");
@@ -106,7 +106,7 @@ describe("a file that the user names", () => {
 
   it.runIf(process.platform === "linux")("as a store where no directory can be made is refused", async () => {
     const cwd = await makeWorkspace();
-    expect(await harness(["chat", "--store", "/proc/x/y.sqlite"], { cwd })).toMatchObject(
+    expect(await harness("chat --store /proc/x/y.sqlite", { cwd })).toMatchObject(
       failure(4, "cannot be used as the store's directory"),
     );
   });

@@ -15,7 +15,7 @@ describe("the command line", () => {
 
   it("shows its version", async () => {
     const cwd = await makeWorkspace();
-    const end = await harness(["--version"], { cwd });
+    const end = await harness("--version", { cwd });
     expect(end).toMatchObject({ code: 0, stderr: "" });
     expect(end.stdout).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
   });

@@ -64,36 +64,49 @@ export interface TreeHash {
   readonly bytes: number;
 }
 
-/** Copies what is in `source`, and returns a line for each file and link: what it is, what is in it, where it is. */
-const copyTree = async (source: string, target: string) => {
+/** What is in a directory, but for `.git`: a directory before what is in it. Nothing was copied where it is refused. */
+const listTree = async (root: string): Promise<{ readonly path: string; readonly found: Stats }[]> => {
   const add = treeMeter();
-  const lines: string[] = [];
-  const links: string[] = [];
-  let bytes = 0;
-  const visit = async (path: string): Promise<void> => {
-    await mkdir(join(target, path), { mode: 0o700, recursive: true });
-    for (const name of await readdir(join(source, path))) {
+  const entries: { path: string; found: Stats }[] = [];
+  const visit = async (directory: string): Promise<void> => {
+    for (const name of await readdir(join(root, directory))) {
       if (name === ".git") continue;
-      const inside = path === "" ? name : `${path}/${name}`;
-      const [from, to] = [join(source, inside), join(target, inside)];
-      const found = await lstat(from);
-      add(inside, found.isFile() ? found.size : 0);
-      if (found.isDirectory()) await visit(inside);
-      else if (found.isSymbolicLink()) {
-        const end = await readlink(from);
-        await symlink(end, to);
-        links.push(inside);
-        lines.push(`link ${sha256Hex(end)} ${JSON.stringify(inside)}`);
-      } else if (found.isFile()) {
-        const content = await readFile(from);
-        await writeFile(to, content, { mode: found.mode });
-        bytes += content.length;
-        const kind = (found.mode & 0o100) === 0 ? "file" : "program";
-        lines.push(`${kind} ${sha256Hex(content)} ${JSON.stringify(inside)}`);
-      } else throw unsafeAgent(`${inside} of the agent is neither a file nor a directory`);
+      const path = directory === "" ? name : `${directory}/${name}`;
+      const found = await lstat(join(root, path));
+      if (!found.isFile() && !found.isDirectory() && !found.isSymbolicLink())
+        throw unsafeAgent(`${path} of the agent is neither a file nor a directory`);
+      add(path, found.isFile() ? found.size : 0);
+      entries.push({ path, found });
+      if (found.isDirectory()) await visit(path);
     }
   };
   await visit("");
+  return entries;
+};
+
+/** Copies what is in `source`, and returns a line for each file and link: what it is, what is in it, where it is. */
+const copyTree = async (source: string, target: string) => {
+  const entries = await listTree(source);
+  const lines: string[] = [];
+  const links: string[] = [];
+  let bytes = 0;
+  await mkdir(target, { mode: 0o700, recursive: true });
+  for (const { path, found } of entries) {
+    const [from, to] = [join(source, path), join(target, path)];
+    if (found.isDirectory()) await mkdir(to, { mode: 0o700 });
+    else if (found.isSymbolicLink()) {
+      const end = await readlink(from);
+      await symlink(end, to);
+      links.push(path);
+      lines.push(`link ${sha256Hex(end)} ${JSON.stringify(path)}`);
+    } else {
+      const content = await readFile(from);
+      await writeFile(to, content, { mode: found.mode });
+      bytes += content.length;
+      const kind = (found.mode & 0o100) === 0 ? "file" : "program";
+      lines.push(`${kind} ${sha256Hex(content)} ${JSON.stringify(path)}`);
+    }
+  }
   return { lines, links, bytes };
 };
 

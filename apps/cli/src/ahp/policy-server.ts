@@ -13,6 +13,8 @@ import { byWhom, describePolicyError, entryLine, eventLine, inShadow, policyWarn
 
 /** What happens to the file of a policy. */
 export interface PolicyFileEvents {
+  /** @default the working directory */
+  readonly workspace?: string | undefined;
   readonly onReload: (next: Policy) => void;
   readonly onError: (error: unknown) => void;
 }

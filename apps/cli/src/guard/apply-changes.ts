@@ -1,4 +1,5 @@
-import { applyChange, type SettingsChange } from "@harnesskit/guard/settings";
+import type { Host } from "@harnesskit/agent-hooks";
+import { applyChange, type HookState, readHookState, type SettingsChange } from "@harnesskit/guard/settings";
 import { createTwoFilesPatch } from "diff";
 import { ask } from "../ask.ts";
 import { ExitCode, refusedError, usageError } from "../cli-error.ts";
@@ -21,11 +22,8 @@ const changeLines = (change: SettingsChange, style: Style): string[] => {
   return [style.bold(host.name), ...link, ...blockLines(changeDiff(change), style, "diff"), ""];
 };
 
-/** A text of settings, as it would be written by an administrator. */
-export const settingsLines = (text: string, style: Style): string[] => blockLines(text, style);
-
 /** A change, or the reason for its absence. */
-export interface Planned {
+interface Planned {
   readonly id: string;
   readonly name: string;
   readonly path: string | undefined;
@@ -61,12 +59,26 @@ const isAllowed = async (count: number, { yes, dryRun, json }: ApplyOptions): Pr
   return true;
 };
 
-/** Shows the changes, asks, and makes them; a file that cannot be changed does not keep the others from it. */
-export const applyChanges = async (
-  planned: readonly Planned[],
+/**
+ * Plans a change of each host's settings, shows the changes, asks, and makes them; a file that cannot be changed does not keep the others from
+ * it.
+ */
+export const changeSettings = async (
+  hosts: readonly Host[],
   context: GuardContext,
   options: ApplyOptions,
+  plan: (state: HookState, host: Host) => Promise<SettingsChange | undefined>,
 ): Promise<readonly Applied[]> => {
+  const planned: Planned[] = [];
+  for (const host of hosts) {
+    const about = { id: host.id, name: host.name };
+    try {
+      const state = await readHookState(host, context.scope, context);
+      planned.push({ ...about, path: state.file.path, change: await plan(state, host) });
+    } catch (error) {
+      planned.push({ ...about, path: undefined, problem: settingsProblem(error) });
+    }
+  }
   const terminal = createTerminal();
   const changes = planned.flatMap(({ change }) => (change ? [change] : []));
   if (!options.json) {

@@ -3,7 +3,6 @@ import {
   findAgents,
   findProgram,
   planInstallation,
-  readHookState,
   type SettingsScope,
   toHookCommand,
 } from "@harnesskit/guard/settings";
@@ -11,15 +10,14 @@ import { ExitCode, usageError } from "../cli-error.ts";
 import { hubPlaceAt, listensAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
 import { createTerminal, emit } from "../terminal/terminal.ts";
+import { blockLines } from "../timeline/approval-lines.ts";
 import {
   type Applied,
   type ApplyOptions,
   appliedJson,
   appliedLines,
-  applyChanges,
+  changeSettings,
   exitCodeOf,
-  type Planned,
-  settingsLines,
 } from "./apply-changes.ts";
 import {
   checkHookCommand,
@@ -30,7 +28,6 @@ import {
   isFound,
   noAgentText,
   readHostVersion,
-  settingsProblem,
 } from "./guard-context.ts";
 
 export interface GuardInitOptions extends GuardCommandOptions, ApplyOptions {
@@ -62,18 +59,6 @@ const nextSteps: Readonly<Record<string, string>> = {
   "copilot-cli": "Copilot CLI runs the hooks of a project only in folders that you trust",
 };
 
-const planFor = async (host: Host, commandOf: CommandOf, context: GuardContext): Promise<Planned> => {
-  const about = { id: host.id, name: host.name, path: undefined };
-  try {
-    const planned = await commandOf(host);
-    const state = await readHookState(host, context.scope, context);
-    const change = await planInstallation(state, planned, context);
-    return { ...about, path: state.file.path, change };
-  } catch (error) {
-    return { ...about, problem: settingsProblem(error) };
-  }
-};
-
 const hostsOf = async ({ places, named }: GuardContext): Promise<readonly Host[]> => {
   if (named) return named;
   return (await findAgents(places)).filter(isFound).map(({ host }) => host);
@@ -93,7 +78,7 @@ const showManaged = async (
       style.bold(host.name),
       ...(managed === undefined
         ? ["  has no settings that its user cannot change"]
-        : [...managed.place.split("\n").map((line) => `  ${line}`), ...settingsLines(managed.text, style)]),
+        : [...managed.place.split("\n").map((line) => `  ${line}`), ...blockLines(managed.text, style)]),
       "",
     ]),
   );
@@ -163,10 +148,10 @@ export const guardInit = async (options: GuardInitOptions): Promise<ExitCode> =>
       "",
     ]);
   }
-  const planned: Planned[] = [];
   const commandOf = commandFor(options, context.scope);
-  for (const host of hosts) planned.push(await planFor(host, commandOf, context));
-  const applied = await applyChanges(planned, context, options);
+  const applied = await changeSettings(hosts, context, options, async (state, host) =>
+    planInstallation(state, await commandOf(host), context),
+  );
   if (options.json) terminal.json(appliedJson(applied));
   else {
     const isHubRunning = await listensAt(hubPlaceAt().guardSocket);

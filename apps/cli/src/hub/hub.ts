@@ -7,13 +7,13 @@ import type { HubPlace } from "@harnesskit/hub/place";
 import { costOf } from "@harnesskit/models";
 import { openPushKeys } from "@harnesskit/notify";
 import { createPolicyHarness, PolicyError } from "@harnesskit/policy";
-import { type PolicyWatch, savePolicy, watchPolicy } from "@harnesskit/policy/node";
+import { type PolicyWatch, savePolicy } from "@harnesskit/policy/node";
 import type { Pairing } from "@harnesskit/protocol/hub";
 import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { describePolicyError, policyWarnings } from "../ahp/event-text.ts";
 import { createLiveLog, type LiveLog } from "../ahp/live-log.ts";
-import { openPolicy, policyOptions } from "../ahp/policy-file.ts";
+import { openPolicy, watchPolicyFile } from "../ahp/policy-file.ts";
 import { openDefaultAuditLog } from "../audit/audit-logs.ts";
 import { describeFailure, ExitCode, unavailableError, usageError } from "../cli-error.ts";
 import { toHttpFailure } from "../endpoint.ts";
@@ -217,7 +217,14 @@ const serve = async (
   await hooks.listen();
   // The hooks that wait refuse, and their questions stay.
   defer(() => hooks.close());
-  if (policyName !== "default") watching = watch(policy, loaded.file, workspace, log, defer);
+  if (policyName !== "default") {
+    watching = watchPolicyFile(policy, loaded.file, {
+      workspace,
+      onReload: (next) => log.say(`policy ${next.name} changed and is now in force`),
+      onError: (error) => log.say(`${describePolicyError(error)}; the previous policy stays in force`),
+    });
+    defer(() => watching?.close());
+  }
   log.say(`policy ${loaded.name} from ${loaded.file}`);
   if (formerPolicy !== undefined)
     log.say([
@@ -234,23 +241,6 @@ const serve = async (
   await stopped.promise;
   log.say(`ended; questions and timeline are kept in ${stores.place ?? place.directory}`);
   return ExitCode.done;
-};
-
-const watch = (
-  policy: ReturnType<typeof createPolicyHarness>,
-  file: string,
-  workspace: string,
-  log: LiveLog,
-  defer: (cleanup: () => unknown) => void,
-): PolicyWatch => {
-  const watching = watchPolicy(policy, file, {
-    ...policyOptions,
-    workspace,
-    onReload: (next) => log.say(`policy ${next.name} changed and is now in force`),
-    onError: (error) => log.say(`${describePolicyError(error)}; the previous policy stays in force`),
-  });
-  defer(() => watching.close());
-  return watching;
 };
 
 /** Throws a `CliError` where the hub has no TLS. */

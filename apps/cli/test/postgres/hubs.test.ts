@@ -2,9 +2,9 @@ import { join } from "node:path";
 import type { HubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import type { ApprovalRecord, TimelineRow } from "@harnesskit/protocol/hub";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { makeWorkspace, type Start, startProcess } from "../support/harness.ts";
+import { eventually, makeWorkspace, type Start, startProcess } from "../support/harness.ts";
 import { agentOf, clientOf } from "../support/hub.ts";
 import { harness, startHarness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
@@ -32,15 +32,12 @@ const payloadOf = (call: string) => ({
 
 /** The question about a call, as a hub shows it. */
 const pendingAt = (client: HubClient, call: string): Promise<ApprovalRecord> =>
-  vi.waitFor(
-    async () => {
-      const { records } = await client.call("inbox.list", { status: "pending" });
-      const found = records.find(({ origin }) => origin.callId === call);
-      if (found === undefined) throw new RangeError(`${call} is not pending`);
-      return found;
-    },
-    { timeout: 15_000, interval: 20 },
-  );
+  eventually(async () => {
+    const { records } = await client.call("inbox.list", { status: "pending" });
+    const found = records.find(({ origin }) => origin.callId === call);
+    if (found === undefined) throw new RangeError(`${call} is not pending`);
+    return found;
+  });
 
 describe("hubs with one store", () => {
   it("are one: asked at one, answered at another, seen at the third, and found once where the first is killed", async () => {
@@ -71,10 +68,7 @@ describe("hubs with one store", () => {
       metadata: { approval: { id, by: expect.stringMatching(/\(two\)$/) } },
     });
     await expect(three.client.call("inbox.answer", { id, digest, decision: "reject" })).rejects.toMatchObject(
-      {
-        name: "HubError",
-        code: "already_answered",
-      },
+      { name: "HubError", code: "already_answered" },
     );
     agent.notify("post_action", { ...payloadOf("c1"), outcome: "success" });
 
@@ -96,33 +90,25 @@ describe("hubs with one store", () => {
     elsewhere.notify("post_action", { ...payloadOf("c2"), outcome: "success" });
 
     // The page of the third hub has seen each row to its end, in the order of the changes.
-    await vi.waitFor(
-      () => {
-        const ends = new Map(seen.map(({ callId, state }) => [callId, state]));
-        expect(Object.fromEntries(ends)).toEqual({ c1: "done", c2: "done" });
-      },
-      { timeout: 15_000 },
-    );
+    await eventually(() => {
+      const ends = new Map(seen.map(({ callId, state }) => [callId, state]));
+      expect(Object.fromEntries(ends)).toEqual({ c1: "done", c2: "done" });
+    });
     watching.abort();
     await watched;
     expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).sort((a, b) => a - b));
     // The hub that heard of the outcome reports it to the approval.
-    await vi.waitFor(
-      async () => {
-        const { record } = await three.client.call("inbox.get", { id: question.id });
-        expect(record).toMatchObject({ status: "approved", effect: "done" });
-      },
-      { timeout: 15_000 },
-    );
+    await eventually(async () => {
+      const { record } = await three.client.call("inbox.get", { id: question.id });
+      expect(record).toMatchObject({ status: "approved", effect: "done" });
+    });
   }, 60_000);
 
   it("name no secret of the store, also where it cannot be reached", async () => {
     const cwd = await makeWorkspace();
     const inArgument = await harness(
       ["hub", "--state", join(cwd, "hub"), "--store", `postgres://me@127.0.0.1/db?sslpassword=${secret}`],
-      {
-        cwd,
-      },
+      { cwd },
     );
     expect(inArgument).toMatchObject({ code: 2, stderr: expect.stringContaining("HARNESS_STORE") });
     const env = {

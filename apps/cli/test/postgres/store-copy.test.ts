@@ -3,9 +3,9 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import type { ThreadStore } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { makeWorkspace, startProcess } from "../support/harness.ts";
+import { eventually, makeWorkspace, startProcess } from "../support/harness.ts";
 import { harness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
@@ -83,7 +83,7 @@ describe("harness store copy", () => {
     const target = await openSchema(to);
     const env = { ...to.env, XDG_STATE_HOME: join(cwd, "state") };
     await fillFiles(cwd, 10);
-    const copy = () => harness(["store", "copy", "files:.", "postgres:", "--json"], { cwd, env });
+    const copy = () => harness("store copy files:. postgres: --json", { cwd, env });
     const done = await copy();
     expect([done.code, done.stderr]).toEqual([0, ""]);
     expect(JSON.parse(done.stdout)).toMatchObject({
@@ -121,9 +121,8 @@ describe("harness store copy", () => {
     const env = { ...to.env, XDG_STATE_HOME: join(cwd, "state") };
     const args = ["store", "copy", "files:.", "postgres:", "--json"];
     const dying = startProcess(args, { cwd, env });
-    await vi.waitFor(
-      async () => expect((await target.threads.lastEvents("ses_2", 1)).length).toBeGreaterThan(0),
-      { interval: 5, timeout: 60_000 },
+    await eventually(async () =>
+      expect((await target.threads.lastEvents("ses_2", 1)).length).toBeGreaterThan(0),
     );
     dying.kill("SIGKILL");
     await dying.ended;

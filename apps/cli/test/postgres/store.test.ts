@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { toList } from "@harnesskit/graph";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import { openContinuationStore, openSqliteStore } from "@harnesskit/store-sqlite";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type {} from "../../../../scripts/lib/postgres-setup.ts";
-import { jsonLines, makeWorkspace, startProcess } from "../support/harness.ts";
+import { eventually, jsonLines, makeWorkspace, startProcess } from "../support/harness.ts";
 import { harness, startHarness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";
 
@@ -23,17 +23,14 @@ describe("--store postgres:", () => {
     const second = await harness(args, { cwd, env, input: `/approve ${approvalOf(first.stdout)}\n` });
     expect(second.stdout).toContain("I wrote `milk.txt`.");
     expect(second.code).toBe(0);
-    const stats = await harness(["store", "stats", "--store", "postgres:", "--json"], { cwd, env });
+    const stats = await harness("store stats --store postgres: --json", { cwd, env });
     expect(JSON.parse(stats.stdout)).toMatchObject({ suspended: 0, undelivered: 0 });
   });
 
   it("threads of serve are kept in the database", async () => {
     const cwd = await makeWorkspace();
     const { env, url, schema } = newSchema();
-    const server = startHarness(["serve", "--store", "postgres:", "--no-policy", "--no-installed-agents"], {
-      cwd,
-      env,
-    });
+    const server = startHarness("serve --store postgres: --no-policy --no-installed-agents", { cwd, env });
     server.write('{"jsonrpc":"2.0","id":1,"method":"thread.create","params":{}}\n');
     await server.sees(/"threadId":"(ses_\w+)"/);
     server.endInput();
@@ -52,22 +49,19 @@ describe("--store postgres:", () => {
       cwd,
     });
     expect(asOption.code).toBe(2);
-    const unset = await harness(["chat", "--store", "postgres:"], { cwd, env: { HARNESS_STORE: "" } });
+    const unset = await harness("chat --store postgres:", { cwd, env: { HARNESS_STORE: "" } });
     expect(unset).toMatchObject({ code: 2, stderr: expect.stringContaining("HARNESS_STORE") });
-    const nonsense = await harness(["store", "check", "--store", "postgres:"], {
-      cwd,
-      env: { HARNESS_STORE: secret },
-    });
+    const nonsense = await harness("store check --store postgres:", { cwd, env: { HARNESS_STORE: secret } });
     expect(nonsense.code).toBe(2);
     const env = { HARNESS_STORE: `postgres://me:${secret}@127.0.0.1:1/db`, HARNESS_DEBUG: "1" };
-    const away = await harness(["store", "stats", "--store", "postgres:"], { cwd, env });
+    const away = await harness("store stats --store postgres:", { cwd, env });
     expect(away).toMatchObject({ code: 4, stderr: expect.stringContaining("cannot be reached") });
     for (const { stdout, stderr } of [inArgument, asOption, nonsense, away]) {
       expect(stdout + stderr).not.toContain(secret);
     }
-    const other = await harness(["chat", "--store", "mysql://db"], { cwd });
+    const other = await harness("chat --store mysql://db", { cwd });
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining("mysql:") });
-    const threads = await harness(["serve", "--store", "chat.sqlite"], { cwd, input: "" });
+    const threads = await harness("serve --store chat.sqlite", { cwd, input: "" });
     expect(threads.code).toBe(2);
   });
 });
@@ -93,26 +87,26 @@ describe("harness store", () => {
 
   it("prunes a file of conversations as well", async () => {
     const cwd = await makeWorkspace();
-    const file = await harness(["store", "check"], { cwd });
+    const file = await harness("store check", { cwd });
     expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining("Name the database") });
-    const missing = await harness(["store", "prune"], { cwd });
+    const missing = await harness("store prune", { cwd });
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("does not exist") });
-    await harness(["chat", "--session", "s", "--no-installed-agents"], { cwd, input: "read README.md\n" });
-    const young = await harness(["store", "prune", "--older-than", "1d", "--json"], { cwd });
+    await harness("chat --session s --no-installed-agents", { cwd, input: "read README.md\n" });
+    const young = await harness("store prune --older-than 1d --json", { cwd });
     expect(JSON.parse(young.stdout)).toMatchObject({ sessions: 0 });
-    const old = await harness(["store", "prune", "--older-than", "0m", "--json"], { cwd });
+    const old = await harness("store prune --older-than 0m --json", { cwd });
     expect(JSON.parse(old.stdout)).toMatchObject({ sessions: 1 });
   });
 
   it("copies conversations with what waits, and threads with their grants, and compares them", async () => {
     const cwd = await makeWorkspace();
     const { env, url, schema } = newSchema();
-    const first = await harness(["chat", "--session", "s", "--no-installed-agents"], {
+    const first = await harness("chat --session s --no-installed-agents", {
       cwd,
       input: "read README.md\nwrite milk.txt: two litres\n",
     });
-    await harness(["run", "--no-policy", "--approve", "once", "run the command: seq 1 3"], { cwd });
-    const copy = () => harness(["store", "copy", "files:.", "postgres:", "--json"], { cwd, env });
+    await harness("run --no-policy --approve once 'run the command: seq 1 3'", { cwd });
+    const copy = () => harness("store copy files:. postgres: --json", { cwd, env });
     const done = await copy();
     expect(done.code).toBe(0);
     expect(JSON.parse(done.stdout)).toMatchObject({
@@ -164,9 +158,7 @@ describe("harness store", () => {
     onTestFinished(() => store.close());
     const args = ["store", "copy", "sqlite:chat.sqlite", "postgres:", "--json"];
     const dying = startProcess(args, { cwd, env });
-    await vi.waitFor(async () => expect((await store.graph.sessions.list()).length).toBeGreaterThan(3), {
-      interval: 5,
-    });
+    await eventually(async () => expect((await store.graph.sessions.list()).length).toBeGreaterThan(3));
     dying.kill("SIGKILL");
     await dying.ended;
     const there = (await store.graph.sessions.list()).length;
@@ -188,7 +180,7 @@ describe("harness store", () => {
     async (kind) => {
       const cwd = await makeWorkspace({ "secret.txt": "s3cret" });
       const { env, url, schema } = newSchema();
-      await harness(["run", "--no-policy", "--approve", "once", "run the command: seq 1 3"], { cwd });
+      await harness("run --no-policy --approve once 'run the command: seq 1 3'", { cwd });
       const threads = join(cwd, ".harness/threads");
       const [threadId = ""] = await readdir(threads);
       const artifacts = join(threads, threadId, "artifacts");
@@ -196,7 +188,7 @@ describe("harness store", () => {
       const path = join(artifacts, "planted.txt");
       if (kind === "a FIFO") execFileSync("mkfifo", [path]);
       else await symlink(join(cwd, "secret.txt"), path);
-      const copied = await harness(["store", "copy", "files:.", "postgres:"], { cwd, env });
+      const copied = await harness("store copy files:. postgres:", { cwd, env });
       expect(copied).toMatchObject({ code: 1, stderr: expect.stringContaining("planted.txt") });
       const store = await openPostgresStore({ url, schema });
       onTestFinished(() => store.close());
@@ -216,7 +208,7 @@ describe("harness store", () => {
     await continuations.keep("c1", { run: 1 }, Date.now() + 3_600_000, "ada");
     const { key } = continuations;
     await continuations.close();
-    const copied = await harness(["store", "copy", "sqlite:chat.sqlite", "postgres:", "--json"], {
+    const copied = await harness("store copy sqlite:chat.sqlite postgres: --json", {
       ...{ cwd, env },
     });
     expect(JSON.parse(copied.stdout)).toMatchObject({ continuations: { total: 1, copied: 1 } });

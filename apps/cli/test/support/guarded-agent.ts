@@ -10,8 +10,8 @@ import {
 } from "@harnesskit/guard/doctor";
 import type { HubClient } from "@harnesskit/hub/client";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
-import { onTestFinished, vi } from "vitest";
-import { makeWorkspace, type Running, type Start } from "./harness.ts";
+import { onTestFinished } from "vitest";
+import { eventually, makeWorkspace, type Running, type Start } from "./harness.ts";
 import { clientOf } from "./hub.ts";
 import { harness, startHarness } from "./in-process.ts";
 
@@ -70,15 +70,12 @@ export class GuardedMachine {
 
   /** The one question that waits, when it is there. */
   async pending(client: HubClient): Promise<ApprovalRecord> {
-    return vi.waitFor(
-      async () => {
-        const { records } = await client.call("inbox.list", { status: "pending" });
-        const [record] = records;
-        if (!record) throw new RangeError("nothing waits");
-        return record;
-      },
-      { timeout: 60_000, interval: 50 },
-    );
+    return eventually(async () => {
+      const { records } = await client.call("inbox.list", { status: "pending" });
+      const [record] = records;
+      if (!record) throw new RangeError("nothing waits");
+      return record;
+    });
   }
 
   /** The lines that a script has left. */

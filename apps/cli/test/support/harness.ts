@@ -36,6 +36,10 @@ export interface HarnessEnd {
   readonly stderr: string;
 }
 
+/** Settles with what `look` returns once it throws no more: for what another process brings about. */
+export const eventually = <T>(look: () => T | Promise<T>): Promise<T> =>
+  vi.waitFor(look, { timeout: 60_000, interval: 20 });
+
 /** The end of a command that failed, said why on standard error, and nothing on standard output. */
 export const failure = (code: number, text: string) => ({
   ...{ code, stdout: "", stderr: expect.stringContaining(text) },

@@ -4,8 +4,9 @@ import type { ApprovalRecord } from "@harnesskit/approvals";
 import { createHubClient, type HubClient } from "@harnesskit/hub/client";
 import { type HubPlace, hubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Start } from "./harness.ts";
+import { eventually } from "./harness.ts";
 import { startHarness } from "./in-process.ts";
 
 type Place = Pick<HubPlace, "apiSocket" | "socket">;
@@ -41,14 +42,11 @@ export const startHub = async (cwd: string, args: readonly string[] = [], start:
 };
 
 export const pendingOf = (client: HubClient, agent: string): Promise<ApprovalRecord> =>
-  vi.waitFor(
-    async () => {
-      const { records } = await client.call("inbox.list", { status: "pending", agent });
-      if (records[0] === undefined) throw new RangeError(`nothing of ${agent} is pending`);
-      return records[0];
-    },
-    { timeout: 60_000, interval: 20 },
-  );
+  eventually(async () => {
+    const { records } = await client.call("inbox.list", { status: "pending", agent });
+    if (records[0] === undefined) throw new RangeError(`nothing of ${agent} is pending`);
+    return records[0];
+  });
 
 export const answer = (
   client: HubClient,

@@ -10,6 +10,7 @@ import { onTestFinished } from "vitest";
 import { watchInterruption } from "../../src/interruption.ts";
 import { type Io, io, processIo, withIo } from "../../src/io.ts";
 import { main } from "../../src/main.ts";
+import { splitWords } from "../../src/split-words.ts";
 import { binPath, checkState, type HarnessEnd, type HarnessOptions, Running } from "./harness.ts";
 
 const ctrlC = "\u0003";
@@ -161,14 +162,20 @@ const start = (args: readonly string[], options: TerminalOptions, isTerminal: bo
   return command;
 };
 
+/** A command line: its words, or what a user types behind `harness`. */
+export type Line = string | readonly string[];
+
+const wordsOf = (line: Line): readonly string[] =>
+  typeof line === "string" ? splitWords(line, "the command line") : line;
+
 /** Starts a command line in this process; it is ended with the test at the latest. */
-export const startHarness = (args: readonly string[], options: HarnessOptions): RunningCommand =>
-  start(args, options, false);
+export const startHarness = (line: Line, options: HarnessOptions): RunningCommand =>
+  start(wordsOf(line), options, false);
 
 /** Starts it at a terminal, of 80 columns where nothing else is said. */
-export const startAtTerminal = (args: readonly string[], options: TerminalOptions): RunningCommand =>
-  start(args, options, true);
+export const startAtTerminal = (line: Line, options: TerminalOptions): RunningCommand =>
+  start(wordsOf(line), options, true);
 
 /** Runs a command line to its end in this process, with `input` to read. */
-export const harness = (args: readonly string[], options: HarnessOptions): Promise<HarnessEnd> =>
-  start(args, { input: "", ...options }, false).ended;
+export const harness = (line: Line, options: HarnessOptions): Promise<HarnessEnd> =>
+  start(wordsOf(line), { input: "", ...options }, false).ended;

@@ -1,5 +1,5 @@
-import { vi } from "vitest";
 import type { Running } from "./harness.ts";
+import { eventually } from "./harness.ts";
 
 interface Message {
   readonly id?: number;
@@ -57,14 +57,11 @@ export class ProtocolClient<Program extends Running = Running> {
   }
 
   #wait(matches: (message: Message) => boolean): Promise<Message> {
-    return vi.waitFor(
-      () => {
-        const found = this.messages.find(matches);
-        if (!found)
-          throw new RangeError(`not yet: ${this.program.stdout.slice(-2000)}\n${this.program.stderr}`);
-        return found;
-      },
-      { timeout: 15_000, interval: 20 },
-    );
+    return eventually(() => {
+      const found = this.messages.find(matches);
+      if (!found)
+        throw new RangeError(`not yet: ${this.program.stdout.slice(-2000)}\n${this.program.stderr}`);
+      return found;
+    });
   }
 }

@@ -3,8 +3,8 @@ import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { onTestFinished, vi } from "vitest";
-import { makeWorkspace, noPolicyNotice, RunningProgram, type Start } from "./harness.ts";
+import { onTestFinished } from "vitest";
+import { eventually, makeWorkspace, noPolicyNotice, RunningProgram, type Start } from "./harness.ts";
 import { startHarness } from "./in-process.ts";
 import { ProtocolClient } from "./protocol-client.ts";
 
@@ -80,16 +80,13 @@ export class ToolServer {
   }
 
   until<Found>(find: () => Found | undefined | false): Promise<Found> {
-    return vi.waitFor(
-      () => {
-        const found = find();
-        if (found === undefined || found === false) {
-          throw new RangeError(`not yet: ${this.program.stdout.slice(-2000)}\n${this.program.stderr}`);
-        }
-        return found as Found;
-      },
-      { timeout: 30_000, interval: 20 },
-    );
+    return eventually(() => {
+      const found = find();
+      if (found === undefined || found === false) {
+        throw new RangeError(`not yet: ${this.program.stdout.slice(-2000)}\n${this.program.stderr}`);
+      }
+      return found as Found;
+    });
   }
 
   /** Starts a turn, in a thread of its own unless one is given. */
@@ -135,34 +132,28 @@ export class ToolServer {
   async agentPid(): Promise<number> {
     const { program } = this;
     const parent = program instanceof RunningProgram ? program.child.pid : process.pid;
-    const pids = await vi.waitFor(
-      async () => {
-        const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,ppid=,stat=,args="]);
-        const found = stdout
-          .split("\n")
-          .map((line) => line.trim().split(/\s+/))
-          .filter(
-            ([, ppid, stat, , file]) =>
-              Number(ppid) === parent && file?.endsWith("dist/agent.cjs") && !stat?.startsWith("Z"),
-          );
-        if (found.length !== 1) throw new RangeError(`${found.length} agents: ${this.program.stderr}`);
-        return found;
-      },
-      { timeout: 15_000, interval: 100 },
-    );
+    const pids = await eventually(async () => {
+      const { stdout } = await promisify(execFile)("ps", ["-eo", "pid=,ppid=,stat=,args="]);
+      const found = stdout
+        .split("\n")
+        .map((line) => line.trim().split(/\s+/))
+        .filter(
+          ([, ppid, stat, , file]) =>
+            Number(ppid) === parent && file?.endsWith("dist/agent.cjs") && !stat?.startsWith("Z"),
+        );
+      if (found.length !== 1) throw new RangeError(`${found.length} agents: ${this.program.stderr}`);
+      return found;
+    });
     return Number(pids[0]?.[0]);
   }
 
   /** The content of a file, when it has a whole line. */
   line(name: string): Promise<string> {
-    return vi.waitFor(
-      async () => {
-        const text = await readFile(this.path(name), "utf8");
-        if (!text.endsWith("\n")) throw new RangeError("not whole");
-        return text.trim();
-      },
-      { timeout: 20_000, interval: 20 },
-    );
+    return eventually(async () => {
+      const text = await readFile(this.path(name), "utf8");
+      if (!text.endsWith("\n")) throw new RangeError("not whole");
+      return text.trim();
+    });
   }
 
   /** What lies in the directory for temporary files. */
