@@ -112,7 +112,7 @@ export const ruleHit = (
 };
 
 /** What a prompt asks for; undefined for another row. */
-export const titleOf = (row: Pick<TimelineRow, "type" | "tool" | "summary">): string | undefined =>
+const titleOf = (row: Pick<TimelineRow, "type" | "tool" | "summary">): string | undefined =>
   row.type === "pre_prompt" ? rowSubject(row).slice(0, maxTitleLength) || undefined : undefined;
 
 /** Whether a session is among those that were asked for. */
