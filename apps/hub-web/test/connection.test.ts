@@ -173,7 +173,7 @@ describe("the access of the page", () => {
   });
 
   it("that the hub does not know any more is said, with what to do", async () => {
-    const { page } = await tests.open();
+    const { page } = await tests.open({ isQuiet: false });
     await page.evaluate(() => sessionStorage.setItem("harness-hub-access", "page.9.x.y"));
     await page.reload();
     await page.getByRole("alert").getByText("no longer signed in").waitFor();

@@ -144,7 +144,9 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
       )}
       {isOpen ? (
         <>
-          {!isWhole && <p class="problem small">It is too long to be shown whole, and can only be refused.</p>}
+          {!isWhole && (
+            <p class="problem small">It is too long to be shown whole, and can only be refused.</p>
+          )}
           <label class="field" for={`${id}-reason`}>
             <span>Reason (optional)</span>
             <input
@@ -166,7 +168,12 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
             >
               Approve
             </button>
-            <button type="button" class="button refuse" disabled={!canAnswer} onClick={() => answer("refused")}>
+            <button
+              type="button"
+              class="button refuse"
+              disabled={!canAnswer}
+              onClick={() => answer("refused")}
+            >
               Refuse
             </button>
             {isSending && <span class="dim small">Sending your answer …</span>}

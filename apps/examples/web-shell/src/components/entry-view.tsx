@@ -128,7 +128,12 @@ export function EntryView(props: EntryViewProps) {
             {entry.text} <span class="dim small">({entry.code})</span>
           </p>
           {entry.again !== undefined && !entry.isSettled && (
-            <button type="button" class="button" disabled={busy !== undefined} onClick={() => onAgain(entry.id)}>
+            <button
+              type="button"
+              class="button"
+              disabled={busy !== undefined}
+              onClick={() => onAgain(entry.id)}
+            >
               Try again
             </button>
           )}

@@ -15,20 +15,18 @@ const inputModes = { text: "text", number: "decimal", email: "email" } as const;
 
 /** The input itself. What is wrong is said in words of ours, beside it, so the browser's own checks are off. */
 function Control({ field, value, onValue, attributes }: FieldProps & { readonly attributes: object }) {
-  const text = typeof value === "string" ? value : "";
+  const written = {
+    ...attributes,
+    value: typeof value === "string" ? value : "",
+    onInput: (event: { readonly currentTarget: { readonly value: string } }) =>
+      onValue(event.currentTarget.value),
+  };
   switch (field.type) {
     case "multiline":
-      return (
-        <textarea
-          {...attributes}
-          rows={3}
-          value={text}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      );
+      return <textarea {...written} rows={3} />;
     case "choice":
       return (
-        <select {...attributes} value={text} onChange={(event) => onValue(event.currentTarget.value)}>
+        <select {...written}>
           <option value="">{field.placeholder ?? "Choose …"}</option>
           {field.options.map((option) => (
             <option value={option.value}>{option.label}</option>
@@ -45,24 +43,15 @@ function Control({ field, value, onValue, attributes }: FieldProps & { readonly 
         />
       );
     case "date":
-      return (
-        <input
-          {...attributes}
-          type="date"
-          value={text}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      );
+      return <input {...written} type="date" />;
     default:
       return (
         <input
-          {...attributes}
+          {...written}
           type="text"
           inputMode={inputModes[field.type]}
           placeholder={field.placeholder}
           autocomplete="off"
-          value={text}
-          onInput={(event) => onValue(event.currentTarget.value)}
         />
       );
   }
