@@ -24,8 +24,10 @@ const stringsOf = (script: string): readonly string[] => {
 
 /** Reads a program of awk. All is known of one that only selects and prints; in any other a string is taken for whatever it may be. */
 export const readAwkScript = (script: string): AwkScript => {
+  // A pattern at the beginning has no second reading, unless a backslash or a bracket is in it.
+  const rest = script.replace(/^\s*(?:!|\$\w+\s*!?~)?\s*\/[^/\\[\n"]*\/(?=\s*(?:[{&;]|$))/, "");
   // Before the first brace there are only conditions, such as `NR > 2`.
-  const actions = script.replace(/^[^{]*/, (condition) => condition.replaceAll(">", ""));
+  const actions = rest.replace(/^[^{]*/, (condition) => condition.replaceAll(">", ""));
   const mayRun = /system|\|/.test(actions.replaceAll("||", ""));
   const mayRead = actions.includes("getline");
   const mayWrite = actions.includes(">");
