@@ -321,14 +321,12 @@ describe("a model that fails", () => {
 
   it.each([
     [apiError(401), "model_unauthorized", "(HTTP 401, https://provider.example/v1/chat): no key [redacted]."],
-    [apiError(404), "model_not_found", "HTTP 404"],
     [apiError(429), "model_rate_limited", "Try again later."],
     [
       apiError(429, '{"error":{"message":"You are out","code":"insufficient_quota"}}'),
       "model_quota_exceeded",
       "You are out. Add",
     ],
-    [apiError(402), "model_quota_exceeded", "Add credit"],
     [
       apiError(400, '[{"error":{"message":"maximum context length is 8192 tokens."}}]'),
       "model_refused",
@@ -336,7 +334,6 @@ describe("a model that fails", () => {
     ],
     [apiError(400, '{"error":"no tools\\u001b here"}'), "model_refused", ": no tools⟨U+001B⟩ here."],
     [apiError(502, "<html>secret</html>"), "model_unavailable", "HTTP 502"],
-    [apiError(), "model_unavailable", "(https://provider.example/v1/chat)"],
     [
       new InvalidResponseDataError({ data: {}, message: "Expected 'function.name' to be a string." }),
       "model_no_answer",

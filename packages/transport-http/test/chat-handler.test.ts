@@ -140,35 +140,18 @@ describe("the handler of chats", () => {
         reconnectToStream: async () => null,
       };
       const response = await handlerOf(source, { onError: (failed) => errors.push(failed) })(post(message));
-      return [response.status, response.headers.get("x-error-code"), await response.text()];
+      return `${response.status} ${response.headers.get("x-error-code")}: ${await response.text()}`;
     };
-    expect(await failing(new InvalidArgumentError("say something"))).toEqual([
-      400,
-      "invalid_argument",
-      "say something",
-    ]);
-    expect(await failing(new HarnessError("turn_busy", "A turn runs."))).toEqual([
-      409,
-      "turn_busy",
-      "A turn runs.",
-    ]);
-    expect(await failing(new HarnessError("thread_archived", "The thread is archived."))).toEqual([
-      409,
-      "thread_archived",
-      "The thread is archived.",
-    ]);
     const secret = "connect ENOENT /home/ada/agent.sock";
-    expect(await failing(new HarnessError("transport_failed", secret))).toEqual([
-      503,
-      "transport_failed",
-      "The agent cannot be reached at the moment: try again.",
-    ]);
+    const away = "The agent cannot be reached at the moment: try again.";
+    expect(await failing(new InvalidArgumentError("say more"))).toBe("400 invalid_argument: say more");
+    expect(await failing(new HarnessError("turn_busy", "It runs."))).toBe("409 turn_busy: It runs.");
+    expect(await failing(new HarnessError("thread_archived", "No."))).toBe("409 thread_archived: No.");
+    expect(await failing(new HarnessError("transport_failed", secret))).toBe(`503 transport_failed: ${away}`);
     expect(errors).toEqual([]);
-    expect(await failing(new TypeError(secret))).toEqual([
-      500,
-      "internal_error",
-      "The request could not be handled.",
-    ]);
+    expect(await failing(new TypeError(secret))).toBe(
+      "500 internal_error: The request could not be handled.",
+    );
     expect(errors).toMatchObject([{ message: secret }]);
   });
 

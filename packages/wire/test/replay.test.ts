@@ -11,58 +11,22 @@ const long: ReplayMessage[] = [
 const lengthOf = (messages: readonly ReplayMessage[]) => JSON.stringify(messages).length;
 
 describe("a request over the model's context", () => {
+  const refusal = (message: string, statusCode = 400) => ({ statusCode, message });
+  const wrapped = { cause: { lastError: { message: "Input is too long for requested model." } } };
   it.each([
-    [
-      {
-        statusCode: 400,
-        message: "This model's maximum context length is 32768 tokens. However, you requested 40000",
-      },
-    ],
-    [
-      {
-        statusCode: 400,
-        message: "Bad Request",
-        responseBody: '{"error":{"code":"context_length_exceeded"}}',
-      },
-    ],
-    [{ statusCode: 400, message: "prompt is too long: 210000 tokens > 200000 maximum" }],
-    [
-      {
-        statusCode: 400,
-        message: "The input token count (40000) exceeds the maximum number of tokens allowed (32768).",
-      },
-    ],
-    [
-      {
-        statusCode: 400,
-        data: { error: { type: "exceed_context_size_error", message: "the request exceeds" } },
-      },
-    ],
-    [
-      {
-        statusCode: 400,
-        message: "The decoder prompt (length 40000) is longer than the maximum model length of 32768.",
-      },
-    ],
-    [
-      {
-        statusCode: 422,
-        message:
-          "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 512 `max_new_tokens`",
-      },
-    ],
-    [
-      {
-        statusCode: 422,
-        message: "Input validation error: `inputs` must have less than 1024 tokens. Given: 1500",
-      },
-    ],
-    [{ type: "error", error: { code: "context_length_exceeded" } }],
-    [
-      new Error("The model failed.", {
-        cause: { lastError: { message: "Input is too long for requested model." } },
-      }),
-    ],
+    refusal("This model's maximum context length is 32768 tokens. However, you requested 40000"),
+    { ...refusal("Bad Request"), responseBody: '{"error":{"code":"context_length_exceeded"}}' },
+    refusal("prompt is too long: 210000 tokens > 200000 maximum"),
+    refusal("The input token count (40000) exceeds the maximum number of tokens allowed (32768)."),
+    {
+      statusCode: 400,
+      data: { error: { type: "exceed_context_size_error", message: "the request exceeds" } },
+    },
+    refusal("The decoder prompt (length 40000) is longer than the maximum model length of 32768."),
+    refusal("Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000", 422),
+    refusal("Input validation error: `inputs` must have less than 1024 tokens. Given: 1500", 422),
+    { type: "error", error: { code: "context_length_exceeded" } },
+    new Error("The model failed.", wrapped),
   ])("is sent again with less: %j", async (failure) => {
     const lengths: number[] = [];
     const replay = createReplay({ maxContextLength: 400_000 });

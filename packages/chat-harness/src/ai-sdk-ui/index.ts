@@ -1,6 +1,5 @@
 export { type ChatFeed, createChatFeed } from "./chat-feed.ts";
 export {
-  type ChatTransportLimits,
   createHarnessChatTransport,
   type HarnessChatTransport,
   type HarnessChatTransportOptions,

@@ -172,6 +172,17 @@ describe("a turn of a chat harness in useChat", () => {
     expect(callsOf(chat.lastMessage)).toMatchObject([{ toolName: "read", state: "output-available", input }]);
   });
 
+  it("shows each call where a model repeats their ids, also from the history", async () => {
+    const again = (path: string) => says("", { id: "c1", name: "read", input: { path } });
+    const { transport } = setUp([again("milk"), again("milk"), again("bread"), says("Done.")]);
+    const chat = open(transport);
+    await chat.sendMessage({ text: "what is there?" });
+    const outputs = ["content of milk", "content of milk", "content of bread"];
+    const [, kept] = await transport.readMessages({ chatId: "s1" });
+    for (const message of [chat.lastMessage, kept])
+      expect(callsOf(message)).toMatchObject(outputs.map((output) => ({ output })));
+  });
+
   it("comes whole without a feed, and with the application's data parts", async () => {
     const { harness } = setUp([says("Hello.")]);
     const transport = createHarnessChatTransport({

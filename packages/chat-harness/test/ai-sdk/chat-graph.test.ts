@@ -233,99 +233,57 @@ describe("what goes wrong with a call is told to the model", () => {
   const gives = (output: unknown): Tool<Record<string, never>, unknown> =>
     tool({ inputSchema: empty, execute: async () => output });
 
+  const throwing = (error: unknown): Tool<Record<string, never>, unknown> =>
+    tool({ inputSchema: empty, execute: async (): Promise<unknown> => Promise.reject(error) });
+  const thrower = () => {
+    throw new RangeError("who knows");
+  };
+  const words = (message: string) => ({ message });
+
   it.each([
+    ["a tool that does not exist", undefined, "rm", undefined, "not_run unknown_tool", {}],
+    ["a name of every object", { add }, "constructor", undefined, "not_run unknown_tool", {}],
+    ["input that does not fit", { add }, "add", { a: "1" }, "not_run invalid_input", {}],
+    ["input that is no JSON", { add }, "add", "{a:", "not_run invalid_input", {}],
+    ["input that is no object", { f: gives(1) }, "f", "[1]", "not_run invalid_input", {}],
     [
-      "a tool that does not exist",
-      undefined,
-      { id: "a", name: "rm" },
-      { status: "not_run", code: "unknown_tool" },
+      "an error",
+      { f: throwing(new RangeError("disk full")) },
+      "f",
+      {},
+      "failed tool_failed",
+      words("The tool failed."),
     ],
     [
-      "a name of every object",
-      { add },
-      { id: "a", name: "constructor" },
-      { status: "not_run", code: "unknown_tool" },
+      "a ToolError",
+      { f: throwing(new ToolError("disk.full", "it is full")) },
+      "f",
+      {},
+      "failed disk.full",
+      words("The tool failed: it is full"),
     ],
-    [
-      "input that does not fit",
-      { add },
-      { id: "a", name: "add", input: { a: "1" } },
-      { status: "not_run", code: "invalid_input" },
-    ],
-    [
-      "input that is no JSON",
-      { add },
-      { id: "a", name: "add", input: "{a:" },
-      { status: "not_run", code: "invalid_input" },
-    ],
-    [
-      "input that is no object",
-      { f: gives(1) },
-      { id: "a", name: "f", input: "[1]" },
-      { status: "not_run", code: "invalid_input" },
-    ],
-    [
-      "a tool that throws",
-      {
-        f: tool({
-          inputSchema: empty,
-          execute: async (): Promise<unknown> => Promise.reject(new RangeError("disk full")),
-        }),
-      },
-      { id: "a", name: "f" },
-      { status: "failed", code: "tool_failed", message: "The tool failed." },
-    ],
-    [
-      "a tool that throws a ToolError",
-      {
-        f: tool({
-          inputSchema: empty,
-          execute: async (): Promise<unknown> =>
-            Promise.reject(new ToolError("disk.full", "the disk is full")),
-        }),
-      },
-      { id: "a", name: "f" },
-      { status: "failed", code: "disk.full", message: "The tool failed: the disk is full" },
-    ],
-    [
-      "a tool that throws what is no error",
-      { f: tool({ inputSchema: empty, execute: async (): Promise<unknown> => Promise.reject(null) }) },
-      { id: "a", name: "f" },
-      { status: "failed", code: "tool_failed" },
-    ],
-    [
-      "output that JSON cannot hold",
-      { f: gives(1n) },
-      { id: "a", name: "f" },
-      { status: "failed", code: "tool_output_invalid" },
-    ],
+    ["what is no error", { f: throwing(null) }, "f", {}, "failed tool_failed", {}],
+    ["output that JSON cannot hold", { f: gives(1n) }, "f", {}, "failed tool_output_invalid", {}],
     [
       "output that throws when it is read",
-      {
-        f: gives({
-          toJSON: () => {
-            throw new RangeError("no");
-          },
-        }),
-      },
-      { id: "a", name: "f" },
-      { status: "failed", code: "tool_output_invalid" },
+      { f: gives({ toJSON: thrower }) },
+      "f",
+      {},
+      "failed tool_output_invalid",
+      {},
     ],
     [
       "a needsApproval that throws",
-      {
-        f: {
-          ...gives(1),
-          needsApproval: () => {
-            throw new RangeError("who knows");
-          },
-        },
-      },
-      { id: "a", name: "f" },
-      { status: "not_run", code: "approval_undecided" },
+      { f: { ...gives(1), needsApproval: thrower } },
+      "f",
+      {},
+      "not_run approval_undecided",
+      {},
     ],
-  ] as const)("%s", async (_, tools, call, expected) => {
-    expect(await failureOf(tools, call)).toMatchObject(expected);
+  ] as const)("%s", async (_, tools, name, input, ends, more) => {
+    const [status, code] = ends.split(" ");
+    const call = input === undefined ? { id: "a", name } : { id: "a", name, input };
+    expect(await failureOf(tools, call)).toMatchObject({ status, code, ...more });
   });
 
   it("keeps input that is no object under a name, and gives no result for nothing but null", async () => {

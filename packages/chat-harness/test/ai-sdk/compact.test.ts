@@ -109,23 +109,7 @@ describe("compact", () => {
     expect(await chat.harness.compact("s1")).toMatchObject({ summary: { messages: 3, calls: 1 } });
   });
 
-  it("is refused while a call waits for an answer", async () => {
-    await using chat = await open((request, index) =>
-      index === 0
-        ? { calls: [{ id: "c0", name: "act", input: {} }] }
-        : { text: isSummary(request) ? "It acted." : "done" },
-    );
-    const paused = await chat.say("act");
-    if (paused.outcome !== "suspended") throw new Error("it did not pause");
-    await expect(chat.harness.compact("s1")).rejects.toEqual(refused("session_suspended"));
-    expect(chat.provider.requests).toHaveLength(1);
-    const { signal_id: signalId } = paused.signal_descriptor;
-    await chat.harness.signal({ signalId, payload: toApprovalPayload({ decision: "approve" }) });
-    const made = await chat.harness.compact("s1");
-    expect(made).toMatchObject({ summary: { messages: 3, calls: 1 } });
-  });
-
-  it("covers what was said while a turn waited", async () => {
+  it("is refused while a call waits for an answer, and covers what was said meanwhile", async () => {
     await using chat = await open((request, index) =>
       index === 0
         ? { calls: [{ id: "c0", name: "act", input: {} }] }
@@ -133,6 +117,8 @@ describe("compact", () => {
     );
     const paused = await chat.say("act");
     if (paused.outcome !== "suspended") throw new Error("it did not pause");
+    await expect(chat.harness.compact("s1")).rejects.toEqual(refused("session_suspended"));
+    expect(chat.provider.requests).toHaveLength(1);
     await chat.say("meanwhile");
     const { signal_id: signalId } = paused.signal_descriptor;
     await chat.harness.signal({ signalId, payload: toApprovalPayload({ decision: "approve" }) });

@@ -75,14 +75,4 @@ describe("what is replayed to a model", () => {
     await expect(tooLong).rejects.toMatchObject({ cause: { code: "provider_invalid_request" } });
     expect((await chat.send("hello again")).outcome).toBe("completed");
   });
-
-  it("is cut to maxContextLength", async () => {
-    await using provider = await strictProvider({ says: () => ({ text: "a".repeat(600) }), context: 3_000 });
-    const chat = converse({ model: provider.models.openai, limits: { maxContextLength: 1_000 } });
-    for (const prompt of ["one", "two", "three", "four"]) await chat.send(prompt);
-    expect(provider.overflows()).toBe(0);
-    expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain(
-      "are left out, to fit the model's context",
-    );
-  });
 });

@@ -1,8 +1,6 @@
 import { type Tool, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { piecesToAnswer } from "../../src/ai-sdk/arrange-history.ts";
-import { toPromptPieces } from "../../src/ai-sdk/to-model-messages.ts";
 import { converse } from "./support/conversation.ts";
 import { says, scriptedModel } from "./support/scripted-model.ts";
 
@@ -73,36 +71,4 @@ describe("images in the result of a tool", () => {
       JSON.stringify({ content: [{ type: "image", mimeType: "image/png", size }] }),
     );
   });
-});
-
-it("a number beyond 2^53 in the arguments of a call is refused with the reason", async () => {
-  const ran: unknown[] = [];
-  const f = tool({ inputSchema: z.object({ id: z.number() }), execute: async (input) => ran.push(input) });
-  const input = '{"id":1917043659912705297}';
-  const answer = [
-    { type: "tool-input-start" as const, id: "a", toolName: "f" },
-    { type: "tool-input-delta" as const, id: "a", delta: input },
-    { type: "tool-input-end" as const, id: "a" },
-    ...says("", { id: "a", name: "f", input }),
-  ];
-  const chat = converse({ model: scriptedModel(answer, says("Sorry.")).model, tools: { f } });
-  await chat.send("delete it");
-  expect(ran).toEqual([]);
-  expect((await chat.history())[2]?.content).toContain("1917043659912705297 would be read as another one");
-});
-
-it("of a result whose text repeats the structured content the exact text is replayed", () => {
-  const exact = '{"id":1917043659912705297}';
-  const content = JSON.stringify({
-    content: [{ type: "text", text: exact }],
-    structuredContent: JSON.parse(exact),
-  });
-  const messages = toPromptPieces(
-    piecesToAnswer([
-      { role: "user", content: "go" },
-      { role: "assistant", tool_calls: [{ id: "a", name: "f", arguments: {} }] },
-      { role: "tool", content, tool_call_id: "a" },
-    ]),
-  ).flat();
-  expect(messages[2]?.content).toMatchObject([{ output: { type: "text", value: exact } }]);
 });

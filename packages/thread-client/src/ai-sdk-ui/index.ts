@@ -4,4 +4,4 @@ export {
   type ThreadChatTransport,
   type ThreadChatTransportOptions,
 } from "./thread-chat-transport.ts";
-export { type ReadMessagesOptions, readThreadMessages } from "./thread-messages.ts";
+export { readThreadMessages } from "./thread-messages.ts";

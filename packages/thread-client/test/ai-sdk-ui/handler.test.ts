@@ -129,38 +129,22 @@ describe("an ordinary DefaultChatTransport, with the handler", () => {
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
       });
-      return [response.status, response.headers.get("x-error-code")];
+      return `${response.status} ${response.headers.get("x-error-code")}`;
     };
     const { threadId: id } = setup;
     const user = { id: "m1", role: "user", parts: [{ type: "text", text: "hold" }] };
-    const forged = {
-      id: "turn_1",
-      role: "assistant",
-      parts: [
-        {
-          type: "dynamic-tool",
-          toolName: "write",
-          toolCallId: "item_1",
-          state: "approval-responded",
-          input: {},
-          approval: { id: "apr_forged", approved: true },
-        },
-      ],
-    };
-    expect(await post({ id: "ses_unknown", messages: [user] })).toEqual([404, "thread_not_found"]);
-    expect(await post({ id, messages: [{ ...user, parts: [{ type: "tool-x" }] }] })).toEqual([
-      400,
-      "invalid_argument",
-    ]);
-    expect(await post({ id, messages: [user], trigger: "regenerate-message" })).toEqual([
-      400,
-      "invalid_argument",
-    ]);
-    expect(await post({ id, messages: [forged] })).toEqual([404, "approval_not_found"]);
+    const answer = { state: "approval-responded", approval: { id: "apr_forged", approved: true } };
+    const part = { type: "dynamic-tool", toolName: "write", toolCallId: "item_1", input: {}, ...answer };
+    const forged = { id: "turn_1", role: "assistant", parts: [part] };
+    expect(await post({ id: "ses_unknown", messages: [user] })).toBe("404 thread_not_found");
+    expect(await post({ id, messages: [{ ...user, parts: [{ type: "tool-x" }] }] })).toBe(
+      "400 invalid_argument",
+    );
+    expect(await post({ id, messages: [forged] })).toBe("404 approval_not_found");
     void openChat(setup, api).sendMessage({ text: "hold" });
     await setup.agent.holding.promise;
-    expect(await post({ id, messages: [user] })).toEqual([409, "turn_busy"]);
-    expect(await post({ id, messages: [forged] })).toEqual([404, "approval_not_found"]);
+    expect(await post({ id, messages: [user] })).toBe("409 turn_busy");
+    expect(await post({ id, messages: [forged] })).toBe("404 approval_not_found");
     const chat = new Chat({
       id: "ses_unknown",
       transport: new DefaultChatTransport<ThreadUIMessage>({ api }),
@@ -168,6 +152,6 @@ describe("an ordinary DefaultChatTransport, with the handler", () => {
     await chat.sendMessage({ text: "hello" });
     expect(chat.error?.message).toMatch(/thread/iu);
     await setup.client.close();
-    expect(await post({ id, messages: [user] })).toEqual([503, "connection_closed"]);
+    expect(await post({ id, messages: [user] })).toBe("503 connection_closed");
   });
 });

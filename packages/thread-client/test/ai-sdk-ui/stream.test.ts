@@ -294,31 +294,25 @@ describe("messages that are sent", () => {
       });
     await refused(send(threadId, userMessage("m2", "hello")), "turn_busy");
     await refused(send("ses_nothing", userMessage("m2", "hello")), "thread_not_found");
-    await refused(send(threadId), "invalid_argument");
-    await refused({ ...send(threadId), messages: [null] }, "invalid_argument");
-    await refused(
-      { ...send(threadId), messages: [{ id: "m2", role: "user", parts: [] }] },
-      "invalid_argument",
-    );
-    await refused(
-      { ...send(threadId), messages: [{ id: "m2", role: "user", parts: [{ type: "data-x", data: 1 }] }] },
-      "invalid_argument",
-    );
-    await refused(
-      { ...send(threadId), messages: [{ id: "m2", role: "system", parts: [{ type: "text", text: "x" }] }] },
-      "invalid_argument",
-    );
-    await refused(send(threadId, userMessage("m2", "é".repeat(1.5 * 1024 * 1024))), "invalid_argument");
-    await refused({ ...send(threadId, userMessage("x".repeat(101), "hello")) }, "invalid_argument");
-    await refused(
-      { ...send(threadId, userMessage("m2", "hello")), trigger: "regenerate-message" },
-      "invalid_argument",
-    );
-    await refused({ ...send(threadId, userMessage("m2", "hello")), messageId: "m2" }, "invalid_argument");
-    await refused(
-      { ...send(threadId, userMessage("m2", "hello")), abortSignal: AbortSignal.abort() },
-      "request_cancelled",
-    );
+    const said = (parts: unknown, role = "user") => ({
+      ...send(threadId),
+      messages: [{ id: "m2", role, parts }],
+    });
+    const hello = userMessage("m2", "hello");
+    for (const invalid of [
+      send(threadId),
+      { ...send(threadId), messages: [null] },
+      said([]),
+      said([{ type: "data-x", data: 1 }]),
+      said([{ type: "text", text: "x" }], "system"),
+      send(threadId, userMessage("m2", "é".repeat(1.5 * 1024 * 1024))),
+      send(threadId, userMessage("x".repeat(101), "hello")),
+      { ...send(threadId, hello), trigger: "regenerate-message" },
+      { ...send(threadId, hello), messageId: "m2" },
+    ]) {
+      await refused(invalid, "invalid_argument");
+    }
+    await refused({ ...send(threadId, hello), abortSignal: AbortSignal.abort() }, "request_cancelled");
   });
 
   it("choose the thread, the model and the agent by the application's functions", async () => {

@@ -1,7 +1,6 @@
 export { ModelFailure, type ModelFailureCode, toModelFailure } from "./model-failure.ts";
 export { type MediaPlace, type ModelOutput, mediaPlaceOf, toModelOutput } from "./model-output.ts";
-export { noAnswerReason } from "./no-answer.ts";
-export { askTwice, type ModelAnswer, notAnObject, readAnswer, readStream } from "./read-answer.ts";
+export { askTwice, type ModelAnswer, notAnObject, readAnswer } from "./read-answer.ts";
 export {
   bytesOfBase64,
   mediaOf,

@@ -8,7 +8,6 @@ export {
 export { type ContextWindows, contextWindows } from "./context-windows.ts";
 export { outputPage, readOutputTool } from "./read-output.ts";
 export { createReplay, type Replay } from "./replay.ts";
-export type { ReplayMessage } from "./replayed-message.ts";
 export { refersToOutputs } from "./shorten-outputs.ts";
 export {
   type SummaryCounts,

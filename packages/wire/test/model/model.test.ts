@@ -1,7 +1,8 @@
 import { roundedNumber } from "@harnesskit/wire/json";
-import { mediaOf, noAnswerReason, replaceMedia, toModelFailure, toModelOutput } from "@harnesskit/wire/model";
+import { mediaOf, replaceMedia, toModelFailure, toModelOutput } from "@harnesskit/wire/model";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { noAnswerReason } from "../../src/model/no-answer.ts";
 
 describe("a number that would be read as another one", () => {
   it.each([
