@@ -13,7 +13,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { rejection, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { AuditEntry } from "../src/index.ts";
 import { type AuditFilter, openFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
@@ -30,9 +30,17 @@ const readAll = async (path: string, filter?: AuditFilter): Promise<AuditEntry[]
 
 const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
+/** A directory of each test's own, and a path in it. */
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let path: string;
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  path = join(directory.path, "a");
+  return () => directory[Symbol.asyncDispose]();
+});
+
 describe("a log in a file", () => {
   it("holds what was recorded, for nobody else's eyes", async () => {
-    await using directory = await temporaryDirectory();
     const path = join(directory.path, "new", "audit", "log.jsonl");
     const sink = await openFileAuditSink({ path, clock: () => 1_700_000_000_000 });
     sink.addSecret("swordfish-17");
@@ -68,8 +76,6 @@ describe("a log in a file", () => {
   });
 
   it("is shown safely by whatever prints it", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const sink = await openFileAuditSink({ path });
     const hostile = "a\u001b[2J\u0007\u009b\u202e\u2028\r\nb\u{e0041}\ud800";
     sink.record({ action: "a.b", details: { text: hostile } });
@@ -80,16 +86,13 @@ describe("a log in a file", () => {
   });
 
   it("is written by itself after a while", async () => {
-    await using directory = await temporaryDirectory();
-    const sink = await openFileAuditSink({ path: join(directory.path, "a") });
+    const sink = await openFileAuditSink({ path });
     sink.record({ action: "a.b" });
-    await expect.poll(() => readFile(join(directory.path, "a"), "utf8")).toContain('"a.b"');
+    await expect.poll(() => readFile(path, "utf8")).toContain('"a.b"');
     await sink.close();
   });
 
   it("ends with close, once, and counts what comes later", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const sink = await openFileAuditSink({ path });
     await Promise.all([sink.close(), sink.close()]);
     sink.record({ action: "a.b" });
@@ -102,8 +105,6 @@ describe("a log in a file", () => {
 
 describe("a log that is there", () => {
   it("is continued", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     for (let round = 0; round < 3; round++) {
       const sink = await openFileAuditSink({ path });
       sink.record({ action: "a.b" });
@@ -123,8 +124,6 @@ describe("a log that is there", () => {
   });
 
   it("is repaired wherever its end is torn, and never loses a whole line", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const sink = await openFileAuditSink({ path });
     for (let index = 0; index < 3; index++) sink.record({ action: "a.b", call_id: `c${index}` });
     await sink.close();
@@ -148,8 +147,6 @@ describe("a log that is there", () => {
   });
 
   it("is refused where its end is not one that a writer left", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     for (const notes of ["some notes\nof mine\n", "some notes\nof mine"]) {
       await writeFile(path, notes, { mode: 0o600 });
       expect(await rejection(openFileAuditSink({ path }))).toMatchObject({ code: "audit_damaged" });
@@ -161,8 +158,6 @@ describe("a log that is there", () => {
   });
 
   it("keeps the evidence of a change before its last line", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const sink = await openFileAuditSink({ path });
     sink.record({ action: "a.b", call_id: "c1" });
     await sink.close();
@@ -188,8 +183,6 @@ describe("rotation", () => {
   };
 
   it("gives full files numbers, and the chain goes on over them", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const sink = await fill(path, 1000);
     const names = (await readdir(directory.path)).sort();
     expect(names.length).toBeGreaterThan(5);
@@ -216,8 +209,6 @@ describe("rotation", () => {
   });
 
   it("finds a missing, an exchanged and a shortened file", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const sink = await fill(path, 1000);
     const at = (number: number) => `${path}.${number}`;
     const second = await readFile(at(2));
@@ -245,8 +236,6 @@ describe("rotation", () => {
   });
 
   it("keeps so many files, and the rest can be verified from where it begins", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const early = (await fill(path, 10, { maxFiles: 3 })).head;
     const { head } = await fill(path, 1000, { maxFiles: 3 });
     expect(await readdir(directory.path)).toHaveLength(3);
@@ -260,8 +249,6 @@ describe("rotation", () => {
   });
 
   it("goes on where the last writer died between two files", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     await fill(path, 200);
     const count = (await readdir(directory.path)).length;
     await link(path, `${path}.${count}`);
@@ -281,7 +268,6 @@ describe("rotation", () => {
 
 describe("a path that is not safe", () => {
   it("is refused: a link, a directory, a second name", async () => {
-    await using directory = await temporaryDirectory();
     const target = join(directory.path, "target");
     await writeFile(target, "", { mode: 0o600 });
     await symlink(target, join(directory.path, "link"));
@@ -300,8 +286,6 @@ describe("a path that is not safe", () => {
 
 describe("two writers", () => {
   it("are one too many, also in one process", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const first = await openFileAuditSink({ path });
     expect(await rejection(openFileAuditSink({ path }))).toMatchObject({ code: "audit_locked" });
     await first.close();
@@ -311,8 +295,6 @@ describe("two writers", () => {
 
 describe("reading", () => {
   it("filters by action, ids and place", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const sink = await openFileAuditSink({ path });
     for (let index = 0; index < 10; index++) {
       const parity = index % 2 === 0 ? "even" : "odd";
@@ -335,8 +317,6 @@ describe("reading", () => {
   });
 
   it("goes on while the log is written and rotated", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const sink = await openFileAuditSink({ path, limits: { ...small, maxFiles: 100 } });
     const record = async () => {
       for (let index = 0; index < 100; index++)
@@ -355,8 +335,6 @@ describe("reading", () => {
   });
 
   it("says which line is no entry, or leaves it out on request", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "a");
     const sink = await openFileAuditSink({ path });
     await sink.close();
     await appendFile(
@@ -371,10 +349,9 @@ describe("reading", () => {
   });
 
   it("says that there is no log", async () => {
-    await using directory = await temporaryDirectory();
-    for (const path of [join(directory.path, "a"), join(directory.path, "none", "a")]) {
-      expect(await rejection(readAll(path))).toMatchObject({ code: "audit_read_failed" });
-      expect(await rejection(verifyAuditFile(path))).toMatchObject({ code: "audit_read_failed" });
+    for (const missing of [path, join(directory.path, "none", "a")]) {
+      expect(await rejection(readAll(missing))).toMatchObject({ code: "audit_read_failed" });
+      expect(await rejection(verifyAuditFile(missing))).toMatchObject({ code: "audit_read_failed" });
     }
   });
 });

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { nodeFileSystem, type WritableFileSystem } from "./file-system.ts";
-import { syncDirectory } from "./sync-directory.ts";
+import { nodeFileSystem, syncDirectory, type WritableFileSystem } from "./file-system.ts";
 import { isExisting } from "./system-error.ts";
 
 /** The end of the name that a file has until it is in its place. */

@@ -7,7 +7,7 @@ import { createFileAtomic, writeFileAtomic } from "./atomic-file.ts";
 import { nodeFileSystem, type WritableFileSystem } from "./file-system.ts";
 import { openOwnFile, readOpened, UnsafeFileError } from "./own-file.ts";
 import { isGone, type ProcessIdentity, processStart } from "./process-identity.ts";
-import { isMissing, systemCall } from "./system-error.ts";
+import { isMissing } from "./system-error.ts";
 
 /** The process that a lock file names. */
 export interface FileLockOwner extends ProcessIdentity {
@@ -171,7 +171,7 @@ class LockFile {
       return await createFileAtomic(this.#path, this.#text, this.#fileSystem);
     } catch (error) {
       // Something else has removed what was incomplete beside it, as `git clean` does.
-      if (isMissing(error) && systemCall(error) === "link") return false;
+      if (isMissing(error) && error.syscall === "link") return false;
       await this.#removeOf(this.#path, this.#owner);
       throw error;
     }

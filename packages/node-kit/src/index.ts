@@ -8,6 +8,7 @@ export {
   isLockOwnerDead,
   readFileLock,
 } from "./file-lock.ts";
+export { syncDirectory } from "./file-system.ts";
 export { isInside } from "./is-inside.ts";
 export { JournalError } from "./journal/journal-error.ts";
 export { JournalFile } from "./journal/journal-file.ts";
@@ -30,5 +31,4 @@ export { protectedNameIn } from "./protected-name.ts";
 export { realPathOf } from "./real-path.ts";
 export { reportLostConnections } from "./report-lost-connections.ts";
 export { sha256Digest, sha256Hex } from "./sha256.ts";
-export { syncDirectory } from "./sync-directory.ts";
 export { ifPresent, isExisting, isMissing, systemErrorCode } from "./system-error.ts";

@@ -1,14 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { nodeFileSystem, type WritableFileSystem } from "./file-system.ts";
-import { syncDirectory } from "./sync-directory.ts";
-import { isExisting, isMissing } from "./system-error.ts";
+import { nodeFileSystem, syncDirectory, type WritableFileSystem } from "./file-system.ts";
+import { isExisting, isMissing, systemErrorCode } from "./system-error.ts";
 
 const mode = 0o700;
 
 /** Some systems say so of a directory that exists. */
-const exists = (error: unknown): boolean =>
-  isExisting(error) || (error as NodeJS.ErrnoException).code === "EISDIR";
+const exists = (error: unknown): boolean => isExisting(error) || systemErrorCode(error) === "EISDIR";
 
 /**
  * Makes a directory, mode 0700, and what is missing above it; what was made is still there after a power loss. What

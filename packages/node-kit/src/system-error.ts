@@ -4,14 +4,9 @@ export const systemErrorCode = (error: unknown): string | undefined => {
   return typeof code === "string" ? code : undefined;
 };
 
-/** The system call that failed, such as `link`; undefined for an error without one. */
-export const systemCall = (error: unknown): string | undefined => {
-  const call = typeof error === "object" && error !== null && "syscall" in error ? error.syscall : undefined;
-  return typeof call === "string" ? call : undefined;
-};
-
 /** True for the error of a file that does not exist. */
-export const isMissing = (error: unknown): boolean => systemErrorCode(error) === "ENOENT";
+export const isMissing = (error: unknown): error is NodeJS.ErrnoException =>
+  systemErrorCode(error) === "ENOENT";
 
 /** True for the error of a file that exists already. */
 export const isExisting = (error: unknown): boolean => systemErrorCode(error) === "EEXIST";

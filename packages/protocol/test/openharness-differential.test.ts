@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
+import { isNightly } from "../../../scripts/lib/nightly.ts";
 import { withoutNulls } from "../src/null-as-absent.ts";
 import { ShellRequestSchema, ShellResponseSchema } from "../src/openharness/index.ts";
 import { publishedDocuments } from "../src/published-documents.ts";
@@ -82,11 +83,12 @@ describe("OpenHarness messages against the normative schema", () => {
     }
   });
 
-  it("3000 mutated documents are judged alike, by our zod schemas and by our JSON Schema", () => {
-    const counts = compareAll(nearDocument([...requestDocuments, ...responseDocuments]), 3000);
-    expect(counts.compared).toBe(3000);
-    expect(counts.accepted).toBeGreaterThan(800);
-    expect(counts.refused).toBeGreaterThan(3000);
+  it("mutated documents are judged alike, by our zod schemas and by our JSON Schema", () => {
+    const many = isNightly ? 3000 : 1000;
+    const counts = compareAll(nearDocument([...requestDocuments, ...responseDocuments]), many);
+    expect(counts.compared).toBe(many);
+    expect(counts.accepted).toBeGreaterThan(many / 4);
+    expect(counts.refused).toBeGreaterThan(many);
   });
 
   it("a number that no double holds is judged alike", () => {

@@ -7,7 +7,6 @@ export {
 } from "./errors.ts";
 export type { HttpExchange } from "./exchange-options.ts";
 export { createHttpExchange, type FetchExchangeOptions } from "./http-exchange.ts";
-export type { ExchangeLimits, HandlerLimits, WebSocketLimits } from "./limits.ts";
 export { readBody } from "./read-body.ts";
 export {
   type Authenticate,
@@ -21,7 +20,6 @@ export {
   createFetchHandler,
   type FetchHandler,
   type FetchHandlerOptions,
-  type FetchInfo,
 } from "./server/fetch-handler.ts";
 export type { WebSocketClientContext } from "./socket/connect-socket.ts";
 export { createWebSocketTransport, type PlatformTransportOptions } from "./socket/web-socket-transport.ts";

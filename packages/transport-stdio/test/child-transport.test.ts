@@ -1,17 +1,10 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { record } from "../../../scripts/lib/test-kit.ts";
+import { describe, expect, it, vi } from "vitest";
+import { record, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { ChildExitError, type ChildTransportOptions, createChildTransport } from "../src/index.ts";
 import { isAlive, startFixture, untilGone } from "./support.ts";
-
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "harnesskit-child-"));
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe("a program that cannot be started", () => {
   const refusal = async (options: Partial<ChildTransportOptions> & { command: string }): Promise<string> => {
@@ -24,15 +17,16 @@ describe("a program that cannot be started", () => {
   };
 
   it("is named, with what to do", async () => {
+    await using directory = await temporaryDirectory();
     expect(await refusal({ command: "no-such-command-here" })).toBe(
       'the command "no-such-command-here" was not found: install it, put it on the PATH or pass its full path',
     );
-    const plain = join(directory, "plain.txt");
+    const plain = join(directory.path, "plain.txt");
     await writeFile(plain, "no program", { mode: 0o644 });
     expect(await refusal({ command: plain })).toBe(
       `the command "${plain}" may not be run: make the file executable or pass another command`,
     );
-    for (const cwd of [join(directory, "missing"), plain]) {
+    for (const cwd of [join(directory.path, "missing"), plain]) {
       expect(await refusal({ command: process.execPath, cwd })).toBe(
         `the working directory "${cwd}" cannot be used: create it or pass another cwd`,
       );
@@ -240,7 +234,8 @@ describe("a child that misbehaves", () => {
   });
 
   it("leaves a process behind that floods a busy reader: it has to wait", async () => {
-    const file = join(directory, "taken");
+    await using directory = await temporaryDirectory();
+    const file = join(directory.path, "taken");
     await writeFile(file, "0");
     const channel = await startFixture("flood-left", [file], { closeTimeoutMs: 500 });
     channel.start({ message: () => new Promise<void>(() => {}), error() {}, close() {} });

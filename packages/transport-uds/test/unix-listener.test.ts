@@ -1,7 +1,7 @@
 import { chmod, chown, lstat, mkdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type Channel, ConnectionClosedError, createDeferred, InvalidArgumentError } from "@harnesskit/wire";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { linkedModule, record, rejection, temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
 import {
   AddressInUseError,
@@ -23,9 +23,17 @@ const pathOfBytes = (root: string, bytes: number, name: string): string => {
   return join(root, "d".repeat(fill), name);
 };
 
+/** A directory of each test's own, and a path in it. */
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let path: string;
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  path = join(directory.path, "s");
+  return () => directory[Symbol.asyncDispose]();
+});
+
 describe("the socket and its directory", () => {
   it("are made for this user only, whatever the umask", async () => {
-    await using directory = await temporaryDirectory();
     const path = join(directory.path, "made", "deeper", "s.sock");
     const umask = process.umask(0);
     try {
@@ -45,8 +53,6 @@ describe("the socket and its directory", () => {
   });
 
   it("takes a relative path, which stays the same when the working directory changes", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "s");
     const listener = createUnixListener({ path: relative(process.cwd(), path) });
     await using _ = closing(listener);
     const before = process.cwd();
@@ -61,7 +67,6 @@ describe("the socket and its directory", () => {
   });
 
   it.each([0o755, 0o711, 0o702])("are refused where others can enter or write: mode %o", async (mode) => {
-    await using directory = await temporaryDirectory();
     const open = join(directory.path, "open");
     await mkdir(open);
     await chmod(open, mode);
@@ -74,7 +79,6 @@ describe("the socket and its directory", () => {
   });
 
   it("are refused where the directory is a file", async () => {
-    await using directory = await temporaryDirectory();
     const file = join(directory.path, "file");
     await writeFile(file, "kept");
     const error = await rejection(createUnixListener({ path: join(file, "s") }).listen(echo));
@@ -87,9 +91,8 @@ describe("the socket and its directory", () => {
 
   it("are refused where the directory belongs to another user", async ({ skip }) => {
     if (process.geteuid?.() !== 0) skip("only root can give a directory away");
-    await using directory = await temporaryDirectory();
     await chown(directory.path, 65_534, 65_534);
-    const error = await rejection(createUnixListener({ path: join(directory.path, "s") }).listen(echo));
+    const error = await rejection(createUnixListener({ path }).listen(echo));
     expect(error).toBeInstanceOf(InsecureDirectoryError);
     expect(error).toMatchObject({ code: "insecure_directory" });
     expect(error.message).toContain("belongs to another user");
@@ -98,7 +101,6 @@ describe("the socket and its directory", () => {
 
 describe("what lies at the path", () => {
   it("is left alone when it is not a socket", async () => {
-    await using directory = await temporaryDirectory();
     const file = join(directory.path, "file");
     await writeFile(file, "kept");
     const folder = join(directory.path, "folder");
@@ -118,8 +120,6 @@ describe("what lies at the path", () => {
   });
 
   it("is left alone when a server has it, of whatever kind", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "s");
     const first = createUnixListener({ path });
     await using _ = closing(first);
     await first.listen(echo);
@@ -138,8 +138,6 @@ describe("what lies at the path", () => {
   });
 
   it("leaves the modules alone that are loaded after it is made and closed", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "s");
     await leaveStaleSocket(path);
     const load = await linkedModule(directory.path);
     const listener = createUnixListener({ path });
@@ -153,21 +151,19 @@ describe("a lock that a process of another host left", () => {
   const lock = JSON.stringify({ pid: 999_999, host: "another-host", nonce: "left" });
 
   it("is taken over when it is old", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, ".hk-lock");
-    await writeFile(path, lock, { mode: 0o600 });
+    const lockFile = join(directory.path, ".hk-lock");
+    await writeFile(lockFile, lock, { mode: 0o600 });
     const before = new Date(Date.now() - 120_000);
-    await utimes(path, before, before);
-    const listener = createUnixListener({ path: join(directory.path, "s") });
+    await utimes(lockFile, before, before);
+    const listener = createUnixListener({ path });
     await using _ = closing(listener);
     await listener.listen(echo);
     expect(await directory.names()).toEqual(["s"]);
   });
 
   it("refuses while it is new, and the error names it", async () => {
-    await using directory = await temporaryDirectory();
     await writeFile(join(directory.path, ".hk-lock"), lock, { mode: 0o600 });
-    const listener = createUnixListener({ path: join(directory.path, "s") });
+    const listener = createUnixListener({ path });
     await using _ = closing(listener);
     expect(await rejection(listener.listen(echo))).toMatchObject({
       code: "transport_failed",
@@ -180,7 +176,6 @@ describe("a lock that a process of another host left", () => {
 
 describe("a path that is too long", () => {
   it("is refused before anything is made, by server and client, in bytes", async () => {
-    await using directory = await temporaryDirectory();
     const wide = join(directory.path, "é".repeat(50));
     for (const path of [pathOfBytes(directory.path, maxPathBytes + 1, "harness.sock"), wide]) {
       const bytes = Buffer.byteLength(path);
@@ -203,20 +198,18 @@ describe("a path that is too long", () => {
   });
 
   it.each(["harness.sock", "socket"])("is not one of exactly the limit: %s", async (name) => {
-    await using directory = await temporaryDirectory();
-    const path = pathOfBytes(directory.path, maxPathBytes, name);
-    expect(Buffer.byteLength(path)).toBe(maxPathBytes);
-    await mkdir(join(path, ".."), { mode: 0o700 });
-    await leaveStaleSocket(join(directory.path, "s"));
-    await rename(join(directory.path, "s"), path);
-    const listener = createUnixListener({ path });
+    const long = pathOfBytes(directory.path, maxPathBytes, name);
+    expect(Buffer.byteLength(long)).toBe(maxPathBytes);
+    await mkdir(join(long, ".."), { mode: 0o700 });
+    await leaveStaleSocket(path);
+    await rename(path, long);
+    const listener = createUnixListener({ path: long });
     await using _ = closing(listener);
     await listener.listen(echo);
-    expect(await ask(createUnixTransport({ path }), "fits")).toBe("fits");
+    expect(await ask(createUnixTransport({ path: long }), "fits")).toBe("fits");
   });
 
   it("is one for a server too when no temporary name fits beside it", async () => {
-    await using directory = await temporaryDirectory();
     const path = pathOfBytes(directory.path, maxPathBytes, "s");
     expect(() => createUnixListener({ path })).toThrow(PathTooLongError);
     expect(() => createUnixListener({ path })).toThrow(`needs ${maxPathBytes + 5} bytes`);
@@ -235,8 +228,6 @@ describe("a path that is too long", () => {
 
 describe("a listener", () => {
   it("listens once, and not after the close", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "s");
     const listener = createUnixListener({ path });
     await listener.listen(echo);
     expect(await rejection(listener.listen(echo))).toMatchObject({ code: "invalid_argument" });
@@ -252,8 +243,7 @@ describe("a listener", () => {
   });
 
   it("that is closed while it opens gives everything up", async () => {
-    await using directory = await temporaryDirectory();
-    const listener = createUnixListener({ path: join(directory.path, "s") });
+    const listener = createUnixListener({ path });
     const opening = rejection(listener.listen(echo));
     await listener.close();
     expect(await opening).toBeInstanceOf(ConnectionClosedError);
@@ -262,8 +252,6 @@ describe("a listener", () => {
   });
 
   it("removes no other socket than its own", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "s");
     const first = createUnixListener({ path });
     await first.listen(echo);
     await rename(path, join(directory.path, "moved"));
@@ -276,8 +264,6 @@ describe("a listener", () => {
   });
 
   it("says what it knows of the other side, and closes its channels with itself", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "s");
     const listener = createUnixListener({ path });
     const accepted = createDeferred<Channel<unknown>>();
     await listener.listen(accepted.resolve);
@@ -298,8 +284,6 @@ describe("a listener", () => {
   });
 
   it("closes what exceeds its limit at once; there is room again when one leaves", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "s");
     const listener = createUnixListener({ path, maxConnections: 2 });
     await using _ = closing(listener);
     await listener.listen(echo);

@@ -41,7 +41,7 @@ export type FileAuditLimits = LimitsOf<typeof fileAuditLimits>;
 export interface FileAuditSinkOptions {
   /** The file. Full ones get numbers behind its name. No other user may be able to write to its directory. */
   readonly path: string;
-  /** Limits to override. @default each as `FileAuditSinkLimits` states */
+  /** Limits to override. @default see each limit */
   readonly limits?: Partial<FileAuditLimits> | undefined;
   /** Takes the secrets out; may be shared with other logs. @default createRedactor() */
   readonly redactor?: Redactor | undefined;

@@ -1,7 +1,7 @@
 import { constants, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import type { FileLock } from "../file-lock.ts";
-import { syncDirectory } from "../sync-directory.ts";
+import { syncDirectory } from "../file-system.ts";
 import { isMissing } from "../system-error.ts";
 import { JournalError } from "./journal-error.ts";
 import { type JournalFileSystem, journalFileSystem } from "./journal-file-system.ts";

@@ -44,7 +44,6 @@ export type ApprovalRisk = z.infer<typeof ApprovalRiskSchema>;
 
 /** The rule that asked, and why. */
 const ApprovalRuleSchema = z.object({ id: IdSchema, reason: WordsSchema });
-export type ApprovalRule = z.infer<typeof ApprovalRuleSchema>;
 
 export const ApprovalStatusSchema = z.enum(["pending", "approved", "rejected", "expired", "withdrawn"]);
 export type ApprovalStatus = z.infer<typeof ApprovalStatusSchema>;

@@ -18,7 +18,6 @@ export {
   type ApprovalRecord,
   ApprovalRecordSchema,
   type ApprovalRisk,
-  type ApprovalRule,
   type ApprovalStatus,
   ApprovalStatusSchema,
   type ApprovalSubject,

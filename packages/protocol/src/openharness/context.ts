@@ -40,7 +40,7 @@ export const PrivacyTierSchema = z.enum(["public", "restricted", "secret"]);
 export type PrivacyTier = z.infer<typeof PrivacyTierSchema>;
 
 /** What a shell tells of its surroundings. Other keys than these are the shell's. */
-export const EnvironmentStateSchema = openShape({
+const EnvironmentStateSchema = openShape({
   privacy_tier: PrivacyTierSchema.optional(),
   os: z.string().optional(),
   active_window: z.string().optional(),

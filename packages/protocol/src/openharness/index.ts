@@ -5,7 +5,6 @@ export {
   type Continuation,
   ContinuationSchema,
   type EnvironmentState,
-  EnvironmentStateSchema,
   type Extensions,
   ExtensionsSchema,
   type PrivacyTier,

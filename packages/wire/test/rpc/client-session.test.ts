@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { nextTurn, rejection } from "../../../../scripts/lib/test-kit.ts";
 import { ConnectionClosedError, type HarnessError, ProtocolError, TransportError } from "../../src/index.ts";
 import type { ClientSessionOptions } from "../../src/rpc/client-session-options.ts";
 import {
@@ -18,15 +19,6 @@ interface FakeConnection extends RpcConnection {
 }
 
 type Step = "ok" | "refused" | "not_introduced" | "hang";
-
-/** Lets every promise that is settled by now run its callbacks. */
-const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => "it was not rejected",
-    (error: unknown) => error,
-  );
 
 /** A session with one step of the script for each attempt; the last one repeats. */
 const sessionOf = (
@@ -93,8 +85,8 @@ describe("connecting", () => {
 
   it("rejects as the attempt did, closes what it opened, and can be called again", async () => {
     const { session, connections } = sessionOf(["refused", "not_introduced", "ok"]);
-    expect(await failureOf(session.connect())).toMatchObject({ message: "connection refused" });
-    expect(await failureOf(session.connect())).toMatchObject({ message: "who are you?" });
+    expect(await rejection(session.connect())).toMatchObject({ message: "connection refused" });
+    expect(await rejection(session.connect())).toMatchObject({ message: "who are you?" });
     expect(connections[0]?.isClosed).toBe(true);
     expect(session.state).toBe("new");
     expect((await session.connect()).connection.number).toBe(2);
@@ -103,8 +95,8 @@ describe("connecting", () => {
   it("keeps the limits of each caller, and gives up when no caller is left", async () => {
     const { session, clock, attempts } = sessionOf(["hang", "ok"]);
     const abort = new AbortController();
-    const cancelled = failureOf(session.connect({ signal: abort.signal }));
-    const late = failureOf(session.connect({ timeoutMs: 10 }));
+    const cancelled = rejection(session.connect({ signal: abort.signal }));
+    const late = rejection(session.connect({ timeoutMs: 10 }));
     abort.abort();
     expect(await cancelled).toMatchObject({ code: "request_cancelled" });
     clock.advance(10);
@@ -118,7 +110,7 @@ describe("connecting", () => {
     const connecting = session.connect({ retry: true });
     const waiting = session.whenReady();
     for (let attempt = 0; attempt < 2; attempt++) {
-      await settle();
+      await nextTurn();
       clock.advance(100);
     }
     expect(await waiting).toBe(await connecting);
@@ -138,7 +130,7 @@ describe("a lost connection", () => {
       "introduction 1",
     ]);
     const waiting = session.whenReady();
-    await settle();
+    await nextTurn();
     clock.advance(100);
     expect((await waiting).connection.number).toBe(2);
     expect(states).toEqual(["ready", "reconnecting", "ready"]);
@@ -156,9 +148,9 @@ describe("a lost connection", () => {
     await session.connect();
     const loseOnce = async () => {
       connections.at(-1)?.lose();
-      await settle();
+      await nextTurn();
       clock.advance(0);
-      await settle();
+      await nextTurn();
     };
     for (let round = 0; round < 5; round++) {
       const { connection } = await session.whenReady();
@@ -179,15 +171,15 @@ describe("a lost connection", () => {
     });
     await session.connect();
     connections[0]?.lose();
-    const waiting = failureOf(session.whenReady());
+    const waiting = rejection(session.whenReady());
     for (let attempt = 0; attempt < 2; attempt++) {
-      await settle();
+      await nextTurn();
       clock.advance(10);
     }
     const expected = { code: "connection_closed", cause: { message: "connection refused" } };
     expect(await waiting).toMatchObject(expected);
     expect(session.state).toBe("lost");
-    expect(await failureOf(session.whenReady())).toMatchObject(expected);
+    expect(await rejection(session.whenReady())).toMatchObject(expected);
     await session.connect();
     expect(session.state).toBe("ready");
   });
@@ -200,14 +192,14 @@ describe("a lost connection", () => {
     );
     await session.connect();
     connections[0]?.lose();
-    const hasty = failureOf(session.whenReady({ timeoutMs: 20 }));
-    const patient = failureOf(session.request("m", {}, { timeoutMs: 1000 }));
-    expect(await failureOf(session.request("m", {}))).toMatchObject({ code: "buffer_full" });
+    const hasty = rejection(session.whenReady({ timeoutMs: 20 }));
+    const patient = rejection(session.request("m", {}, { timeoutMs: 1000 }));
+    expect(await rejection(session.request("m", {}))).toMatchObject({ code: "buffer_full" });
     clock.advance(20);
     expect(await hasty).toMatchObject({ code: "request_timeout" });
     clock.advance(30);
     expect(await patient).toMatchObject({ code: "request_timeout" });
-    expect(await failureOf(session.whenReady())).toMatchObject({ code: "request_timeout" });
+    expect(await rejection(session.whenReady())).toMatchObject({ code: "request_timeout" });
   });
 
   it("is the end without reconnect; a session that closes when lost says why", async () => {
@@ -221,7 +213,7 @@ describe("a lost connection", () => {
     closed.connections[0]?.lose(reset);
     expect(closed.states).toEqual(["ready", "closed"]);
     expect(await closed.session.closed).toEqual({ error: reset });
-    expect(await failureOf(closed.session.connect())).toMatchObject({
+    expect(await rejection(closed.session.connect())).toMatchObject({
       code: "connection_closed",
       cause: reset,
     });
@@ -249,12 +241,12 @@ describe("a call", () => {
       throw new TransportError("reset");
     });
     await session.connect();
-    expect(await failureOf(session.request("once", {}))).toMatchObject({ code: "transport_failed" });
+    expect(await rejection(session.request("once", {}))).toMatchObject({ code: "transport_failed" });
     expect([sent, session.state]).toEqual([[1], "reconnecting"]);
-    const repeated = failureOf(session.request("twice", {}, { maxAttempts: 2 }));
+    const repeated = rejection(session.request("twice", {}, { maxAttempts: 2 }));
     for (let round = 0; round < 2; round++) {
       clock.advance(0);
-      await settle();
+      await nextTurn();
     }
     expect(await repeated).toMatchObject({ code: "transport_failed" });
     expect(sent).toEqual([1, 2, 3]);
@@ -277,7 +269,7 @@ describe("a call", () => {
     });
     await session.connect();
     expect(await session.request("first", {})).toBe("done");
-    expect(await failureOf(session.request("always", {}))).toBe(refusal);
+    expect(await rejection(session.request("always", {}))).toBe(refusal);
     expect(sent).toEqual(["first", "first", "always", "always"]);
     expect(recovered).toEqual([refusal, refusal]);
   });
@@ -289,7 +281,7 @@ describe("a call", () => {
     const beforeSend = () => {
       throw refusal;
     };
-    expect(await failureOf(session.request("m", {}, { beforeSend }))).toBe(refusal);
+    expect(await rejection(session.request("m", {}, { beforeSend }))).toBe(refusal);
     expect([session.state, session.stats().inFlight]).toEqual(["ready", 0]);
   });
 });
@@ -316,20 +308,20 @@ describe("closing", () => {
     const { session, connections, states } = sessionOf(["ok", step]);
     await session.connect();
     connections[0]?.lose();
-    const waiting = failureOf(session.whenReady());
+    const waiting = rejection(session.whenReady());
     await Promise.all([session.close(), session.close()]);
     expect(await waiting).toMatchObject({ code: "connection_closed" });
     expect(await session.closed).toEqual({});
     expect(states.at(-1)).toBe("closed");
-    expect(await failureOf(session.connect())).toMatchObject({ code: "connection_closed" });
+    expect(await rejection(session.connect())).toMatchObject({ code: "connection_closed" });
   });
 
   it("closes the connection, and one that is opened too late", async () => {
     const { session, connections } = sessionOf();
-    const connecting = failureOf(session.connect());
+    const connecting = rejection(session.connect());
     await session.close();
     expect(await connecting).toMatchObject({ code: "connection_closed" });
-    await settle();
+    await nextTurn();
     expect(connections.map(({ isClosed }) => isClosed)).toEqual([true]);
   });
 });
