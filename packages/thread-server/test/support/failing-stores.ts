@@ -27,26 +27,20 @@ export const heldUpdates = (inner: ThreadStore = createMemoryThreadStore()) => {
   };
 };
 
-/** A store in memory that refuses to append what `refuses` says. */
-export const refusingStore = (
-  refuses: (events: readonly Event[]) => boolean,
+/** A store in memory that is full while `disk.full` is set: for all, or for the start of a turn. */
+export const fillableStore = (
+  onlyStarts = false,
   error: () => HarnessError = () => new ThreadStoreError("store_full", "The disk is full"),
 ) => {
+  const disk = { full: false };
   const inner = createMemoryThreadStore();
   const store = overriding(inner, {
     append: async (id, events, options) => {
-      if (refuses(events)) throw error();
+      if (disk.full && (!onlyStarts || events.some(({ type }) => type === "turn.started"))) throw error();
       await inner.append(id, events, options);
     },
   });
-  return { inner, store };
-};
-
-/** A store in memory that is full while `disk.full` is set: for all, or for the start of a turn. */
-export const fillableStore = (onlyStarts = false, error?: () => HarnessError) => {
-  const disk = { full: false };
-  const isRefused = ({ type }: Event) => !onlyStarts || type === "turn.started";
-  return { disk, ...refusingStore((events) => disk.full && events.some(isRefused), error) };
+  return { disk, inner, store };
 };
 
 export const readAll = async (events: AsyncIterable<Event>): Promise<Event[]> => {
