@@ -2,10 +2,9 @@ import { createDeferred, type HarnessError, ProtocolError } from "@harnesskit/wi
 import { describe, expect, it } from "vitest";
 import { type ApprovalHandler, ThreadApprovalError, type ThreadClientOptions } from "../src/index.ts";
 import { eventsOf, failureOf } from "./sample-events.ts";
-import { type Handler, setUp as setUpAny } from "./scripted-server.ts";
+import { capabilities, type Handler, setUp as setUpAny } from "./scripted-server.ts";
 
 const threadId = "ses_1";
-const allCapabilities = { threads: true, turns: true, approvals: true, streaming: true, persistence: true };
 const turn = eventsOf(threadId, "turn_1");
 
 const setUp = async (
@@ -29,6 +28,29 @@ const undecided = () => {
     return decision.promise;
   };
   return { asked: asked.promise, decision, onApproval };
+};
+
+/** A question that comes together with the answer that names its turn; settles with what is answered. */
+const askedAtStart = async (
+  options: Omit<ThreadClientOptions, "transport">,
+  more: object,
+  ofTurn: { onApproval?: ApprovalHandler } = {},
+) => {
+  const event = await turn.approvalRequested("req_1");
+  const { client, server } = await setUpAny(
+    {
+      initialize: () => ({ version: "1.0.0", capabilities: { ...capabilities, ...more } }),
+      "approval.respond": () => ({ ok: true }),
+      "turn.start": () => {
+        server.send(event);
+        return { turnId: "turn_1" };
+      },
+    },
+    options,
+  );
+  const answered = server.called("approval.respond");
+  await client.startTurn({ threadId, input: "a", ...ofTurn });
+  return answered;
 };
 
 const aborted = (signal: AbortSignal): Promise<unknown> =>
@@ -68,7 +90,6 @@ describe("deciding on approvals", () => {
       expect((await answered).params).toEqual({ requestId: "req_1", decision });
       expect(requests).toEqual([event.data]);
       expect(errors).toEqual([]);
-      await client.close();
     },
   );
 
@@ -97,7 +118,6 @@ describe("deciding on approvals", () => {
       await answered;
     }
     expect(asked).toEqual(["turn req_1", "client req_2"]);
-    await client.close();
   });
 
   it.each([
@@ -107,55 +127,27 @@ describe("deciding on approvals", () => {
       { reason: "unattended" },
     ],
     ["without the reason, where it does not", {}, {}],
-  ])("rejects where no user could be asked, %s", async (_, capabilities, reason) => {
-    const event = await turn.approvalRequested("req_1");
-    await using setup = await setUpAny(
-      {
-        initialize: () => ({ version: "1.0.0", capabilities: { ...allCapabilities, ...capabilities } }),
-        "approval.respond": () => ({ ok: true }),
-        "turn.start": (_params, _call, server) => {
-          server.send(event);
-          return { turnId: "turn_1" };
-        },
-      },
-      { onApproval: () => "unattended" },
-    );
-    const answered = setup.server.called("approval.respond");
-    await setup.client.startTurn({ threadId, input: "a" });
-    const { params = {} } = await answered;
+  ])("rejects where no user could be asked, %s", async (_, more, reason) => {
+    const answered = await askedAtStart({ onApproval: () => "unattended" }, more);
+    const { params = {} } = answered;
     expect(params).toMatchObject({ requestId: "req_1", decision: "reject", ...reason });
     expect("reason" in params).toBe("reason" in reason);
   });
 
   it("asks for an approval that arrives with the answer that names the turn", async () => {
-    const event = await turn.approvalRequested("req_1");
     const asked: string[] = [];
-    await using setup = await setUpAny(
-      {
-        "approval.respond": () => ({ ok: true }),
-        "turn.start": (_params, _call, server) => {
-          server.send(event);
-          return { turnId: "turn_1" };
-        },
-      },
-      { onApproval: () => "reject" },
-    );
-    const answered = setup.server.called("approval.respond");
-    await setup.client.startTurn({
-      threadId,
-      input: "a",
-      onApproval: ({ requestId }) => {
-        asked.push(requestId);
-        return "once";
-      },
-    });
-    expect((await answered).params).toEqual({ requestId: "req_1", decision: "once" });
+    const onApproval: ApprovalHandler = ({ requestId }) => {
+      asked.push(requestId);
+      return "once";
+    };
+    const answered = await askedAtStart({ onApproval: () => "reject" }, {}, { onApproval });
+    expect(answered.params).toEqual({ requestId: "req_1", decision: "once" });
     expect(asked).toEqual(["req_1"]);
   });
 
   it("asks once for an approval that is told twice", async () => {
     let asked = 0;
-    const { client, server } = await setUp({
+    const { server } = await setUp({
       onApproval: () => {
         asked++;
         return "once";
@@ -169,7 +161,6 @@ describe("deciding on approvals", () => {
     server.send(event, await turn.approvalRequested("req_2"));
     expect((await second).params).toMatchObject({ requestId: "req_2" });
     expect(asked).toBe(2);
-    await client.close();
   });
 
   it("answers nothing without a callback, and what the caller says by hand", async () => {
@@ -180,7 +171,6 @@ describe("deciding on approvals", () => {
     expect(server.count("approval.respond")).toBe(0);
     await client.respondApproval("req_1", "always");
     expect(server.calls.at(-1)?.params).toEqual({ requestId: "req_1", decision: "always" });
-    await client.close();
   });
 });
 
@@ -190,7 +180,7 @@ describe("an approval that cannot be decided", () => {
     ["another tool", { tool: "write" }],
   ])("is rejected unasked when the digest is that of %s", async (_, other) => {
     let asked = 0;
-    const { client, server, errors } = await setUp({
+    const { server, errors } = await setUp({
       onApproval: () => {
         asked++;
         return "always";
@@ -205,7 +195,6 @@ describe("an approval that cannot be decided", () => {
       { name: "ThreadApprovalError", code: "approval_digest_mismatch", requestId: "req_1" },
     ]);
     expect(ThreadApprovalError.isInstance(errors[0])).toBe(true);
-    await client.close();
   });
 
   const failure = new Error("the prompt broke");
@@ -222,18 +211,17 @@ describe("an approval that cannot be decided", () => {
   ];
 
   it.each(broken)("is rejected when the callback %s", async (_, onApproval) => {
-    const { client, server, errors } = await setUp({ onApproval });
+    const { server, errors } = await setUp({ onApproval });
     const answered = server.called("approval.respond");
     server.send(await turn.approvalRequested("req_1"));
     expect((await answered).params).toEqual({ requestId: "req_1", decision: "reject" });
     expect(errors).toMatchObject([{ code: "approval_callback_failed", requestId: "req_1" }]);
     expect(errors[0]?.cause).toBeInstanceOf(Error);
-    await client.close();
   });
 
   it("is rejected over the limit of open approvals", async () => {
     const { onApproval, asked, decision } = undecided();
-    const { client, server, errors } = await setUp({ onApproval, limits: { maxOpenApprovals: 1 } });
+    const { server, errors } = await setUp({ onApproval, limits: { maxOpenApprovals: 1 } });
     server.send(await turn.approvalRequested("req_1"));
     await asked;
     const rejected = server.called("approval.respond");
@@ -243,7 +231,6 @@ describe("an approval that cannot be decided", () => {
     const answered = server.called("approval.respond");
     decision.resolve("once");
     expect((await answered).params).toEqual({ requestId: "req_1", decision: "once" });
-    await client.close();
   });
 });
 
@@ -266,7 +253,6 @@ describe("an approval that is settled otherwise", () => {
     await client.cancelTurn(threadId);
     expect(server.count("approval.respond")).toBe(0);
     expect(errors).toEqual([]);
-    await client.close();
   });
 
   it("is not touched by another item, another turn or another thread", async () => {
@@ -285,7 +271,6 @@ describe("an approval that is settled otherwise", () => {
     const answered = server.called("approval.respond");
     decision.resolve("always");
     expect((await answered).params).toEqual({ requestId: "req_1", decision: "always" });
-    await client.close();
   });
 
   it("lets the caller answer by hand instead of the callback", async () => {
@@ -300,7 +285,6 @@ describe("an approval that is settled otherwise", () => {
     await client.cancelTurn(threadId);
     await client.cancelTurn(threadId);
     expect(server.count("approval.respond")).toBe(1);
-    await client.close();
   });
 
   it("is no error when the server says that the answer came too late", async () => {
@@ -319,12 +303,11 @@ describe("an approval that is settled otherwise", () => {
       code: "approval_not_found",
       data: { reason: "already_resolved", by: "client-2" },
     });
-    await client.close();
   });
 
   it("reports an answer that could not be delivered", async () => {
     const reported = createDeferred<HarnessError>();
-    const { client, server } = await setUp({ onApproval: () => "once", onError: reported.resolve }, () => {
+    const { server } = await setUp({ onApproval: () => "once", onError: reported.resolve }, () => {
       throw new ProtocolError(-32603, "The disk is full");
     });
     server.send(await turn.approvalRequested("req_1"));
@@ -334,6 +317,5 @@ describe("an approval that is settled otherwise", () => {
       requestId: "req_1",
       cause: { code: "internal_error" },
     });
-    await client.close();
   });
 });

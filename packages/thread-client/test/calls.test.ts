@@ -14,13 +14,12 @@ import { setUp } from "./scripted-server.ts";
 describe("the calls", () => {
   it("sends exactly what was given and gives what the server answered", async () => {
     const thread = sampleThread("ses_1");
-    await using setup = await setUp({
+    const { client, server } = await setUp({
       "thread.create": () => ({ thread: { ...thread, colour: "red" } }),
       "thread.list": () => ({ threads: [thread], total: 1 }),
       "turn.cancel": () => ({ ok: true }),
       "approval.respond": () => ({ ok: true }),
     });
-    const { client, server } = setup;
     expect(await client.createThread()).toEqual(thread);
     expect(await client.createThread({ title: "T", directory: "/repo" })).toEqual(thread);
     expect(await client.listThreads()).toEqual({ threads: [thread] });
@@ -53,38 +52,24 @@ describe("the calls", () => {
   });
 
   it.each([
-    [-32001, "thread_not_found"],
-    [-32002, "turn_busy"],
-    [-32003, "turn_not_found"],
-    [-32004, "approval_not_found"],
-  ])("names the server's error %i %s and keeps its data", async (rpcCode, code) => {
-    await using setup = await setUp({
+    [-32001, "thread_not_found", true],
+    [-32002, "turn_busy", true],
+    [-32003, "turn_not_found", true],
+    [-32004, "approval_not_found", true],
+    [JsonRpcErrorCode.InvalidParams, "invalid_params", false],
+    [JsonRpcErrorCode.InternalError, "internal_error", false],
+    [JsonRpcErrorCode.MethodNotFound, "method_not_found", false],
+    [-32099, "protocol_error", false],
+  ])("names the server's error %i %s and keeps its data", async (rpcCode, code, isOfThreads) => {
+    const setup = await setUp({
       "thread.list": () => {
         throw new ProtocolError(rpcCode, "No", { data: { reason: "because" } });
       },
     });
     const error = await failureOf(setup.client.listThreads());
-    expect(error).toBeInstanceOf(ThreadError);
-    expect(ThreadError.isInstance(error)).toBe(true);
     expect(ProtocolError.isInstance(error)).toBe(true);
+    expect(ThreadError.isInstance(error)).toBe(isOfThreads);
     expect(error).toMatchObject({ code, rpcCode, message: "No", data: { reason: "because" } });
-  });
-
-  it.each([
-    [JsonRpcErrorCode.InvalidParams, "invalid_params"],
-    [JsonRpcErrorCode.InternalError, "internal_error"],
-    [JsonRpcErrorCode.MethodNotFound, "method_not_found"],
-    [-32099, "protocol_error"],
-  ])("passes the error %i as the wire names it, %s", async (rpcCode, code) => {
-    await using setup = await setUp({
-      "thread.list": () => {
-        throw new ProtocolError(rpcCode, "No");
-      },
-    });
-    const error = await failureOf(setup.client.listThreads());
-    expect(error).toBeInstanceOf(ProtocolError);
-    expect(ThreadError.isInstance(error)).toBe(false);
-    expect(error).toMatchObject({ code, rpcCode });
   });
 
   it("tells a timeout, a caller's abort and a lost connection apart", async () => {
@@ -124,7 +109,7 @@ describe("the calls", () => {
   ];
 
   it.each(malformedResults)("refuses a malformed result of %s: %j", async (method, result, call) => {
-    await using setup = await setUp({ [method]: () => result });
+    const setup = await setUp({ [method]: () => result });
     const error = await failureOf(call(setup.client));
     expect(error).toBeInstanceOf(MalformedMessageError);
     expect(error).toMatchObject({ code: "invalid_message", method });
@@ -142,7 +127,7 @@ describe("getThread", () => {
       numbered(5, turn.completed()),
       numbered(6, { type: "toString", data: {} }),
     ];
-    await using setup = await setUp({ "thread.get": () => ({ thread: sampleThread("ses_1"), events }) });
+    const setup = await setUp({ "thread.get": () => ({ thread: sampleThread("ses_1"), events }) });
     const history = await setup.client.getThread("ses_1", { afterSeq: 2, limit: 4, timeoutMs: 1000 });
     expect(setup.server.calls[1]?.params).toEqual({ threadId: "ses_1", afterSeq: 2, limit: 4 });
     expect(history.events).toEqual([events[0], events[2]]);
@@ -150,7 +135,7 @@ describe("getThread", () => {
   });
 
   it("says that there is nothing more", async () => {
-    await using setup = await setUp({ "thread.get": () => ({ thread: sampleThread("ses_1"), events: [] }) });
+    const setup = await setUp({ "thread.get": () => ({ thread: sampleThread("ses_1"), events: [] }) });
     expect(await setup.client.getThread("ses_1")).toEqual({
       thread: sampleThread("ses_1"),
       events: [],
@@ -160,7 +145,7 @@ describe("getThread", () => {
 
   it("refuses a known event that is malformed", async () => {
     const events = [numbered(1, { type: "turn.started", data: { threadId: "ses_1" } })];
-    await using setup = await setUp({ "thread.get": () => ({ thread: sampleThread("ses_1"), events }) });
+    const setup = await setUp({ "thread.get": () => ({ thread: sampleThread("ses_1"), events }) });
     await expect(setup.client.getThread("ses_1")).rejects.toMatchObject({
       name: "MalformedMessageError",
       code: "invalid_message",

@@ -26,7 +26,7 @@ const newerServer = (handlers: Record<string, Handler> = {}) =>
 
 describe("caughtUp", () => {
   it("settles once the past is told, also where its last event is unknown", async () => {
-    await using setup = await newerServer();
+    const setup = await newerServer();
     const subscription = await setup.client.subscribe(threadId, { afterSeq: 0 });
     const told: unknown[] = [];
     const reading = (async () => {
@@ -39,7 +39,7 @@ describe("caughtUp", () => {
   });
 
   it("settles with false when the connection is lost while the past is read", async () => {
-    await using setup = await newerServer({ "thread.get": (_params, _call, server) => server.close() });
+    const setup = await newerServer({ "thread.get": (_params, _call, server) => server.close() });
     const subscription = await setup.client.subscribe(threadId, { afterSeq: 0 });
     const reading = collect(subscription);
     expect(await subscription.caughtUp).toBe(false);
@@ -48,7 +48,7 @@ describe("caughtUp", () => {
 
   it("follows each event once, also where a server says its first page again", async () => {
     const page = { seq: 1, time: 1, type: "thread.created", data: { threadId, thread } };
-    await using setup = await newerServer({ "thread.get": () => ({ thread, events: [page] }) });
+    const setup = await newerServer({ "thread.get": () => ({ thread, events: [page] }) });
     const subscription = await setup.client.subscribe(threadId, { afterSeq: 0 });
     const told: unknown[] = [];
     const reading = (async () => {

@@ -7,7 +7,7 @@ import { capabilities, connectClient, ScriptedServer, setUp } from "./scripted-s
 
 describe("connecting", () => {
   it("introduces itself and learns what the server can do", async () => {
-    await using setup = await setUp(
+    const { client, server } = await setUp(
       {
         initialize: () => ({
           version: "1.4.2",
@@ -17,7 +17,6 @@ describe("connecting", () => {
       },
       { clientInfo: { name: "test", version: "2" } },
     );
-    const { client, server } = setup;
     expect(server.calls).toEqual([
       { method: "initialize", params: { clientInfo: { name: "test", version: "2" } } },
     ]);

@@ -15,8 +15,7 @@ const events = [
 
 describe("the events of the connection", () => {
   it("come all, in order, to each reader, from its beginning until the close", async () => {
-    await using setup = await setUp({ "thread.list": () => ({ threads: [] }) });
-    const { client, server } = setup;
+    const { client, server } = await setUp({ "thread.list": () => ({ threads: [] }) });
     const first = client.events();
     server.send(...events.slice(0, 2));
     await client.listThreads();
@@ -30,8 +29,7 @@ describe("the events of the connection", () => {
   });
 
   it("end when the loop is left", async () => {
-    await using setup = await setUp({ "thread.list": () => ({ threads: [] }) });
-    const { client, server } = setup;
+    const { client, server } = await setUp({ "thread.list": () => ({ threads: [] }) });
     const stream = client.events();
     server.send(...events);
     // All of them have come with the answer behind them.
@@ -56,11 +54,10 @@ describe("the events of the connection", () => {
 
   it("are bounded for a reader that does not read", async () => {
     const errors: HarnessError[] = [];
-    await using setup = await setUp(
+    const { client, server } = await setUp(
       { "thread.list": () => ({ threads: [] }) },
       { limits: { maxBufferedEvents: 2, maxBufferedDeltaChars: 5 }, onError: (error) => errors.push(error) },
     );
-    const { client, server } = setup;
     const stream = client.events();
     server.send(
       turn.delta("a", "123"),
@@ -80,7 +77,7 @@ describe("the events of the connection", () => {
 describe("what is no event", () => {
   it("is counted, and reported when it is malformed; the connection stays", async () => {
     const errors: HarnessError[] = [];
-    await using setup = await setUp(
+    const { client, server } = await setUp(
       { "thread.list": () => ({ threads: [] }) },
       {
         onError: (error) => {
@@ -91,7 +88,6 @@ describe("what is no event", () => {
         },
       },
     );
-    const { client, server } = setup;
     const handle = await client.startTurn({ threadId: "ses_1", input: "a" });
     server.notify("turn.paused", { threadId: "ses_1" });
     server.notify("constructor", {});
@@ -122,7 +118,7 @@ describe("what is no event", () => {
   });
 
   it("is refused when it is a request: this client serves nothing", async () => {
-    await using setup = await setUp({ "thread.list": () => ({ threads: [] }) });
+    const setup = await setUp({ "thread.list": () => ({ threads: [] }) });
     setup.server.wire.writeRaw('{"jsonrpc":"2.0","id":1,"method":"turn.start"}\n');
     expect(await setup.client.listThreads()).toEqual({ threads: [] });
     expect(setup.server.calls.map(({ method }) => method)).toEqual(["initialize", "thread.list"]);

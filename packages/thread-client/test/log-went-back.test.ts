@@ -32,6 +32,5 @@ describe("a turn whose log is removed beneath its server", () => {
     };
     const turn = await client.startTurn({ threadId, input: "go", onApproval });
     expect(await failureOf(turn.result)).toMatchObject({ code });
-    await client.close();
   });
 });

@@ -2,16 +2,10 @@ import { join } from "node:path";
 import { createThreadServer, type TurnRunner } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import {
-  createThreadClient,
-  type ThreadClient,
-  ThreadError,
-  type ThreadEvent,
-  UnsupportedError,
-} from "../src/index.ts";
-import { capabilities, setUp } from "./scripted-server.ts";
+import { type ThreadClient, ThreadError, type ThreadEvent, UnsupportedError } from "../src/index.ts";
+import { capabilities, connectClient, setUp } from "./scripted-server.ts";
 
 /** Says what it was asked, and waits on "wait" until it is cancelled. */
 const runner: TurnRunner = {
@@ -37,28 +31,17 @@ const serve = async () => {
   });
   const listener = createUnixListener({ path });
   await listener.listen((channel) => server.connect(channel));
-  const clients: ThreadClient[] = [];
-  return {
-    path,
-    server,
-    async connect() {
-      const client = createThreadClient({ transport: createUnixTransport({ path }) });
-      clients.push(client);
-      await client.connect();
-      return client;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const client of clients) await client.close();
-      await server.close();
-      await listener.close();
-      await dir[Symbol.asyncDispose]();
-    },
-  };
+  onTestFinished(async () => {
+    await server.close();
+    await listener.close();
+    await dir[Symbol.asyncDispose]();
+  });
+  return { connect: () => connectClient({ transport: createUnixTransport({ path }) }) };
 };
 
 describe("over a socket", () => {
   it("two clients see the same: a queue, an interruption, a new title and the archive", async () => {
-    await using served = await serve();
+    const served = await serve();
     const one = await served.connect();
     const two = await served.connect();
     const { threadId } = await one.createThread({ title: "First" });
@@ -101,7 +84,7 @@ describe("over a socket", () => {
   });
 
   it("forks and searches, and the fork goes on by itself", async () => {
-    await using served = await serve();
+    const served = await serve();
     const client = await served.connect();
     const { threadId } = await client.createThread({ title: "Parser" });
     await (await client.startTurn({ threadId, input: "fix the parser" })).result;
@@ -157,7 +140,7 @@ describe("with a server that does not announce an extension", () => {
         ...capabilities,
         ...(value !== undefined && { extensions: { [extension]: value } }),
       };
-      await using scripted = await setUp({
+      const scripted = await setUp({
         initialize: () => ({ version: "1.0.0", capabilities: announced }),
       });
       const error = await call(scripted.client).catch((thrown: unknown) => thrown);

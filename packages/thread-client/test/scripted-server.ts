@@ -3,6 +3,7 @@ import type { EventBody } from "@harnesskit/protocol/threads";
 import { type Channel, methodNotFound, type Transport } from "@harnesskit/wire";
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { createMemoryPair, type MemoryPairOptions, type MemoryWire } from "@harnesskit/wire/testing";
+import { onTestFinished } from "vitest";
 import { createThreadClient, type ThreadClient, type ThreadClientOptions } from "../src/index.ts";
 
 export type Handler = (params: JsonObject, call: Call, server: ScriptedServer) => unknown;
@@ -80,35 +81,25 @@ export const capabilities = {
   persistence: true,
 };
 
-export interface Setup extends AsyncDisposable {
-  readonly client: ThreadClient;
-  readonly server: ScriptedServer;
-}
-
 export interface ConnectedOptions extends ThreadClientOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A client that is connected. */
+/** A client that is connected, and closed when the test has ended. */
 export const connectClient = async ({ signal, ...options }: ConnectedOptions): Promise<ThreadClient> => {
   const client = createThreadClient(options);
+  onTestFinished(() => client.close());
   await client.connect({ signal });
   return client;
 };
 
-/** A client that is connected to a scripted server; both are closed at the end of the scope. */
+/** A client that is connected to a scripted server; both are closed when the test has ended. */
 export const setUp = async (
   handlers: Record<string, Handler> = {},
   options: Omit<ThreadClientOptions, "transport"> & { memory?: MemoryPairOptions } = {},
-): Promise<Setup> => {
+) => {
   const { memory, ...rest } = options;
   const server = new ScriptedServer(handlers, memory);
-  const client = await connectClient({ transport: server.transport, reconnect: false, ...rest });
-  return {
-    client,
-    server,
-    async [Symbol.asyncDispose]() {
-      await Promise.all([client.close(), server.close()]);
-    },
-  };
+  onTestFinished(() => server.close());
+  return { server, client: await connectClient({ transport: server.transport, reconnect: false, ...rest }) };
 };

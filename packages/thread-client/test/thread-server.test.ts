@@ -1,13 +1,8 @@
 import type { EventBody } from "@harnesskit/protocol/threads";
-import {
-  createThreadServer,
-  type ThreadServerOptions,
-  type Tool,
-  type TurnRunner,
-} from "@harnesskit/thread-server";
+import { createThreadServer, type Tool, type TurnRunner } from "@harnesskit/thread-server";
 import type { HarnessError } from "@harnesskit/wire";
 import { createMemoryTransport } from "@harnesskit/wire/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ThreadClientOptions } from "../src/index.ts";
 import { collect } from "./sample-events.ts";
 import { connectClient } from "./scripted-server.ts";
@@ -24,7 +19,7 @@ const echoTool: Tool = {
   },
 };
 
-/** Calls the tool with the input's text, or waits for ever on "wait". */
+/** Calls the tool with the input's text. */
 const runner: TurnRunner = {
   async run(turn) {
     const [part] = turn.input;
@@ -33,41 +28,26 @@ const runner: TurnRunner = {
     message.append("On ");
     message.append("it.");
     await message.complete();
-    if (text === "wait") {
-      await new Promise((resolve) => turn.signal.addEventListener("abort", resolve, { once: true }));
-      return;
-    }
     await turn.callTool({ callId: "call_1", tool: "bash", input: { command: text } });
   },
 };
 
-const setUp = async (
-  options: Omit<ThreadClientOptions, "transport"> = {},
-  serverOptions: Partial<ThreadServerOptions> = {},
-) => {
+const setUp = async (options: Omit<ThreadClientOptions, "transport"> = {}) => {
   const errors: HarnessError[] = [];
   const { transport, listener } = createMemoryTransport();
-  const server = createThreadServer({ runner, tools: [echoTool], ...serverOptions });
+  const server = createThreadServer({ runner, tools: [echoTool] });
+  onTestFinished(async () => {
+    await server.close();
+    await listener.close();
+  });
   await listener.listen((channel) => server.connect(channel));
-  const connect = (more: Omit<ThreadClientOptions, "transport"> = {}) =>
-    connectClient({ transport, onError: (error) => errors.push(error), ...more });
-  const client = await connect(options);
-  return {
-    client,
-    connect,
-    errors,
-    async [Symbol.asyncDispose]() {
-      await client.close();
-      await server.close();
-      await listener.close();
-    },
-  };
+  const client = await connectClient({ transport, onError: (error) => errors.push(error), ...options });
+  return { client, errors };
 };
 
 describe("with a real thread server", () => {
   it("runs a turn, and its history says the same as its events", async () => {
-    await using setup = await setUp({ clientInfo: { name: "tester" } });
-    const { client, errors } = setup;
+    const { client, errors } = await setUp({ clientInfo: { name: "tester" } });
     const all = client.events();
     const { threadId } = await client.createThread({ title: "Work" });
     const asked: unknown[] = [];

@@ -60,8 +60,7 @@ describe("a turn", () => {
   });
 
   it("tells how it ended: cancelled, or with an error that is no rejection", async () => {
-    await using setup = await setUp();
-    const { client, server } = setup;
+    const { client, server } = await setUp();
     const first = await client.startTurn({ threadId, input: "a" });
     server.send(turn.started(), turn.completed("cancelled"));
     expect(await first.result).toEqual({ status: "cancelled", turn: turn.turn("cancelled") });
@@ -78,8 +77,7 @@ describe("a turn", () => {
   });
 
   it("ignores what comes after its end", async () => {
-    await using setup = await setUp({ "thread.list": () => ({ threads: [] }) });
-    const { client, server } = setup;
+    const { client, server } = await setUp({ "thread.list": () => ({ threads: [] }) });
     const handle = await client.startTurn({ threadId, input: "a" });
     server.send(turn.completed(), turn.delta("item_1", "late"), turn.failed("late", "late"));
     expect(await collect(handle)).toEqual([turn.completed()]);
@@ -89,8 +87,7 @@ describe("a turn", () => {
   });
 
   it("goes on where a loop was left, without being cancelled", async () => {
-    await using setup = await setUp();
-    const { client, server } = setup;
+    const { client, server } = await setUp();
     const handle = await client.startTurn({ threadId, input: "a" });
     server.send(...events);
     for await (const event of handle) if (event.type === "item.delta") break;
@@ -99,8 +96,7 @@ describe("a turn", () => {
   });
 
   it("has one reader at a time, and lets go of one that leaves while it waits", async () => {
-    await using setup = await setUp();
-    const { client, server } = setup;
+    const { client, server } = await setUp();
     const handle = await client.startTurn({ threadId, input: "a" });
     const reader = handle[Symbol.asyncIterator]();
     const waiting = [reader.next(), reader.next()];
@@ -134,7 +130,7 @@ describe("a turn", () => {
 
   it("is refused as the server says, without losing the events of the turn that runs", async () => {
     let starts = 0;
-    await using setup = await setUp({
+    const { client } = await setUp({
       "turn.start": (_params, call, server) => {
         if (++starts === 1) {
           call.reply({ turnId: "turn_1" });
@@ -145,7 +141,6 @@ describe("a turn", () => {
         throw new ProtocolError(-32002, "Busy", { data: { turnId: "turn_1" } });
       },
     });
-    const { client } = setup;
     const [first, second] = await Promise.allSettled([
       client.startTurn({ threadId, input: "a" }),
       client.startTurn({ threadId, input: "b" }),
@@ -160,14 +155,13 @@ describe("a turn", () => {
   it("keeps what arrives while one of two starts is refused before the other is answered", async () => {
     const first = createDeferred<{ turnId: string }>();
     let starts = 0;
-    await using setup = await setUp({
+    const { client, server } = await setUp({
       "thread.list": () => ({ threads: [] }),
       "turn.start": () => {
         if (++starts === 1) return first.promise;
         throw new ProtocolError(-32002, "Busy");
       },
     });
-    const { client, server } = setup;
     const starting = client.startTurn({ threadId, input: "a" });
     await expect(client.startTurn({ threadId, input: "b" })).rejects.toMatchObject({ code: "turn_busy" });
     server.send(...events);
@@ -177,8 +171,7 @@ describe("a turn", () => {
   });
 
   it("refuses an answer that names a turn which runs already", async () => {
-    await using setup = await setUp({ "turn.start": () => ({ turnId: "turn_1" }) });
-    const { client, server } = setup;
+    const { client, server } = await setUp({ "turn.start": () => ({ turnId: "turn_1" }) });
     const handle = await client.startTurn({ threadId, input: "a" });
     await expect(client.startTurn({ threadId, input: "b" })).rejects.toMatchObject({
       name: "MalformedMessageError",
@@ -189,8 +182,7 @@ describe("a turn", () => {
   });
 
   it("drops deltas that nobody reads, counts them, and keeps the rest", async () => {
-    await using setup = await setUp({}, { limits: { maxBufferedEvents: 8 } });
-    const { client, server } = setup;
+    const { client, server } = await setUp({}, { limits: { maxBufferedEvents: 8 } });
     const handle = await client.startTurn({ threadId, input: "a" });
     server.send(turn.started());
     for (let index = 0; index < 20; index++) server.send(turn.delta(`item_${index % 2}`, "x"));
@@ -204,11 +196,10 @@ describe("a turn", () => {
 
   it("reports once when more than deltas is lost, and still ends", async () => {
     const errors: unknown[] = [];
-    await using setup = await setUp(
+    const { client, server } = await setUp(
       {},
       { limits: { maxBufferedEvents: 4 }, onError: (error) => errors.push(error) },
     );
-    const { client, server } = setup;
     const handle = await client.startTurn({ threadId, input: "a" });
     for (let index = 0; index < 10; index++)
       server.send(turn.itemCompleted(turn.message(`item_${index}`, "x")));
@@ -224,8 +215,7 @@ describe("cancelling a turn", () => {
   const cancelling = { "turn.cancel": () => ({ ok: true }) };
 
   it("asks the server once at a time, and never after the end", async () => {
-    await using setup = await setUp(cancelling);
-    const { client, server } = setup;
+    const { client, server } = await setUp(cancelling);
     const handle = await client.startTurn({ threadId, input: "a" });
     await Promise.all([handle.cancel(), handle.cancel()]);
     expect(server.calls.at(-1)).toEqual({ method: "turn.cancel", params: { threadId } });
@@ -238,7 +228,7 @@ describe("cancelling a turn", () => {
 
   it("takes a turn that ended meanwhile for cancelled enough, and no other error", async () => {
     let code = -32003;
-    await using setup = await setUp({
+    const setup = await setUp({
       "turn.cancel": () => {
         throw new ProtocolError(code, "No");
       },
@@ -250,8 +240,7 @@ describe("cancelling a turn", () => {
   });
 
   it("cancels when the signal aborts, and forgets the signal at the end", async () => {
-    await using setup = await setUp(cancelling);
-    const { client, server } = setup;
+    const { client, server } = await setUp(cancelling);
     const abort = new AbortController();
     const handle = await client.startTurn({ threadId, input: "a", signal: abort.signal });
     const called = server.called("turn.cancel");
@@ -277,7 +266,7 @@ describe("cancelling a turn", () => {
 
   it("reports a signal's cancel that the server refuses", async () => {
     const reported = createDeferred<unknown>();
-    await using setup = await setUp(
+    const setup = await setUp(
       {
         "turn.cancel": () => {
           throw new ProtocolError(-32603, "No");
@@ -298,8 +287,10 @@ describe("cancelling a turn", () => {
       return "once";
     };
     const reply = createDeferred<{ turnId: string }>();
-    await using setup = await setUp({ ...cancelling, "turn.start": () => reply.promise }, { onApproval });
-    const { client, server } = setup;
+    const { client, server } = await setUp(
+      { ...cancelling, "turn.start": () => reply.promise },
+      { onApproval },
+    );
     const abort = new AbortController();
     const started = server.called("turn.start");
     const failure = failureOf(client.startTurn({ threadId, input: "a", signal: abort.signal, onApproval }));

@@ -50,7 +50,8 @@ export const planRecovery = async (session: ThreadSession, turnId: string): Prom
     () => true,
     () => false,
   );
-  const questions = await readPending(state, store.answerSeal);
+  const isAsked = state.openApprovals.length > 0;
+  const questions = isAsked ? await readPending(state, store.answerSeal) : [];
   const waiting = questions.filter(({ question }) => question.answer === undefined);
   if (!request || !inPlace || !(waiting.length > 0 || isRetried)) return end(interrupted);
   for (const pending of waiting) if (!(await isIntact(pending, state))) return end(questionChanged);

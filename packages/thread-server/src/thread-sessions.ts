@@ -146,11 +146,8 @@ export class ThreadSessions {
    * as it is, without a session. Throws -32001.
    */
   read<T>(threadId: string, work: (thread: Thread, session?: ThreadSession) => Promise<T>): Promise<T> {
-    return this.#use(
-      threadId,
-      (session) => work(session.thread, session),
-      async () => work(await this.#stored(threadId)),
-    );
+    const asStored = async () => work(await this.#stored(threadId));
+    return this.#use(threadId, (session) => work(session.thread, session), asStored);
   }
 
   /** Removes a thread with everything that belongs to it. Throws -32001, and -32002 while a turn is active. */

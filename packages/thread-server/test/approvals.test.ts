@@ -1,24 +1,16 @@
 import { ApprovalMetadataSchema } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import {
-  createThreadServer,
-  type ThreadServerOptions,
-  type ToolContext,
-  type ToolGate,
-} from "../src/index.ts";
+import type { ToolContext, ToolGate } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { type ServeOptions, serve } from "./support/serve.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
 const input = { command: "ls", nested: { b: 1, a: [true, null] } };
 
-const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
-  const bash = recordingTool("bash", "execute");
-  const read = recordingTool("read", "read");
-  const runner = callingRunner({ tool: "bash", input });
-  const server = createThreadServer({ runner, tools: [bash, read], ...options });
-  const client = RawClient.connect(server);
-  return { server, client, bash, read, threadId: await client.createThread() };
+const setUp = async (options: ServeOptions = {}) => {
+  const { tool: bash, ...served } = serve({ input, ...options });
+  return { ...served, bash, threadId: await served.client.createThread() };
 };
 
 /** The n-th approval that was asked for. */
@@ -48,7 +40,7 @@ describe("approvals", () => {
       item: { data: { requestId: request.requestId } },
     });
     expect(started.item.data).not.toHaveProperty("decision");
-    await client.call("approval.respond", { requestId: request.requestId, decision: "once" });
+    await client.answer(request.requestId);
     await client.turnEnd(result.turnId);
     expect(client.items("approval")).toMatchObject([
       { requestId: request.requestId, permission: "bash", decision: "once", resolvedBy: "client-1" },
@@ -67,10 +59,9 @@ describe("approvals", () => {
     });
     const { result } = await client.startTurn(threadId);
     const { requestId } = await asked(client);
-    await client.call("approval.respond", { requestId, decision: "always" });
+    await client.answer(requestId, "always");
     await client.turnEnd(result.turnId);
-    const again = await client.startTurn(threadId);
-    await client.turnEnd(again.result.turnId);
+    await client.runTurn(threadId);
     const approval = { id: requestId, by: "client-1" };
     expect(approvals).toEqual([undefined, approval, undefined, approval]);
   });
@@ -81,7 +72,7 @@ describe("approvals", () => {
     });
     const { result } = await client.startTurn(threadId);
     const first = await asked(client);
-    const reply = await client.call("approval.respond", { requestId: first.requestId, decision: "once" });
+    const reply = await client.answer(first.requestId);
     expect(reply.result).toEqual({ ok: true });
     const completed = await client.notification("item.completed", ({ itemId }) => itemId === first.itemId);
     expect(client.received.indexOf(reply)).toBeLessThan(client.received.indexOf(completed));
@@ -89,7 +80,7 @@ describe("approvals", () => {
     expect(second.requestId).not.toBe(first.requestId);
     expect(second.metadata.digest).toBe(first.metadata.digest);
     expect(bash.runs).toEqual([input]);
-    await client.call("approval.respond", { requestId: second.requestId, decision: "once" });
+    await client.answer(second.requestId);
     await client.turnEnd(result.turnId);
     expect(bash.runs).toEqual([input, input]);
     expect(client.items("tool_exec")).toEqual([
@@ -125,17 +116,17 @@ describe("approvals", () => {
     });
     const { result } = await client.startTurn(threadId);
     const first = await asked(client);
-    await client.call("approval.respond", { requestId: first.requestId, decision: "always" });
+    await client.answer(first.requestId, "always");
     const second = await asked(client, 1);
     expect(second.metadata.input).toEqual(other);
     expect(bash.runs).toEqual([input, input]);
-    await client.call("approval.respond", { requestId: second.requestId, decision: "reject" });
+    await client.answer(second.requestId, "reject");
     await client.turnEnd(result.turnId);
     expect(client.items("tool_exec")[1]).toMatchObject({ approvedBy: first.requestId });
     const later = await client.startTurn(threadId);
     const third = await asked(client, 2);
     expect(third.metadata.input).toEqual(other);
-    await client.call("approval.respond", { requestId: third.requestId, decision: "reject" });
+    await client.answer(third.requestId, "reject");
     await client.turnEnd(later.result.turnId);
     expect(bash.runs).toHaveLength(4);
   });
@@ -146,9 +137,7 @@ describe("approvals", () => {
     const { result } = await client.startTurn(threadId);
     const { requestId } = await asked(client);
     const others = await Promise.all(Array.from({ length: 99 }, async () => RawClient.connect(server)));
-    const answers = await Promise.all(
-      [client, ...others].map((from) => from.call("approval.respond", { requestId, decision: "once" })),
-    );
+    const answers = await Promise.all([client, ...others].map((from) => from.answer(requestId)));
     expect(answers.filter((answer) => answer.result?.ok === true)).toHaveLength(1);
     const refused = answers.filter(({ error }) => error);
     expect(refused).toHaveLength(99);
@@ -158,7 +147,7 @@ describe("approvals", () => {
     }
     await client.turnEnd(result.turnId);
     expect(bash.runs).toEqual([input]);
-    const late = await client.call("approval.respond", { requestId, decision: "reject" });
+    const late = await client.answer(requestId, "reject");
     expect(late.error).toMatchObject({ code: -32004, data: { reason: "already_resolved" } });
   });
 
@@ -169,7 +158,7 @@ describe("approvals", () => {
     await client.call("turn.cancel", { threadId });
     const end = await client.turnEnd(result.turnId);
     expect(end.params).toMatchObject({ status: "cancelled" });
-    const late = await client.call("approval.respond", { requestId, decision: "once" });
+    const late = await client.answer(requestId);
     expect(late.error).toMatchObject({
       code: -32004,
       data: { reason: "already_resolved", resolvedBy: "server" },

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { createDeferred } from "@harnesskit/wire";
 import { expect, it, vi } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type ThreadServerOptions, type TurnRunner } from "../src/index.ts";
+import type { ThreadServerOptions, TurnRunner } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
+import { changeAnswers, openServer, ownDirectory } from "./support/serve.ts";
 import { recordingTool } from "./support/tools.ts";
 
 const names = ["one", "two", "three"];
@@ -37,7 +37,7 @@ const serve = (
 ) => {
   const act = recordingTool("act", "execute", run);
   const store = createFileThreadStore({ root, grantKeyPath: key, isOwnerDead: () => true });
-  const server = createThreadServer({ runner: stepRunner, tools: [act], store, ...options });
+  const server = openServer({ runner: stepRunner, tools: [act], store, ...options });
   const client = RawClient.connect(server);
   return { client, act, [Symbol.asyncDispose]: () => server.close() };
 };
@@ -60,8 +60,7 @@ const killedAfter = async (
   await vi.waitFor(() => expect(client.all("approval.requested")).toHaveLength(names.length));
   const idOf = (name: string): string =>
     client.all("approval.requested").find(({ metadata }) => metadata.input.command === name).requestId;
-  for (const name of allowed)
-    await client.call("approval.respond", { requestId: idOf(name), decision: "once" });
+  for (const name of allowed) await client.answer(idOf(name));
   if (allowed.includes("one")) await begun.promise;
   const left = join(root, "left");
   await vi.waitFor(() => cp(join(root, "first"), left, { recursive: true }));
@@ -69,8 +68,7 @@ const killedAfter = async (
   return { key, threadId, turnId: result.turnId as string, left, idOf, log };
 };
 
-const once = (client: RawClient, requestId: string) =>
-  client.call("approval.respond", { requestId, decision: "once" });
+const once = (client: RawClient, requestId: string) => client.answer(requestId);
 
 const statuses = async (client: RawClient, threadId: string) =>
   ofType(await client.events(threadId), "item.completed").flatMap(({ data: { item } }) =>
@@ -80,8 +78,8 @@ const statuses = async (client: RawClient, threadId: string) =>
 it.each(["report", "retry"] as const)(
   "runs a call that was allowed before the server ended, in its place, when the others of its step are answered (%s)",
   async (interruptedTurns) => {
-    await using dir = await temporaryDirectory();
-    const { key, threadId, turnId, left, idOf } = await killedAfter(dir.path, ["two"], { interruptedTurns });
+    const dir = await ownDirectory();
+    const { key, threadId, turnId, left, idOf } = await killedAfter(dir, ["two"], { interruptedTurns });
     await using next = serve(left, key, { interruptedTurns });
     expect((await once(next.client, idOf("three"))).error).toBeUndefined();
     expect(next.act.runs).toEqual([]);
@@ -100,9 +98,9 @@ it.each(["report", "retry"] as const)(
 );
 
 it("runs what was allowed and had not begun with retry, without another question; what had begun is unknown", async () => {
-  await using dir = await temporaryDirectory();
+  const dir = await ownDirectory();
   const options = { interruptedTurns: "retry" } as const;
-  const { key, threadId, turnId, left } = await killedAfter(dir.path, ["three", "two", "one"], options);
+  const { key, threadId, turnId, left } = await killedAfter(dir, ["three", "two", "one"], options);
   await using next = serve(left, key, options);
   expect((await next.client.turnEnd(turnId)).params.status).toBe("completed");
   expect(next.act.runs.map(({ command }) => command)).toEqual(["two", "three"]);
@@ -111,8 +109,8 @@ it("runs what was allowed and had not begun with retry, without another question
 });
 
 it("ends with report a turn in which all was answered: what had begun is unknown, what had not is cancelled", async () => {
-  await using dir = await temporaryDirectory();
-  const { key, threadId, left } = await killedAfter(dir.path, ["three", "two", "one"]);
+  const dir = await ownDirectory();
+  const { key, threadId, left } = await killedAfter(dir, ["three", "two", "one"]);
   await using next = serve(left, key);
   expect((await next.client.events(threadId)).at(-1)).toMatchObject({
     type: "turn.error",
@@ -128,43 +126,38 @@ it.each<[string, (line: string) => string]>([
   ["was an answer to something else", (line) => line.replaceAll("would act", "would look")],
   ["was a rejection", (line) => line.replace('"decision":"once"', '"decision":"always"')],
 ])("asks again about a call whose recorded answer %s", async (_what, change) => {
-  await using dir = await temporaryDirectory();
+  const dir = await ownDirectory();
   const options = { interruptedTurns: "retry" } as const;
-  const { key, turnId, left, idOf, log } = await killedAfter(dir.path, ["two"], options);
-  const lines = (await readFile(log, "utf8")).split("\n");
-  const changed = lines.map((line) =>
-    line.includes('"type":"item.completed"') && line.includes('"approval"') ? change(line) : line,
-  );
-  expect(changed).not.toEqual(lines);
-  await writeFile(log, changed.join("\n"));
+  const { key, turnId, left, idOf, log } = await killedAfter(dir, ["two"], options);
+  await changeAnswers(log, change);
   await using next = serve(left, key, options);
   await once(next.client, idOf("one"));
   await once(next.client, idOf("three"));
   const { params } = await next.client.notification("approval.requested");
   expect(params.metadata.input).toEqual({ command: "two" });
   expect(params.requestId).not.toBe(idOf("two"));
-  await next.client.call("approval.respond", { requestId: params.requestId, decision: "reject" });
+  await next.client.answer(params.requestId, "reject");
   expect((await next.client.turnEnd(turnId)).params.status).toBe("completed");
   expect(next.act.runs.map(({ command }) => command)).toEqual(["one", "three"]);
 });
 
 it("does not run what another user's server allowed, nor a call that was changed in the log", async () => {
-  await using dir = await temporaryDirectory();
+  const dir = await ownDirectory();
   const options = { interruptedTurns: "retry" } as const;
-  const { key, left, idOf, log, turnId } = await killedAfter(dir.path, ["two"], options);
-  const others = join(dir.path, "others");
+  const { key, left, idOf, log, turnId } = await killedAfter(dir, ["two"], options);
+  const others = join(dir, "others");
   await cp(left, others, { recursive: true });
   const text = await readFile(log, "utf8");
   await writeFile(log, text.replaceAll('"command":"two"', '"command":"two; rm"'));
   for (const [root, seal] of [
-    [others, join(dir.path, "other-key")],
+    [others, join(dir, "other-key")],
     [left, key],
   ] as const) {
     await using next = serve(root, seal, options);
     await once(next.client, idOf("one"));
     await once(next.client, idOf("three"));
     const { params } = await next.client.notification("approval.requested");
-    await next.client.call("approval.respond", { requestId: params.requestId, decision: "reject" });
+    await next.client.answer(params.requestId, "reject");
     await next.client.turnEnd(turnId);
     expect(next.act.runs.map(({ command }) => command)).toEqual(["one", "three"]);
   }

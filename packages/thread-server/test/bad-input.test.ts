@@ -1,21 +1,18 @@
 import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
+import type { ThreadStore } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
+import { fillableStore } from "./support/failing-stores.ts";
 import { overriding } from "./support/overriding.ts";
-import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+import type { RawClient } from "./support/raw-client.ts";
+import { serve } from "./support/serve.ts";
+import { sayingRunner } from "./support/tools.ts";
 
-const start = (store?: ThreadStore) => {
-  const runner = sayingRunner("hello");
-  const server = createThreadServer(store ? { runner, store } : { runner });
-  return { server, client: RawClient.connect(server) };
-};
+const start = (store?: ThreadStore) => serve({ runner: sayingRunner("hello"), store });
 
 /** That the server goes on as if nothing had been: a whole turn on a new thread. */
 const expectAlive = async (client: RawClient) => {
-  const { result } = await client.startTurn(await client.createThread());
-  expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+  expect((await client.runTurn()).params.status).toBe("completed");
 };
 
 describe("requests that cannot be served", () => {
@@ -46,15 +43,13 @@ describe("requests that cannot be served", () => {
 
 describe("a history over the message limit", () => {
   it("is an error that names limit, and in pages it is whole", async () => {
-    const server = createThreadServer({
+    const { client } = serve({
       runner: sayingRunner("x".repeat(1_500_000)),
       limits: { maxHistoryLength: 1000, maxMessageLength: 1_500_000 },
     });
-    const client = RawClient.connect(server);
     const threadId = await client.createThread();
     for (let turn = 0; turn < 2; turn++) {
-      const { result } = await client.startTurn(threadId);
-      await client.turnEnd(result.turnId);
+      await client.runTurn(threadId);
     }
     const { error } = await client.call("thread.get", { threadId });
     expect(error).toMatchObject({ code: -32602, data: { reason: "result_too_large", param: "limit" } });
@@ -73,22 +68,14 @@ describe("a history over the message limit", () => {
 });
 
 describe("a store that fails", () => {
-  /** A store whose writes fail while `fails` is set. */
-  const failing = (
-    error: () => HarnessError = () => new ThreadStoreError("store_full", "The disk is full"),
-  ) => {
-    const store = createMemoryThreadStore();
-    const control = { fails: false };
-    const append: ThreadStore["append"] = (...args) =>
-      control.fails ? Promise.reject(error()) : store.append(...args);
-    return { control, store: overriding(store, { append }) };
-  };
-
   it("is -32603 with its reason where the error is that of a database", async () => {
-    const { control, store } = failing(() => new HarnessError("store_full", "The database is full"));
+    const { disk, store } = fillableStore(
+      false,
+      () => new HarnessError("store_full", "The database is full"),
+    );
     const { client } = start(store);
     const threadId = await client.createThread();
-    control.fails = true;
+    disk.full = true;
     expect((await client.startTurn(threadId)).error).toMatchObject({
       code: -32603,
       message: "The database is full",
@@ -97,41 +84,34 @@ describe("a store that fails", () => {
   });
 
   it("is -32603 with its reason, and of the refused turn nothing is left", async () => {
-    const { control, store } = failing();
+    const { disk, store } = fillableStore();
     const { client } = start(store);
     const threadId = await client.createThread();
-    control.fails = true;
+    disk.full = true;
     const { error } = await client.startTurn(threadId);
     expect(error).toMatchObject({
       code: -32603,
       message: "The disk is full",
       data: { reason: "store_full" },
     });
-    control.fails = false;
-    const { result } = await client.startTurn(threadId);
-    await client.turnEnd(result.turnId);
+    disk.full = false;
+    await client.runTurn(threadId);
     const events = await client.events(threadId);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(1);
   });
 
   it("a question that could not be answered on disk still stands", async () => {
-    const { control, store } = failing();
-    const tool = recordingTool("bash", "execute");
-    const server = createThreadServer({
-      store,
-      tools: [tool],
-      runner: callingRunner({ tool: "bash", input: {} }),
-    });
-    const client = RawClient.connect(server);
+    const { disk, store } = fillableStore();
+    const { client, tool } = serve({ store });
     const { result } = await client.startTurn(await client.createThread());
     const { requestId } = (await client.notification("approval.requested")).params;
-    control.fails = true;
-    const refused = await client.call("approval.respond", { requestId, decision: "once" });
+    disk.full = true;
+    const refused = await client.answer(requestId);
     expect(refused.error).toMatchObject({ code: -32603, data: { reason: "store_full" } });
     expect(tool.runs).toEqual([]);
-    control.fails = false;
-    expect((await client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+    disk.full = false;
+    expect((await client.answer(requestId)).result).toEqual({
       ok: true,
     });
     expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
@@ -150,10 +130,7 @@ describe("a store that fails", () => {
 
 describe("a call of a model that is not well-formed Unicode", () => {
   it("is refused with that reason, and runs nothing", async () => {
-    const tool = recordingTool("echo", "read");
-    const runner = callingRunner({ tool: "echo", input: { command: "echo '\ud83d'" } });
-    const server = createThreadServer({ runner, tools: [tool] });
-    const client = RawClient.connect(server);
+    const { client, tool } = serve({ input: { command: "echo '\ud83d'" } });
     await client.startTurn(await client.createThread());
     const { params } = await client.notification("item.completed", ({ type }) => type === "tool_exec");
     expect(params.item.data).toMatchObject({
@@ -169,14 +146,9 @@ describe("a call of a model that nests too deep", () => {
   it.each([70, 77, 5000])(
     "of %i levels fails with that reason, and the thread is read on",
     async (levels) => {
-      const tool = recordingTool("echo", "read");
       const x = JSON.parse("[".repeat(levels) + "]".repeat(levels));
-      const runner = callingRunner({ tool: "echo", input: { x } });
-      const server = createThreadServer({ runner, tools: [tool] });
-      const client = RawClient.connect(server);
-      const threadId = await client.createThread();
-      const { result } = await client.startTurn(threadId);
-      expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+      const { client, tool } = serve({ input: { x } });
+      expect((await client.runTurn()).params.status).toBe("completed");
       const error = expect.stringContaining("nests deeper than 64 levels");
       const items = client.items("tool_exec");
       expect(items).toContainEqual(
@@ -184,7 +156,6 @@ describe("a call of a model that nests too deep", () => {
       );
       expect(tool.runs).toEqual([]);
       await expectAlive(client);
-      await server.close();
     },
   );
 });

@@ -65,8 +65,7 @@ describe("a model's stream", () => {
     expect(prompts[1]).toEqual(prompts[0]);
     const events = await client.events(threadId);
     expect(ofType(events, "turn.resumed")).toMatchObject([{ data: { step: 0, reason: "model_stream" } }]);
-    const next = await client.startTurn(threadId, "and now");
-    await client.turnEnd(next.result.turnId);
+    await client.runTurn(threadId, "and now");
     expect(JSON.stringify(prompts[2])).toContain("Whole.");
     expect(JSON.stringify(prompts[2])).not.toContain("Half");
   });

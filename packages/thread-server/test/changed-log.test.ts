@@ -3,31 +3,18 @@ import { join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type TurnRunner } from "../src/index.ts";
-import { createFileThreadStore } from "../src/node/index.ts";
+import type { TurnRunner } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+import { ownDirectory, serve } from "./support/serve.ts";
+import { callingRunner, sayingRunner } from "./support/tools.ts";
 
 const setUp = async (runner: TurnRunner) => {
-  const dir = await temporaryDirectory();
-  const tool = recordingTool("bash", "execute");
+  const root = await ownDirectory();
   const clock = createManualClock();
-  const store = createFileThreadStore({ root: dir.path });
-  const errors: unknown[] = [];
-  const onError = (error: unknown) => void errors.push(error);
-  const server = createThreadServer({ runner, tools: [tool], store, clock, onError });
-  const client = RawClient.connect(server);
-  const threadId = await client.createThread();
-  const directory = join(dir.path, "threads", threadId);
-  const log = join(directory, "events.jsonl");
-  return {
-    ...{ server, client, tool, errors, threadId, directory, log, clock, root: dir.path },
-    async [Symbol.asyncDispose]() {
-      await server.close();
-      await dir[Symbol.asyncDispose]();
-    },
-  };
+  const served = serve({ root, runner, clock });
+  const threadId = await served.client.createThread();
+  const directory = join(root, "threads", threadId);
+  return { ...served, threadId, directory, log: join(directory, "events.jsonl"), clock };
 };
 
 const changed = {
@@ -63,12 +50,11 @@ describe("a log that is changed beneath its server", () => {
   it.each(changes)(
     "lets no approved tool run when it was %s, and tells of no end that it has not",
     async (_how, change) => {
-      await using setup = await setUp(callingRunner({ tool: "bash", input: {} }));
-      const { client, threadId, log, tool } = setup;
+      const { client, threadId, log, tool } = await setUp(callingRunner({ tool: "bash", input: {} }));
       await client.startTurn(threadId);
       const { requestId } = (await client.notification("approval.requested")).params;
       await change(log);
-      const { error } = await client.call("approval.respond", { requestId, decision: "once" });
+      const { error } = await client.answer(requestId);
       expect(error).toMatchObject(changed);
       await client.closed;
       const ends = ["turn.error", "turn.completed", "approval.resolved"];
@@ -79,7 +65,7 @@ describe("a log that is changed beneath its server", () => {
 
   it("is found though deltas were written on at the old place", async () => {
     const going = createDeferred<void>();
-    await using setup = await setUp({
+    const setup = await setUp({
       async run(turn) {
         const message = turn.message();
         message.append("before");
@@ -99,26 +85,21 @@ describe("a log that is changed beneath its server", () => {
   });
 
   it("is given back, and read anew by the next start", async () => {
-    await using setup = await setUp(sayingRunner("x"));
-    const { client, threadId, log, directory } = setup;
+    const { client, threadId, log, directory } = await setUp(sayingRunner("x"));
     const kept = await readFile(log);
-    const first = await client.startTurn(threadId);
-    await client.turnEnd(first.result.turnId);
+    await client.runTurn(threadId);
     await writeFile(log, kept);
     expect((await client.startTurn(threadId)).error).toMatchObject(changed);
     await expect.poll(() => readdir(directory)).not.toContain("lock.json");
-    const { result } = await client.startTurn(threadId);
-    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    expect((await client.runTurn(threadId)).params.status).toBe("completed");
     const events = await client.events(threadId);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.filter(({ type }) => type === "turn.started")).toHaveLength(1);
   });
 
   it("is told to a reader who finds fewer events than there were", async () => {
-    await using setup = await setUp(sayingRunner("x"));
-    const { client, threadId, log } = setup;
-    const { result } = await client.startTurn(threadId);
-    await client.turnEnd(result.turnId);
+    const { client, threadId, log } = await setUp(sayingRunner("x"));
+    await client.runTurn(threadId);
     const { lastSeq } = (await client.call("thread.subscribe", { threadId })).result;
     const [first = ""] = (await readFile(log, "utf8")).split(/(?<=\n)/);
     await writeFile(log, first);
@@ -130,13 +111,12 @@ describe("a log that is changed beneath its server", () => {
   });
 
   it("ends the connection of a client that is to be told more than it holds", async () => {
-    await using setup = await setUp(sayingRunner("x"));
-    const { server, threadId, log } = setup;
+    const { server, threadId, log, errors } = await setUp(sayingRunner("x"));
     await truncate(log, 0);
     const late = RawClient.connect(server);
     await late.call("thread.subscribe", { threadId, afterSeq: 0 });
     await late.closed;
-    expect(setup.errors).toMatchObject([
+    expect(errors).toMatchObject([
       { name: "ThreadStoreError", code: "store_failed", detail: "log_changed" },
     ]);
   });
@@ -144,8 +124,7 @@ describe("a log that is changed beneath its server", () => {
 
 describe("a subscription that names the time of the event heard last", () => {
   it("goes on behind that event", async () => {
-    await using setup = await setUp(sayingRunner("x"));
-    const { client, server, threadId, clock } = setup;
+    const { client, server, threadId, clock } = await setUp(sayingRunner("x"));
     await clock.advance(5);
     const { result } = await client.startTurn(threadId);
     await client.turnEnd(result.turnId);
@@ -165,11 +144,9 @@ describe("a subscription that names the time of the event heard last", () => {
     ["is another one", { afterSeq: 2, afterTime: 4 }],
     ["is not there", { afterSeq: 99, afterTime: 5 }],
   ])("is refused when that event %s", async (_how, place) => {
-    await using setup = await setUp(sayingRunner("x"));
-    const { client, threadId, clock } = setup;
+    const { client, threadId, clock } = await setUp(sayingRunner("x"));
     await clock.advance(5);
-    const { result } = await client.startTurn(threadId);
-    await client.turnEnd(result.turnId);
+    await client.runTurn(threadId);
     const { error } = await client.call("thread.subscribe", { threadId, ...place });
     expect(error).toMatchObject({ code: -32602, data: { reason: "log_went_back" } });
   });

@@ -1,12 +1,10 @@
-import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { ToolVerdict } from "../src/gates.ts";
-import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
-import { createFileThreadStore } from "../src/node/index.ts";
-import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool } from "./support/tools.ts";
+import type { ToolGate } from "../src/index.ts";
+import type { RawClient } from "./support/raw-client.ts";
+import { copied, ownDirectory, type ServeOptions, serve } from "./support/serve.ts";
+import { callingRunner } from "./support/tools.ts";
 
 type Policy = (command: unknown) => ToolVerdict;
 
@@ -27,35 +25,28 @@ const rewrites =
     command === "deploy" ? { verdict: "modify", input: { command: "deploy --dry-run" } } : then(command);
 
 /** A server whose policy is `policy.now`, and a turn that waits for the approval of its call. */
-const waiting = async (options: Partial<ThreadServerOptions> = {}) => {
+const waiting = async (options: ServeOptions = {}) => {
   const policy = { now: escalates };
   const judged: unknown[] = [];
   const ended: unknown[] = [];
-  const tool = recordingTool("bash", "execute");
-  const server = createThreadServer({
-    runner: callingRunner({ tool: "bash", input: { command: "deploy" } }),
-    tools: [tool],
-    gate: {
-      before: ({ input }) => {
-        judged.push(input.command);
-        return policy.now(input.command);
-      },
-      after: ({ input }, { status }) => void ended.push([input.command, status]),
+  const gate: ToolGate = {
+    before: ({ input }) => {
+      judged.push(input.command);
+      return policy.now(input.command);
     },
-    ...options,
-  });
-  const client = RawClient.connect(server);
-  const threadId = await client.createThread();
-  const { result } = await client.startTurn(threadId);
-  const end = () => client.turnEnd(result.turnId);
-  return { server, client, policy, tool, judged, ended, threadId, end };
+    after: ({ input }, { status }) => void ended.push([input.command, status]),
+  };
+  const served = serve({ input: { command: "deploy" }, gate, ...options });
+  const { result } = await served.client.startTurn(await served.client.createThread());
+  await served.client.notification("approval.requested");
+  return { ...served, policy, judged, ended, end: () => served.client.turnEnd(result.turnId) };
 };
 
 /** Answers the n-th question. */
 const answer = async (client: RawClient, index: number, decision: "once" | "always" | "reject" = "once") => {
   await client.until(() => client.all("approval.requested").length > index);
   const { requestId, metadata } = client.all("approval.requested")[index];
-  expect((await client.call("approval.respond", { requestId, decision })).result).toEqual({ ok: true });
+  expect((await client.answer(requestId, decision)).result).toEqual({ ok: true });
   return { requestId, metadata };
 };
 
@@ -64,7 +55,6 @@ describe("a policy that changes while an approval waits", () => {
     "blocks a call that a human allows %s, with its reason",
     async (word) => {
       const { client, policy, tool, ended, end } = await waiting();
-      await client.notification("approval.requested");
       policy.now = blocks;
       await answer(client, 0, word);
       await end();
@@ -87,7 +77,6 @@ describe("a policy that changes while an approval waits", () => {
     ["allows", () => ({ verdict: "allow", judgement: { by: "v1" } })],
   ])("is judged once more, and the call runs once where it %s", async (_name, then) => {
     const { client, policy, tool, judged, ended, end } = await waiting();
-    await client.notification("approval.requested");
     policy.now = then;
     const { requestId } = await answer(client, 0);
     await end();
@@ -103,7 +92,6 @@ describe("a policy that changes while an approval waits", () => {
     ["asks about", escalates],
   ])("asks again where it changes the call and %s the change", async (_name, then) => {
     const { client, policy, tool, end } = await waiting();
-    await client.notification("approval.requested");
     policy.now = rewrites(then);
     await answer(client, 0, "always");
     const { requestId, metadata } = await answer(client, 1);
@@ -130,7 +118,6 @@ describe("a policy that changes while an approval waits", () => {
 
   it("cannot change the call for ever, however often a human allows it", async () => {
     const { client, policy, tool, end } = await waiting({ onError: () => {} });
-    await client.notification("approval.requested");
     let calls = 0;
     // Each answer meets a change, which is asked about.
     policy.now = () =>
@@ -144,26 +131,17 @@ describe("a policy that changes while an approval waits", () => {
   });
 
   it("keeps the question about its change over a restart", async () => {
-    await using dir = await temporaryDirectory();
-    const store = createFileThreadStore({ root: join(dir.path, "first") });
-    const first = await waiting({ store });
-    await first.client.notification("approval.requested");
+    const dir = await ownDirectory();
+    const first = await waiting({ root: join(dir, "first") });
     first.policy.now = rewrites(escalates);
     await answer(first.client, 0);
     await first.client.until(() => first.client.all("approval.requested").length === 2);
     const { requestId } = first.client.all("approval.requested")[1];
-    await cp(join(dir.path, "first"), join(dir.path, "left"), { recursive: true });
+    const root = await copied(join(dir, "first"), join(dir, "left"));
     await first.server.close();
-
-    const tool = recordingTool("bash", "execute");
-    const server = createThreadServer({
-      runner: callingRunner(),
-      tools: [tool],
-      gate: { before: () => ({ verdict: "ask" }) },
-      store: createFileThreadStore({ root: join(dir.path, "left"), isOwnerDead: () => true }),
-    });
-    const client = RawClient.connect(server);
-    expect((await client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+    const gate: ToolGate = { before: () => ({ verdict: "ask" }) };
+    const { client, tool } = serve({ root, gate, runner: callingRunner() });
+    expect((await client.answer(requestId)).result).toEqual({
       ok: true,
     });
     await client.notification("turn.completed");
@@ -175,6 +153,5 @@ describe("a policy that changes while an approval waits", () => {
         judgement: { modified: { requested: { command: "deploy" } } },
       },
     ]);
-    await server.close();
   });
 });

@@ -1,45 +1,27 @@
-import { cp, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type PromptGate, type ThreadServerOptions } from "../src/index.ts";
-import { createFileThreadStore } from "../src/node/index.ts";
+import type { PromptGate } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool } from "./support/tools.ts";
+import { killedWhileWaiting, ownDirectory, type ServeOptions, serve } from "./support/serve.ts";
+import { recordingTool } from "./support/tools.ts";
 
 const input = { command: "rm -rf build" };
-
-const serve = (root: string, options: Partial<ThreadServerOptions> = {}) => {
-  const tool = recordingTool("bash", "execute");
-  const server = createThreadServer({
-    runner: callingRunner({ tool: "bash", input }),
-    tools: [tool],
-    store: createFileThreadStore({ root, isOwnerDead: () => true }),
-    ...options,
-  });
-  return { server, tool, client: RawClient.connect(server) };
-};
 
 /** What is left of a server that was killed while a question waited; `change` rewrites the lines of its log. */
 const killedAndChanged = async (
   root: string,
   change: (line: string) => string,
-  options: Partial<ThreadServerOptions> = {},
+  options: ServeOptions = {},
 ) => {
-  const first = serve(join(root, "first"), options);
-  const threadId = await first.client.createThread();
-  const { result } = await first.client.startTurn(threadId, "go");
-  const { params } = await first.client.notification("approval.requested");
-  const left = join(root, "left");
-  await cp(join(root, "first"), left, { recursive: true });
-  await first.server.close();
-  const log = join(left, "threads", threadId, "events.jsonl");
+  const killed = await killedWhileWaiting(root, { input, ...options });
+  const log = join(killed.left, "threads", killed.threadId, "events.jsonl");
   const before = await readFile(log, "utf8");
   const after = before.split("\n").map(change).join("\n");
   expect(after).not.toBe(before);
   await writeFile(log, after);
-  return { threadId, turnId: result.turnId as string, requestId: params.requestId as string, left };
+  return killed;
 };
 
 const isQuestion = (line: string): boolean =>
@@ -51,21 +33,20 @@ const harmless = (line: string): string => line.replaceAll("rm -rf build", "ls")
 /** All of a turn that was changed: how it ended, and that an answer comes to nothing. */
 const expectEnded = async (
   { threadId, requestId, turnId, left }: Awaited<ReturnType<typeof killedAndChanged>>,
-  options: Partial<ThreadServerOptions> = {},
+  options: ServeOptions = {},
 ) => {
-  const { server, client, tool } = serve(left, options);
+  const { server, client, tool } = serve({ root: left, input, ...options });
   const events = await client.events(threadId);
   expect(events.at(-1)).toMatchObject({ type: "turn.error", data: { turnId, code: "approval.changed" } });
   expect(events.filter(({ type }) => type === "approval.resolved")).toMatchObject([
     { data: { requestId, reason: "changed", resolvedBy: "server" } },
   ]);
-  const { error } = await client.call("approval.respond", { requestId, decision: "once" });
+  const { error } = await client.answer(requestId);
   expect(error?.code).toBe(-32004);
   expect(tool.runs).toEqual([]);
   await server[Symbol.asyncDispose]();
-  const again = serve(left, options);
+  const again = serve({ root: left, input, ...options });
   expect(await again.client.events(threadId)).toEqual(events);
-  await again.server.close();
 };
 
 describe("a question that waited, and whose log was changed while no server ran", () => {
@@ -86,45 +67,43 @@ describe("a question that waited, and whose log was changed while no server ran"
       (line) => (isQuestion(line) ? line.replace(/"digest":"sha256:./g, '"digest":"sha256:x') : line),
     ],
   ])("is ended with a reason where it %s", async (_, change) => {
-    await using dir = await temporaryDirectory();
-    await expectEnded(await killedAndChanged(dir.path, change));
+    const dir = await ownDirectory();
+    await expectEnded(await killedAndChanged(dir, change));
   });
 
   it("is another question, and no other call, where all of it was changed with its digest", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     const [was, is] = [
       await digest({ tool: "bash", input }),
       await digest({ tool: "bash", input: { command: "ls" } }),
     ];
-    const left = await killedAndChanged(dir.path, (line) => harmless(line).replaceAll(was, is));
-    const { server, client, tool } = serve(left.left);
+    const left = await killedAndChanged(dir, (line) => harmless(line).replaceAll(was, is));
+    const { client, tool } = serve({ root: left.left, input });
     await client.call("thread.subscribe", { threadId: left.threadId, afterSeq: 0 });
     const { params } = await client.notification("approval.requested");
     expect(params.metadata).toMatchObject({ input: { command: "ls" }, digest: is });
-    await client.call("approval.respond", { requestId: left.requestId, decision: "once" });
+    await client.answer(left.requestId);
     await client.notification("item.completed", ({ type }) => type === "tool_exec");
     expect(tool.runs).toEqual([{ command: "ls" }]);
-    await server.close();
   });
 
   it("is ended, too, where it asks about a prompt", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     const promptGate: PromptGate = { before: () => ({ verdict: "ask", reason: "Unusual." }) };
     const change = (line: string) =>
       isQuestion(line) ? line.replaceAll('"text":"go"', '"text":"hi"') : line;
-    await expectEnded(await killedAndChanged(dir.path, change, { promptGate }), { promptGate });
+    await expectEnded(await killedAndChanged(dir, change, { promptGate }), { promptGate });
   });
 });
 
 describe("a question that waits, and whose log is changed in its place", () => {
   it.each(["thread.get", "thread.subscribe"])("is not shown by %s, and its turn ends", async (method) => {
-    await using dir = await temporaryDirectory();
-    const errors: unknown[] = [];
-    const { server, client, tool } = serve(dir.path, { onError: (error) => errors.push(error) });
+    const dir = await ownDirectory();
+    const { server, client, tool, errors } = serve({ root: dir, input });
     const threadId = await client.createThread();
     await client.startTurn(threadId, "go");
     const { params } = await client.notification("approval.requested");
-    const log = join(dir.path, "threads", threadId, "events.jsonl");
+    const log = join(dir, "threads", threadId, "events.jsonl");
     const text = await readFile(log, "utf8");
     await writeFile(log, text.replaceAll("rm -rf build", "ls -la  tests"), { flag: "r+" });
     const second = RawClient.connect(server);
@@ -140,24 +119,22 @@ describe("a question that waits, and whose log is changed in its place", () => {
       await client.closed;
       const { requestId } = params;
       const again = RawClient.connect(server);
-      const { error } = await again.call("approval.respond", { requestId, decision: "once" });
+      const { error } = await again.answer(requestId);
       expect(error?.code).toBe(-32004);
       expect(tool.runs).toEqual([]);
     }
-    await server.close();
   });
 
   it("is shown where its tool cut the preview in the middle of a character", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     const cut = recordingTool("bash", "execute");
     cut.prepare = async () => ({ input, preview: "writes \ud83d" });
-    const { server, client } = serve(dir.path, { tools: [cut] });
+    const { server, client } = serve({ root: dir, tools: [cut] });
     const threadId = await client.createThread();
     await client.startTurn(threadId, "go");
     const { params } = await client.notification("approval.requested");
     expect(params.metadata.preview).toBe("writes \ufffd");
     const { result } = await RawClient.connect(server).call("thread.get", { threadId });
     expect(result.events.at(-1)).toMatchObject({ type: "approval.requested" });
-    await server.close();
   });
 });

@@ -1,13 +1,14 @@
 import { invalidParams } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { expect, it } from "vitest";
-import { createThreadServer, type TurnRunner } from "../src/index.ts";
+import type { TurnRunner } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { openServer } from "./support/serve.ts";
 
 it("a client that may not choose a model is refused it; others, and a turn that names none, are not", async () => {
   const models: unknown[] = [];
   const runner: TurnRunner = { run: async ({ model }) => void models.push(model) };
-  const server = createThreadServer({ runner });
+  const server = openServer({ runner });
   const { client: side, server: other, clientWire } = createMemoryPair();
   server.connect(other, {
     checkModel: async ({ modelID }) => {
@@ -27,8 +28,7 @@ it("a client that may not choose a model is refused it; others, and a turn that 
     [limited, undefined],
     [free, bad],
   ] as const) {
-    const { result } = await client.startTurn(threadId, "go", model && { model });
-    await client.turnEnd(result.turnId);
+    await client.runTurn(threadId, "go", model && { model });
   }
   expect(models).toEqual([good, undefined, bad]);
 });

@@ -1,10 +1,10 @@
 import { isPreviewCut } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { createThreadServer, type Tool } from "../src/index.ts";
+import type { Tool } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
-import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool } from "./support/tools.ts";
+import { serve } from "./support/serve.ts";
+import { recordingTool } from "./support/tools.ts";
 
 const mark = "[the diff is cut here: 900 of 1000 characters are not shown]";
 const cut = `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n${mark}\n+two\n`;
@@ -13,14 +13,12 @@ const cut = `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n${mark}\n+two\n`;
 const setUp = async (preview: string) => {
   const shown = { preview };
   const store = createMemoryThreadStore();
-  const base = recordingTool("edit", "write");
+  const base = recordingTool("bash", "write");
   const tool: Tool = {
     ...base,
     prepare: async (given, scope) => ({ ...(await base.prepare(given, scope)), ...shown }),
   };
-  const runner = callingRunner({ tool: "edit", input: { path: "x" } });
-  const server = createThreadServer({ runner, store, tools: [tool] });
-  const client = RawClient.connect(server);
+  const { client } = serve({ input: { path: "x" }, store, tools: [tool] });
   const threadId = await client.createThread();
   const ask = async () => {
     const { result } = await client.startTurn(threadId);
@@ -46,7 +44,7 @@ describe("a preview that was cut", () => {
     }
     expect(runs).toEqual([]);
     expect((await client.call("grant.list")).result.grants).toEqual([]);
-    expect((await client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+    expect((await client.answer(requestId)).result).toEqual({
       ok: true,
     });
     await client.turnEnd(turnId);
@@ -56,7 +54,7 @@ describe("a preview that was cut", () => {
   it("is covered by no answer, not even by one that is stored for exactly this preview", async () => {
     const { client, store, shown, ask, runs } = await setUp("-one\n+two\n");
     const first = await ask();
-    await client.call("approval.respond", { requestId: first.requestId, decision: "always" });
+    await client.answer(first.requestId, "always");
     await client.turnEnd(first.turnId);
     const [grant] = await store.grants();
     expect(grant).toBeDefined();
@@ -64,7 +62,7 @@ describe("a preview that was cut", () => {
     shown.preview = cut;
     await store.addGrant({ ...grant, grantId: "grant_cut", previewDigest: await digest(cut) });
     const second = await ask();
-    await client.call("approval.respond", { requestId: second.requestId, decision: "reject" });
+    await client.answer(second.requestId, "reject");
     await client.turnEnd(second.turnId);
     expect(runs).toHaveLength(1);
   });

@@ -1,16 +1,13 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+import { openServer, type ServeOptions, serve } from "./support/serve.ts";
+import { recordingTool, sayingRunner } from "./support/tools.ts";
 
-const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
-  const tool = recordingTool("bash", "execute");
-  const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
-  const server = createThreadServer({ runner, tools: [tool], ...options });
-  const client = RawClient.connect(server);
-  return { server, client, tool, threadId: await client.createThread() };
+const setUp = async (options: ServeOptions = {}) => {
+  const served = serve(options);
+  return { ...served, threadId: await served.client.createThread() };
 };
 
 describe("thread.subscribe", () => {
@@ -24,7 +21,7 @@ describe("thread.subscribe", () => {
     const again = await late.notification("approval.requested");
     expect(again.params).toMatchObject({ requestId: params.requestId, metadata: params.metadata });
     expect(late.all("approval.requested")).toHaveLength(1);
-    await late.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await late.answer(params.requestId);
     const { params: told } = await client.notification("approval.resolved");
     expect(told).toMatchObject({ requestId: params.requestId, decision: "once", resolvedBy: "late" });
     await client.turnEnd(result.turnId);
@@ -49,7 +46,7 @@ describe("clientRequestId", () => {
     const conflict = await client.call("turn.start", { ...params, input: [{ type: "text", text: "b" }] });
     expect(conflict.error?.code).toBe(-32005);
     await server.close();
-    const later = createThreadServer({ store, runner: sayingRunner("y") });
+    const later = openServer({ store, runner: sayingRunner("y") });
     expect((await RawClient.connect(later).call("turn.start", params)).result).toEqual({ turnId });
     expect(client.all("turn.started")).toHaveLength(1);
   });
@@ -85,8 +82,7 @@ describe("grants", () => {
       },
     ]);
     const sibling = await client.createThread();
-    const free = await client.startTurn(sibling);
-    await client.turnEnd(free.result.turnId);
+    await client.runTurn(sibling);
     expect(tool.runs).toHaveLength(2);
     const elsewhere = (await client.call("thread.create", { directory: "/b" })).result.thread.threadId;
     await answer(client, elsewhere, { decision: "reject" });
@@ -108,8 +104,7 @@ describe("grants", () => {
       { scope: "thread", tool: "bash", input: { command: "l" }, match: "start" },
     ]);
     starts.unshift({ command: "l" });
-    const free = await client.startTurn(threadId);
-    await client.turnEnd(free.result.turnId);
+    await client.runTurn(threadId);
     expect(tool.runs).toHaveLength(2);
     starts.length = 0;
     await client.startTurn(threadId);
@@ -121,9 +116,7 @@ describe("grants", () => {
       ...{ requestId: params.requestId, decision: "always", match: "start" },
     });
     expect(refused.error).toMatchObject({ code: -32602, data: { field: "match" } });
-    expect(
-      (await client.call("approval.respond", { requestId: params.requestId, decision: "reject" })).result,
-    ).toEqual({ ok: true });
+    expect((await client.answer(params.requestId, "reject")).result).toEqual({ ok: true });
   });
 
   it("of a thread hold there alone, and go with it", async () => {
@@ -152,46 +145,37 @@ describe("nobody there", () => {
     expect(next.all("approval.resolved")).toMatchObject([{ reason: "unattended", resolvedBy: "server" }]);
   });
 
-  it("the agent is told why a user rejects, and only a rejection has a reason", async () => {
-    const { client, threadId } = await setUp();
-    const { result } = await client.startTurn(threadId);
-    const { requestId } = (await client.notification("approval.requested")).params;
-    const respond = (decision: string) =>
-      client.call("approval.respond", { requestId, decision, note: "use make" });
-    for (const decision of ["once", "always"])
-      expect((await respond(decision)).error).toMatchObject({ code: -32602, data: { field: "note" } });
-    expect((await respond("reject")).result).toEqual({ ok: true });
-    await client.turnEnd(result.turnId);
-    expect(client.items("approval")).toMatchObject([{ decision: "reject", note: "use make" }]);
-    expect(client.items("tool_exec")).toMatchObject([
-      {
-        status: "rejected",
-        code: "tool.rejected",
-        error: expect.stringMatching(/ was rejected by .*: use make$/),
-      },
-    ]);
-  });
-
-  it("a client rejects without having asked a user: the call ends as unattended, and no user has refused it", async () => {
+  it.each<[string, { note?: string; reason?: string }, string, RegExp]>([
+    [
+      "the agent is told why a user rejects",
+      { note: "use make" },
+      "tool.rejected",
+      / was rejected by .*: use make$/,
+    ],
+    [
+      "a client rejects without having asked a user: no user has refused the call",
+      { reason: "unattended" },
+      "approval.unattended",
+      /^No user could be asked to approve this call\.$/,
+    ],
+  ])("%s, and only a rejection says so", async (_what, more, code, error) => {
     const { client, threadId, tool } = await setUp();
     const { result } = await client.startTurn(threadId);
     const { requestId } = (await client.notification("approval.requested")).params;
-    const respond = (decision: string) =>
-      client.call("approval.respond", { requestId, decision, reason: "unattended" });
+    const [field] = Object.keys(more);
     for (const decision of ["once", "always"])
-      expect((await respond(decision)).error).toMatchObject({ code: -32602, data: { field: "reason" } });
-    expect((await respond("reject")).result).toEqual({ ok: true });
+      expect((await client.answer(requestId, decision, more)).error).toMatchObject({
+        code: -32602,
+        data: { field },
+      });
+    expect((await client.answer(requestId, "reject", more)).result).toEqual({ ok: true });
     await client.turnEnd(result.turnId);
     expect(tool.runs).toHaveLength(0);
-    expect(client.items("tool_exec")).toMatchObject([
-      {
-        status: "rejected",
-        code: "approval.unattended",
-        error: "No user could be asked to approve this call.",
-      },
-    ]);
-    expect(client.items("approval")).toMatchObject([{ decision: "reject", reason: "unattended" }]);
-    expect(client.all("approval.resolved")).toMatchObject([{ decision: "reject", reason: "unattended" }]);
+    const refused = { status: "rejected", code, error: expect.stringMatching(error) };
+    expect(client.items("tool_exec")).toMatchObject([refused]);
+    expect(client.items("approval")).toMatchObject([{ decision: "reject", ...more }]);
+    expect(client.all("approval.resolved")[0]).toMatchObject({ decision: "reject" });
+    expect(client.all("approval.resolved")[0].reason).toBe(more.reason);
   });
 
   it("timeoutMs: somebody may still come in time, and then the time begins anew", async () => {
@@ -227,8 +211,7 @@ describe("large outputs", () => {
       tools: [tool],
       limits: { maxLogLength: 100, maxOutputLength: 100, maxArtifactLength: 450 },
     });
-    const { result } = await client.startTurn(threadId);
-    await client.turnEnd(result.turnId);
+    await client.runTurn(threadId);
     expect(client.items("tool_log")).toMatchObject([{ text: text.slice(0, 100), truncated: true }]);
     expect(client.items("tool_exec")).toMatchObject([{ output: { truncated: true, length: 511 } }]);
     expect(client.items("artifact")).toMatchObject([

@@ -1,13 +1,14 @@
 import { mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Event, EventSchema, type Thread } from "@harnesskit/protocol/threads";
+import { EventSchema, type Thread } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, ThreadStoreError, type TurnRunner } from "../src/index.ts";
+import { ThreadStoreError, type TurnRunner } from "../src/index.ts";
 import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
 import { nodeFileSystem } from "../src/node/store-directory.ts";
-import { RawClient } from "./support/raw-client.ts";
-import { recordingTool, sayingRunner } from "./support/tools.ts";
+import { readAll } from "./support/failing-stores.ts";
+import { ownDirectory, serve as serveAgent } from "./support/serve.ts";
+import { sayingRunner } from "./support/tools.ts";
 
 const thread = (threadId: string): Thread => ({
   threadId,
@@ -16,26 +17,16 @@ const thread = (threadId: string): Thread => ({
   time: { created: 1, updated: 2 },
 });
 
-const readAll = async (events: AsyncIterable<Event>): Promise<Event[]> => {
-  const all: Event[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-};
-
-/** One server's life on a directory: what the client saw, and the server's end. */
-const serve = (root: string, runner: TurnRunner, tools = [recordingTool("bash", "execute")]) => {
-  const server = createThreadServer({ runner, tools, store: createFileThreadStore({ root }) });
-  return { server, tools, client: RawClient.connect(server) };
-};
+const serve = (root: string, runner: TurnRunner) =>
+  serveAgent({ runner, store: createFileThreadStore({ root }) });
 
 describe("files", () => {
   it("lie where the spec says, readable by their owner only, and a later server reads them", async () => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
+    const dir = await ownDirectory();
+    const root = join(dir, ".harness");
     const first = serve(root, sayingRunner("one ", "two"));
     const threadId = await first.client.createThread();
-    const { result } = await first.client.startTurn(threadId);
-    await first.client.turnEnd(result.turnId);
+    await first.client.runTurn(threadId);
     const before = await first.client.events(threadId);
     await first.server.close();
 
@@ -52,21 +43,18 @@ describe("files", () => {
     const second = serve(root, sayingRunner("three"));
     expect(await second.client.events(threadId)).toEqual(before);
     expect((await second.client.call("thread.list")).result.threads).toEqual([meta]);
-    const next = await second.client.startTurn(threadId);
-    await second.client.turnEnd(next.result.turnId);
+    await second.client.runTurn(threadId);
     const after = await second.client.events(threadId);
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.map(({ seq }) => seq)).toEqual(after.map((_, index) => index + 1));
-    await second.server.close();
   });
 
   it("are read again after a moment in which the system opened none", async () => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
+    const dir = await ownDirectory();
+    const root = join(dir, ".harness");
     const first = serve(root, sayingRunner("one"));
     const threadId = await first.client.createThread();
-    const { result } = await first.client.startTurn(threadId);
-    await first.client.turnEnd(result.turnId);
+    await first.client.runTurn(threadId);
     await first.server.close();
 
     let isFull = false;
@@ -90,8 +78,8 @@ describe("the end of a server", () => {
     ["fails", (_: () => void, reject: (reason: unknown) => void) => reject],
     ["returns without a word", (resolve: () => void) => resolve],
   ])("closes a running turn as server_closed, where its runner %s", async (_, stopOf) => {
-    await using dir = await temporaryDirectory();
-    const { server, client } = serve(dir.path, {
+    const dir = await ownDirectory();
+    const { server, client } = serve(dir, {
       run: ({ signal }) =>
         new Promise<void>((resolve, reject) => {
           const stop = stopOf(resolve, reject);
@@ -102,7 +90,7 @@ describe("the end of a server", () => {
     await client.startTurn(threadId);
     await client.notification("item.completed");
     await server.close();
-    const events = await readAll(createFileThreadStore({ root: dir.path }).events(threadId));
+    const events = await readAll(createFileThreadStore({ root: dir }).events(threadId));
     expect(events.at(-1)).toMatchObject({ type: "turn.error", data: { code: "server_closed" } });
   });
 });
@@ -111,22 +99,20 @@ describe("a damaged log", () => {
   it.each([1, 5, 40])(
     "loses only a last line that was not written to its end (%i bytes missing)",
     async (missing) => {
-      await using dir = await temporaryDirectory();
-      const first = serve(dir.path, sayingRunner("x"));
+      const dir = await ownDirectory();
+      const first = serve(dir, sayingRunner("x"));
       const threadId = await first.client.createThread();
-      const { result } = await first.client.startTurn(threadId);
-      await first.client.turnEnd(result.turnId);
+      await first.client.runTurn(threadId);
       const before = await first.client.events(threadId);
       await first.server.close();
-      const file = join(dir.path, "threads", threadId, "events.jsonl");
+      const file = join(dir, "threads", threadId, "events.jsonl");
       await truncate(file, (await stat(file)).size - missing);
-      const second = serve(dir.path, sayingRunner("y"));
+      const second = serve(dir, sayingRunner("y"));
       const events = await second.client.events(threadId);
       expect(events.slice(0, before.length - 1)).toEqual(before.slice(0, -1));
       expect(events.slice(before.length - 1)).toMatchObject([
         { type: "turn.error", data: { code: "interrupted" } },
       ]);
-      await second.server.close();
     },
   );
 
@@ -139,19 +125,18 @@ describe("a damaged log", () => {
   ])(
     "is named with its line where one %s, and neither read, continued nor changed",
     async (_what, damage, line) => {
-      await using dir = await temporaryDirectory();
-      const first = serve(dir.path, sayingRunner("x"));
+      const dir = await ownDirectory();
+      const first = serve(dir, sayingRunner("x"));
       const threadId = await first.client.createThread();
-      const { result } = await first.client.startTurn(threadId);
-      await first.client.turnEnd(result.turnId);
+      await first.client.runTurn(threadId);
       const other = await first.client.createThread();
       await first.server.close();
-      const file = join(dir.path, "threads", threadId, "events.jsonl");
+      const file = join(dir, "threads", threadId, "events.jsonl");
       const lines = (await readFile(file, "utf8")).split("\n");
       damage(lines);
       await writeFile(file, lines.join("\n"));
 
-      const store = createFileThreadStore({ root: dir.path });
+      const store = createFileThreadStore({ root: dir });
       const error = await readAll(store.events(threadId)).then(
         () => undefined,
         (thrown: unknown) => thrown,
@@ -161,7 +146,7 @@ describe("a damaged log", () => {
         code: "log_damaged",
         cause: { code: "journal_damaged", path: file, line },
       });
-      const second = serve(dir.path, sayingRunner("y"));
+      const second = serve(dir, sayingRunner("y"));
       const refused = {
         code: -32603,
         message: expect.stringContaining(`line ${line}`),
@@ -176,16 +161,15 @@ describe("a damaged log", () => {
       expect(await readFile(file, "utf8")).toBe(lines.join("\n"));
       expect((await second.client.call("thread.delete", { threadId })).error).toBeUndefined();
       expect(await store.get(threadId)).toBeUndefined();
-      await second.server.close();
     },
   );
 
   it("ignores what is no thread of this store", async () => {
-    await using dir = await temporaryDirectory();
-    const store = createFileThreadStore({ root: dir.path });
+    const dir = await ownDirectory();
+    const store = createFileThreadStore({ root: dir });
     expect(await store.list()).toEqual([]);
     await store.create(thread("ses_1"));
-    const threads = join(dir.path, "threads");
+    const threads = join(dir, "threads");
     await mkdir(join(threads, "ses_empty"));
     await mkdir(join(threads, "ses_other"));
     await writeFile(join(threads, "ses_other/meta.json"), JSON.stringify(thread("ses_1")));
@@ -200,26 +184,24 @@ describe("a damaged log", () => {
 
 describe("the lock", () => {
   it("keeps a second server from writing, and lets it read", async () => {
-    await using dir = await temporaryDirectory();
-    const first = serve(dir.path, sayingRunner("x"));
+    const dir = await ownDirectory();
+    const first = serve(dir, sayingRunner("x"));
     const threadId = await first.client.createThread();
-    const second = serve(dir.path, sayingRunner("y"));
+    const second = serve(dir, sayingRunner("y"));
     expect((await second.client.startTurn(threadId)).error).toMatchObject({
       code: -32002,
       data: { reason: "thread_locked" },
     });
     expect(await second.client.events(threadId)).toEqual(await first.client.events(threadId));
     await first.server.close();
-    const { result } = await second.client.startTurn(threadId);
-    expect((await second.client.turnEnd(result.turnId)).params.status).toBe("completed");
-    await second.server.close();
+    expect((await second.client.runTurn(threadId)).params.status).toBe("completed");
   });
 
   it("that names nobody holds, and is named", async () => {
-    await using dir = await temporaryDirectory();
-    const store = createFileThreadStore({ root: dir.path });
+    const dir = await ownDirectory();
+    const store = createFileThreadStore({ root: dir });
     await store.create(thread("ses_1"));
-    await writeFile(join(dir.path, "threads/ses_1/lock.json"), "garbage");
+    await writeFile(join(dir, "threads/ses_1/lock.json"), "garbage");
     await expect(store.lease("ses_1")).rejects.toMatchObject({
       name: "ThreadStoreError",
       code: "lock_unreadable",
@@ -230,15 +212,14 @@ describe("the lock", () => {
 
 describe("directories", () => {
   it("of threads lie inside the server's, once links are followed", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     await using outside = await temporaryDirectory();
-    await mkdir(join(dir.path, "sub"));
-    await writeFile(join(dir.path, "file"), "");
-    await symlink(outside.path, join(dir.path, "out"));
-    await symlink(join(dir.path, "sub"), join(dir.path, "in"));
-    const resolve = createDirectoryResolver(dir.path);
-    const server = createThreadServer({ runner: sayingRunner("x"), resolveDirectory: resolve });
-    const client = RawClient.connect(server);
+    await mkdir(join(dir, "sub"));
+    await writeFile(join(dir, "file"), "");
+    await symlink(outside.path, join(dir, "out"));
+    await symlink(join(dir, "sub"), join(dir, "in"));
+    const resolve = createDirectoryResolver(dir);
+    const { client } = serveAgent({ resolveDirectory: resolve });
     const directoryOf = async (directory?: string) => {
       const { result, error } = await client.call(
         "thread.create",
@@ -246,10 +227,10 @@ describe("directories", () => {
       );
       return result?.thread.directory ?? error?.code;
     };
-    expect(await directoryOf()).toBe(dir.path);
-    expect(await directoryOf("sub")).toBe(join(dir.path, "sub"));
-    expect(await directoryOf("in")).toBe(join(dir.path, "sub"));
-    expect(await directoryOf(join(dir.path, "sub"))).toBe(join(dir.path, "sub"));
+    expect(await directoryOf()).toBe(dir);
+    expect(await directoryOf("sub")).toBe(join(dir, "sub"));
+    expect(await directoryOf("in")).toBe(join(dir, "sub"));
+    expect(await directoryOf(join(dir, "sub"))).toBe(join(dir, "sub"));
     for (const bad of [
       "..",
       "/",
@@ -260,7 +241,7 @@ describe("directories", () => {
       "file",
       "sub/../..",
       "a\0b",
-      `${dir.path}x`,
+      `${dir}x`,
     ]) {
       expect(await directoryOf(bad)).toBe(-32602);
     }

@@ -1,21 +1,16 @@
-import { join } from "node:path";
 import type { Event } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import {
-  createThreadServer,
-  type ThreadServerOptions,
-  type ThreadStore,
-  ThreadStoreError,
-} from "../src/index.ts";
+import { type ThreadServerOptions, ThreadStoreError } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
+import { readAll } from "./support/failing-stores.ts";
 import { overriding } from "./support/overriding.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
+import { openServer, ownDirectory } from "./support/serve.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
 const setUp = async (options: Partial<ThreadServerOptions> = {}) => {
-  const server = createThreadServer({ runner: sayingRunner("a", "b"), ...options });
+  const server = openServer({ runner: sayingRunner("a", "b"), ...options });
   const client = RawClient.connect(server);
   const threadId = (await client.call("thread.create", { title: "Source" })).result.thread.threadId as string;
   const turn = async (text: string, of = threadId, more: object = {}) =>
@@ -59,7 +54,7 @@ describe("thread.fork", () => {
     expect((await client.call("turn.cancel", { threadId: thread.threadId })).error?.code).toBe(-32003);
     // In the source the turn still waits, and the answer counts there.
     expect(await client.events(threadId)).toEqual(before);
-    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await client.answer(params.requestId);
     await client.turnEnd(turnId);
     expect(tool.runs).toHaveLength(1);
   });
@@ -73,7 +68,7 @@ describe("thread.fork", () => {
     expect((await client.call("thread.list")).result.threads).toHaveLength(2);
     expect((await fork({ clientRequestId: "r", seq: 1 })).error?.code).toBe(-32005);
     await server.close();
-    const later = RawClient.connect(createThreadServer({ runner: sayingRunner(), store }));
+    const later = RawClient.connect(openServer({ runner: sayingRunner(), store }));
     const again = await later.call("thread.fork", { threadId, clientRequestId: "r" });
     expect(again.result).toEqual(answers[0]?.result);
   });
@@ -86,24 +81,14 @@ describe("thread.fork", () => {
   });
 });
 
-const events = async (store: ThreadStore, threadId: string): Promise<Event[]> => {
-  const all: Event[] = [];
-  for await (const event of store.events(threadId)) all.push(event);
-  return all;
-};
-
 const inFiles = async () => {
-  const dir = await temporaryDirectory();
-  return {
-    open: (): ThreadStore =>
-      createFileThreadStore({ root: join(dir.path, ".harness"), isOwnerDead: () => true }),
-    [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose](),
-  };
+  const root = await ownDirectory();
+  return { open: () => createFileThreadStore({ root, isOwnerDead: () => true }) };
 };
 
 describe("a fork whose server ended while it copied", () => {
   it("is completed when it is used next, with the same events", async () => {
-    await using files = await inFiles();
+    const files = await inFiles();
     const inner = files.open();
     let writes = 0;
     let failsAt = Number.POSITIVE_INFINITY;
@@ -130,23 +115,22 @@ describe("a fork whose server ended while it copied", () => {
       (thread) => thread.threadId !== threadId && thread.threadId !== whole.threadId,
     );
     const halfId = half?.threadId ?? "";
-    const partly = await events(later, halfId);
+    const partly = await readAll(later.events(halfId));
     expect(partly.length).toBeGreaterThan(0);
     expect(partly.at(-1)?.type).not.toBe("thread.forked");
-    const next = createThreadServer({ store: later, runner: sayingRunner() });
+    const next = openServer({ store: later, runner: sayingRunner() });
     const client = RawClient.connect(next);
     const { result } = await client.call("thread.fork", { threadId, clientRequestId: "r" });
     expect(result.thread.threadId).toBe(halfId);
-    const copied = await events(later, halfId);
-    const expected = inThread(await events(later, whole.threadId), whole.threadId, halfId) as Event[];
+    const copied = await readAll(later.events(halfId));
+    const expected = inThread(await readAll(later.events(whole.threadId)), whole.threadId, halfId) as Event[];
     expect(copied.slice(1).map(({ seq, type, data }) => ({ seq, type, data }))).toEqual(
       expected.slice(1).map(({ seq, type, data }) => ({ seq, type, data })),
     );
-    await next.close();
   });
 
   it("is gone when its source is", async () => {
-    await using files = await inFiles();
+    const files = await inFiles();
     const store = files.open();
     const { server, threadId, turn } = await setUp({ store });
     await turn("one");
@@ -158,7 +142,7 @@ describe("a fork whose server ended while it copied", () => {
     await source.create(fork);
     await source.lease(threadId);
     await source.delete(threadId);
-    const client = RawClient.connect(createThreadServer({ store: source, runner: sayingRunner() }));
+    const client = RawClient.connect(openServer({ store: source, runner: sayingRunner() }));
     const { error } = await client.call("thread.get", { threadId: "ses_half" });
     expect(error).toMatchObject({ code: -32001, data: { reason: "source_gone" } });
     expect((await client.call("thread.list")).result.threads).toEqual([]);
@@ -169,14 +153,14 @@ describe("a server that lets nothing go on", () => {
   it("renames a thread, and leaves its turn and its queue as they are", async () => {
     const tool = recordingTool("bash", "execute");
     const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
-    await using files = await inFiles();
+    const files = await inFiles();
     const first = await setUp({ store: files.open(), runner, tools: [tool] });
     const { client, threadId } = first;
     await client.startTurn(threadId, "one");
     const { params } = await client.notification("approval.requested");
     await client.startTurn(threadId, "two", { whenBusy: "queue" });
     await first.server.close();
-    const organising = createThreadServer({ store: files.open(), runner, resumeQueues: "never" });
+    const organising = openServer({ store: files.open(), runner, resumeQueues: "never" });
     const organiser = RawClient.connect(organising);
     const { result } = await organiser.call("thread.rename", { threadId, title: "New" });
     expect(result.thread).toMatchObject({ title: "New", queued: 1 });
@@ -184,12 +168,11 @@ describe("a server that lets nothing go on", () => {
     expect((await organiser.call("thread.archive", { threadId })).error).toMatchObject(busy);
     expect((await organiser.call("thread.delete", { threadId })).error).toMatchObject(busy);
     await organising.close();
-    const next = createThreadServer({ store: files.open(), runner, tools: [tool] });
+    const next = openServer({ store: files.open(), runner, tools: [tool] });
     const later = RawClient.connect(next);
-    await later.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await later.answer(params.requestId);
     await later.until(({ method }) => method === "turn.completed");
     expect(tool.runs).toEqual([{ command: "ls" }]);
     await later.until(({ method, params: of }) => method === "turn.started" && of.threadId === threadId);
-    await next.close();
   });
 });

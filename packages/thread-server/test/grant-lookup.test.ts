@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { Grant } from "@harnesskit/protocol/threads";
 import { digest } from "@harnesskit/wire";
 import { expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { findGrant } from "../src/find-grant.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
+import { ownDirectory } from "./support/serve.ts";
 
 const thread = { threadId: "ses_1", title: "t", directory: "/", time: { created: 1, updated: 1 } };
 
@@ -26,12 +26,12 @@ const grantOf = async (number: number): Promise<Grant> => {
 };
 
 it("takes no file that has another name than its own", async () => {
-  await using dir = await temporaryDirectory();
-  const store = createFileThreadStore({ root: dir.path, grantKeyPath: join(dir.path, "grants.key") });
+  const dir = await ownDirectory();
+  const store = createFileThreadStore({ root: dir, grantKeyPath: join(dir, "grants.key") });
   const [grant, other] = [await grantOf(1), await grantOf(2)];
   await store.addGrant(grant);
   await store.addGrant(other);
-  const grants = join(dir.path, "grants");
+  const grants = join(dir, "grants");
   const [first = "", second = ""] = (await fs.readdir(grants)).sort();
   const text = await fs.readFile(join(grants, first));
   // The whole text of an answer that holds, sealed: under its id alone, and where other answers are looked for.

@@ -1,29 +1,23 @@
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type ThreadServerOptions, type Tool } from "../src/index.ts";
+import type { Tool } from "../src/index.ts";
 import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
-import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool } from "./support/tools.ts";
+import type { RawClient } from "./support/raw-client.ts";
+import { ownDirectory, type ServeOptions, serve as serveAgent } from "./support/serve.ts";
+import { recordingTool } from "./support/tools.ts";
 
 const input = { command: "npm test" };
 
 /** A server on a workspace, with the key of a user. */
-const serve = (workspace: string, user: string, options: Partial<ThreadServerOptions> = {}) => {
-  const tool = recordingTool("bash", "execute");
-  const server = createThreadServer({
-    runner: callingRunner({ tool: "bash", input }),
-    tools: [tool],
-    store: createFileThreadStore({
-      root: join(workspace, ".harness"),
-      grantKeyPath: join(user, "grants.key"),
-    }),
+const serve = (workspace: string, user: string, options: ServeOptions = {}) =>
+  serveAgent({
+    root: join(workspace, ".harness"),
+    key: join(user, "grants.key"),
+    input,
     resolveDirectory: createDirectoryResolver(workspace),
     ...options,
   });
-  return { server, client: RawClient.connect(server), tool };
-};
 
 /** Answers the first question of a turn. */
 const answer = async (client: RawClient, threadId: string, more: object) => {
@@ -43,8 +37,8 @@ const grantFiles = async (workspace: string) => {
 
 describe("a workspace that somebody else made", () => {
   it("cannot bring along answers that this user never gave", async () => {
-    await using dir = await temporaryDirectory();
-    const [workspace, mallory, user] = ["workspace", "mallory", "user"].map((name) => join(dir.path, name));
+    const dir = await ownDirectory();
+    const [workspace, mallory, user] = ["workspace", "mallory", "user"].map((name) => join(dir, name));
     if (!workspace || !mallory || !user) return;
     await mkdir(workspace);
     const first = serve(workspace, mallory);
@@ -63,19 +57,19 @@ describe("a workspace that somebody else made", () => {
   });
 
   it("cannot have the key of a user whose state directory is no absolute path", async () => {
-    await using dir = await temporaryDirectory();
-    vi.stubEnv("XDG_STATE_HOME", relative(process.cwd(), dir.path)).stubEnv("HOME", join(dir.path, "home"));
+    const dir = await ownDirectory();
+    vi.stubEnv("XDG_STATE_HOME", relative(process.cwd(), dir)).stubEnv("HOME", join(dir, "home"));
     onTestFinished(() => void vi.unstubAllEnvs());
-    const store = createFileThreadStore({ root: join(dir.path, ".harness") });
+    const store = createFileThreadStore({ root: join(dir, ".harness") });
     await store.answerSeal?.seal({});
-    expect(await readdir(dir.path)).toEqual(["home"]);
+    expect(await readdir(dir)).toEqual(["home"]);
   });
 
   it("cannot change an answer that was given", async () => {
-    await using dir = await temporaryDirectory();
-    const workspace = join(dir.path, "workspace");
+    const dir = await ownDirectory();
+    const workspace = join(dir, "workspace");
     await mkdir(workspace);
-    const first = serve(workspace, dir.path);
+    const first = serve(workspace, dir);
     await answer(first.client, await first.client.createThread(), { decision: "always", scope: "thread" });
     const [file = ""] = await grantFiles(workspace);
     const text = await readFile(file, "utf8");
@@ -91,32 +85,30 @@ describe("a workspace that somebody else made", () => {
     }
     await writeFile(file, text);
     expect((await first.client.call("grant.list")).result.grants).toHaveLength(1);
-    await first.server.close();
   });
 
   it("cannot move a thread out of the server's directory", async () => {
-    await using dir = await temporaryDirectory();
-    const workspace = join(dir.path, "workspace");
+    const dir = await ownDirectory();
+    const workspace = join(dir, "workspace");
     await mkdir(workspace);
-    const first = serve(workspace, dir.path);
+    const first = serve(workspace, dir);
     const threadId = await first.client.createThread();
     await first.server.close();
     const meta = join(workspace, ".harness/threads", threadId, "meta.json");
     await writeFile(meta, (await readFile(meta, "utf8")).replace(workspace, "/"));
-    const { server, client, tool } = serve(workspace, dir.path);
+    const { client, tool } = serve(workspace, dir);
     expect((await client.startTurn(threadId)).error?.code).toBe(-32602);
     expect((await client.events(threadId)).map(({ type }) => type)).toEqual(["thread.created"]);
     expect(tool.runs).toEqual([]);
-    await server.close();
   });
 
   it("cannot have a thread in .git or .harness, where its tools would not see what is protected", async () => {
-    await using dir = await temporaryDirectory();
-    const workspace = join(dir.path, "workspace");
+    const dir = await ownDirectory();
+    const workspace = join(dir, "workspace");
     for (const name of [".git/hooks", ".GIT", "sub/.git", "sub/git", ".harness/agents"])
       await mkdir(join(workspace, name), { recursive: true });
     await symlink(join(workspace, ".git/hooks"), join(workspace, "innocent"));
-    const { server, client, tool } = serve(workspace, dir.path);
+    const { client, tool } = serve(workspace, dir);
     const create = (directory: string) => client.call("thread.create", { directory });
     for (const directory of [
       ".git",
@@ -136,7 +128,6 @@ describe("a workspace that somebody else made", () => {
     await symlink("../.git", join(workspace, "sub/git"));
     expect((await client.startTurn(threadId)).error?.code).toBe(-32602);
     expect(tool.runs).toEqual([]);
-    await server.close();
   });
 
   it.each([
@@ -145,20 +136,19 @@ describe("a workspace that somebody else made", () => {
     ".harness/threads/THREAD",
     ".harness/threads/THREAD/events.jsonl",
   ])("cannot lead what is written through a link at %s", async (place) => {
-    await using dir = await temporaryDirectory();
-    const [workspace, outside] = [join(dir.path, "workspace"), join(dir.path, "outside")];
+    const dir = await ownDirectory();
+    const [workspace, outside] = [join(dir, "workspace"), join(dir, "outside")];
     await mkdir(workspace);
-    const first = serve(workspace, dir.path);
+    const first = serve(workspace, dir);
     const threadId = await first.client.createThread();
     await first.server.close();
     const path = join(workspace, place.replace("THREAD", threadId));
-    const { rename } = await import("node:fs/promises");
     await rename(path, outside);
     const before = place.endsWith("jsonl")
       ? await readFile(outside, "utf8")
       : (await readdir(outside)).sort();
     await symlink(outside, path);
-    const { server, client, tool } = serve(workspace, dir.path);
+    const { client, tool } = serve(workspace, dir);
     const { error } = await client.startTurn(threadId);
     expect(error).toMatchObject({ code: -32603, data: { reason: "store_failed" } });
     const created = await client.call("thread.create", {});
@@ -166,48 +156,43 @@ describe("a workspace that somebody else made", () => {
     const after = place.endsWith("jsonl") ? await readFile(outside, "utf8") : (await readdir(outside)).sort();
     expect(after).toEqual(before);
     expect(tool.runs).toEqual([]);
-    await server.close();
   });
 
   it("is told not to commit its threads", async () => {
-    await using dir = await temporaryDirectory();
-    const { server, client } = serve(dir.path, join(dir.path, "key"));
+    const dir = await ownDirectory();
+    const { client } = serve(dir, join(dir, "key"));
     await client.createThread();
-    expect(await readFile(join(dir.path, ".harness/.gitignore"), "utf8")).toBe("*\n");
-    await server.close();
+    expect(await readFile(join(dir, ".harness/.gitignore"), "utf8")).toBe("*\n");
   });
 });
 
 describe("an always answer", () => {
   it("holds for nothing that was not shown: another preview asks again", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     const base = recordingTool("bash", "write");
     let preview = "-one\n+two";
     const edit: Tool = {
       ...base,
       prepare: async (given, scope) => ({ ...(await base.prepare(given, scope)), preview }),
     };
-    const { server, client } = serve(dir.path, dir.path, { tools: [edit] });
+    const { client } = serve(dir, dir, { tools: [edit] });
     const threadId = await client.createThread();
     await answer(client, threadId, { decision: "always" });
-    const same = await client.startTurn(threadId);
-    await client.turnEnd(same.result.turnId);
+    await client.runTurn(threadId);
     expect(base.runs).toHaveLength(2);
     preview = "-secret policy: one\n+secret policy: two";
     await answer(client, threadId, { decision: "reject" });
     expect(base.runs).toHaveLength(2);
-    await server.close();
   });
 });
 
 describe("thread.unsubscribe", () => {
   it("is -32001 for an unknown thread, and then mutes nothing", async () => {
-    await using dir = await temporaryDirectory();
-    const { server, client } = serve(dir.path, dir.path);
+    const dir = await ownDirectory();
+    const { client } = serve(dir, dir);
     expect((await client.call("thread.unsubscribe", { threadId: "nope" })).error?.code).toBe(-32001);
     const threadId = await client.createThread();
     await client.startTurn(threadId);
     await client.notification("approval.requested");
-    await server.close();
   });
 });

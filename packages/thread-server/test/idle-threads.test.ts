@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { Clock } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
+import type { ThreadServerOptions } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { openServer, ownDirectory } from "./support/serve.ts";
 import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
 
 const idleTimeoutMs = 61_234;
@@ -32,7 +32,7 @@ const serve = (root: string, options: Partial<ThreadServerOptions> = {}) => {
   };
   const store = createFileThreadStore({ root });
   const shared = { runner: sayingRunner("x"), store, clock: watched, limits: { idleTimeoutMs } };
-  const server = createThreadServer({ ...shared, ...options });
+  const server = openServer({ ...shared, ...options });
   return { server, clock, idle, client: RawClient.connect(server) };
 };
 
@@ -47,28 +47,25 @@ const isHeld = async (root: string, threadId: string) =>
 
 describe("a thread that nobody uses", () => {
   it("is given back after idleTimeoutMs, and goes on wherever it is used next", async () => {
-    await using dir = await temporaryDirectory();
-    const first = serve(dir.path);
-    const second = serve(dir.path);
+    const dir = await ownDirectory();
+    const first = serve(dir);
+    const second = serve(dir);
     const threadId = await first.client.createThread();
     first.clock.advance(idleTimeoutMs - 1);
     expect((await second.client.startTurn(threadId)).error?.data).toEqual({ reason: "thread_locked" });
-    const begun = await first.client.startTurn(threadId);
-    await first.client.turnEnd(begun.result.turnId);
+    await first.client.runTurn(threadId);
     // The time begins anew with each use.
     await vi.waitFor(() => expect(first.idle.size).toBe(1));
     first.clock.advance(idleTimeoutMs - 1);
-    expect(await isHeld(dir.path, threadId)).toBe(true);
+    expect(await isHeld(dir, threadId)).toBe(true);
     first.clock.advance(1);
-    await released(dir.path, threadId);
-    const there = await second.client.startTurn(threadId);
-    await second.client.turnEnd(there.result.turnId);
+    await released(dir, threadId);
+    await second.client.runTurn(threadId);
     expect((await first.client.startTurn(threadId)).error?.data).toEqual({ reason: "thread_locked" });
     await vi.waitFor(() => expect(second.idle.size).toBe(1));
     second.clock.advance(idleTimeoutMs);
-    await released(dir.path, threadId);
-    const back = await first.client.startTurn(threadId);
-    await first.client.turnEnd(back.result.turnId);
+    await released(dir, threadId);
+    await first.client.runTurn(threadId);
     const events = await first.client.events(threadId);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.filter(({ type }) => type === "turn.completed")).toHaveLength(3);
@@ -78,8 +75,8 @@ describe("a thread that nobody uses", () => {
   });
 
   it("is kept while somebody subscribes to it, and given back when the last one has left", async () => {
-    await using dir = await temporaryDirectory();
-    const { server, clock, client } = serve(dir.path);
+    const dir = await ownDirectory();
+    const { server, clock, client } = serve(dir);
     const threadId = await client.createThread();
     const watching = RawClient.connect(server);
     await watching.call("thread.subscribe", { threadId });
@@ -87,18 +84,17 @@ describe("a thread that nobody uses", () => {
     clock.advance(600_000);
     await client.call("thread.unsubscribe", { threadId });
     clock.advance(600_000);
-    expect(await isHeld(dir.path, threadId)).toBe(true);
+    expect(await isHeld(dir, threadId)).toBe(true);
     watching.wire.kill();
     await watching.closed;
     clock.advance(idleTimeoutMs);
-    await released(dir.path, threadId);
-    await server.close();
+    await released(dir, threadId);
   });
 
   it("is kept while a turn waits for a human, however long, and given back after its end", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     const runner = callingRunner({ tool: "bash", input: {} });
-    const { server, clock, idle, client } = serve(dir.path, {
+    const { clock, idle, client } = serve(dir, {
       runner,
       tools: [recordingTool("bash", "execute")],
     });
@@ -106,19 +102,18 @@ describe("a thread that nobody uses", () => {
     const { result } = await client.startTurn(threadId);
     const { requestId } = (await client.notification("approval.requested")).params;
     clock.advance(3_600_000);
-    expect((await client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+    expect((await client.answer(requestId)).result).toEqual({
       ok: true,
     });
     await client.turnEnd(result.turnId);
     await vi.waitFor(() => expect(idle.size).toBe(1));
     clock.advance(idleTimeoutMs);
-    await released(dir.path, threadId);
-    await server.close();
+    await released(dir, threadId);
   });
 
   it("is given back at once where more are open than may be; one that is in use is not", async () => {
-    await using dir = await temporaryDirectory();
-    const { server, client } = serve(dir.path, {
+    const dir = await ownDirectory();
+    const { client } = serve(dir, {
       runner: callingRunner({ tool: "bash", input: {} }),
       tools: [recordingTool("bash", "execute")],
       limits: { maxOpenThreads: 1 },
@@ -128,8 +123,7 @@ describe("a thread that nobody uses", () => {
     await client.notification("approval.requested");
     const unused = await client.createThread();
     await client.createThread();
-    await released(dir.path, unused);
-    expect(await isHeld(dir.path, busy)).toBe(true);
-    await server.close();
+    await released(dir, unused);
+    expect(await isHeld(dir, busy)).toBe(true);
   });
 });

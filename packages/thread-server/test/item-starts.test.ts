@@ -1,10 +1,9 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { expect, it } from "vitest";
-import { createThreadServer } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";
-import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool } from "./support/tools.ts";
+import { serve } from "./support/serve.ts";
+import { recordingTool } from "./support/tools.ts";
 
 /** The events of calls, each with the status that it says. */
 const callsIn = (events: readonly { readonly type: string; readonly data: any }[]) =>
@@ -24,13 +23,11 @@ it("a call that a human is asked about is created once, in the log and for clien
     storedAtRun.push(...callsIn(stored));
     return { ok: true };
   });
-  const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
-  const server = createThreadServer({ runner, tools: [bash], store });
-  const client = RawClient.connect(server);
+  const { client } = serve({ tools: [bash], store });
   const threadId = await client.createThread();
   const { result } = await client.startTurn(threadId);
   const { params } = await client.notification("approval.requested");
-  await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+  await client.answer(params.requestId);
   await client.turnEnd(result.turnId);
 
   const begun = [

@@ -1,35 +1,19 @@
-import { cp } from "node:fs/promises";
-import { join } from "node:path";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { ToolVerdict } from "../src/gates.ts";
-import {
-  createThreadServer,
-  type ThreadServerOptions,
-  ToolError,
-  type ToolGate,
-  undecidedCodes,
-} from "../src/index.ts";
-import { createFileThreadStore } from "../src/node/index.ts";
-import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool } from "./support/tools.ts";
+import { ToolError, type ToolGate, undecidedCodes } from "../src/index.ts";
+import { killedWhileWaiting, ownDirectory, type ServeOptions, serve as serveAgent } from "./support/serve.ts";
+import { recordingTool } from "./support/tools.ts";
 
 const asked = { command: "deploy" };
 const by = { by: "policy test", rule: "deploys" };
 
-const serve = (decide: (command: unknown) => ToolVerdict, options: Partial<ThreadServerOptions> = {}) => {
-  const tool = recordingTool("bash", "execute");
-  const gate: ToolGate = { before: ({ input }) => decide(input.command) };
-  const runner = callingRunner({ tool: "bash", input: asked });
-  const server = createThreadServer({ runner, tools: [tool], gate, ...options });
-  return { server, tool, client: RawClient.connect(server) };
-};
+const gateOf = (decide: (command: unknown) => ToolVerdict): ToolGate => ({
+  before: ({ input }) => decide(input.command),
+});
 
-const runTurn = async (client: RawClient) => {
-  const { result } = await client.startTurn(await client.createThread());
-  return client.turnEnd(result.turnId);
-};
+const serve = (decide: (command: unknown) => ToolVerdict, options: ServeOptions = {}) =>
+  serveAgent({ input: asked, gate: gateOf(decide), ...options });
 
 describe("what a gate says of itself", () => {
   it.each<[string, ToolVerdict, object]>([
@@ -49,15 +33,14 @@ describe("what a gate says of itself", () => {
       { status: "rejected", code: "tool.rejected", error: "No.", judgement: { decision: "block", ...by } },
     ],
   ])("stands on %s", async (_what, verdict, said) => {
-    const { server, client, tool } = serve(() => ({ ...verdict, judgement: by }));
-    await runTurn(client);
+    const { client, tool } = serve(() => ({ ...verdict, judgement: by }));
+    await client.runTurn();
     expect(tool.runs).toHaveLength(verdict.verdict === "allow" ? 1 : 0);
     expect(client.items("tool_exec")).toMatchObject([said]);
-    await server.close();
   });
 
   it("stands on a changed one, together with what was asked for", async () => {
-    const { server, client, tool } = serve((command) =>
+    const { client, tool } = serve((command) =>
       command === "deploy"
         ? { verdict: "modify", input: { command: "deploy --dry-run" }, reason: "gently", judgement: by }
         : { verdict: "ask", reason: "Sure?", judgement: by },
@@ -65,7 +48,7 @@ describe("what a gate says of itself", () => {
     const { result } = await client.startTurn(await client.createThread());
     const { params } = await client.notification("approval.requested");
     expect(params.metadata).toMatchObject({ input: { command: "deploy --dry-run" }, reason: "Sure?" });
-    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await client.answer(params.requestId);
     await client.turnEnd(result.turnId);
     expect(tool.runs).toEqual([{ command: "deploy --dry-run" }]);
     expect(client.items("tool_exec")).toMatchObject([
@@ -75,20 +58,18 @@ describe("what a gate says of itself", () => {
       },
     ]);
     expect(client.all("approval.requested")).toHaveLength(1);
-    await server.close();
   });
 
   it("stands on a changed one with the reason of its judgement, where it says no other", async () => {
-    const { server, client } = serve((command) =>
+    const { client } = serve((command) =>
       command === "deploy"
         ? { verdict: "modify", input: { command: "ls" }, judgement: { ...by, reason: "gently" } }
         : { verdict: "allow", judgement: by },
     );
-    await runTurn(client);
+    await client.runTurn();
     expect(client.items("tool_exec")).toMatchObject([
       { judgement: { decision: "allow", modified: { requested: asked, reason: "gently" } } },
     ]);
-    await server.close();
   });
 
   it("stands on a call that it changed to something that the tool does not take; it does not run", async () => {
@@ -100,15 +81,14 @@ describe("what a gate says of itself", () => {
           ? Promise.reject(new ToolError("tool.invalid_input", "command: expected a text"))
           : tool.prepare(input, scope),
     };
-    const { server, client } = serve(() => ({ verdict: "modify", input: { command: 5 } }), {
+    const { client } = serve(() => ({ verdict: "modify", input: { command: 5 } }), {
       tools: [strict],
     });
-    await runTurn(client);
+    await client.runTurn();
     expect(tool.runs).toEqual([]);
     expect(client.items("tool_exec")).toMatchObject([
       { status: "blocked", code: "gate.invalid_input", error: expect.stringContaining("expected a text") },
     ]);
-    await server.close();
   });
 
   it.each<[string, JsonObject, string]>([
@@ -125,15 +105,14 @@ describe("what a gate says of itself", () => {
         return tool.prepare({ command: command.trim(), ...taken }, scope);
       },
     };
-    const { server, client } = serve(() => ({ verdict: "modify", input: wanted, judgement: by }), {
+    const { client } = serve(() => ({ verdict: "modify", input: wanted, judgement: by }), {
       tools: [lenient],
     });
-    await runTurn(client);
+    await client.runTurn();
     expect(tool.runs).toEqual([]);
     expect(client.items("tool_exec")).toMatchObject([
       { status: "blocked", code: "gate.invalid_input", error: expect.stringContaining(text), judgement: by },
     ]);
-    await server.close();
   });
 
   it("does not call what was cancelled meanwhile blocked", async () => {
@@ -146,7 +125,7 @@ describe("what a gate says of itself", () => {
       },
     };
     const observed: string[] = [];
-    const { server, client, tool } = serve(() => ({ verdict: "allow" }), {
+    const { client, tool } = serve(() => ({ verdict: "allow" }), {
       gate,
       observer: { agentStarted: () => void observed.push("started") },
     });
@@ -158,39 +137,26 @@ describe("what a gate says of itself", () => {
     expect(tool.runs).toEqual([]);
     expect(client.items("tool_exec")).not.toContainEqual(expect.objectContaining({ status: "blocked" }));
     expect(observed).toEqual(["started"]);
-    await server.close();
   });
 });
 
 describe("a call that waited when its server was killed", () => {
   it("is asked about again where the gate changes it since: the answer was not about that", async () => {
-    await using dir = await temporaryDirectory();
-    const first = serve(() => ({ verdict: "ask" }), {
-      store: createFileThreadStore({ root: join(dir.path, "first") }),
-    });
-    const { result } = await first.client.startTurn(await first.client.createThread());
-    const { params } = await first.client.notification("approval.requested");
-    // What is being written has another name until it is whole.
-    const filter = (path: string) => !path.includes(".tmp_");
-    await cp(join(dir.path, "first"), join(dir.path, "left"), { recursive: true, filter });
-    await first.server.close();
-
+    const dir = await ownDirectory();
+    const killed = await killedWhileWaiting(dir, { input: asked, gate: gateOf(() => ({ verdict: "ask" })) });
     const again = serve(
       (command) =>
         command === "deploy"
           ? { verdict: "modify", input: { command: "ls" }, judgement: by }
           : { verdict: "allow" },
-      {
-        store: createFileThreadStore({ root: join(dir.path, "left"), isOwnerDead: () => true }),
-        runner: { run: async () => {} },
-      },
+      { root: killed.left, runner: { run: async () => {} } },
     );
-    await again.client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await again.client.answer(killed.requestId);
     const second = await again.client.notification("approval.requested");
     expect(second.params.metadata.input).toEqual({ command: "ls" });
     expect(again.tool.runs).toEqual([]);
-    await again.client.call("approval.respond", { requestId: second.params.requestId, decision: "once" });
-    await again.client.turnEnd(result.turnId);
+    await again.client.answer(second.params.requestId);
+    await again.client.turnEnd(killed.turnId);
     expect(again.tool.runs).toEqual([{ command: "ls" }]);
     expect(again.client.items("tool_exec")).toMatchObject([
       {
@@ -199,7 +165,6 @@ describe("a call that waited when its server was killed", () => {
         judgement: { modified: { requested: asked } },
       },
     ]);
-    await again.server.close();
   });
 });
 
@@ -210,9 +175,7 @@ describe("an observer", () => {
       heard.push(what);
       throw new TypeError("changes nothing");
     };
-    const errors: unknown[] = [];
-    const { server, client } = serve(() => ({ verdict: "allow" }), {
-      onError: (error) => errors.push(error),
+    const { server, client, errors } = serve(() => ({ verdict: "allow" }), {
       observer: {
         turnStarted: ({ agent, isResumed }) => note("turn", agent, isResumed),
         agentStarted: () => note("agent"),
@@ -221,7 +184,7 @@ describe("an observer", () => {
         turnEnded: (_turn, { status }) => note("end", status),
       },
     });
-    await runTurn(client);
+    await client.runTurn();
     await server.close();
     expect(heard).toEqual([
       ["turn", "code", false],

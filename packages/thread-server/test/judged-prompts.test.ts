@@ -1,16 +1,7 @@
-import { cp } from "node:fs/promises";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { PromptVerdict } from "../src/gates.ts";
-import {
-  createThreadServer,
-  type PromptGate,
-  type ThreadServerOptions,
-  type TurnRunner,
-} from "../src/index.ts";
-import { createFileThreadStore } from "../src/node/index.ts";
-import { RawClient } from "./support/raw-client.ts";
+import type { PromptGate, TurnRunner } from "../src/index.ts";
+import { killedWhileWaiting, ownDirectory, type ServeOptions, serve as serveAgent } from "./support/serve.ts";
 
 /** An agent that says what it was given: in this turn, and in all of the history. */
 const echoing = (): TurnRunner & { readonly given: unknown[] } => {
@@ -29,10 +20,9 @@ const echoing = (): TurnRunner & { readonly given: unknown[] } => {
   };
 };
 
-const serve = (options: Partial<ThreadServerOptions>) => {
+const serve = (options: ServeOptions) => {
   const runner = echoing();
-  const server = createThreadServer({ runner, ...options });
-  return { server, runner, client: RawClient.connect(server) };
+  return { runner, ...serveAgent({ runner, ...options }) };
 };
 
 const gate = (decide: (text: string) => PromptVerdict): PromptGate => ({
@@ -43,7 +33,7 @@ const text = (said: string) => [{ type: "text", text: said }];
 
 describe("the gate of prompts", () => {
   it("blocks one: the turn ends with the reason, and no later turn is given it", async () => {
-    const { server, runner, client } = serve({
+    const { runner, client } = serve({
       promptGate: gate((said) =>
         said === "secret"
           ? { verdict: "block", reason: "No secrets.", code: "policy.blocked", judgement: by }
@@ -51,8 +41,7 @@ describe("the gate of prompts", () => {
       ),
     });
     const threadId = await client.createThread();
-    const first = await client.startTurn(threadId, "secret");
-    const end = await client.turnEnd(first.result.turnId);
+    const end = await client.runTurn(threadId, "secret");
     expect(end).toMatchObject({
       method: "turn.error",
       params: { error: "No secrets.", code: "policy.blocked" },
@@ -61,15 +50,13 @@ describe("the gate of prompts", () => {
     expect(client.items("user_message")).toMatchObject([
       { content: text("secret"), withheld: true, judgement: { decision: "block", ...by } },
     ]);
-    const second = await client.startTurn(threadId, "hello");
-    await client.turnEnd(second.result.turnId);
+    await client.runTurn(threadId, "hello");
     expect(runner.given).toEqual([{ input: text("hello"), history: [text("hello")] }]);
-    await server.close();
   });
 
   it("changes one: both are shown, the agent gets the one that was judged again, and files stay", async () => {
     const judged: string[] = [];
-    const { server, runner, client } = serve({
+    const { runner, client } = serve({
       promptGate: gate((said) => {
         judged.push(said);
         return said.includes("key=1")
@@ -88,14 +75,13 @@ describe("the gate of prompts", () => {
     expect(client.items("user_message")).toMatchObject([
       { content, judgement: { decision: "allow", modified: { requested: input, reason: "a key", ...by } } },
     ]);
-    await server.close();
   });
 
   it.each([
     ["once", "completed", 1],
     ["reject", undefined, 0],
   ])("asks, and does as the user says: %s", async (decision, status, count) => {
-    const { server, runner, client } = serve({
+    const { runner, client } = serve({
       promptGate: gate(() => ({ verdict: "ask", reason: "Unusual.", judgement: by })),
     });
     const { result } = await client.startTurn(await client.createThread(), "odd");
@@ -110,7 +96,6 @@ describe("the gate of prompts", () => {
     expect(end.params.status).toBe(status);
     if (status === undefined) expect(end.params.code).toBe("prompt.rejected");
     expect(runner.given).toHaveLength(count);
-    await server.close();
   });
 
   it("keeps what was not judged from later turns, where the turn was cancelled meanwhile", async () => {
@@ -125,56 +110,35 @@ describe("the gate of prompts", () => {
         });
       },
     };
-    const { server, runner, client } = serve({ promptGate });
+    const { runner, client } = serve({ promptGate });
     const threadId = await client.createThread();
     const { result } = await client.startTurn(threadId, "unjudged");
     await client.notification("item.started", ({ type }) => type === "user_message");
     await client.call("turn.cancel", { threadId });
     expect((await client.turnEnd(result.turnId)).params.status).toBe("cancelled");
-    const next = await client.startTurn(threadId, "next");
-    await client.turnEnd(next.result.turnId);
+    await client.runTurn(threadId, "next");
     expect(runner.given).toEqual([{ input: text("next"), history: [text("next")] }]);
-    await server.close();
   });
 });
 
 describe("a prompt that waited when its server was killed", () => {
-  const killed = async (root: string) => {
-    const first = serve({
-      store: createFileThreadStore({ root: join(root, "first") }),
-      promptGate: gate(() => ({ verdict: "ask", reason: "Unusual." })),
-    });
-    const threadId = await first.client.createThread();
-    const { result } = await first.client.startTurn(threadId, "odd");
-    const { params } = await first.client.notification("approval.requested");
-    // A file that is being replaced may be gone before it is copied.
-    const filter = (path: string) => !path.includes(".tmp_");
-    await cp(join(root, "first"), join(root, "left"), { recursive: true, filter });
-    await first.server.close();
-    return { threadId, turnId: result.turnId as string, requestId: params.requestId as string };
-  };
-  const serveAgain = (root: string, decide: (said: string) => PromptVerdict) =>
-    serve({
-      store: createFileThreadStore({ root: join(root, "left"), isOwnerDead: () => true }),
-      promptGate: gate(decide),
-    });
-
   it.each<[string, (said: string) => PromptVerdict, string, object, unknown[]]>([
-    ["asks, which is answered", () => ({ verdict: "ask" }), "once", { status: "completed" }, ["odd"]],
-    ["allows", () => ({ verdict: "allow" }), "always", { status: "completed" }, ["odd"]],
+    ["asks, which is answered", () => ({ verdict: "ask" }), "once", { status: "completed" }, ["go"]],
+    ["allows", () => ({ verdict: "allow" }), "always", { status: "completed" }, ["go"]],
     ["blocks, which wins", () => ({ verdict: "block", reason: "New." }), "once", { error: "New." }, []],
     ["is not asked after a refusal", () => ({ verdict: "allow" }), "reject", { code: "prompt.rejected" }, []],
   ])("waits on; the gate %s", async (_how, decide, decision, end, given) => {
-    await using dir = await temporaryDirectory();
-    const { threadId, turnId, requestId } = await killed(dir.path);
-    const { server, runner, client } = serveAgain(dir.path, decide);
+    const dir = await ownDirectory();
+    const asks: PromptGate = gate(() => ({ verdict: "ask", reason: "Unusual." }));
+    const killed = await killedWhileWaiting(dir, { runner: echoing(), promptGate: asks });
+    const { threadId, turnId, requestId, left } = killed;
+    const { runner, client } = serve({ root: left, promptGate: gate(decide) });
     expect((await client.startTurn(threadId)).error).toMatchObject({ code: -32002, data: { turnId } });
-    const answer = await client.call("approval.respond", { requestId, decision });
+    const answer = await client.answer(requestId, decision);
     expect(answer.result).toEqual({ ok: true });
     expect((await client.turnEnd(turnId)).params).toMatchObject(end);
     expect(runner.given).toEqual(
       given.map((said) => ({ input: text(said as string), history: [text(said as string)] })),
     );
-    await server.close();
   });
 });

@@ -1,32 +1,23 @@
 import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
-import { RawClient } from "./support/raw-client.ts";
+import { ownDirectory, serve as serveAgent } from "./support/serve.ts";
 import { sayingRunner } from "./support/tools.ts";
 
-const serve = (root: string) => {
-  const server = createThreadServer({ runner: sayingRunner("x"), store: createFileThreadStore({ root }) });
-  return { server, client: RawClient.connect(server) };
-};
+const serve = (root: string) => serveAgent({ root, runner: sayingRunner("x") });
 
 /** A thread with one turn, its server gone. */
 const setUp = async () => {
-  const dir = await temporaryDirectory();
-  const { server, client } = serve(dir.path);
+  const root = await ownDirectory();
+  const { server, client } = serve(root);
   const made = (await client.call("thread.create", { title: "Kept in the log" })).result.thread;
   const { threadId } = made;
-  const { result } = await client.startTurn(threadId);
-  await client.turnEnd(result.turnId);
+  await client.runTurn(threadId);
   const events = await client.events(threadId);
   await server.close();
-  const directory = join(dir.path, "threads", threadId);
-  return {
-    ...{ root: dir.path, threadId, made, events, directory, meta: join(directory, "meta.json") },
-    [Symbol.asyncDispose]: () => dir[Symbol.asyncDispose](),
-  };
+  const directory = join(root, "threads", threadId);
+  return { root, threadId, made, events, directory, meta: join(directory, "meta.json") };
 };
 
 const damages: readonly [string, (meta: string) => Promise<void>][] = [
@@ -39,8 +30,7 @@ describe("a thread whose meta.json", () => {
   it.each(damages)(
     "%s is read from its log, and gets it anew from the server that uses it, not before",
     async (_what, damage) => {
-      await using setup = await setUp();
-      const { root, threadId, made, events, directory, meta } = setup;
+      const { root, threadId, made, events, directory, meta } = await setUp();
       await damage(meta);
       const files = await readdir(directory);
       const before = await stat(directory);
@@ -50,13 +40,12 @@ describe("a thread whose meta.json", () => {
       expect(await store.get(threadId)).toEqual(thread);
       expect(await readdir(directory)).toEqual(files);
       expect((await stat(directory)).mtimeMs).toBe(before.mtimeMs);
-      const { server, client } = serve(root);
+      const { client } = serve(root);
       expect(await client.events(threadId)).toEqual(events);
       expect(JSON.parse(await readFile(meta, "utf8"))).toMatchObject({ threadId, title: "Kept in the log" });
       await damage(meta);
       expect((await client.call("thread.delete", { threadId })).result).toEqual({ ok: true });
       await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
-      await server.close();
     },
   );
 });
@@ -67,27 +56,23 @@ describe("a thread of which neither meta.json nor the log can be read", () => {
     ["is gone", (log: string) => rm(log)],
     ["begins with another event", (log: string) => writeFile(log, '{"seq":1,"time":1,"type":"x"}\n')],
   ])("(the log %s) is not there, and can be deleted", async (_what, damage) => {
-    await using setup = await setUp();
-    const { root, threadId, directory, meta } = setup;
+    const { root, threadId, directory, meta } = await setUp();
     await rm(meta);
     await damage(join(directory, "events.jsonl"));
-    const { server, client } = serve(root);
+    const { client } = serve(root);
     expect((await client.call("thread.list")).result.threads).toEqual([]);
     expect((await client.call("thread.get", { threadId })).error).toMatchObject({ code: -32001 });
     expect((await client.call("thread.delete", { threadId })).result).toEqual({ ok: true });
     await expect(stat(directory)).rejects.toMatchObject({ code: "ENOENT" });
     expect((await client.call("thread.delete", { threadId })).error).toMatchObject({ code: -32001 });
-    await server.close();
   });
 
   it("is not deleted while its lock is held", async () => {
-    await using setup = await setUp();
-    const { root } = setup;
+    const { root } = await setUp();
     await mkdir(join(root, "threads/ses_1"));
     await writeFile(join(root, "threads/ses_1/lock.json"), "garbage");
-    const { server, client } = serve(root);
+    const { client } = serve(root);
     const { error } = await client.call("thread.delete", { threadId: "ses_1" });
     expect(error).toMatchObject({ code: -32002, data: { reason: "lock_unreadable" } });
-    await server.close();
   });
 });

@@ -1,20 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import type { TurnRequest } from "../src/turn-runner.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { openServer, ownDirectory } from "./support/serve.ts";
 import { sayingRunner } from "./support/tools.ts";
 
-const start = (options: Partial<Parameters<typeof createThreadServer>[0]> = {}) => {
-  const server = createThreadServer({ runner: sayingRunner("hello"), ...options });
+const start = (options: Partial<Parameters<typeof openServer>[0]> = {}) => {
+  const server = openServer({ runner: sayingRunner("hello"), ...options });
   return { server, client: RawClient.connect(server) };
 };
 
 describe("initialize", () => {
   it("tells of persistence what the store keeps", async () => {
-    await using dir = await temporaryDirectory();
-    const { client } = start({ store: createFileThreadStore({ root: dir.path }) });
+    const dir = await ownDirectory();
+    const { client } = start({ store: createFileThreadStore({ root: dir }) });
     expect((await client.call("initialize")).result.capabilities.persistence).toBe(true);
   });
 });
@@ -50,8 +49,7 @@ describe("turns", () => {
     ];
     const first = await client.call("turn.start", { threadId, input, model, agent: "ask" });
     await client.turnEnd(first.result.turnId);
-    const second = await client.startTurn(threadId, "y");
-    await client.turnEnd(second.result.turnId);
+    await client.runTurn(threadId, "y");
     expect(client.items("user_message")[0]).toMatchObject({ content: input });
     expect(seen).toEqual([
       { input, model, agent: { name: "ask", systemPrompt: "a" } },
@@ -62,8 +60,7 @@ describe("turns", () => {
   it("records artifacts", async () => {
     const artifact = { kind: "report", path: "out.txt", mimeType: "text/plain", sizeBytes: 3 };
     const { client } = start({ runner: { run: (turn) => turn.artifact(artifact) } });
-    const { result } = await client.startTurn(await client.createThread());
-    await client.turnEnd(result.turnId);
+    await client.runTurn();
     expect(client.items("artifact")).toEqual([artifact]);
   });
 });

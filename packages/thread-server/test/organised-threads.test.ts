@@ -34,8 +34,7 @@ describe("thread.rename", () => {
     const { inner, store, hold, release } = heldUpdates();
     const { server, client, threadId } = await setUp({ store });
     hold();
-    const { result } = await client.startTurn(threadId);
-    await client.turnEnd(result.turnId);
+    await client.runTurn(threadId);
     const renamed = client.call("thread.rename", { threadId, title: "After" });
     await nextTurn(20);
     release();

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { createThreadServer, type TurnRunner } from "../src/index.ts";
-import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
-import { RawClient } from "./support/raw-client.ts";
+import type { TurnRunner } from "../src/index.ts";
+import { serve } from "./support/serve.ts";
 import { recordingTool } from "./support/tools.ts";
 
 it.each([
@@ -16,15 +15,12 @@ it.each([
       outcomes.push(await turn.callTool({ tool: turn.outputReader.name, input: { id, limit: 9 } }));
     },
   };
-  await using server = createThreadServer({
+  const { client } = serve({
     runner,
     tools: [recordingTool("say", "read", async () => '"'.repeat(1000))],
-    store: createMemoryThreadStore(),
     limits: { maxOutputLength: 200, maxArtifactLength },
   });
-  const client = RawClient.connect(server);
-  const { result } = await client.startTurn(await client.createThread());
-  expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+  expect((await client.runTurn()).params.status).toBe("completed");
   const output = { length: maxArtifactLength, text: `"${'\\"'.repeat(4)}` };
   expect(outcomes).toMatchObject([{ status: "succeeded", output }]);
 });

@@ -1,10 +1,10 @@
-import type { Event } from "@harnesskit/protocol/threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { createThreadServer, type ThreadStore } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
+import { leftOf, readAll } from "./support/failing-stores.ts";
 import { heldRunner } from "./support/held-runner.ts";
 import { RawClient } from "./support/raw-client.ts";
 
@@ -34,24 +34,6 @@ const steps = fc.array(
   ),
   { minLength: 1, maxLength: 14 },
 ) as fc.Arbitrary<Step[]>;
-
-const read = async (store: ThreadStore, threadId: string): Promise<Event[]> => {
-  const events: Event[] = [];
-  for await (const event of store.events(threadId)) events.push(event);
-  return events;
-};
-
-/** The store as a server left it that was killed. */
-const killed = async (store: ThreadStore): Promise<ThreadStore> => {
-  const copy = createMemoryThreadStore();
-  for (const thread of await store.list()) {
-    await copy.create(thread);
-    const lease = await copy.lease(thread.threadId);
-    await copy.append(thread.threadId, await read(store, thread.threadId), { flush: true });
-    await lease.release();
-  }
-  return copy;
-};
 
 /** What the queue is, in the simplest words. */
 class Model {
@@ -144,7 +126,7 @@ describe("the queue of a thread", () => {
               model.ends.set(turnId, "dequeued");
             }
           } else {
-            const before = step.do === "kill" ? await killed(store) : store;
+            const before = step.do === "kill" ? await leftOf(store) : store;
             await served.server.close();
             store = before;
             served = serve(store);
@@ -162,7 +144,7 @@ describe("the queue of a thread", () => {
           model.end("completed");
           await settle();
         }
-        const events = await read(store, threadId);
+        const events = await readAll(store.events(threadId));
         expect(events.flatMap((event) => (event.type === "turn.started" ? [event.data.turnId] : []))).toEqual(
           model.begun,
         );

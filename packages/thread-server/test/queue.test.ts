@@ -8,7 +8,7 @@ import {
   ThreadStoreError,
 } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
-import { fullForStarts, heldUpdates } from "./support/failing-stores.ts";
+import { fillableStore, heldUpdates, leftOf } from "./support/failing-stores.ts";
 import { heldRunner } from "./support/held-runner.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
@@ -135,11 +135,11 @@ describe("turn.start while a turn is active", () => {
     const { turnId } = await queue("urgent", { whenBusy: "interrupt" });
     expect((await client.turnEnd(first)).params.status).toBe("cancelled");
     expect((await client.notification("approval.resolved")).params.requestId).toBe(params.requestId);
-    const answer = await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    const answer = await client.answer(params.requestId);
     expect(answer.error?.code).toBe(-32004);
     expect(tool.runs).toEqual([]);
     const next = await client.notification("approval.requested", (asked) => asked.turnId === turnId);
-    await client.call("approval.respond", { requestId: next.params.requestId, decision: "once" });
+    await client.answer(next.params.requestId);
     await client.turnEnd(turnId);
     expect(tool.runs).toHaveLength(1);
     expect((await client.call("thread.get", { threadId })).result.thread.queued).toBeUndefined();
@@ -232,20 +232,6 @@ describe("a queued prompt", () => {
   });
 });
 
-/** What a killed server leaves: the store as it was, without the leases. */
-const left = async (store: ThreadStore): Promise<ThreadStore> => {
-  const copy = createMemoryThreadStore();
-  for (const thread of await store.list()) {
-    await copy.create(thread);
-    const lease = await copy.lease(thread.threadId);
-    const events = [];
-    for await (const event of store.events(thread.threadId)) events.push(event);
-    await copy.append(thread.threadId, events, { flush: true });
-    await lease.release();
-  }
-  return copy;
-};
-
 describe("what waits when a server ends", () => {
   it("waits for the next use of its thread with resumeQueues: use", async () => {
     const { store, server, threadId, queue } = await setUp();
@@ -261,7 +247,7 @@ describe("what waits when a server ends", () => {
   it("goes on once the lease of the server that ended is over", async () => {
     const { store, queue } = await setUp();
     const { turnId } = await queue("second");
-    const copy = await left(store);
+    const copy = await leftOf(store);
     let isHeld = true;
     const locked = overriding(copy, {
       lease: async (threadId) => {
@@ -274,7 +260,7 @@ describe("what waits when a server ends", () => {
     expect(runs).toEqual([]);
     isHeld = false;
     await until(() => isRunning(turnId));
-    const never = serve({ store: overriding(await left(store), { lease: locked.lease }) });
+    const never = serve({ store: overriding(await leftOf(store), { lease: locked.lease }) });
     isHeld = true;
     await never.server.resume();
     await never.server.close();
@@ -287,7 +273,7 @@ describe("what waits when a server ends", () => {
     const damaged = await client.createThread();
     await client.startTurn(damaged, "first");
     await client.startTurn(damaged, "second", { whenBusy: "queue" });
-    const copy = await left(store);
+    const copy = await leftOf(store);
     let tries = 0;
     const locked = overriding(copy, {
       lease: async (threadId) => {
@@ -323,7 +309,7 @@ describe("what waits when a server ends", () => {
     await client.turnEnd(first);
     await until(() => updates > before);
     expect((await inner.get(threadId))?.queued).toBe(1);
-    const later = serve({ store: await left(inner) });
+    const later = serve({ store: await leftOf(inner) });
     await until(() => later.isRunning(turnId));
   });
 
@@ -337,7 +323,7 @@ describe("what waits when a server ends", () => {
     const append = inner.append.bind(inner);
     inner.append = async (id, events, options) => {
       await append(id, events, options);
-      if (events.some(({ type }) => type === "turn.queued")) copies.push(await left(inner));
+      if (events.some(({ type }) => type === "turn.queued")) copies.push(await leftOf(inner));
     };
     const { result } = await client.startTurn(threadId, "urgent", { whenBusy: "interrupt" });
     const later = serve({ store: copies[0] as ThreadStore, tools: [tool] });
@@ -347,26 +333,26 @@ describe("what waits when a server ends", () => {
   });
 
   it("stays while its start cannot be stored, and begins with the next use of the thread", async () => {
-    const { store, fill } = fullForStarts();
+    const { store, disk } = fillableStore(true);
     const { client, threadId, first, queue, listed, finish, isRunning, errors } = await setUp({ store });
     const { turnId } = await queue("second");
-    fill(true);
+    disk.full = true;
     finish(first);
     await until(() => errors.length > 0);
     expect(errors).toMatchObject([{ code: "store_full" }]);
     expect(await listed()).toMatchObject([{ turnId }]);
     const busy = await client.startTurn(threadId, "third");
     expect(busy.error).toMatchObject({ code: -32002, data: { reason: "queue_not_empty" } });
-    fill(false);
+    disk.full = false;
     expect((await client.startTurn(threadId, "third", { whenBusy: "queue" })).error).toBeUndefined();
     await until(() => isRunning(turnId));
   });
 
   it("is reported as archived where the thread is archived while nothing could begin", async () => {
-    const { store, fill } = fullForStarts();
+    const { store, disk } = fillableStore(true);
     const { client, threadId, first, queue, errors, finish } = await setUp({ store });
     const { turnId } = await queue("second");
-    fill(true);
+    disk.full = true;
     finish(first);
     await until(() => errors.length > 0);
     expect((await client.call("thread.archive", { threadId })).result.thread).not.toHaveProperty("queued");

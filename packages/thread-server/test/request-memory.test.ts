@@ -2,16 +2,16 @@ import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
+import { type ThreadStore, ThreadStoreError } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { openServer, ownDirectory } from "./support/serve.ts";
 import { sayingRunner } from "./support/tools.ts";
 
 const serve = (store: ThreadStore) => {
-  const server = createThreadServer({ runner: sayingRunner("x"), store });
+  const server = openServer({ runner: sayingRunner("x"), store });
   return { server, client: RawClient.connect(server) };
 };
 
@@ -21,9 +21,9 @@ describe("thread.create with a known clientRequestId", () => {
   it.each(["memory", "files"])(
     "is -32001 once its thread was deleted, also after a restart (%s)",
     async (kind) => {
-      await using dir = await temporaryDirectory();
+      const dir = await ownDirectory();
       const memory = createMemoryThreadStore();
-      const open = () => (kind === "memory" ? memory : createFileThreadStore({ root: dir.path }));
+      const open = () => (kind === "memory" ? memory : createFileThreadStore({ root: dir }));
       const first = serve(open());
       const params = { title: "t", clientRequestId: "r1" };
       const { threadId } = (await first.client.call("thread.create", params)).result.thread;
@@ -38,13 +38,12 @@ describe("thread.create with a known clientRequestId", () => {
       expect((await second.client.call("thread.create", params)).error).toMatchObject(gone);
       const next = await second.client.call("thread.create", { ...params, clientRequestId: "r2" });
       expect(next.result.thread.threadId).not.toBe(threadId);
-      await second.server.close();
     },
   );
 
   it.each(["memory", "files"])("makes the thread whose making failed before (%s)", async (kind) => {
-    await using dir = await temporaryDirectory();
-    const store = kind === "memory" ? createMemoryThreadStore() : createFileThreadStore({ root: dir.path });
+    const dir = await ownDirectory();
+    const store = kind === "memory" ? createMemoryThreadStore() : createFileThreadStore({ root: dir });
     let fails = true;
     const failing = overriding(store, {
       append: async (...args) => {
@@ -53,20 +52,19 @@ describe("thread.create with a known clientRequestId", () => {
         throw new ThreadStoreError("store_full", "The disk is full");
       },
     });
-    const { server, client } = serve(failing);
+    const { client } = serve(failing);
     const params = { title: "t", clientRequestId: "r1" };
     expect((await client.call("thread.create", params)).error?.data).toMatchObject({ reason: "store_full" });
     const { result } = await client.call("thread.create", params);
     expect((await client.call("thread.list")).result.threads).toEqual([result.thread]);
-    await server.close();
   });
 });
 
 describe("what is remembered of requests", () => {
   it("is bounded in number: the oldest go first", async () => {
-    await using dir = await temporaryDirectory();
-    const store = createFileThreadStore({ root: dir.path, maxRequests: 10 });
-    const requests = join(dir.path, "requests");
+    const dir = await ownDirectory();
+    const store = createFileThreadStore({ root: dir, maxRequests: 10 });
+    const requests = join(dir, "requests");
     const known = new Set<string>();
     for (let number = 1; number <= 25; number++) {
       await store.claim(`key ${number}`, claimOf(number));
@@ -83,12 +81,12 @@ describe("what is remembered of requests", () => {
   });
 
   it("names no file outside of its directory, whatever lies in it", async () => {
-    await using dir = await temporaryDirectory();
-    const requests = join(dir.path, "requests");
-    const store = createFileThreadStore({ root: dir.path });
+    const dir = await ownDirectory();
+    const requests = join(dir, "requests");
+    const store = createFileThreadStore({ root: dir });
     await store.claim("key", claimOf(1));
     const [name = ""] = await readdir(requests);
-    await mkdir(join(dir.path, "outside.deleted"));
+    await mkdir(join(dir, "outside.deleted"));
     for (const text of ["../outside digest", "", "ses_1", "ses_1\0 x"]) {
       await writeFile(join(requests, name), text);
       expect((await store.claim("key", claimOf(2))).isDeleted).toBe(false);

@@ -1,20 +1,13 @@
-import { cp, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
-import { describe, expect, it, vi } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import {
-  createThreadServer,
-  type ThreadServerOptions,
-  type Tool,
-  ToolError,
-  type TurnRunner,
-} from "../src/index.ts";
-import { createFileThreadStore } from "../src/node/index.ts";
+import { describe, expect, it } from "vitest";
+import { type Tool, ToolError, type TurnRunner } from "../src/index.ts";
 import type { ToolOutcome } from "../src/turn-runner.ts";
-import { RawClient } from "./support/raw-client.ts";
+import type { RawClient } from "./support/raw-client.ts";
+import { copied, killedWhileWaiting, ownDirectory, serve } from "./support/serve.ts";
 import { recordingTool } from "./support/tools.ts";
 
 const input = { command: "deploy" };
@@ -31,36 +24,16 @@ const loggingRunner: TurnRunner = {
   },
 };
 
-const serve = (root: string, options: Partial<ThreadServerOptions> = {}) => {
-  const tool = recordingTool("bash", "execute");
-  const store = createFileThreadStore({ root, isOwnerDead: () => true });
-  const server = createThreadServer({ runner: loggingRunner, tools: [tool], store, ...options });
-  return { server, client: RawClient.connect(server), tool };
-};
-
-/** Tried again where a file that the server replaces at that moment was met under its temporary name. */
-const copyWhole = (from: string, to: string) => vi.waitFor(() => cp(from, to, { recursive: true }));
-
-/** A server that was killed while its turn waited: what is left is a copy of its directory, its lock included. */
-const killedWhileWaiting = async (root: string, options: Partial<ThreadServerOptions> = {}) => {
-  const first = serve(join(root, "first"), options);
-  const threadId = await first.client.createThread();
-  const { result } = await first.client.startTurn(threadId, "go", { agent: "code" });
-  const { params } = await first.client.notification("approval.requested");
-  const left = join(root, "left");
-  await copyWhole(join(root, "first"), left);
-  await first.server.close();
-  return { threadId, turnId: result.turnId as string, requestId: params.requestId as string, left };
-};
+const logging = { runner: loggingRunner };
 
 describe("a turn that waited when its server was killed", () => {
   it("still waits: another client answers, the action runs once, and the turn goes on to its end", async () => {
-    await using dir = await temporaryDirectory();
-    const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
-    const { server, client, tool } = serve(left);
+    const dir = await ownDirectory();
+    const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir, logging);
+    const { client, tool } = serve({ root: left, ...logging });
     expect((await client.startTurn(threadId)).error).toMatchObject({ code: -32002, data: { turnId } });
     expect(tool.runs).toEqual([]);
-    expect((await client.call("approval.respond", { requestId, decision: "once" })).result).toEqual({
+    expect((await client.answer(requestId)).result).toEqual({
       ok: true,
     });
     const end = await client.turnEnd(turnId);
@@ -68,29 +41,27 @@ describe("a turn that waited when its server was killed", () => {
     expect(tool.runs).toEqual([input]);
     expect(client.items("tool_exec")).toMatchObject([{ status: "succeeded", approvedBy: requestId }]);
     expect(client.items("assistant_message")).toMatchObject([{ text: "code: succeeded" }]);
-    const again = await client.call("approval.respond", { requestId, decision: "once" });
+    const again = await client.answer(requestId);
     expect(again.error).toMatchObject({ code: -32004, data: { reason: "already_resolved" } });
     const events = await client.events(threadId);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
     expect(events.filter(({ type }) => type === "turn.completed")).toHaveLength(1);
     expect(events.filter(({ type }) => type === "approval.requested")).toHaveLength(1);
-    await server.close();
   });
 
   it("can be cancelled", async () => {
-    await using dir = await temporaryDirectory();
-    const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir.path);
-    const { server, client, tool } = serve(left);
+    const dir = await ownDirectory();
+    const { threadId, turnId, requestId, left } = await killedWhileWaiting(dir, logging);
+    const { client, tool } = serve({ root: left, ...logging });
     expect((await client.call("turn.cancel", { threadId })).result).toEqual({ ok: true });
     expect((await client.turnEnd(turnId)).params.status).toBe("cancelled");
-    expect((await client.call("approval.respond", { requestId, decision: "once" })).error?.code).toBe(-32004);
+    expect((await client.answer(requestId)).error?.code).toBe(-32004);
     expect(tool.runs).toEqual([]);
-    await server.close();
   });
 
   it("does not run what is no longer what was shown", async () => {
-    await using dir = await temporaryDirectory();
-    const { turnId, requestId, left } = await killedWhileWaiting(dir.path);
+    const dir = await ownDirectory();
+    const { turnId, requestId, left } = await killedWhileWaiting(dir, logging);
     const tool = recordingTool("bash", "execute");
     const changed: Tool = {
       ...tool,
@@ -99,8 +70,8 @@ describe("a turn that waited when its server was killed", () => {
         preview: "another preview",
       }),
     };
-    const { server, client } = serve(left, { tools: [changed] });
-    const { error } = await client.call("approval.respond", { requestId, decision: "once" });
+    const { client } = serve({ root: left, ...logging, tools: [changed] });
+    const { error } = await client.answer(requestId);
     expect(error).toMatchObject({ code: -32004, data: { reason: "changed" } });
     expect((await client.turnEnd(turnId)).params.status).toBe("completed");
     expect(tool.runs).toEqual([]);
@@ -108,33 +79,30 @@ describe("a turn that waited when its server was killed", () => {
     expect(client.all("approval.resolved")).toMatchObject([
       { requestId, reason: "changed", resolvedBy: "server" },
     ]);
-    await server.close();
   });
 
   it("expires on the day that was shown", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     const clock = createManualClock();
-    const options = { clock, approvalTimeoutMs: 60_000 };
-    const { turnId, requestId, left } = await killedWhileWaiting(dir.path, options);
+    const options = { ...logging, clock, approvalTimeoutMs: 60_000 };
+    const { turnId, requestId, left } = await killedWhileWaiting(dir, options);
     clock.advance(59_000);
-    const { server, client, tool } = serve(left, options);
+    const { client, tool } = serve({ root: left, ...options });
     await client.call("thread.subscribe", { threadId: await onlyThread(client) });
     clock.advance(1000);
     await client.turnEnd(turnId);
     expect(client.items("tool_exec")).toMatchObject([{ status: "rejected", code: "approval.expired" }]);
-    expect((await client.call("approval.respond", { requestId, decision: "once" })).error?.code).toBe(-32004);
+    expect((await client.answer(requestId)).error?.code).toBe(-32004);
     expect(tool.runs).toEqual([]);
-    await server.close();
   });
 
   it("is closed as interrupted where its agent is no more", async () => {
-    await using dir = await temporaryDirectory();
-    const { threadId, requestId, left } = await killedWhileWaiting(dir.path);
-    const { server, client } = serve(left, { agents: [{ name: "other", systemPrompt: "" }] });
+    const dir = await ownDirectory();
+    const { threadId, requestId, left } = await killedWhileWaiting(dir, logging);
+    const { client } = serve({ root: left, ...logging, agents: [{ name: "other", systemPrompt: "" }] });
     const events = await client.events(threadId);
     expect(events.at(-1)).toMatchObject({ type: "turn.error", data: { code: "interrupted" } });
-    expect((await client.call("approval.respond", { requestId, decision: "once" })).error?.code).toBe(-32004);
-    await server.close();
+    expect((await client.answer(requestId)).error?.code).toBe(-32004);
   });
 });
 
@@ -153,7 +121,7 @@ describe("a runner that starts over in a resumed turn", () => {
   };
 
   it("gets each recorded outcome once, in order; what is recorded does not run again", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     const [pay, ship] = [{ command: "pay" }, { command: "ship" }];
     // The model repeats its id: the second payment is another one, and so is the shipment.
     const { runner, seen } = repeating(
@@ -161,37 +129,36 @@ describe("a runner that starts over in a resumed turn", () => {
       { callId: "c", input: pay },
       { callId: "c", input: ship },
     );
-    const first = await killedWhileWaiting(dir.path, { runner });
-    const second = serve(first.left, { runner });
-    await second.client.call("approval.respond", { requestId: first.requestId, decision: "once" });
+    const first = await killedWhileWaiting(dir, { runner });
+    const second = serve({ root: first.left, runner });
+    await second.client.answer(first.requestId);
     const asked = await second.client.notification(
       "approval.requested",
       ({ requestId }) => requestId !== first.requestId,
     );
     expect(second.tool.runs).toEqual([pay]);
-    await copyWhole(first.left, join(dir.path, "again"));
+    await copied(first.left, join(dir, "again"));
     await second.server.close();
-    const third = serve(join(dir.path, "again"), { runner });
+    const third = serve({ root: join(dir, "again"), runner });
     const { requestId } = asked.params;
-    await third.client.call("approval.respond", { requestId, decision: "always" });
+    await third.client.answer(requestId, "always");
     const last = await third.client.notification(
       "approval.requested",
       ({ metadata }) => metadata.input.command === "ship",
     );
-    await third.client.call("approval.respond", { requestId: last.params.requestId, decision: "reject" });
+    await third.client.answer(last.params.requestId, "reject");
     await third.client.turnEnd(first.turnId);
     expect(third.tool.runs).toEqual([pay]);
     const ok = { status: "succeeded", output: { ok: true } };
     const rejected = { status: "rejected", code: "tool.rejected", error: expect.any(String) };
     expect(seen.map(({ isResumed }) => isResumed)).toEqual([false, true, true]);
     expect(seen.at(-1)?.outcomes).toEqual([ok, ok, rejected]);
-    await third.server.close();
   });
 
   it("gets the outcome of what cannot be prepared again after it ran, and of what an always answer allowed", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     const { runner, seen } = repeating({ callId: "c1", input: { command: "pay" } });
-    const { left, requestId, turnId } = await killedWhileWaiting(dir.path, { runner });
+    const { left, requestId, turnId } = await killedWhileWaiting(dir, { runner });
     const ran = recordingTool("bash", "execute");
     const once: Tool = {
       ...ran,
@@ -200,13 +167,12 @@ describe("a runner that starts over in a resumed turn", () => {
         return ran.prepare(given, scope);
       },
     };
-    const { server, client } = serve(left, { runner, tools: [once] });
-    await client.call("approval.respond", { requestId, decision: "always" });
+    const { client } = serve({ root: left, runner, tools: [once] });
+    await client.answer(requestId, "always");
     expect((await client.turnEnd(turnId)).params.status).toBe("completed");
     expect(ran.runs).toHaveLength(1);
     expect(seen.at(-1)?.outcomes).toEqual([{ status: "succeeded", output: { ok: true } }]);
     expect(client.items("tool_exec")).toHaveLength(1);
-    await server.close();
   });
 });
 
@@ -215,29 +181,32 @@ const onlyThread = async (client: RawClient): Promise<string> =>
 
 describe("an action that may have run", () => {
   it("is not run again and is reported as unknown, whatever the answer was", async () => {
-    await using dir = await temporaryDirectory();
+    const dir = await ownDirectory();
     const runs = createDeferred<void>();
     const hanging = recordingTool("bash", "execute", () => {
       runs.resolve();
       return new Promise(() => {});
     });
-    const first = serve(join(dir.path, "first"), { tools: [hanging], limits: { cancelTimeoutMs: 1 } });
+    const first = serve({
+      root: join(dir, "first"),
+      ...logging,
+      tools: [hanging],
+      limits: { cancelTimeoutMs: 1 },
+    });
     const threadId = await first.client.createThread();
     const { result } = await first.client.startTurn(threadId);
     const { params } = await first.client.notification("approval.requested");
-    await first.client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await first.client.answer(params.requestId);
     await runs.promise;
-    await copyWhole(join(dir.path, "first"), join(dir.path, "left"));
+    await copied(join(dir, "first"), join(dir, "left"));
     const lock = { pid: 1, host: hostname(), nonce: "n" };
-    await writeFile(join(dir.path, "left/threads", threadId, "lock.json"), JSON.stringify(lock));
-    const { server, client, tool } = serve(join(dir.path, "left"));
+    await writeFile(join(dir, "left/threads", threadId, "lock.json"), JSON.stringify(lock));
+    const { client, tool } = serve({ root: join(dir, "left"), ...logging });
     const events = await client.events(threadId);
     expect(events.slice(-2)).toMatchObject([
       { type: "item.completed", data: { type: "tool_exec", item: { data: { status: "unknown" } } } },
       { type: "turn.error", data: { turnId: result.turnId, code: "interrupted" } },
     ]);
     expect(tool.runs).toEqual([]);
-    await server.close();
-    await first.server.close();
   });
 });

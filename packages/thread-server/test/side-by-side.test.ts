@@ -77,7 +77,7 @@ describe("the calls of one step", () => {
     );
     const { client, turnId } = await start(model, [look.tool, act.tool]);
     const { params } = await client.notification("approval.requested");
-    await client.call("approval.respond", { requestId: params.requestId, decision: "once" });
+    await client.answer(params.requestId);
     await vi.waitFor(() => expect(look.running()).toEqual(["r1"]));
     expect(act.running()).toEqual([]);
     look.end("r1");
@@ -119,12 +119,11 @@ describe("the calls of one step", () => {
     const { model } = calling(["edit", { command: "b" }], ["edit", { command: "c" }]);
     const { client, turnId } = await start(model, [edit]);
     await vi.waitFor(() => expect(client.all("approval.requested")).toHaveLength(2));
-    for (const { requestId } of client.all("approval.requested"))
-      await client.call("approval.respond", { requestId, decision: "once" });
+    for (const { requestId } of client.all("approval.requested")) await client.answer(requestId);
     await vi.waitFor(() => expect(client.all("approval.requested")).toHaveLength(3));
     const [, , again] = client.all("approval.requested");
     expect(again).toMatchObject({ metadata: { input: { command: "c" }, preview: "from b" } });
-    await client.call("approval.respond", { requestId: again.requestId, decision: "once" });
+    await client.answer(again.requestId);
     await client.turnEnd(turnId);
     expect(content).toBe("c");
   });

@@ -5,9 +5,10 @@ import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { EventOutbox } from "../src/event-outbox.ts";
-import { createThreadServer, type TurnRunner } from "../src/index.ts";
+import type { ThreadServer, TurnRunner } from "../src/index.ts";
 import { resolveSettings } from "../src/server-settings.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { openServer } from "./support/serve.ts";
 
 const ids = { threadId: "ses_1", turnId: "turn_1" };
 
@@ -126,94 +127,84 @@ describe("the outbox", () => {
   });
 });
 
+interface Heard {
+  readonly method?: string;
+  readonly id?: number;
+  readonly params: { readonly seq: number; readonly turnId?: string };
+}
+
+/** A client that takes one message, and no other before `open`. */
+const slowClient = (server: ThreadServer) => {
+  const { client, server: side } = createMemoryPair();
+  server.connect(side);
+  const opened = createDeferred<void>();
+  const heard: Heard[] = [];
+  client.start({
+    async message(message) {
+      heard.push(message as Heard);
+      await opened.promise;
+    },
+    error: () => {},
+    close: () => {},
+  });
+  const ended = () =>
+    heard.flatMap(({ method, params }) => (method === "turn.completed" ? [params.turnId] : []));
+  return { client, heard, ended, open: () => opened.resolve() };
+};
+
+/** A runner that writes so many messages, each in so many parts. */
+const talking = (parts: number, length: number): TurnRunner => ({
+  async run(turn) {
+    for (let index = 0; index < 40; index++) {
+      const message = turn.message();
+      for (let part = 0; part < parts; part++) {
+        message.append("x".repeat(length));
+        if (part % 10 === 0) await Promise.resolve();
+      }
+      await message.complete();
+    }
+  },
+});
+
+/** That the client has heard all of a log but deltas, in order. */
+const expectHeard = (events: readonly Event[], heard: readonly Heard[]) => {
+  const kept = events.filter(({ type }) => type !== "item.delta").map(({ seq }) => seq);
+  const numbers = heard.flatMap(({ method, params }) => (method === undefined ? [] : [params.seq]));
+  expect(numbers.filter((seq) => kept.includes(seq))).toEqual(kept);
+};
+
 describe("a client that does not read", () => {
   it("costs itself: the others hear everything at once, and it hears the rest when it reads again", async () => {
-    const runner = {
-      async run(turn: Parameters<NonNullable<Parameters<typeof createThreadServer>[0]["runner"]>["run"]>[0]) {
-        for (let index = 0; index < 40; index++) {
-          const message = turn.message();
-          for (let part = 0; part < 50; part++) {
-            message.append("x".repeat(1000));
-            if (part % 10 === 0) await Promise.resolve();
-          }
-          await message.complete();
-        }
-      },
-    };
-    const server = createThreadServer({ runner, limits: { maxOutboxLength: 10_000 } });
+    const server = openServer({ runner: talking(50, 1000), limits: { maxOutboxLength: 10_000 } });
     const fast = RawClient.connect(server);
-    const pair = createMemoryPair();
-    server.connect(pair.server);
-    const opened = createDeferred<void>();
-    const heard: { method: string; params: { seq: number; item?: { data?: { text?: string } } } }[] = [];
-    const ended = createDeferred<void>();
-    pair.client.start({
-      async message(message) {
-        heard.push(message as (typeof heard)[number]);
-        if ((message as { method?: string }).method === "turn.completed") ended.resolve();
-        await opened.promise;
-      },
-      error: () => {},
-      close: () => {},
-    });
+    const slow = slowClient(server);
     const threadId = await fast.createThread();
-    const { result } = await fast.startTurn(threadId);
-    await fast.turnEnd(result.turnId);
-    const before = heard.length;
-    expect(before).toBeLessThan(200);
-    opened.resolve();
-    await ended.promise;
+    await fast.runTurn(threadId);
+    expect(slow.heard.length).toBeLessThan(200);
+    slow.open();
+    await vi.waitFor(() => expect(slow.ended()).toHaveLength(1));
     const events = await fast.events(threadId);
-    const kept = events.filter(({ type }) => type !== "item.delta").map(({ seq }) => seq);
-    const numbers = heard.map(({ params }) => params.seq);
-    expect(numbers.filter((seq) => kept.includes(seq))).toEqual(kept);
-    expect(heard.length).toBeLessThan(events.length + 1);
+    expectHeard(events, slow.heard);
+    expect(slow.heard.length).toBeLessThan(events.length + 1);
   });
 
   it.each([
     ["waits", 10_000_000],
     ["is parked", 10_000],
   ])("loses nothing that %s when it subscribes from here on", async (_how, maxOutboxLength) => {
-    const runner: TurnRunner = {
-      async run(turn) {
-        for (let index = 0; index < 40; index++) {
-          const message = turn.message();
-          message.append("x".repeat(20_000));
-          await message.complete();
-        }
-      },
-    };
-    const server = createThreadServer({ runner, limits: { maxOutboxLength } });
+    const server = openServer({ runner: talking(1, 20_000), limits: { maxOutboxLength } });
     const fast = RawClient.connect(server);
-    const pair = createMemoryPair();
-    server.connect(pair.server);
-    const opened = createDeferred<void>();
-    const heard: { method?: string; id?: number; params: { seq: number; turnId?: string } }[] = [];
-    const ended: string[] = [];
-    pair.client.start({
-      async message(message) {
-        const { method, params } = message as (typeof heard)[number];
-        heard.push(message as (typeof heard)[number]);
-        if (method === "turn.completed") ended.push(params.turnId ?? "");
-        await opened.promise;
-      },
-      error: () => {},
-      close: () => {},
-    });
+    const slow = slowClient(server);
     const threadId = await fast.createThread();
-    const first = await fast.startTurn(threadId);
-    await fast.turnEnd(first.result.turnId);
-    expect(ended).toEqual([]);
-    await pair.client.send({ jsonrpc: "2.0", id: 1, method: "thread.subscribe", params: { threadId } });
+    const first = await fast.runTurn(threadId);
+    expect(slow.ended()).toEqual([]);
+    await slow.client.send({ jsonrpc: "2.0", id: 1, method: "thread.subscribe", params: { threadId } });
     // Answered by the time that a second turn is over; the answer waits with everything else.
-    const second = await fast.startTurn(threadId);
-    await fast.turnEnd(second.result.turnId);
-    opened.resolve();
-    await vi.waitFor(() => expect(ended).toEqual([first.result.turnId, second.result.turnId]));
-    const events = await fast.events(threadId);
-    const kept = events.filter(({ type }) => type !== "item.delta").map(({ seq }) => seq);
-    const numbers = heard.flatMap(({ method, params }) => (method === undefined ? [] : [params.seq]));
-    expect(numbers.filter((seq) => kept.includes(seq))).toEqual(kept);
-    expect(heard.some(({ id }) => id === 1)).toBe(true);
+    const second = await fast.runTurn(threadId);
+    slow.open();
+    const turns = [first, second].map(({ params }) => params.turnId);
+    await vi.waitFor(() => expect(slow.ended()).toEqual(turns));
+    expectHeard(await fast.events(threadId), slow.heard);
+    expect(slow.heard.some(({ id }) => id === 1)).toBe(true);
   });
 });

@@ -29,7 +29,6 @@ describe("the contract of a thread store", () => {
 
 /** Ways to break the contract, each with a case that has to notice it. */
 const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadStore>][] = [
-  ["forgets a thread", "a thread that was created", () => ({ get: async () => undefined })],
   [
     "keeps the grants of a deleted thread",
     "a thread that was deleted",
@@ -40,11 +39,6 @@ const breaks: readonly [string, string, (store: ThreadStore) => Partial<ThreadSt
         for (const grant of grants) await store.addGrant(grant);
       },
     }),
-  ],
-  [
-    "turns a batch round",
-    "events are given in the order",
-    (store) => ({ append: (id, events, options) => store.append(id, [...events].reverse(), options) }),
   ],
   [
     "takes afterSeq for from",

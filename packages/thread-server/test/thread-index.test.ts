@@ -2,10 +2,10 @@ import { cp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Event, Thread } from "@harnesskit/protocol/threads";
 import { expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { ThreadStore } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { nodeFileSystem } from "../src/node/store-directory.ts";
+import { ownDirectory } from "./support/serve.ts";
 
 const threadOf = (number: number, updated = number): Thread => ({
   threadId: `ses_${number}`,
@@ -15,19 +15,18 @@ const threadOf = (number: number, updated = number): Thread => ({
 });
 
 const open = async () => {
-  const directory = await temporaryDirectory();
-  const root = join(directory.path, ".harness");
+  const root = join(await ownDirectory(), ".harness");
   const make = () => createFileThreadStore({ root });
   const [store, other] = [make(), make()];
   for (const number of [1, 2, 3]) await store.create(threadOf(number));
-  return { root, make, store, other, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+  return { root, make, store, other };
 };
 
 const ids = async (store: ThreadStore): Promise<string> =>
   (await store.list()).map(({ threadId }) => threadId.slice(4)).join(" ");
 
 it("follows what other processes create, change and delete", async () => {
-  await using at = await open();
+  const at = await open();
   expect([await ids(at.store), await ids(at.other)]).toEqual(["3 2 1", "3 2 1"]);
   await at.other.create(threadOf(4));
   await at.other.update(threadOf(1, 9));
@@ -39,7 +38,7 @@ it("follows what other processes create, change and delete", async () => {
 });
 
 it("has what was written in a process that died, and threads that were copied or removed by hand", async () => {
-  await using at = await open();
+  const at = await open();
   await at.store.list();
   const threads = join(at.root, "threads");
   await writeFile(join(threads, "ses_2", "meta.json"), JSON.stringify(threadOf(2, 50)));
@@ -51,7 +50,7 @@ it("has what was written in a process that died, and threads that were copied or
 });
 
 it("has when a held thread was used, whose meta.json says it when it is given back", async () => {
-  await using at = await open();
+  const at = await open();
   expect([await ids(at.store), await ids(at.other)]).toEqual(["3 2 1", "3 2 1"]);
   const meta = join(at.root, "threads", "ses_1", "meta.json");
   const lease = await at.store.lease("ses_1");
@@ -69,7 +68,7 @@ it("has when a held thread was used, whose meta.json says it when it is given ba
 });
 
 it("has when a thread was used last by a server that was killed, and keeps it from then on", async () => {
-  await using at = await open();
+  const at = await open();
   const created = { threadId: "ses_1", thread: threadOf(1) };
   const log: Event[] = [{ seq: 1, time: 50, type: "thread.created", data: created }];
   await at.store.lease("ses_1");
@@ -83,7 +82,7 @@ it("has when a thread was used last by a server that was killed, and keeps it fr
 });
 
 it("keeps threads in a directory of another user, whose times it may not set", async () => {
-  await using at = await open();
+  const at = await open();
   const utimesSync = () => {
     throw Object.assign(new Error("EPERM"), { code: "EPERM" });
   };

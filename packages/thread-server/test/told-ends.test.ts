@@ -1,25 +1,14 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, type ThreadStore, ThreadStoreError } from "../src/index.ts";
-import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
-import { overriding } from "./support/overriding.ts";
+import { createThreadServer } from "../src/index.ts";
+import { fillableStore } from "./support/failing-stores.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool } from "./support/tools.ts";
-
-/** A store that is full while `full` is set. */
-const fillable = () => {
-  const inner = createMemoryThreadStore();
-  const disk = { full: false };
-  const append: ThreadStore["append"] = (...args) =>
-    disk.full
-      ? Promise.reject(new ThreadStoreError("store_full", "The disk is full"))
-      : inner.append(...args);
-  return { disk, inner, store: overriding(inner, { append }) };
-};
+import { serve } from "./support/serve.ts";
+import { recordingTool } from "./support/tools.ts";
 
 const failing = () => {
-  const { disk, inner, store } = fillable();
+  const { disk, inner, store } = fillableStore();
   const clock = createManualClock();
   const server = createThreadServer({
     store,
@@ -87,9 +76,7 @@ describe("the end of a turn that cannot be stored", () => {
 });
 
 it("an answer for another digest is refused, and the question still stands", async () => {
-  const tools = [recordingTool("bash", "execute")];
-  const server = createThreadServer({ runner: callingRunner({ tool: "bash", input: {} }), tools });
-  const client = RawClient.connect(server);
+  const { client } = serve();
   await client.startTurn(await client.createThread());
   const { requestId } = (await client.notification("approval.requested")).params;
   const respond = (digest?: string) =>

@@ -36,8 +36,7 @@ const turnWith = async (
   const client = RawClient.connect(server);
   const threadId = await client.createThread();
   for (const prompt of ["look", "again"]) {
-    const { result } = await client.startTurn(threadId, prompt);
-    expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+    expect((await client.runTurn(threadId, prompt)).params.status).toBe("completed");
   }
   await server.close();
   const prompts = calls.map(({ prompt }) => prompt);
@@ -158,8 +157,7 @@ describe("images and files in the result of a tool", () => {
     const client = RawClient.connect(server);
     const threadId = await client.createThread();
     for (const prompt of ["look", "again"]) {
-      const { result } = await client.startTurn(threadId, prompt);
-      expect((await client.turnEnd(result.turnId)).params.status).toBe("completed");
+      expect((await client.runTurn(threadId, prompt)).params.status).toBe("completed");
     }
     await server.close();
     expect(provider.refusals).toEqual([]);
@@ -210,8 +208,7 @@ it("what a tool logs, does and has so far are items of their own", async () => {
   });
   const server = createThreadServer({ runner: callingRunner({ tool: "shot", input: {} }), tools: [tool] });
   const client = RawClient.connect(server);
-  const { result } = await client.startTurn(await client.createThread(), "go");
-  await client.turnEnd(result.turnId);
+  await client.runTurn(await client.createThread(), "go");
   await server.close();
   const shownAs = ({ stream, channel, text }: Record<string, unknown>) => [stream, channel, text];
   expect(client.items("tool_log").map(shownAs)).toEqual([

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { createThreadServer, type ThreadServerOptions, ToolError, TurnError } from "../src/index.ts";
+import { type ThreadServerOptions, ToolError, TurnError } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";
+import { type ServeOptions, serve } from "./support/serve.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
-const setUp = async (options: ThreadServerOptions) => {
-  const server = createThreadServer(options);
-  const client = RawClient.connect(server);
-  return { server, client, threadId: await client.createThread() };
+const setUp = async (options: ServeOptions) => {
+  const served = serve(options);
+  return { ...served, threadId: await served.client.createThread() };
 };
 
 const untilAborted = (signal: AbortSignal): Promise<never> =>
@@ -75,10 +75,8 @@ describe("turn.error", () => {
     ],
     ["undefined", () => Promise.reject()],
   ])("says nothing of %s that is not meant for people", async (_name, run) => {
-    const errors: unknown[] = [];
-    const { client, threadId } = await setUp({ runner: { run }, onError: (error) => errors.push(error) });
-    const { result } = await client.startTurn(threadId);
-    const end = await client.turnEnd(result.turnId);
+    const { client, threadId, errors } = await setUp({ runner: { run } });
+    const end = await client.runTurn(threadId);
     expect(end.params).toMatchObject({ error: "The agent failed.", code: "agent_failed" });
     expect(JSON.stringify(client.received)).not.toContain("secret");
     expect(errors).toHaveLength(1);
@@ -88,8 +86,7 @@ describe("turn.error", () => {
 describe("tools", () => {
   const oneCall = async (options: Omit<ThreadServerOptions, "runner">, input: unknown = { command: "x" }) => {
     const tested = await setUp({ ...options, runner: callingRunner({ tool: "t", input }) });
-    const { result } = await tested.client.startTurn(tested.threadId);
-    await tested.client.turnEnd(result.turnId);
+    await tested.client.runTurn(tested.threadId);
     return tested.client;
   };
 

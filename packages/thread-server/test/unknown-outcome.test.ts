@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createThreadServer, type Tool, ToolError, type ToolGate } from "../src/index.ts";
+import { type Tool, ToolError, type ToolGate } from "../src/index.ts";
 import type { ToolOutcome } from "../src/turn-runner.ts";
-import { RawClient } from "./support/raw-client.ts";
+import { serve } from "./support/serve.ts";
 import { callingRunner, recordingTool } from "./support/tools.ts";
 
 const lost = new ToolError("agent.lost", "The process is gone.", {
@@ -26,10 +26,8 @@ describe("a call of which nobody knows how far it came", () => {
     };
     const bash = losing();
     const call = { tool: "bash", input: { command: "x" } };
-    const server = createThreadServer({ runner: callingRunner(call, call), tools: [bash], gate });
-    const client = RawClient.connect(server);
-    const { result } = await client.startTurn(await client.createThread());
-    await client.turnEnd(result.turnId);
+    const { client } = serve({ runner: callingRunner(call, call), tools: [bash], gate });
+    await client.runTurn();
     const unknown = { status: "unknown", code: "agent.lost", error: "The process is gone." };
     expect(client.items("tool_exec")).toMatchObject([
       { ...unknown, output: { stdout: "half" } },

@@ -3,11 +3,11 @@ import { mkdir, readFile, rename, rm, symlink, truncate, writeFile } from "node:
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { createThreadServer, ThreadStoreError } from "../src/index.ts";
+import { ThreadStoreError } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { RawClient } from "./support/raw-client.ts";
-import { callingRunner, recordingTool, sayingRunner } from "./support/tools.ts";
+import { openServer, ownDirectory, serve as serveAgent } from "./support/serve.ts";
+import { sayingRunner } from "./support/tools.ts";
 
 const run = promisify(execFile);
 
@@ -39,7 +39,7 @@ const serve = (root: string) => {
     isOwnerDead: () => true,
     onError: (error, { threadId }) => errors.push({ error, threadId }),
   });
-  const server = createThreadServer({ runner: sayingRunner("done"), store });
+  const server = openServer({ runner: sayingRunner("done"), store });
   return { server, store, client: RawClient.connect(server), errors };
 };
 
@@ -60,13 +60,13 @@ const threadsOf = async (client: RawClient): Promise<string[]> =>
 
 describe("a thread that was used at a time that no clock has", () => {
   it("ends no search and no list", async () => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
+    const dir = await ownDirectory();
+    const root = join(dir, ".harness");
     const { good, bad } = await twoThreads(root);
     const meta = join(root, "threads", bad, "meta.json");
     const thread = JSON.parse(await readFile(meta, "utf8"));
     await writeFile(meta, JSON.stringify({ ...thread, time: { created: 1, updated: 1e300 } }));
-    const { server, client } = serve(root);
+    const { client } = serve(root);
     const { threads, nextCursor } = (await client.call("thread.list", { limit: 1 })).result;
     expect(threads).toMatchObject([{ threadId: bad }]);
     const rest = await client.call("thread.list", { limit: 1, cursor: nextCursor });
@@ -75,32 +75,30 @@ describe("a thread that was used at a time that no clock has", () => {
     const after = { limit: 1, cursor: page.result.nextCursor };
     const more = await client.call("thread.search", { query: "thread", ...after });
     expect(more.result.hits).toMatchObject([{ thread: { threadId: good } }]);
-    await server.close();
   });
 });
 
 describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (kind) => {
   it("as meta.json costs nothing: the log says what thread it is, and the file is written anew", async () => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
+    const dir = await ownDirectory();
+    const root = join(dir, ".harness");
     const { good, bad } = await twoThreads(root);
     const meta = join(root, "threads", bad, "meta.json");
     await put(kind, meta);
-    const { server, client, errors } = serve(root);
+    const { client, errors } = serve(root);
     expect(await threadsOf(client)).toEqual([good, bad].sort());
     expect((await client.events(bad)).map(({ type }) => type)).toEqual(["thread.created"]);
     expect(errors).toEqual([]);
     if (kind !== "a directory")
       expect(JSON.parse(await readFile(meta, "utf8"))).toMatchObject({ threadId: bad });
-    await server.close();
   });
 
   it("as events.jsonl ends the requests of this thread with an error, and no other one's", async () => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
+    const dir = await ownDirectory();
+    const root = join(dir, ".harness");
     const { good, bad } = await twoThreads(root);
     await put(kind, join(root, "threads", bad, "events.jsonl"));
-    const { server, client } = serve(root);
+    const { client } = serve(root);
     expect((await client.call("thread.get", { threadId: bad })).error?.code).toBe(-32603);
     expect((await client.startTurn(bad)).error?.code).toBe(-32603);
     expect(await threadsOf(client)).toEqual([good, bad].sort());
@@ -111,16 +109,15 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
       skipped: [{ threadId: bad, reason: expect.stringMatching(/harness doctor|could not be read/) }],
     });
     expect((await client.call("thread.search", { query: "done", threadId: bad })).error?.code).toBe(-32603);
-    await server.close();
   });
 
   it("as both leaves the thread out of the list, which is reported", async () => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
+    const dir = await ownDirectory();
+    const root = join(dir, ".harness");
     const { good, bad } = await twoThreads(root);
     await put(kind, join(root, "threads", bad, "events.jsonl"));
     await put(kind, join(root, "threads", bad, "meta.json"));
-    const { server, client, errors } = serve(root);
+    const { client, errors } = serve(root);
     expect(await threadsOf(client)).toEqual([good]);
     expect((await client.call("thread.get", { threadId: bad })).error?.code).toBe(-32001);
     // By each listing: of the threads whose queues go on, and of the client.
@@ -132,21 +129,16 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
     expect(reported).toEqual(reported.map(() => ["store_failed", true, bad]));
     expect(reported.length).toBeGreaterThan(0);
     await client.turnEnd((await client.startTurn(good)).result.turnId);
-    await server.close();
   });
 
   it("as a grant allows nothing", async () => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
-    const tool = recordingTool("bash", "execute");
-    const { store } = serve(root);
-    const runner = callingRunner({ tool: "bash", input: { command: "ls" } });
-    const server = createThreadServer({ runner, tools: [tool], store });
-    const client = RawClient.connect(server);
+    const dir = await ownDirectory();
+    const root = join(dir, ".harness");
+    const { client } = serveAgent({ root, key: join(root, "..", "grants.key") });
     const threadId = await client.createThread();
     const { result } = await client.startTurn(threadId);
     const { params } = await client.notification("approval.requested");
-    await client.call("approval.respond", { requestId: params.requestId, decision: "always" });
+    await client.answer(params.requestId, "always");
     await client.turnEnd(result.turnId);
     const { grants } = (await client.call("grant.list")).result;
     expect(grants).toHaveLength(1);
@@ -155,24 +147,22 @@ describe.each(Object.keys(strangers))("%s in the place of a file of a thread", (
     const second = await client.call("grant.list");
     if (kind === "a directory") expect(second.error?.code ?? second.result.grants).toEqual([]);
     else expect(second.result.grants).toEqual([]);
-    await server.close();
   });
 });
 
 describe("a directory of .harness that is a link", () => {
   it.each([".", "threads", "grants", "requests"])("%s is refused for reading, too", async (place) => {
-    await using dir = await temporaryDirectory();
-    const root = join(dir.path, ".harness");
+    const dir = await ownDirectory();
+    const root = join(dir, ".harness");
     await twoThreads(root);
     const path = place === "." ? root : join(root, place);
     await mkdir(path, { recursive: true });
-    await rename(path, join(dir.path, "elsewhere"));
-    await symlink(join(dir.path, "elsewhere"), path);
-    const { store, server } = serve(root);
+    await rename(path, join(dir, "elsewhere"));
+    await symlink(join(dir, "elsewhere"), path);
+    const { store } = serve(root);
     const reading =
       place === "grants" ? store.grants() : place === "requests" ? store.claim("k", claim) : store.list();
     await expect(reading).rejects.toMatchObject({ name: "ThreadStoreError", code: "store_failed" });
-    await server.close();
   });
 });
 

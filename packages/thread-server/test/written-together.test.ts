@@ -21,8 +21,7 @@ const setUp = async (runner: TurnRunner, refuses: (events: readonly Event[]) => 
   const client = RawClient.connect(createThreadServer({ store, runner }));
   const threadId = await client.createThread();
   written.length = 0;
-  const { result } = await client.startTurn(threadId);
-  const { method, params } = await client.turnEnd(result.turnId);
+  const { method, params } = await client.runTurn(threadId);
   return { written, end: { method, ...params }, events: await client.events(threadId) };
 };
 

@@ -2,10 +2,9 @@ import { type ContractCase, ContractError, type OpenedStore, runWithStore } from
 import type { ThreadStore } from "../thread-store.ts";
 import { besideCases } from "./store-cases-beside.ts";
 import { eventCases } from "./store-cases-events.ts";
-import { leaseCases } from "./store-cases-leases.ts";
 import { threadCases } from "./store-cases-threads.ts";
 
-const cases = { ...threadCases, ...eventCases, ...leaseCases, ...besideCases };
+const cases = { ...threadCases, ...eventCases, ...besideCases };
 
 /** The cases that every {@link ThreadStore} passes, wherever it keeps its threads. */
 export const threadStoreContract = ({

@@ -1,5 +1,5 @@
 import type { Event } from "@harnesskit/protocol/threads";
-import { createDeferred } from "@harnesskit/wire";
+import { createDeferred, type HarnessError } from "@harnesskit/wire";
 import { type ThreadStore, ThreadStoreError } from "../../src/index.ts";
 import { createMemoryThreadStore } from "../../src/memory-thread-store.ts";
 import { overriding } from "./overriding.ts";
@@ -27,23 +27,38 @@ export const heldUpdates = (inner: ThreadStore = createMemoryThreadStore()) => {
   };
 };
 
-/** A store that is full, while `fill(true)` holds, for the start of a turn. */
-export const fullForStarts = () => {
+/** A store in memory that is full while `disk.full` is set: for all, or for the start of a turn. */
+export const fillableStore = (
+  onlyStarts = false,
+  error: () => HarnessError = () => new ThreadStoreError("store_full", "The disk is full"),
+) => {
+  const disk = { full: false };
   const inner = createMemoryThreadStore();
-  let isFull = false;
   const store = overriding(inner, {
     append: async (id, events, options) => {
-      if (isFull && events.some(({ type }) => type === "turn.started"))
-        throw new ThreadStoreError("store_full", "full");
+      if (disk.full && (!onlyStarts || events.some(({ type }) => type === "turn.started"))) throw error();
       await inner.append(id, events, options);
     },
   });
-  return {
-    store,
-    fill: (full: boolean) => {
-      isFull = full;
-    },
-  };
+  return { disk, inner, store };
+};
+
+export const readAll = async (events: AsyncIterable<Event>): Promise<Event[]> => {
+  const all: Event[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+};
+
+/** What a killed server leaves: the store as it was, without the leases. */
+export const leftOf = async (store: ThreadStore): Promise<ThreadStore> => {
+  const copy = createMemoryThreadStore();
+  for (const thread of await store.list()) {
+    await copy.create(thread);
+    const lease = await copy.lease(thread.threadId);
+    await copy.append(thread.threadId, await readAll(store.events(thread.threadId)), { flush: true });
+    await lease.release();
+  }
+  return copy;
 };
 
 const never = new Promise<never>(() => {});

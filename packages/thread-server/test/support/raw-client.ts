@@ -89,6 +89,16 @@ export class RawClient {
     return this.call("turn.start", { threadId, input: [{ type: "text", text }], ...more });
   }
 
+  /** Runs a turn to its end, and gives that. */
+  async runTurn(threadId?: string, text?: string, more?: object): Promise<Received> {
+    const { result } = await this.startTurn(threadId ?? (await this.createThread()), text, more);
+    return this.turnEnd(result.turnId);
+  }
+
+  answer(requestId: string, decision = "once", more: object = {}): Promise<Received> {
+    return this.call("approval.respond", { requestId, decision, ...more });
+  }
+
   /** Waits for the end of a turn. */
   async turnEnd(turnId: string): Promise<Received> {
     return this.until(
