@@ -101,6 +101,11 @@ describe("the supervision of an agent", () => {
     patient.stop(true);
     expect(patient.actions).toEqual(["spawn", "drain", "goodbye"]);
     expect(patient.die(0).phase).toBe("stopped");
+    const again = serving();
+    again.stop(true);
+    again.restart();
+    expect(again.actions).toEqual(["spawn", "goodbye"]);
+    expect(again.die(0).actions).toEqual(["spawn", "goodbye", "spawn"]);
     const starting = new Subject();
     starting.restart();
     starting.stop(true);
