@@ -47,21 +47,19 @@ const outside = [
   "./././../outside",
 ];
 
-describe("a directory whose names above it would be lost", () => {
-  it("is refused in .git and .harness, also over a link", async () => {
-    await fixture.put(".git/config", "url = https://user:needle@example.com\n");
-    await fixture.put("sub/.Harness/x", "");
-    await fixture.link("innocent", ".git");
-    for (const directory of [".git", "sub/.Harness", "innocent"])
-      for (const [name, input] of [
-        ["grep", { pattern: "needle" }],
-        ["write", { path: "config", content: "" }],
-      ] as const)
-        expect(await failure(fixture.prepare(name, input, fixture.path(directory)))).toMatchObject({
-          code: "tool.protected_path",
-          message: expect.stringMatching(/^the workspace directory is in \.(git|harness)/),
-        });
-  });
+it("a directory whose names above it would be lost is refused in .git and .harness, also over a link", async () => {
+  await fixture.put(".git/config", "url = https://user:needle@example.com\n");
+  await fixture.put("sub/.Harness/x", "");
+  await fixture.link("innocent", ".git");
+  for (const directory of [".git", "sub/.Harness", "innocent"])
+    for (const [name, input] of [
+      ["grep", { pattern: "needle" }],
+      ["write", { path: "config", content: "" }],
+    ] as const)
+      expect(await failure(fixture.prepare(name, input, fixture.path(directory)))).toMatchObject({
+        code: "tool.protected_path",
+        message: expect.stringMatching(/^the workspace directory is in \.(git|harness)/),
+      });
 });
 
 describe("confinement", () => {

@@ -96,17 +96,15 @@ describe("the workspace tools", () => {
   });
 });
 
-describe("the environment of commands", () => {
-  it("has the id by which a core finds what was left behind, and never the way to the core", () => {
-    const source = {
-      PATH: "/bin",
-      HARNESS_LAUNCH_ID: "lch_1",
-      HARNESS_SESSION_TOKEN: "secret",
-      HARNESS_AGENT_SOCKET: "/run/core",
-    };
-    expect(commandEnvironment(["HARNESS_SESSION_TOKEN", "HARNESS_AGENT_SOCKET"], source)).toEqual({
-      PATH: "/bin",
-      HARNESS_LAUNCH_ID: "lch_1",
-    });
+it("the environment of commands has the id by which a core finds what was left behind, and never the way to the core", () => {
+  const source = {
+    PATH: "/bin",
+    HARNESS_LAUNCH_ID: "lch_1",
+    HARNESS_SESSION_TOKEN: "secret",
+    HARNESS_AGENT_SOCKET: "/run/core",
+  };
+  expect(commandEnvironment(["HARNESS_SESSION_TOKEN", "HARNESS_AGENT_SOCKET"], source)).toEqual({
+    PATH: "/bin",
+    HARNESS_LAUNCH_ID: "lch_1",
   });
 });

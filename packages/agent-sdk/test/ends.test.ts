@@ -139,45 +139,41 @@ describe("a call that runs out of time", () => {
   });
 });
 
-describe("a lost core", () => {
-  it("aborts the calls, and sends no results", async () => {
-    const { agent, runs } = held();
-    const { core, pair, session } = await connected(agent);
-    core.call("wait");
-    await core.settled();
-    pair.serverWire.kill();
-    const end = await session.closed;
-    expect(end).toMatchObject({ reason: "core_gone", error: { code: "transport_failed" } });
-    expect(runs[0]?.reasons).toEqual(["connection_closed"]);
-    runs[0]?.end.resolve({});
-  });
+it("a lost core aborts the calls, and sends no results", async () => {
+  const { agent, runs } = held();
+  const { core, pair, session } = await connected(agent);
+  core.call("wait");
+  await core.settled();
+  pair.serverWire.kill();
+  const end = await session.closed;
+  expect(end).toMatchObject({ reason: "core_gone", error: { code: "transport_failed" } });
+  expect(runs[0]?.reasons).toEqual(["connection_closed"]);
+  runs[0]?.end.resolve({});
 });
 
-describe("stopping", () => {
-  it("aborts the calls with a reason of its own, sends their results and closes", async () => {
-    const { agent, runs, clock } = held();
-    const { core, session } = await connected(agent);
-    const [soon, never] = [core.call("wait"), core.call("wait")];
-    await core.settled();
-    const stopped = agent.stop();
-    expect(runs.map(({ reasons }) => reasons)).toEqual([["agent_stopping"], ["agent_stopping"]]);
-    runs[0]?.end.reject(new Error("stopped"));
-    expect((await core.result(soon)).payload).toMatchObject({
-      status: "failed",
-      error: { code: "agent.lost" },
-    });
-    const refused = await core.result(core.call("wait"));
-    expect(refused.payload.error).toMatchObject({ code: "agent.unavailable", retryable: true });
-    clock.advance(2000);
-    expect((await core.result(never)).payload).toMatchObject({
-      status: "failed",
-      error: { code: "agent.lost" },
-    });
-    expect(await session.closed).toEqual({ reason: "closed" });
-    await expect.poll(() => clock.pending).toBe(1);
-    clock.advance(2000);
-    await stopped;
+it("stopping aborts the calls with a reason of its own, sends their results and closes", async () => {
+  const { agent, runs, clock } = held();
+  const { core, session } = await connected(agent);
+  const [soon, never] = [core.call("wait"), core.call("wait")];
+  await core.settled();
+  const stopped = agent.stop();
+  expect(runs.map(({ reasons }) => reasons)).toEqual([["agent_stopping"], ["agent_stopping"]]);
+  runs[0]?.end.reject(new Error("stopped"));
+  expect((await core.result(soon)).payload).toMatchObject({
+    status: "failed",
+    error: { code: "agent.lost" },
   });
+  const refused = await core.result(core.call("wait"));
+  expect(refused.payload.error).toMatchObject({ code: "agent.unavailable", retryable: true });
+  clock.advance(2000);
+  expect((await core.result(never)).payload).toMatchObject({
+    status: "failed",
+    error: { code: "agent.lost" },
+  });
+  expect(await session.closed).toEqual({ reason: "closed" });
+  await expect.poll(() => clock.pending).toBe(1);
+  clock.advance(2000);
+  await stopped;
 });
 
 it("every call has exactly one result, or none when the core is gone, in whatever order things happen", async () => {

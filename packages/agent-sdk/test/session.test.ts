@@ -156,37 +156,35 @@ describe("the tools", () => {
   });
 });
 
-describe("heartbeats", () => {
-  it("report the worse of what the agent says of itself and what is counted", async () => {
-    const clock = createManualClock();
-    const own: { health: () => AgentHealth } = { health: () => ({ status: "ok" }) };
-    const errors: string[] = [];
-    const agent = agentOf(["a"], {
-      clock,
-      health: () => own.health(),
-      onError: ({ code }) => errors.push(code),
-    });
-    const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
-    const next = async (health: () => AgentHealth) => {
-      own.health = health;
-      const count = core.all("agent.heartbeat").length + 1;
-      clock.advance(1000);
-      await core.count("agent.heartbeat", count);
-      return core.all("agent.heartbeat").at(-1)?.payload;
-    };
-    const upstream = {
-      status: "degraded",
-      details: { upstream: "gone", abandoned_calls: "hidden" },
-    } as const;
-    expect(await next(() => upstream)).toMatchObject({
-      status: "degraded",
-      details: { upstream: "gone", abandoned_calls: 0 },
-    });
-    expect(await next(() => ({ status: "unhealthy" }))).toMatchObject({ status: "unhealthy" });
-    expect(await next(() => expect.fail("broken"))).toMatchObject({ status: "degraded" });
-    expect(errors).toEqual(["handler_failed"]);
-    await session.close();
+it("heartbeats report the worse of what the agent says of itself and what is counted", async () => {
+  const clock = createManualClock();
+  const own: { health: () => AgentHealth } = { health: () => ({ status: "ok" }) };
+  const errors: string[] = [];
+  const agent = agentOf(["a"], {
+    clock,
+    health: () => own.health(),
+    onError: ({ code }) => errors.push(code),
   });
+  const { core, session } = await connected(agent, { welcome: { heartbeat_interval_ms: 1000 } });
+  const next = async (health: () => AgentHealth) => {
+    own.health = health;
+    const count = core.all("agent.heartbeat").length + 1;
+    clock.advance(1000);
+    await core.count("agent.heartbeat", count);
+    return core.all("agent.heartbeat").at(-1)?.payload;
+  };
+  const upstream = {
+    status: "degraded",
+    details: { upstream: "gone", abandoned_calls: "hidden" },
+  } as const;
+  expect(await next(() => upstream)).toMatchObject({
+    status: "degraded",
+    details: { upstream: "gone", abandoned_calls: 0 },
+  });
+  expect(await next(() => ({ status: "unhealthy" }))).toMatchObject({ status: "unhealthy" });
+  expect(await next(() => expect.fail("broken"))).toMatchObject({ status: "degraded" });
+  expect(errors).toEqual(["handler_failed"]);
+  await session.close();
 });
 
 describe("what a core sends", () => {
@@ -231,17 +229,15 @@ describe("what a core sends", () => {
   });
 });
 
-describe("a goodbye", () => {
-  it("is how the connection ended, and the agent closes if the core does not", async () => {
-    const clock = createManualClock();
-    const agent = agentOf(["a"], { clock });
-    const { core, session } = await connected(agent);
-    core.send("core.goodbye", { reason: "restart", retry_after_ms: 5 });
-    expect((await core.result(core.call("a"))).payload.status).toBe("succeeded");
-    clock.advance(5000);
-    expect(await session.closed).toEqual({
-      reason: "goodbye",
-      goodbye: { reason: "restart", retry_after_ms: 5 },
-    });
+it("a goodbye is how the connection ended, and the agent closes if the core does not", async () => {
+  const clock = createManualClock();
+  const agent = agentOf(["a"], { clock });
+  const { core, session } = await connected(agent);
+  core.send("core.goodbye", { reason: "restart", retry_after_ms: 5 });
+  expect((await core.result(core.call("a"))).payload.status).toBe("succeeded");
+  clock.advance(5000);
+  expect(await session.closed).toEqual({
+    reason: "goodbye",
+    goodbye: { reason: "restart", retry_after_ms: 5 },
   });
 });

@@ -1,6 +1,6 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CallResult, ToolCall } from "../src/index.ts";
@@ -122,37 +122,33 @@ class Story {
   }
 }
 
-describe("the life of calls", () => {
-  it("ends exactly once for each of them, whatever the agent, the callers and the clock do", async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-        const story = new Story();
-        await story.connect();
-        for (const each of steps) {
-          await story.run(each);
-          await nextTurn(2);
-          const info = story.core.agents()[0];
-          expect(info?.inflight).toBeLessThanOrEqual(2);
-          expect(info?.waiting).toBeLessThanOrEqual(3);
-          // Nobody waits while there is a place.
-          if ((info?.waiting ?? 0) > 0) expect(info?.inflight).toBe(2);
-        }
-        story.clock.advance(200);
-        await nextTurn(3);
-        // Every deadline has passed: nothing waits, nothing runs, nothing lingers.
-        expect(story.core.agents()[0]).toMatchObject({ inflight: 0, waiting: 0 });
-        for (const [call, results] of story.outcomes) expect(results, call.callId).toHaveLength(1);
-        expect(story.outcomes.size).toBe(story.calls.length);
-        expect(new Set(story.sent.map(({ message }) => message.payload.call_id)).size).toBe(
-          story.sent.length,
-        );
-        // Nothing is left that the core would wait for.
-        await story.core.drain();
-        await nextTurn(1);
-        for (const results of story.outcomes.values()) expect(results).toHaveLength(1);
-        expect(story.clock.pending).toBe(0);
-      }),
-      { numRuns: runs(60) },
-    );
-  }, 60_000);
-});
+it("the life of calls ends exactly once for each of them, whatever the agent, the callers and the clock do", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const story = new Story();
+      await story.connect();
+      for (const each of steps) {
+        await story.run(each);
+        await nextTurn(2);
+        const info = story.core.agents()[0];
+        expect(info?.inflight).toBeLessThanOrEqual(2);
+        expect(info?.waiting).toBeLessThanOrEqual(3);
+        // Nobody waits while there is a place.
+        if ((info?.waiting ?? 0) > 0) expect(info?.inflight).toBe(2);
+      }
+      story.clock.advance(200);
+      await nextTurn(3);
+      // Every deadline has passed: nothing waits, nothing runs, nothing lingers.
+      expect(story.core.agents()[0]).toMatchObject({ inflight: 0, waiting: 0 });
+      for (const [call, results] of story.outcomes) expect(results, call.callId).toHaveLength(1);
+      expect(story.outcomes.size).toBe(story.calls.length);
+      expect(new Set(story.sent.map(({ message }) => message.payload.call_id)).size).toBe(story.sent.length);
+      // Nothing is left that the core would wait for.
+      await story.core.drain();
+      await nextTurn(1);
+      for (const results of story.outcomes.values()) expect(results).toHaveLength(1);
+      expect(story.clock.pending).toBe(0);
+    }),
+    { numRuns: runs(60) },
+  );
+}, 60_000);

@@ -220,22 +220,20 @@ describe("what a result brings beside its output", () => {
   });
 });
 
-describe("routing", () => {
-  it("distinguishes unknown tools from agents that are not connected", async () => {
-    const { core, agent } = await setUp();
-    const codeOf = async (toolId: string) => {
-      const result = await core.call(toolId, { text: "" }).result;
-      return result.status === "succeeded" ? undefined : result.error.code;
-    };
-    expect(await codeOf("demo.agent/nothing")).toBe("tool.not_found");
-    expect(await codeOf("nobody/echo")).toBe("tool.not_found");
-    expect(await codeOf("")).toBe("tool.not_found");
-    await agent.channel.close();
-    await nextTurn(5);
-    expect(await codeOf("demo.agent/echo")).toBe("agent.unavailable");
-    await core.close();
-    expect(await codeOf("demo.agent/echo")).toBe("core.closed");
-  });
+it("routing distinguishes unknown tools from agents that are not connected", async () => {
+  const { core, agent } = await setUp();
+  const codeOf = async (toolId: string) => {
+    const result = await core.call(toolId, { text: "" }).result;
+    return result.status === "succeeded" ? undefined : result.error.code;
+  };
+  expect(await codeOf("demo.agent/nothing")).toBe("tool.not_found");
+  expect(await codeOf("nobody/echo")).toBe("tool.not_found");
+  expect(await codeOf("")).toBe("tool.not_found");
+  await agent.channel.close();
+  await nextTurn(5);
+  expect(await codeOf("demo.agent/echo")).toBe("agent.unavailable");
+  await core.close();
+  expect(await codeOf("demo.agent/echo")).toBe("core.closed");
 });
 
 describe("authorization", () => {
@@ -331,31 +329,29 @@ describe("authorization", () => {
   });
 });
 
-describe("an agent that is lost", () => {
-  it("ends its calls once, and says which may be made again", async () => {
-    const { core } = openAudited();
-    const tools = [
-      echoTool("demo.agent", "echo"),
-      echoTool("demo.agent", "read", { side_effects: false }),
-      echoTool("demo.agent", "write", { side_effects: true }),
-    ];
-    const { agent } = await connected(core, { tools });
-    const results = [
-      core.call("demo.agent/echo", { text: "" }),
-      core.call("demo.agent/read", { text: "" }),
-      core.call("demo.agent/write", { text: "" }),
-      core.call("demo.agent/write", { text: "" }, { idempotencyKey: "k" }),
-    ].map(({ result }) => result);
-    for (let n = 0; n < 4; n++) await agent.next("core.tool.call");
-    agent.wire?.kill();
-    expect(await Promise.all(results)).toMatchObject(
-      [false, true, false, true].map((retryable) => ({
-        status: "failed",
-        error: { code: "agent.lost", retryable },
-      })),
-    );
-    expect(agent.ofType("core.tool.call")).toHaveLength(4);
-  });
+it("an agent that is lost ends its calls once, and says which may be made again", async () => {
+  const { core } = openAudited();
+  const tools = [
+    echoTool("demo.agent", "echo"),
+    echoTool("demo.agent", "read", { side_effects: false }),
+    echoTool("demo.agent", "write", { side_effects: true }),
+  ];
+  const { agent } = await connected(core, { tools });
+  const results = [
+    core.call("demo.agent/echo", { text: "" }),
+    core.call("demo.agent/read", { text: "" }),
+    core.call("demo.agent/write", { text: "" }),
+    core.call("demo.agent/write", { text: "" }, { idempotencyKey: "k" }),
+  ].map(({ result }) => result);
+  for (let n = 0; n < 4; n++) await agent.next("core.tool.call");
+  agent.wire?.kill();
+  expect(await Promise.all(results)).toMatchObject(
+    [false, true, false, true].map((retryable) => ({
+      status: "failed",
+      error: { code: "agent.lost", retryable },
+    })),
+  );
+  expect(agent.ofType("core.tool.call")).toHaveLength(4);
 });
 
 describe("cancellation", () => {
@@ -387,75 +383,69 @@ describe("cancellation", () => {
   });
 });
 
-describe("a deadline", () => {
-  it("ends the call at once, cancels it at the agent, and keeps its place until the agent is done", async () => {
-    const { core, clock, entries, agent } = await setUp({
-      limits: { maxInFlightRequests: 1 },
-      cancelGraceMs: 100,
-    });
-    const call = core.call("demo.agent/echo", { text: "slow" }, { timeoutMs: 50 });
-    const message = await agent.next("core.tool.call");
-    clock.advance(50);
-    expect(await call.result).toMatchObject({
-      status: "failed",
-      error: { code: "tool.timeout", retryable: false },
-    });
-    expect((await agent.next("core.tool.cancel")).payload.reason).toBe("timeout");
-    const next = core.call("demo.agent/echo", { text: "next" });
-    await nextTurn(5);
-    expect(agent.ofType("core.tool.call")).toHaveLength(1);
-    agent.succeed(message);
-    agent.succeed(await agent.next("core.tool.call"));
-    expect((await next.result).status).toBe("succeeded");
-    const stray = entries().find(({ action }) => action === "tool.stray");
-    expect(stray).toMatchObject({ outcome: "refused", details: { kind: "late" } });
-    const ofCall = entries().filter(({ call_id: id }) => id === call.callId);
-    expect(ofCall.map(({ action }) => action)).toEqual(["tool.call", "tool.result"]);
-
-    const silent = core.call("demo.agent/echo", { text: "silent" }, { timeoutMs: 50 });
-    await agent.next("core.tool.call");
-    clock.advance(50);
-    expect((await silent.result).status).toBe("failed");
-    clock.advance(100);
-    const after = core.call("demo.agent/echo", { text: "after" });
-    agent.succeed(await agent.next("core.tool.call"));
-    expect((await after.result).status).toBe("succeeded");
+it("a deadline ends the call at once, cancels it at the agent, and keeps its place until the agent is done", async () => {
+  const { core, clock, entries, agent } = await setUp({
+    limits: { maxInFlightRequests: 1 },
+    cancelGraceMs: 100,
   });
+  const call = core.call("demo.agent/echo", { text: "slow" }, { timeoutMs: 50 });
+  const message = await agent.next("core.tool.call");
+  clock.advance(50);
+  expect(await call.result).toMatchObject({
+    status: "failed",
+    error: { code: "tool.timeout", retryable: false },
+  });
+  expect((await agent.next("core.tool.cancel")).payload.reason).toBe("timeout");
+  const next = core.call("demo.agent/echo", { text: "next" });
+  await nextTurn(5);
+  expect(agent.ofType("core.tool.call")).toHaveLength(1);
+  agent.succeed(message);
+  agent.succeed(await agent.next("core.tool.call"));
+  expect((await next.result).status).toBe("succeeded");
+  const stray = entries().find(({ action }) => action === "tool.stray");
+  expect(stray).toMatchObject({ outcome: "refused", details: { kind: "late" } });
+  const ofCall = entries().filter(({ call_id: id }) => id === call.callId);
+  expect(ofCall.map(({ action }) => action)).toEqual(["tool.call", "tool.result"]);
+
+  const silent = core.call("demo.agent/echo", { text: "silent" }, { timeoutMs: 50 });
+  await agent.next("core.tool.call");
+  clock.advance(50);
+  expect((await silent.result).status).toBe("failed");
+  clock.advance(100);
+  const after = core.call("demo.agent/echo", { text: "after" });
+  agent.succeed(await agent.next("core.tool.call"));
+  expect((await after.result).status).toBe("succeeded");
 });
 
-describe("results that no call waits for", () => {
-  it("are dropped and audited, within a bound", async () => {
-    const { core, entries, agent } = await setUp({ limits: { maxAuditEventsPerMinute: 10 } });
-    const other = await connected(core, { agentId: "other" });
-    const mine = core.call("demo.agent/echo", { text: "" });
-    const message = await agent.next("core.tool.call");
-    other.agent.result(message, { status: "succeeded", output: { forged: true } });
-    await nextTurn(5);
-    agent.succeed(message, { honest: true });
-    agent.succeed(message, { twice: true });
-    agent.stream(message, 1, "late");
-    agent.send("agent.tool.result", { call_id: "never", status: "succeeded" });
-    expect(await mine.result).toEqual({ status: "succeeded", output: { honest: true } });
-    await nextTurn(5);
-    const unknown = entries().filter(({ details }) => details?.kind === "unknown");
-    expect(unknown).toHaveLength(3);
-    for (let n = 0; n < 100; n++) agent.succeed(message);
-    await nextTurn(5);
-    const strays = entries().filter(({ action }) => action === "tool.stray");
-    expect(strays.length).toBeLessThanOrEqual(11);
-  });
+it("results that no call waits for are dropped and audited, within a bound", async () => {
+  const { core, entries, agent } = await setUp({ limits: { maxAuditEventsPerMinute: 10 } });
+  const other = await connected(core, { agentId: "other" });
+  const mine = core.call("demo.agent/echo", { text: "" });
+  const message = await agent.next("core.tool.call");
+  other.agent.result(message, { status: "succeeded", output: { forged: true } });
+  await nextTurn(5);
+  agent.succeed(message, { honest: true });
+  agent.succeed(message, { twice: true });
+  agent.stream(message, 1, "late");
+  agent.send("agent.tool.result", { call_id: "never", status: "succeeded" });
+  expect(await mine.result).toEqual({ status: "succeeded", output: { honest: true } });
+  await nextTurn(5);
+  const unknown = entries().filter(({ details }) => details?.kind === "unknown");
+  expect(unknown).toHaveLength(3);
+  for (let n = 0; n < 100; n++) agent.succeed(message);
+  await nextTurn(5);
+  const strays = entries().filter(({ action }) => action === "tool.stray");
+  expect(strays.length).toBeLessThanOrEqual(11);
 });
 
-describe("closing", () => {
-  it("ends everything, twice without harm, and takes no connection afterwards", async () => {
-    const { core, clock, agent } = await setUp();
-    const waiting = open(core);
-    const call = core.call("demo.agent/echo", { text: "1" });
-    await Promise.all([core.close(), core.close()]);
-    expect(await call.result).toMatchObject({ status: "failed", error: { code: "core.closed" } });
-    expect([agent.closed, waiting.closed]).toEqual([true, true]);
-    const late = open(core);
-    await late.channel.closed;
-    expect(clock.pending).toBe(0);
-  });
+it("closing ends everything, twice without harm, and takes no connection afterwards", async () => {
+  const { core, clock, agent } = await setUp();
+  const waiting = open(core);
+  const call = core.call("demo.agent/echo", { text: "1" });
+  await Promise.all([core.close(), core.close()]);
+  expect(await call.result).toMatchObject({ status: "failed", error: { code: "core.closed" } });
+  expect([agent.closed, waiting.closed]).toEqual([true, true]);
+  const late = open(core);
+  await late.channel.closed;
+  expect(clock.pending).toBe(0);
 });

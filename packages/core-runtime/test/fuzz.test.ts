@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import {
@@ -89,65 +89,63 @@ const bytes = fc.oneof(
 
 const states = ["connected", "welcomed", "calling"] as const;
 
-describe("whatever bytes an agent sends, in whatever state", () => {
-  it("the core lives, its answers are messages, calls end, and the agent beside is unharmed", async () => {
-    const core = openCore({ limits: { maxInvalidMessages: 20 }, cancelGraceMs: 1 });
-    const witness = await connected(core, { agentId: "witness" });
-    const unhandled: unknown[] = [];
-    const note = (reason: unknown) => unhandled.push(reason);
-    process.on("unhandledRejection", note);
-    process.on("uncaughtException", note);
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...states),
-        fc.array(bytes, { minLength: 1, maxLength: 12 }),
-        async (state, chunks) => {
-          const { agent, admission, call } = await reach(state);
-          for (const chunk of chunks) {
-            // The id of the running call, so that what is sent reaches it.
-            const text = Buffer.from(chunk)
-              .toString("latin1")
-              .replace('"live"', `"${call?.callId ?? "none"}"`);
-            const payload = Buffer.from(text, "latin1");
-            agent.wire?.writeRaw(payload.length === chunk.length ? payload : frame(payload.subarray(4)));
-            await nextTurn(1);
-          }
-          const probe = core.call("witness/echo", { text: "x" });
-          witness.agent.succeed(await witness.agent.next("core.tool.call"));
-          expect((await probe.result).status).toBe("succeeded");
-          admission.revoke();
-          await agent.channel.close();
-          if (call) expect(["succeeded", "failed", "canceled"]).toContain((await call.result).status);
-          for (const message of agent.received) {
-            expect(message).toMatchObject({
-              v: 1,
-              type: expect.stringMatching(/^core\./),
-              payload: expect.any(Object),
-            });
-            if (message.type === "core.error") expect(message.error.code).toMatch(/^protocol\./);
-          }
-          expect(JSON.stringify(agent.received)).not.toContain(admission.token);
-        },
-      ),
-      { numRuns: runs(60) },
-    );
-    process.off("unhandledRejection", note);
-    process.off("uncaughtException", note);
-    expect(unhandled).toEqual([]);
-    expect(core.agents().map(({ agentId }) => agentId)).toEqual(["witness"]);
-    expect(({} as Message).polluted).toBeUndefined();
-    await core.close();
+it("whatever bytes an agent sends, in whatever state, the core lives, its answers are messages, calls end, and the agent beside is unharmed", async () => {
+  const core = openCore({ limits: { maxInvalidMessages: 20 }, cancelGraceMs: 1 });
+  const witness = await connected(core, { agentId: "witness" });
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  process.on("uncaughtException", note);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...states),
+      fc.array(bytes, { minLength: 1, maxLength: 12 }),
+      async (state, chunks) => {
+        const { agent, admission, call } = await reach(state);
+        for (const chunk of chunks) {
+          // The id of the running call, so that what is sent reaches it.
+          const text = Buffer.from(chunk)
+            .toString("latin1")
+            .replace('"live"', `"${call?.callId ?? "none"}"`);
+          const payload = Buffer.from(text, "latin1");
+          agent.wire?.writeRaw(payload.length === chunk.length ? payload : frame(payload.subarray(4)));
+          await nextTurn(1);
+        }
+        const probe = core.call("witness/echo", { text: "x" });
+        witness.agent.succeed(await witness.agent.next("core.tool.call"));
+        expect((await probe.result).status).toBe("succeeded");
+        admission.revoke();
+        await agent.channel.close();
+        if (call) expect(["succeeded", "failed", "canceled"]).toContain((await call.result).status);
+        for (const message of agent.received) {
+          expect(message).toMatchObject({
+            v: 1,
+            type: expect.stringMatching(/^core\./),
+            payload: expect.any(Object),
+          });
+          if (message.type === "core.error") expect(message.error.code).toMatch(/^protocol\./);
+        }
+        expect(JSON.stringify(agent.received)).not.toContain(admission.token);
+      },
+    ),
+    { numRuns: runs(60) },
+  );
+  process.off("unhandledRejection", note);
+  process.off("uncaughtException", note);
+  expect(unhandled).toEqual([]);
+  expect(core.agents().map(({ agentId }) => agentId)).toEqual(["witness"]);
+  expect(({} as Message).polluted).toBeUndefined();
+  await core.close();
 
-    async function reach(state: (typeof states)[number]) {
-      const admission = core.admit(launchOf("demo.agent"), silentObserver);
-      const agent: ScriptedAgent = open(core);
-      if (state === "connected") return { agent, admission, call: undefined };
-      await agent.connect(admission.token);
-      if (state === "welcomed") return { agent, admission, call: undefined };
-      await agent.register([echoTool()]);
-      const call = core.call("demo.agent/echo", { text: "x" });
-      await agent.next("core.tool.call");
-      return { agent, admission, call };
-    }
-  }, 60_000);
-});
+  async function reach(state: (typeof states)[number]) {
+    const admission = core.admit(launchOf("demo.agent"), silentObserver);
+    const agent: ScriptedAgent = open(core);
+    if (state === "connected") return { agent, admission, call: undefined };
+    await agent.connect(admission.token);
+    if (state === "welcomed") return { agent, admission, call: undefined };
+    await agent.register([echoTool()]);
+    const call = core.call("demo.agent/echo", { text: "x" });
+    await agent.next("core.tool.call");
+    return { agent, admission, call };
+  }
+}, 60_000);

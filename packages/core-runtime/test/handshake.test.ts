@@ -4,22 +4,20 @@ import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { connected, launchOf, open, openAudited, silentObserver } from "./support/scripted-agent.ts";
 
-describe("the hello", () => {
-  it("notifies the launch's observer", async () => {
-    const { core } = openAudited();
-    const observer = { connected: vi.fn(), registered: vi.fn(), health: vi.fn(), disconnected: vi.fn() };
-    const { agent, welcome } = await connected(core, { observer });
-    expect(observer.connected).toHaveBeenCalledExactlyOnceWith({
-      sessionId: welcome.payload.session_id,
-      agentVersion: "1.2.3",
-    });
-    expect(observer.registered).toHaveBeenCalledExactlyOnceWith(["demo.agent/echo"]);
-    await agent.channel.close();
-    await nextTurn(5);
-    expect(observer.disconnected).toHaveBeenCalledExactlyOnceWith({
-      code: "agent.lost",
-      message: "the agent closed the connection",
-    });
+it("the hello notifies the launch's observer", async () => {
+  const { core } = openAudited();
+  const observer = { connected: vi.fn(), registered: vi.fn(), health: vi.fn(), disconnected: vi.fn() };
+  const { agent, welcome } = await connected(core, { observer });
+  expect(observer.connected).toHaveBeenCalledExactlyOnceWith({
+    sessionId: welcome.payload.session_id,
+    agentVersion: "1.2.3",
+  });
+  expect(observer.registered).toHaveBeenCalledExactlyOnceWith(["demo.agent/echo"]);
+  await agent.channel.close();
+  await nextTurn(5);
+  expect(observer.disconnected).toHaveBeenCalledExactlyOnceWith({
+    code: "agent.lost",
+    message: "the agent closed the connection",
   });
 });
 
@@ -104,15 +102,13 @@ describe("before the hello", () => {
   });
 });
 
-describe("a second hello", () => {
-  it("ends the session", async () => {
-    const { core } = openAudited();
-    const { agent, admission } = await connected(core);
-    agent.hello(admission.token);
-    expect((await agent.next("core.error")).error.code).toBe("protocol.out_of_order");
-    await agent.channel.closed;
-    expect(core.agents()).toEqual([]);
-  });
+it("a second hello ends the session", async () => {
+  const { core } = openAudited();
+  const { agent, admission } = await connected(core);
+  agent.hello(admission.token);
+  expect((await agent.next("core.error")).error.code).toBe("protocol.out_of_order");
+  await agent.channel.closed;
+  expect(core.agents()).toEqual([]);
 });
 
 describe("a launch", () => {

@@ -1,5 +1,5 @@
 import { CorePingSchema } from "@harnesskit/protocol/runtime";
-import { describe, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import { setUp as open, silentObserver } from "./support/scripted-agent.ts";
 
@@ -23,41 +23,37 @@ const setUp = async () => {
   return { clock, core, agent, health, beat, available };
 };
 
-describe("heartbeats", () => {
-  it("report the agent's health; one that reports unhealthy gets no calls", async () => {
-    const { core, agent, health, beat, available } = await setUp();
-    expect(core.agents()[0]?.heartbeat).toBeUndefined();
-    agent.heartbeat("degraded", { uptime_ms: 1234, inflight_calls: 2 });
-    await nextTurn(2);
-    expect(core.agents()[0]?.heartbeat).toEqual({ uptime_ms: 1234, inflight_calls: 2 });
-    expect(health).toHaveBeenLastCalledWith("degraded", "reported by the agent");
-    expect(await available()).toBe(true);
-    await beat("unhealthy");
-    expect(await available()).toBe(false);
-    await beat("unhealthy");
-    await beat("ok");
-    expect(await available()).toBe(true);
-    expect(health.mock.calls.map(([status]) => status)).toEqual(["degraded", "unhealthy", "ok"]);
-  });
+it("heartbeats report the agent's health; one that reports unhealthy gets no calls", async () => {
+  const { core, agent, health, beat, available } = await setUp();
+  expect(core.agents()[0]?.heartbeat).toBeUndefined();
+  agent.heartbeat("degraded", { uptime_ms: 1234, inflight_calls: 2 });
+  await nextTurn(2);
+  expect(core.agents()[0]?.heartbeat).toEqual({ uptime_ms: 1234, inflight_calls: 2 });
+  expect(health).toHaveBeenLastCalledWith("degraded", "reported by the agent");
+  expect(await available()).toBe(true);
+  await beat("unhealthy");
+  expect(await available()).toBe(false);
+  await beat("unhealthy");
+  await beat("ok");
+  expect(await available()).toBe(true);
+  expect(health.mock.calls.map(([status]) => status)).toEqual(["degraded", "unhealthy", "ok"]);
 });
 
-describe("a ping", () => {
-  it("is answered, not answered in time, or overtaken by the end of the session", async () => {
-    const { clock, core, agent } = await setUp();
-    const answered = core.ping("demo.agent", { timeoutMs: 50 });
-    const ping = await agent.next("core.ping");
-    expect(CorePingSchema.safeParse(ping).success).toBe(true);
-    clock.advance(20);
-    agent.send("agent.pong", {}, { in_reply_to: ping.id });
-    expect(await answered).toBe(20);
-    const silent = core.ping("demo.agent", { timeoutMs: 50 }).catch((error) => error.code);
-    await nextTurn(5);
-    clock.advance(50);
-    expect(await silent).toBe("request_timeout");
-    const cut = core.ping("demo.agent").catch((error) => error.code);
-    await nextTurn(5);
-    agent.wire?.kill();
-    expect(await cut).toBe("connection_closed");
-    await expect(core.ping("demo.agent")).rejects.toMatchObject({ code: "connection_closed" });
-  });
+it("a ping is answered, not answered in time, or overtaken by the end of the session", async () => {
+  const { clock, core, agent } = await setUp();
+  const answered = core.ping("demo.agent", { timeoutMs: 50 });
+  const ping = await agent.next("core.ping");
+  expect(CorePingSchema.safeParse(ping).success).toBe(true);
+  clock.advance(20);
+  agent.send("agent.pong", {}, { in_reply_to: ping.id });
+  expect(await answered).toBe(20);
+  const silent = core.ping("demo.agent", { timeoutMs: 50 }).catch((error) => error.code);
+  await nextTurn(5);
+  clock.advance(50);
+  expect(await silent).toBe("request_timeout");
+  const cut = core.ping("demo.agent").catch((error) => error.code);
+  await nextTurn(5);
+  agent.wire?.kill();
+  expect(await cut).toBe("connection_closed");
+  await expect(core.ping("demo.agent")).rejects.toMatchObject({ code: "connection_closed" });
 });

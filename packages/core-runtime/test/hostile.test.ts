@@ -86,51 +86,47 @@ describe("a frame that is not a message", () => {
   });
 });
 
-describe("an agent that does not read", () => {
-  it("is cut off when what waits for it reaches the bound, and costs the others nothing", async () => {
-    const { core, entries, unharmed } = await setUp();
-    const admission = core.admit(launchOf("stuck"), silentObserver);
-    const { client, server } = createMemoryPair({
-      codec: lengthPrefixCodec(),
-      maxBufferedBytes: 20_000,
-      capacityBytes: 1000,
-      closeTimeoutMs: 50,
-    });
-    core.connect(server);
-    let reads = true;
-    const stuck = (): Promise<void> => new Promise(() => {});
-    client.start({ message: () => (reads ? undefined : stuck()), error() {}, close() {} });
-    const agent = new AgentVoice(client, "stuck");
-    agent.hello(admission.token);
-    agent.send("agent.tools.register", { tools: [echoTool("stuck")] });
-    await vi.waitUntil(() => core.agents().some(({ tools, agentId }) => agentId === "stuck" && tools === 1));
-    reads = false;
-    const results = [];
-    for (let n = 0; n < 60; n++) {
-      results.push(core.call("stuck/echo", { text: "x".repeat(1000) }).result);
-      await nextTurn(1);
-    }
-    expect(await Promise.all(results)).toSatisfy((all: CallResult[]) =>
-      all.every((each) => each.status === "failed" && /^agent\.(lost|unavailable)$/.test(each.error.code)),
-    );
-    expect(entries().findLast(({ action }) => action === "agent.disconnected")).toMatchObject({
-      agent_id: "stuck",
-      details: { code: "protocol.unresponsive" },
-    });
-    await unharmed();
+it("an agent that does not read is cut off when what waits for it reaches the bound, and costs the others nothing", async () => {
+  const { core, entries, unharmed } = await setUp();
+  const admission = core.admit(launchOf("stuck"), silentObserver);
+  const { client, server } = createMemoryPair({
+    codec: lengthPrefixCodec(),
+    maxBufferedBytes: 20_000,
+    capacityBytes: 1000,
+    closeTimeoutMs: 50,
   });
+  core.connect(server);
+  let reads = true;
+  const stuck = (): Promise<void> => new Promise(() => {});
+  client.start({ message: () => (reads ? undefined : stuck()), error() {}, close() {} });
+  const agent = new AgentVoice(client, "stuck");
+  agent.hello(admission.token);
+  agent.send("agent.tools.register", { tools: [echoTool("stuck")] });
+  await vi.waitUntil(() => core.agents().some(({ tools, agentId }) => agentId === "stuck" && tools === 1));
+  reads = false;
+  const results = [];
+  for (let n = 0; n < 60; n++) {
+    results.push(core.call("stuck/echo", { text: "x".repeat(1000) }).result);
+    await nextTurn(1);
+  }
+  expect(await Promise.all(results)).toSatisfy((all: CallResult[]) =>
+    all.every((each) => each.status === "failed" && /^agent\.(lost|unavailable)$/.test(each.error.code)),
+  );
+  expect(entries().findLast(({ action }) => action === "agent.disconnected")).toMatchObject({
+    agent_id: "stuck",
+    details: { code: "protocol.unresponsive" },
+  });
+  await unharmed();
 });
 
-describe("a message that would take long to look at", () => {
-  it("is refused before it does", async () => {
-    const { agent, unharmed } = await setUp();
-    const wide = Array.from({ length: 500_000 }, () => 0);
-    const spentMs = cpuTimer();
-    agent.send("agent.error", {}, { error: { code: "x", message: "x", details: { wide } }, request_id: "r" });
-    expect((await agent.next("core.error")).error.code).toBe("protocol.invalid_message");
-    agent.send("agent.tools.unregister", { tool_ids: wide.map(String) });
-    expect((await agent.next("core.error")).error.code).toBe("protocol.invalid_message");
-    expect(spentMs()).toBeLessThan(4000);
-    await unharmed();
-  });
+it("a message that would take long to look at is refused before it does", async () => {
+  const { agent, unharmed } = await setUp();
+  const wide = Array.from({ length: 500_000 }, () => 0);
+  const spentMs = cpuTimer();
+  agent.send("agent.error", {}, { error: { code: "x", message: "x", details: { wide } }, request_id: "r" });
+  expect((await agent.next("core.error")).error.code).toBe("protocol.invalid_message");
+  agent.send("agent.tools.unregister", { tool_ids: wide.map(String) });
+  expect((await agent.next("core.error")).error.code).toBe("protocol.invalid_message");
+  expect(spentMs()).toBeLessThan(4000);
+  await unharmed();
 });

@@ -6,10 +6,9 @@ export {
 } from "./agent-directory.ts";
 export { createBoundedFetch } from "./bounded-fetch.ts";
 export { McpError } from "./errors.ts";
-export { type Fetch, refuseLegacySse } from "./legacy-sse.ts";
+export { refuseLegacySse } from "./legacy-sse.ts";
 export type { McpLimits } from "./limits.ts";
-export { createMcpAgent, type McpAgent, type McpAgentOptions } from "./mcp-agent.ts";
+export { createMcpAgent } from "./mcp-agent.ts";
 export { type McpServer, parseMcpServer, serverTitle } from "./mcp-server.ts";
-export type { McpTool } from "./mcp-tool.ts";
 export { readMcpTools } from "./read-mcp-tools.ts";
 export { toMcpToolName } from "./tool-name.ts";

@@ -94,50 +94,46 @@ describe("server-everything on stdio, behind a core", () => {
   });
 });
 
-describe("the program of an MCP server", () => {
-  it("does not outlive its agent, whatever ends it", async () => {
-    const marker = `stubborn-${process.pid}-${Date.now()}`;
-    const processes = () => spawnSync("ps", ["-eo", "args="], { encoding: "utf8" }).stdout.split("\n");
-    const servers = () =>
-      processes().filter((line) => line.includes(marker) && line.includes("hostile-server"));
-    const { command } = hostile("stubborn", marker);
-    await using agent = await launch({ command });
-    const { pid } = await agent.launched;
-    expect(servers()).toHaveLength(1);
-    killProcess(pid);
-    await vi.waitFor(() => expect(agent.core.launched()[0]).toMatchObject({ state: "ready", restarts: 1 }));
-    await vi.waitFor(() => expect(servers()).toHaveLength(1));
-    await agent.core.close();
-    await vi.waitFor(() => expect(servers()).toHaveLength(0));
-  });
+it("the program of an MCP server does not outlive its agent, whatever ends it", async () => {
+  const marker = `stubborn-${process.pid}-${Date.now()}`;
+  const processes = () => spawnSync("ps", ["-eo", "args="], { encoding: "utf8" }).stdout.split("\n");
+  const servers = () =>
+    processes().filter((line) => line.includes(marker) && line.includes("hostile-server"));
+  const { command } = hostile("stubborn", marker);
+  await using agent = await launch({ command });
+  const { pid } = await agent.launched;
+  expect(servers()).toHaveLength(1);
+  killProcess(pid);
+  await vi.waitFor(() => expect(agent.core.launched()[0]).toMatchObject({ state: "ready", restarts: 1 }));
+  await vi.waitFor(() => expect(servers()).toHaveLength(1));
+  await agent.core.close();
+  await vi.waitFor(() => expect(servers()).toHaveLength(0));
 });
 
-describe("server-filesystem on stdio", () => {
-  it("tells what reads from what writes, and keeps to its directory", async () => {
-    await using directory = await temporaryDirectory();
-    await writeFile(join(directory.path, "a.txt"), "first\n");
-    const server: McpServer = {
-      command: [process.execPath, serverPrograms.filesystem, "."],
-      cwd: directory.path,
-    };
-    await using served = await serve({ server });
-    const effects = Object.fromEntries(
-      served.core.tools().map(({ name, side_effects: effect }) => [name, effect]),
-    );
-    expect(effects).toMatchObject({
-      read_text_file: false,
-      write_file: true,
-      list_directory: false,
-      move_file: true,
-    });
-    const path = join(directory.path, "b.txt");
-    expect(await call(served.core, "write_file", { path, content: "second" })).toMatchObject({
-      status: "succeeded",
-    });
-    expect(await readFile(path, "utf8")).toBe("second");
-    expect(await call(served.core, "read_text_file", { path: "/etc/passwd" })).toMatchObject({
-      error: { code: "mcp.tool_failed", message: expect.stringContaining("denied") },
-    });
+it("server-filesystem on stdio tells what reads from what writes, and keeps to its directory", async () => {
+  await using directory = await temporaryDirectory();
+  await writeFile(join(directory.path, "a.txt"), "first\n");
+  const server: McpServer = {
+    command: [process.execPath, serverPrograms.filesystem, "."],
+    cwd: directory.path,
+  };
+  await using served = await serve({ server });
+  const effects = Object.fromEntries(
+    served.core.tools().map(({ name, side_effects: effect }) => [name, effect]),
+  );
+  expect(effects).toMatchObject({
+    read_text_file: false,
+    write_file: true,
+    list_directory: false,
+    move_file: true,
+  });
+  const path = join(directory.path, "b.txt");
+  expect(await call(served.core, "write_file", { path, content: "second" })).toMatchObject({
+    status: "succeeded",
+  });
+  expect(await readFile(path, "utf8")).toBe("second");
+  expect(await call(served.core, "read_text_file", { path: "/etc/passwd" })).toMatchObject({
+    error: { code: "mcp.tool_failed", message: expect.stringContaining("denied") },
   });
 });
 

@@ -6,7 +6,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { isNightly } from "../../../scripts/lib/nightly.ts";
-import { type McpAgentOptions, McpError, type McpServer, readMcpTools } from "../src/index.ts";
+import { McpError, type McpServer, readMcpTools } from "../src/index.ts";
+import type { McpAgentOptions } from "../src/mcp-agent.ts";
 import { call, hostile, serve } from "./support/serve.ts";
 
 const fixture = (name: string) => fileURLToPath(new URL(`./fixtures/${name}`, import.meta.url));
@@ -110,7 +111,7 @@ describe("the question which revision a server speaks", () => {
   });
 
   it.each([["slow"], ["slow", "only"]])("may be answered late: %s %s", async (...how) => {
-    await using served = await serve({ server: onStreams("2026-07-28", ...how) });
+    await using served = await serve({ server: onStreams("2026-07-28", ...how), discoverTimeoutMs: 100 });
     expect(await call(served.core, "revision")).toMatchObject(said("2026-07-28"));
     expect(served.reports).toEqual([]);
   });

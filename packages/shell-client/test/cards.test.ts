@@ -38,28 +38,26 @@ describe("a table", () => {
   });
 });
 
-describe("a chart", () => {
-  it("takes points, or labels and series, and keeps gaps", () => {
-    expect(
-      readChart({ points: [{ label: "a", value: 2 }, { value: "none" }, { label: "c", value: -1 }] }),
-    ).toEqual({
-      kind: "bar",
-      labels: ["a", "2", "c"],
-      series: [{ name: "", values: [2, undefined, -1] }],
-      unit: undefined,
-      range: { min: -1, max: 2 },
-      hiddenPoints: 0,
-      hiddenSeries: 0,
-    });
-    const series = Array.from({ length: 8 }, (_, index) => ({
-      name: `s${index}`,
-      values: Array(100).fill(index),
-    }));
-    const chart = readChart({ kind: "line", series });
-    expect(chart?.series).toHaveLength(chartLimits.maxSeries);
-    expect(chart?.labels).toHaveLength(chartLimits.maxPoints);
-    expect(chart).toMatchObject({ kind: "line", hiddenPoints: 40, hiddenSeries: 2 });
+it("a chart takes points, or labels and series, and keeps gaps", () => {
+  expect(
+    readChart({ points: [{ label: "a", value: 2 }, { value: "none" }, { label: "c", value: -1 }] }),
+  ).toEqual({
+    kind: "bar",
+    labels: ["a", "2", "c"],
+    series: [{ name: "", values: [2, undefined, -1] }],
+    unit: undefined,
+    range: { min: -1, max: 2 },
+    hiddenPoints: 0,
+    hiddenSeries: 0,
   });
+  const series = Array.from({ length: 8 }, (_, index) => ({
+    name: `s${index}`,
+    values: Array(100).fill(index),
+  }));
+  const chart = readChart({ kind: "line", series });
+  expect(chart?.series).toHaveLength(chartLimits.maxSeries);
+  expect(chart?.labels).toHaveLength(chartLimits.maxPoints);
+  expect(chart).toMatchObject({ kind: "line", hiddenPoints: 40, hiddenSeries: 2 });
 });
 
 describe("a form", () => {

@@ -157,53 +157,51 @@ describe("types that the shell does not know", () => {
   });
 });
 
-describe("deadlines", () => {
-  it("count from the receipt, also while somebody is asked and while it is carried out", async () => {
-    const clock = manualClock();
-    const start = clock.now();
-    const deadlines: (number | undefined)[] = [];
-    let asked = 0;
-    let running = 0;
-    const { shell } = scripted(
-      async (request) => {
-        // What the engine takes does not count.
-        clock.advance(5000);
-        return respond(request, [
-          act("none"),
-          act("over", { deadline_ms: 0 }),
-          act("slow", { deadline_ms: 100 }),
-          act("asked", { deadline_ms: 200, requires_user_approval: true }),
-          act("late", { deadline_ms: 150 }),
-          act("in time", { deadline_ms: 1e300 }),
-        ]);
+it("deadlines count from the receipt, also while somebody is asked and while it is carried out", async () => {
+  const clock = manualClock();
+  const start = clock.now();
+  const deadlines: (number | undefined)[] = [];
+  let asked = 0;
+  let running = 0;
+  const { shell } = scripted(
+    async (request) => {
+      // What the engine takes does not count.
+      clock.advance(5000);
+      return respond(request, [
+        act("none"),
+        act("over", { deadline_ms: 0 }),
+        act("slow", { deadline_ms: 100 }),
+        act("asked", { deadline_ms: 200, requires_user_approval: true }),
+        act("late", { deadline_ms: 150 }),
+        act("in time", { deadline_ms: 1e300 }),
+      ]);
+    },
+    {
+      clock,
+      approvalPolicy: { caution: "run" },
+      approve: () => {
+        asked++;
+        return never();
       },
-      {
-        clock,
-        approvalPolicy: { caution: "run" },
-        approve: () => {
-          asked++;
+      executors: {
+        "com.example.act": ({ payload }, { deadlineAtMs }) => {
+          deadlines.push(deadlineAtMs);
+          if (payload?.name !== "slow") return;
+          running++;
           return never();
         },
-        executors: {
-          "com.example.act": ({ payload }, { deadlineAtMs }) => {
-            deadlines.push(deadlineAtMs);
-            if (payload?.name !== "slow") return;
-            running++;
-            return never();
-          },
-        },
       },
-    );
-    const sending = shell.send({});
-    await until(() => running === 1);
-    clock.advance(100);
-    await until(() => asked === 1);
-    clock.advance(100);
-    const outcome = await sending;
-    expect(outcomesOf(outcome)).toEqual(["done", "expired", "expired", "expired", "expired", "done"]);
-    expect(new Set(codesOf(outcome))).toEqual(new Set([undefined, "deadline_exceeded"]));
-    expect(deadlines).toEqual([undefined, start + 5100, 1e300 + start]);
-  });
+    },
+  );
+  const sending = shell.send({});
+  await until(() => running === 1);
+  clock.advance(100);
+  await until(() => asked === 1);
+  clock.advance(100);
+  const outcome = await sending;
+  expect(outcomesOf(outcome)).toEqual(["done", "expired", "expired", "expired", "expired", "done"]);
+  expect(new Set(codesOf(outcome))).toEqual(new Set([undefined, "deadline_exceeded"]));
+  expect(deadlines).toEqual([undefined, start + 5100, 1e300 + start]);
 });
 
 describe("approval", () => {

@@ -25,16 +25,14 @@ describe("a render_message", () => {
   });
 });
 
-describe("a payload that does not fit its type", () => {
-  it("shows nothing where messages are not shown without a question, or cannot be shown", async () => {
-    const misfit = message({ message: 5, fallback_message: "A message." });
-    const asks = await carry([misfit], { approvalPolicy: { safe: "ask" }, approve: () => "approved" });
-    expect([asks.shown, insteadOf(asks.outcome)]).toEqual([[], [undefined]]);
-    const fails = await carry([misfit], {
-      executors: { render_message: () => Promise.reject(new Error("x")) },
-    });
-    expect(insteadOf(fails.outcome)).toEqual([undefined]);
+it("a payload that does not fit its type shows nothing where messages are not shown without a question, or cannot be shown", async () => {
+  const misfit = message({ message: 5, fallback_message: "A message." });
+  const asks = await carry([misfit], { approvalPolicy: { safe: "ask" }, approve: () => "approved" });
+  expect([asks.shown, insteadOf(asks.outcome)]).toEqual([[], [undefined]]);
+  const fails = await carry([misfit], {
+    executors: { render_message: () => Promise.reject(new Error("x")) },
   });
+  expect(insteadOf(fails.outcome)).toEqual([undefined]);
 });
 
 it("a directive that is not valid costs itself, and its text is shown in its place", async () => {
@@ -79,35 +77,33 @@ it("a core type has the schema and the executor that an application gives it", a
   expect(sent[0]?.capabilities).toMatchObject({ "openharness.ui.rich_cards": true });
 });
 
-describe("a shell that cannot ask its user", () => {
-  it("refuses what needs a yes, shows its text, and carries the rest out", async () => {
-    const done: unknown[] = [];
-    const { outcome, shown } = await carry(
-      [
-        message({ text: "before" }),
-        {
-          action_type: "simulate_action",
-          requires_user_approval: true,
-          payload: { macro: "cmd+c", fallback_message: "Press cmd+c." },
-        },
-        { action_type: "simulate_action", requires_user_approval: true, payload: { macro: "cmd+q" } },
-        message({ text: "after" }),
-      ],
+it("a shell that cannot ask its user refuses what needs a yes, shows its text, and carries the rest out", async () => {
+  const done: unknown[] = [];
+  const { outcome, shown } = await carry(
+    [
+      message({ text: "before" }),
       {
-        executors: {
-          render_message: ({ payload }) => void done.push(payload?.message),
-          simulate_action: () => void done.push("simulated"),
-        },
+        action_type: "simulate_action",
+        requires_user_approval: true,
+        payload: { macro: "cmd+c", fallback_message: "Press cmd+c." },
       },
-    );
-    expect(shown).toEqual([]);
-    const unasked =
-      "The engine wants to do something that needs your approval (simulate_action). This shell cannot ask for it: it was not done.";
-    expect(done).toEqual(["before", "Press cmd+c.", unasked, "after"]);
-    expect(outcomesOf(outcome)).toEqual(["done", "refused", "refused", "done"]);
-    expect(codesOf(outcome)).toEqual([undefined, "no_approver", "no_approver", undefined]);
-    expect(insteadOf(outcome)).toEqual([undefined, "Press cmd+c.", unasked, undefined]);
-  });
+      { action_type: "simulate_action", requires_user_approval: true, payload: { macro: "cmd+q" } },
+      message({ text: "after" }),
+    ],
+    {
+      executors: {
+        render_message: ({ payload }) => void done.push(payload?.message),
+        simulate_action: () => void done.push("simulated"),
+      },
+    },
+  );
+  expect(shown).toEqual([]);
+  const unasked =
+    "The engine wants to do something that needs your approval (simulate_action). This shell cannot ask for it: it was not done.";
+  expect(done).toEqual(["before", "Press cmd+c.", unasked, "after"]);
+  expect(outcomesOf(outcome)).toEqual(["done", "refused", "refused", "done"]);
+  expect(codesOf(outcome)).toEqual([undefined, "no_approver", "no_approver", undefined]);
+  expect(insteadOf(outcome)).toEqual([undefined, "Press cmd+c.", unasked, undefined]);
 });
 
 describe("an executor", () => {

@@ -71,18 +71,16 @@ describe("a request", () => {
   });
 });
 
-describe("credentials", () => {
-  it("are no part of the body, but for references", async () => {
-    for (const auth of [{ token: "s3cret" }, { tenant_id: "t", api_key: "s3cret" }]) {
-      const options = { engine: { handle: async () => undefined }, auth };
-      expect(() => createShellClient(options)).toThrow(
-        expect.objectContaining({ code: "invalid_argument", message: expect.not.stringContaining("s3cret") }),
-      );
-    }
-    const { shell, sent } = scripted((request) => respond(request), { auth: { credential_ref: "cred_1" } });
-    await shell.send({ intent: "a" });
-    expect(sent[0]?.request.auth).toEqual({ credential_ref: "cred_1" });
-  });
+it("credentials are no part of the body, but for references", async () => {
+  for (const auth of [{ token: "s3cret" }, { tenant_id: "t", api_key: "s3cret" }]) {
+    const options = { engine: { handle: async () => undefined }, auth };
+    expect(() => createShellClient(options)).toThrow(
+      expect.objectContaining({ code: "invalid_argument", message: expect.not.stringContaining("s3cret") }),
+    );
+  }
+  const { shell, sent } = scripted((request) => respond(request), { auth: { credential_ref: "cred_1" } });
+  await shell.send({ intent: "a" });
+  expect(sent[0]?.request.auth).toEqual({ credential_ref: "cred_1" });
 });
 
 describe("attachments", () => {

@@ -259,33 +259,31 @@ describe("a call that nobody could judge", () => {
   });
 });
 
-describe("while an approved call runs", () => {
-  it("the shell may go away: what came of it is told to the next request", async () => {
-    const clock = createManualClock();
-    const [begun, finish] = [createDeferred<void>(), createDeferred<void>()];
-    const send = tool({
-      inputSchema: z.object({ to: z.string() }),
-      needsApproval: true,
-      execute: async ({ to }) => {
-        begun.resolve();
-        await finish.promise;
-        return `sent to ${to}`;
-      },
-    });
-    await using chat = await start([askBob, says("Sent."), says("Anything else?")], {
-      tools: { send, look: mailTools().tools.look as never },
-      clock,
-    });
-    const answering = chat.answer(askedIn(await chat.say("mail bob")), "approved");
-    await begun.promise;
-    clock.advance(300_000);
-    expect(codeOf(await answering)).toBe("engine_timeout");
-    finish.resolve();
-    await expect.poll(() => chat.engine.stats().inFlight).toBe(0);
-    expect((await chat.harness.pending()).undelivered.length).toBe(1);
-    const next = await chat.say("and?");
-    expect(shown(next)).toEqual([expect.stringContaining("sent to bob"), "Sent.", "Anything else?"]);
-    clock.advance(0);
-    await expect.poll(async () => (await chat.harness.pending()).undelivered).toEqual([]);
+it("while an approved call runs, the shell may go away: what came of it is told to the next request", async () => {
+  const clock = createManualClock();
+  const [begun, finish] = [createDeferred<void>(), createDeferred<void>()];
+  const send = tool({
+    inputSchema: z.object({ to: z.string() }),
+    needsApproval: true,
+    execute: async ({ to }) => {
+      begun.resolve();
+      await finish.promise;
+      return `sent to ${to}`;
+    },
   });
+  await using chat = await start([askBob, says("Sent."), says("Anything else?")], {
+    tools: { send, look: mailTools().tools.look as never },
+    clock,
+  });
+  const answering = chat.answer(askedIn(await chat.say("mail bob")), "approved");
+  await begun.promise;
+  clock.advance(300_000);
+  expect(codeOf(await answering)).toBe("engine_timeout");
+  finish.resolve();
+  await expect.poll(() => chat.engine.stats().inFlight).toBe(0);
+  expect((await chat.harness.pending()).undelivered.length).toBe(1);
+  const next = await chat.say("and?");
+  expect(shown(next)).toEqual([expect.stringContaining("sent to bob"), "Sent.", "Anything else?"]);
+  clock.advance(0);
+  await expect.poll(async () => (await chat.harness.pending()).undelivered).toEqual([]);
 });

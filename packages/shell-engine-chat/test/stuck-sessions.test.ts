@@ -67,28 +67,26 @@ it("a session goes on after a result that `render` cannot read, which is shown a
   expect(chat.errors).toContainEqual(expect.objectContaining({ message: "not what I expected" }));
 });
 
-describe("an engine that closes in the middle of a turn", () => {
-  it("gives up a message that has an id: the shell sends it again, and it stands there once", async () => {
-    const store = createMemoryStore();
-    const asked = createDeferred<void>();
-    const request = { request_id: "r1" };
-    await (async () => {
-      await using before = await start(
-        [
-          () => {
-            asked.resolve();
-            return new Promise<never>(() => {});
-          },
-        ],
-        { store },
-      );
-      const answer = before.say("hello", request);
-      await asked.promise;
-      await before.engine.close();
-      expect((await answer).response.error).toMatchObject({ code: "cancelled", retryable: true });
-    })();
-    await using after = await start([says("Hello.")], { store });
-    expect(shown(await after.say("hello", request))).toEqual(["Hello."]);
-    expect(after.script.prompts()[0]).toHaveLength(1);
-  });
+it("an engine that closes in the middle of a turn gives up a message that has an id: the shell sends it again, and it stands there once", async () => {
+  const store = createMemoryStore();
+  const asked = createDeferred<void>();
+  const request = { request_id: "r1" };
+  await (async () => {
+    await using before = await start(
+      [
+        () => {
+          asked.resolve();
+          return new Promise<never>(() => {});
+        },
+      ],
+      { store },
+    );
+    const answer = before.say("hello", request);
+    await asked.promise;
+    await before.engine.close();
+    expect((await answer).response.error).toMatchObject({ code: "cancelled", retryable: true });
+  })();
+  await using after = await start([says("Hello.")], { store });
+  expect(shown(await after.say("hello", request))).toEqual(["Hello."]);
+  expect(after.script.prompts()[0]).toHaveLength(1);
 });

@@ -218,21 +218,19 @@ describe("a continuation token", () => {
   });
 });
 
-describe("an answer to an approval", () => {
-  it("is good for exactly what was asked; another one uses nothing up", async () => {
-    const { engine } = paying();
-    const second = await asked(engine);
-    const continuation = continuationOf(second);
-    const go = async (extensions: object, more: object = { continuation }) =>
-      codeOf(await send(engine, request({ ...more, extensions })));
-    expect(await go(await answer("approved", question(500)))).toBe("approval_mismatch");
-    expect(await go(await answer("approved", undefined))).toBe("approval_mismatch");
-    expect(await go(await answer("refused", question(500)))).toBe("approval_mismatch");
-    expect(await go(await answer("approved", questionIn(second)), {})).toBe("approval_mismatch");
-    const first = continuationOf(await start(engine));
-    expect(await go(await answer("approved", questionIn(second)), { continuation: first })).toBe(
-      "approval_mismatch",
-    );
-    expect(await go(await answer("approved", questionIn(second)))).toBe("success");
-  });
+it("an answer to an approval is good for exactly what was asked; another one uses nothing up", async () => {
+  const { engine } = paying();
+  const second = await asked(engine);
+  const continuation = continuationOf(second);
+  const go = async (extensions: object, more: object = { continuation }) =>
+    codeOf(await send(engine, request({ ...more, extensions })));
+  expect(await go(await answer("approved", question(500)))).toBe("approval_mismatch");
+  expect(await go(await answer("approved", undefined))).toBe("approval_mismatch");
+  expect(await go(await answer("refused", question(500)))).toBe("approval_mismatch");
+  expect(await go(await answer("approved", questionIn(second)), {})).toBe("approval_mismatch");
+  const first = continuationOf(await start(engine));
+  expect(await go(await answer("approved", questionIn(second)), { continuation: first })).toBe(
+    "approval_mismatch",
+  );
+  expect(await go(await answer("approved", questionIn(second)))).toBe("success");
 });

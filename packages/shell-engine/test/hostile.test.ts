@@ -48,32 +48,30 @@ describe("what is not to be shown", () => {
   });
 });
 
-describe("an engine that is closed while a continuation is claimed", () => {
-  it("begins no handler, and gives the continuation back", async () => {
-    const claimed = createDeferred<ContinuationClaim>();
-    const released = createDeferred<string>();
-    const continuations: ContinuationStore = {
-      keep: () => {},
-      claim: () => claimed.promise,
-      release: (id) => released.resolve(id),
-    };
-    let calls = 0;
-    const { engine } = engineOf(
-      () => {
-        calls++;
-        return { continueWith: {} };
-      },
-      { continuations, createId: (kind) => `${kind}1` },
-    );
-    const continuation = continuationOf(await send(engine, request()));
-    const response = send(engine, request({ continuation }));
-    while (engine.stats().inFlight === 0) await new Promise(setImmediate);
-    await engine.close();
-    expect(codeOf(await response)).toBe("cancelled");
-    claimed.resolve({ status: "claimed" });
-    expect(await released.promise).toBe("cont1");
-    expect(calls).toBe(1);
-  });
+it("an engine that is closed while a continuation is claimed begins no handler, and gives the continuation back", async () => {
+  const claimed = createDeferred<ContinuationClaim>();
+  const released = createDeferred<string>();
+  const continuations: ContinuationStore = {
+    keep: () => {},
+    claim: () => claimed.promise,
+    release: (id) => released.resolve(id),
+  };
+  let calls = 0;
+  const { engine } = engineOf(
+    () => {
+      calls++;
+      return { continueWith: {} };
+    },
+    { continuations, createId: (kind) => `${kind}1` },
+  );
+  const continuation = continuationOf(await send(engine, request()));
+  const response = send(engine, request({ continuation }));
+  while (engine.stats().inFlight === 0) await new Promise(setImmediate);
+  await engine.close();
+  expect(codeOf(await response)).toBe("cancelled");
+  claimed.resolve({ status: "claimed" });
+  expect(await released.promise).toBe("cont1");
+  expect(calls).toBe(1);
 });
 
 describe("ids", () => {

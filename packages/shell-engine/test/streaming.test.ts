@@ -163,20 +163,18 @@ describe("an engine that offers streams", () => {
   });
 });
 
-describe("a stream whose reader has gone", () => {
-  it("ends nothing: the request still has its response", async () => {
-    const { handle, began, end } = stepwise();
-    const engine = engineOf(handle);
-    const reader = await open(engine);
-    await take(reader, 1);
-    const { stream } = await began;
-    await reader.return?.();
-    expect(stream.isOpen).toBe(false);
-    stream.text("for no reader");
-    end();
-    expect(messagesOf(await engine.handle(streamed(), me))).toEqual(["done"]);
-    expect(messagesOf((await engine.handleStream(streamed(), me)) as ShellResponse)).toEqual(["done"]);
-  });
+it("a stream whose reader has gone ends nothing: the request still has its response", async () => {
+  const { handle, began, end } = stepwise();
+  const engine = engineOf(handle);
+  const reader = await open(engine);
+  await take(reader, 1);
+  const { stream } = await began;
+  await reader.return?.();
+  expect(stream.isOpen).toBe(false);
+  stream.text("for no reader");
+  end();
+  expect(messagesOf(await engine.handle(streamed(), me))).toEqual(["done"]);
+  expect(messagesOf((await engine.handleStream(streamed(), me)) as ShellResponse)).toEqual(["done"]);
 });
 
 describe("a cancellation", () => {

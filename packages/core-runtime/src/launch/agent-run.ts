@@ -1,6 +1,6 @@
 import { systemErrorCode } from "@harnesskit/node-kit";
 import { agentEnvironment, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { displayText, HarnessError } from "@harnesskit/wire";
+import { displayText, HarnessError, randomId } from "@harnesskit/wire";
 import type { Admission, LaunchObserver } from "../admissions.ts";
 import { AuditBudget } from "../audit-budget.ts";
 import type { CoreContext } from "../core-context.ts";
@@ -58,9 +58,9 @@ const outputReader = (context: CoreContext, agentId: string, launchId: string) =
 export const startRun = async (
   { sessions, directory: own }: LaunchSite,
   { directory, manifest }: ReadManifest,
-  launchId: string,
   observer: LaunchObserver,
 ): Promise<AgentRun> => {
+  const launchId = randomId("lch");
   const { context } = sessions;
   const { clock, limits, times, redactor, options } = context;
   const { socketPath: socket } = own;

@@ -1,5 +1,4 @@
 import { defaultRestartPolicy, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
-import { randomId } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import type { LaunchObserver } from "../admissions.ts";
 import type { AgentSessions } from "../agent-sessions.ts";
@@ -30,7 +29,6 @@ export class AgentSupervisor {
   readonly #supervision: Supervision;
   #read: ReadManifest;
   #run: AgentRun | undefined;
-  #launchId: string | undefined;
   #session = noSession;
   #toolIds: readonly string[] = [];
   /** Of the last attempt, once it has ended. */
@@ -123,12 +121,9 @@ export class AgentSupervisor {
   }
 
   async #spawn(): Promise<void> {
-    const launchId = randomId("lch");
-    this.#launchId = launchId;
     try {
-      this.#follow(await startRun(this.#site, this.#read, launchId, this.#observe(launchId)));
+      this.#follow(await startRun(this.#site, this.#read, this.#observer));
     } catch (cause) {
-      this.#launchId = undefined;
       this.#supervision.gone(undefined, spawnReason(cause), false);
     }
   }
@@ -143,7 +138,6 @@ export class AgentSupervisor {
     });
     void run.gone.then((end) => {
       this.#run = undefined;
-      this.#launchId = undefined;
       this.#endSession();
       this.#end = end;
       this.#lastExit = end.exit;
@@ -157,33 +151,25 @@ export class AgentSupervisor {
     this.#toolIds = [];
   }
 
-  /** Events of a launch that is no longer the current one are ignored. */
-  #observe(launchId: string): LaunchObserver {
-    const supervision = this.#supervision;
-    const isCurrent = () => this.#launchId === launchId;
-    return {
-      connected: (session) => {
-        if (!isCurrent()) return;
-        this.#session = { ...session, status: "ok" };
-        supervision.connected();
-      },
-      registered: (toolIds) => {
-        if (!isCurrent()) return;
-        this.#toolIds = [...toolIds];
-        supervision.registered();
-      },
-      health: (status, message) => {
-        if (!isCurrent()) return;
-        this.#session = { ...this.#session, status };
-        supervision.health(status, message);
-      },
-      disconnected: ({ message }) => {
-        if (!isCurrent()) return;
-        this.#endSession();
-        supervision.disconnected(message);
-      },
-    };
-  }
+  /** A launch has no more events once it is revoked, which it is before the next one. */
+  readonly #observer: LaunchObserver = {
+    connected: (session) => {
+      this.#session = { ...session, status: "ok" };
+      this.#supervision.connected();
+    },
+    registered: (toolIds) => {
+      this.#toolIds = [...toolIds];
+      this.#supervision.registered();
+    },
+    health: (status, message) => {
+      this.#session = { ...this.#session, status };
+      this.#supervision.health(status, message);
+    },
+    disconnected: ({ message }) => {
+      this.#endSession();
+      this.#supervision.disconnected(message);
+    },
+  };
 
   #describe(): LaunchedAgent {
     const { phase, sinceMs, reason, restarts, deadlineMs } = this.#supervision;

@@ -1,2 +1,2 @@
-export { type CoreClient, type CoreClientOptions, createCoreClient } from "./core-client.ts";
-export { type CoreServer, type CoreServerOptions, createCoreServer } from "./core-server.ts";
+export { type CoreClient, createCoreClient } from "./core-client.ts";
+export { createCoreServer } from "./core-server.ts";

@@ -261,58 +261,54 @@ describe("a core with agents", () => {
   });
 });
 
-describe("a core that cannot start", () => {
-  it("leaves nothing when a manifest is wrong or two are of one agent", async () => {
-    const good = await cores.agents.make();
-    const bad = await cores.agents.make([], { command: [""] });
-    const twin = await cores.agents.make([], { id: good.id });
-    const socketDirectory = await cores.agents.empty();
-    const start = (...agents: { directory: string }[]) =>
-      cores.start({ agents: agents.map(({ directory }) => directory), socketDirectory });
-    await expect(start(good, bad)).rejects.toMatchObject({ code: "manifest_invalid", field: "command.0" });
-    const message = expect.stringContaining(good.id) as string;
-    await expect(start(good, twin)).rejects.toMatchObject({ code: "agent_exists", message });
-    await expect(cores.start({ socketDirectory: join(socketDirectory, "nothing") })).rejects.toMatchObject({
-      code: "transport_failed",
-    });
-    await expect(cores.start({ socketDirectory, stopGraceMs: -1 })).rejects.toMatchObject({
-      code: "invalid_argument",
-    });
-    expect(await readdir(socketDirectory)).toEqual([]);
-    expect(processesWith(good.directory)).toEqual([]);
+it("a core that cannot start leaves nothing when a manifest is wrong or two are of one agent", async () => {
+  const good = await cores.agents.make();
+  const bad = await cores.agents.make([], { command: [""] });
+  const twin = await cores.agents.make([], { id: good.id });
+  const socketDirectory = await cores.agents.empty();
+  const start = (...agents: { directory: string }[]) =>
+    cores.start({ agents: agents.map(({ directory }) => directory), socketDirectory });
+  await expect(start(good, bad)).rejects.toMatchObject({ code: "manifest_invalid", field: "command.0" });
+  const message = expect.stringContaining(good.id) as string;
+  await expect(start(good, twin)).rejects.toMatchObject({ code: "agent_exists", message });
+  await expect(cores.start({ socketDirectory: join(socketDirectory, "nothing") })).rejects.toMatchObject({
+    code: "transport_failed",
   });
+  await expect(cores.start({ socketDirectory, stopGraceMs: -1 })).rejects.toMatchObject({
+    code: "invalid_argument",
+  });
+  expect(await readdir(socketDirectory)).toEqual([]);
+  expect(processesWith(good.directory)).toEqual([]);
 });
 
-describe("a manifest that changes", () => {
-  it("is not followed by the policy, and followed by a restart by hand", async () => {
-    const agent = await cores.agents.make([], { restart: { policy: "always" } });
-    const core = await cores.start({ agents: [agent.directory] });
-    await core.ready();
-    const before = healthOf(core, agent.id);
-    const [node = "", script = ""] = [process.execPath, ...(await argvOf(core, agent.id))];
-    const changed = {
-      id: agent.id,
-      version: "2.0.0",
-      command: [node, script, "--other"],
-      restart: { policy: "always" },
-    };
-    await writeManifest(agent.directory, changed);
-    await core.call(`${agent.id}/exit`, { code: 1 }).result;
-    await until(() => healthOf(core, agent.id).restarts === 1, "the restart");
-    await core.ready();
-    expect(healthOf(core, agent.id)).toMatchObject({
-      manifestHash: before.manifestHash,
-    });
-    expect((await call(core, agent.id, "self")).argv).toEqual([]);
-    const after = await core.restart(agent.id);
-    expect(after.manifestHash).not.toBe(before.manifestHash);
-    expect((await call(core, agent.id, "self")).argv).toEqual(["--other"]);
-    await writeManifest(agent.directory, { ...changed, id: "somebody.else" });
-    await expect(core.restart(agent.id)).rejects.toMatchObject({ code: "manifest_invalid", field: "id" });
-    await writeManifest(agent.directory, {});
-    await expect(core.restart(agent.id)).rejects.toMatchObject({ code: "manifest_invalid" });
-    expect(healthOf(core, agent.id).state).toBe("ready");
+it("a manifest that changes is not followed by the policy, and followed by a restart by hand", async () => {
+  const agent = await cores.agents.make([], { restart: { policy: "always" } });
+  const core = await cores.start({ agents: [agent.directory] });
+  await core.ready();
+  const before = healthOf(core, agent.id);
+  const [node = "", script = ""] = [process.execPath, ...(await argvOf(core, agent.id))];
+  const changed = {
+    id: agent.id,
+    version: "2.0.0",
+    command: [node, script, "--other"],
+    restart: { policy: "always" },
+  };
+  await writeManifest(agent.directory, changed);
+  await core.call(`${agent.id}/exit`, { code: 1 }).result;
+  await until(() => healthOf(core, agent.id).restarts === 1, "the restart");
+  await core.ready();
+  expect(healthOf(core, agent.id)).toMatchObject({
+    manifestHash: before.manifestHash,
   });
+  expect((await call(core, agent.id, "self")).argv).toEqual([]);
+  const after = await core.restart(agent.id);
+  expect(after.manifestHash).not.toBe(before.manifestHash);
+  expect((await call(core, agent.id, "self")).argv).toEqual(["--other"]);
+  await writeManifest(agent.directory, { ...changed, id: "somebody.else" });
+  await expect(core.restart(agent.id)).rejects.toMatchObject({ code: "manifest_invalid", field: "id" });
+  await writeManifest(agent.directory, {});
+  await expect(core.restart(agent.id)).rejects.toMatchObject({ code: "manifest_invalid" });
+  expect(healthOf(core, agent.id).state).toBe("ready");
 });
 
 const argvOf = async (core: RunningCore, agentId: string): Promise<string[]> => {

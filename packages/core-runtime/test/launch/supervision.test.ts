@@ -101,6 +101,11 @@ describe("the supervision of an agent", () => {
     patient.stop(true);
     expect(patient.actions).toEqual(["spawn", "drain", "goodbye"]);
     expect(patient.die(0).phase).toBe("stopped");
+    const again = serving();
+    again.stop(true);
+    again.restart();
+    expect(again.actions).toEqual(["spawn", "goodbye"]);
+    expect(again.die(0).actions).toEqual(["spawn", "goodbye", "spawn"]);
     const starting = new Subject();
     starting.restart();
     starting.stop(true);
@@ -209,67 +214,65 @@ const policies = fc.record({
   stable_after_ms: fc.integer({ min: 1, max: 5000 }),
 });
 
-describe("the supervision of an agent, in any order of events", () => {
-  it("has one process at the most, never hangs, never starts what should rest, and stays within the burst", () => {
-    fc.assert(
-      fc.property(policies, fc.array(steps, { maxLength: 80, size: "max" }), (policy, sequence) => {
-        let isAlive = false;
-        let isKilled = false;
-        /** It was asked to run, and not to rest since. */
-        let isWanted = false;
-        /** When the policy decided its restarts. */
-        let decidedMs: number[] = [];
-        let backoffSinceMs: number | undefined;
-        const subject = new Subject(policy, (action) => {
-          if (action !== "spawn") expect(subject.phase).toBe("stopping");
-          if (action === "kill") isKilled = true;
-          if (action !== "spawn") return;
-          expect(isAlive).toBe(false);
-          expect(isWanted).toBe(true);
-          isAlive = true;
-          isKilled = false;
-          if (subject.restarts === 0) decidedMs = [];
-          else decidedMs.push(backoffSinceMs ?? Number.NaN);
-        });
-        const look = () => {
-          const { phase, deadlineMs } = subject;
-          expect(["starting", "ready", "unhealthy", "stopping"].includes(phase)).toBe(isAlive);
-          // Whatever is not at rest and not serving has a time, or a process that dies now.
-          if (["starting", "unhealthy", "backoff"].includes(phase)) expect(deadlineMs).toBeDefined();
-          if (phase === "stopping") expect(deadlineMs !== undefined || isKilled).toBe(true);
-          if (["stopped", "crash_loop", "ready"].includes(phase)) expect(deadlineMs).toBeUndefined();
-          backoffSinceMs = phase === "backoff" ? subject.sinceMs : backoffSinceMs;
-          for (const at of decidedMs) {
-            const within = decidedMs.filter((other) => other >= at && other - at < policy.burst_window_ms);
-            expect(within.length).toBeLessThanOrEqual(policy.max_burst);
-          }
-        };
-        for (const step of sequence) {
-          const isResting = subject.phase === "stopped" || subject.phase === "crash_loop";
-          const { length } = subject.actions;
-          if (step.do === "event") step.event(subject);
-          else if (step.do === "wait") subject.after(step.ms);
-          else if (step.do === "restart") {
-            isWanted = true;
-            subject.restart();
-          } else if (step.do === "stop" || step.do === "end") {
-            isWanted = false;
-            subject.stop(step.do === "end");
-          } else if (step.do === "fail_to_start" && subject.phase === "starting") {
-            isAlive = false;
-            subject.gone(undefined, failure, false);
-          } else if (step.do === "die" && isAlive) {
-            subject.exited(step.end);
-            expect(subject.phase).toBe("stopping");
-            isKilled = true;
-            isAlive = false;
-            subject.gone(step.end, undefined, true);
-          }
-          if (isResting && step.do !== "restart") expect(subject.actions.length).toBe(length);
-          look();
+it("the supervision of an agent, in any order of events, has one process at the most, never hangs, never starts what should rest, and stays within the burst", () => {
+  fc.assert(
+    fc.property(policies, fc.array(steps, { maxLength: 80, size: "max" }), (policy, sequence) => {
+      let isAlive = false;
+      let isKilled = false;
+      /** It was asked to run, and not to rest since. */
+      let isWanted = false;
+      /** When the policy decided its restarts. */
+      let decidedMs: number[] = [];
+      let backoffSinceMs: number | undefined;
+      const subject = new Subject(policy, (action) => {
+        if (action !== "spawn") expect(subject.phase).toBe("stopping");
+        if (action === "kill") isKilled = true;
+        if (action !== "spawn") return;
+        expect(isAlive).toBe(false);
+        expect(isWanted).toBe(true);
+        isAlive = true;
+        isKilled = false;
+        if (subject.restarts === 0) decidedMs = [];
+        else decidedMs.push(backoffSinceMs ?? Number.NaN);
+      });
+      const look = () => {
+        const { phase, deadlineMs } = subject;
+        expect(["starting", "ready", "unhealthy", "stopping"].includes(phase)).toBe(isAlive);
+        // Whatever is not at rest and not serving has a time, or a process that dies now.
+        if (["starting", "unhealthy", "backoff"].includes(phase)) expect(deadlineMs).toBeDefined();
+        if (phase === "stopping") expect(deadlineMs !== undefined || isKilled).toBe(true);
+        if (["stopped", "crash_loop", "ready"].includes(phase)) expect(deadlineMs).toBeUndefined();
+        backoffSinceMs = phase === "backoff" ? subject.sinceMs : backoffSinceMs;
+        for (const at of decidedMs) {
+          const within = decidedMs.filter((other) => other >= at && other - at < policy.burst_window_ms);
+          expect(within.length).toBeLessThanOrEqual(policy.max_burst);
         }
-      }),
-      { numRuns: runs(60) },
-    );
-  });
+      };
+      for (const step of sequence) {
+        const isResting = subject.phase === "stopped" || subject.phase === "crash_loop";
+        const { length } = subject.actions;
+        if (step.do === "event") step.event(subject);
+        else if (step.do === "wait") subject.after(step.ms);
+        else if (step.do === "restart") {
+          isWanted = true;
+          subject.restart();
+        } else if (step.do === "stop" || step.do === "end") {
+          isWanted = false;
+          subject.stop(step.do === "end");
+        } else if (step.do === "fail_to_start" && subject.phase === "starting") {
+          isAlive = false;
+          subject.gone(undefined, failure, false);
+        } else if (step.do === "die" && isAlive) {
+          subject.exited(step.end);
+          expect(subject.phase).toBe("stopping");
+          isKilled = true;
+          isAlive = false;
+          subject.gone(step.end, undefined, true);
+        }
+        if (isResting && step.do !== "restart") expect(subject.actions.length).toBe(length);
+        look();
+      }
+    }),
+    { numRuns: runs(60) },
+  );
 });

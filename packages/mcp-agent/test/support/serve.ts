@@ -4,7 +4,8 @@ import { type RunningCore, startCore, type ToolInfo } from "@harnesskit/core-run
 import type { HarnessError } from "@harnesskit/wire";
 import { lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
-import { createMcpAgent, type McpAgent, type McpAgentOptions } from "../../src/index.ts";
+import { createMcpAgent } from "../../src/index.ts";
+import type { McpAgent, McpAgentOptions } from "../../src/mcp-agent.ts";
 
 const fixture = fileURLToPath(new URL("../fixtures/hostile-server.mjs", import.meta.url));
 
