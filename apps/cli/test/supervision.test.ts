@@ -117,36 +117,27 @@ describe("a call under a policy", () => {
     ]);
   });
 
+  const modified = (modified_payload: JsonValue) => ({ decision: "modify", modified_payload }) as const;
+  const answered = (approval: JsonObject, reason: string): Decision => ({
+    ...{ decision: "block", reason, metadata: { approval: { id: "a", ...approval } } },
+  });
+  const call = { action_type: "tool_call", tool_name: "bash", tool_call_id: "item-1", target: null };
+  const blocked = { verdict: "block", code: "policy.blocked" };
+  const rejected = { verdict: "block", isRejection: true, code: "tool.rejected" };
+  const invalid = { verdict: "block", code: "policy.invalid_change" };
+  const [long, pwd] = [{ command: "ls -l" }, { command: "pwd" }];
+
   it.each<[string, Decision, object]>([
-    [
-      "block",
-      { decision: "block", reason: "no", metadata: explained },
-      { verdict: "block", reason: "no", code: "policy.blocked" },
-    ],
+    ["block", { decision: "block", reason: "no", metadata: explained }, { ...blocked, reason: "no" }],
     [
       "block that a human has answered",
+      answered({ status: "rejected", by: "ada (page)", note: "not now" }, "refused by ada (page): not now"),
       {
-        decision: "block",
-        reason: "refused by ada (page): not now",
-        metadata: { approval: { id: "a", status: "rejected", by: "ada (page)", note: "not now" } },
-      },
-      {
-        verdict: "block",
-        isRejection: true,
-        reason: "This call was rejected by ada (page): not now",
-        code: "tool.rejected",
+        ...{ ...rejected, reason: "This call was rejected by ada (page): not now" },
         judgement: { reason: "refused by ada (page): not now" },
       },
     ],
-    [
-      "block of a question that waits",
-      {
-        decision: "block",
-        reason: "approval a is pending",
-        metadata: { approval: { id: "a", status: "pending" } },
-      },
-      { verdict: "block", reason: "approval a is pending", code: "policy.blocked" },
-    ],
+    ["block of a question that waits", answered({ status: "pending" }, "it is pending"), blocked],
     [
       "escalate",
       { decision: "escalate", reason: "sure? (rule careful)" },
@@ -154,42 +145,21 @@ describe("a call under a policy", () => {
     ],
     [
       "modify",
-      { decision: "modify", modified_payload: { arguments: { command: "ls -l" } }, metadata: explained },
-      { verdict: "modify", input: { command: "ls -l" }, judgement: by },
+      { ...modified({ arguments: long }), metadata: explained },
+      { verdict: "modify", input: long, judgement: by },
     ],
     [
       "allow with other arguments",
-      { decision: "allow", modified_payload: { arguments: { command: "ls -l" } } },
-      { verdict: "modify", input: { command: "ls -l" } },
+      { decision: "allow", modified_payload: { arguments: long } },
+      { verdict: "modify", input: long },
     ],
-    [
-      "modify to the same",
-      { decision: "modify", modified_payload: { arguments: { command: "ls" } } },
-      { verdict: "allow" },
-    ],
-    [
-      "modify to another tool",
-      { decision: "modify", modified_payload: { tool_name: "write", arguments: {} } },
-      { verdict: "block", code: "policy.invalid_change" },
-    ],
-    [
-      "modify to no arguments",
-      { decision: "modify", modified_payload: "ls" },
-      { verdict: "block", code: "policy.invalid_change" },
-    ],
+    ["modify to the same", modified({ arguments: { command: "ls" } }), { verdict: "allow" }],
+    ["modify to another tool", modified({ tool_name: "write", arguments: {} }), invalid],
+    ["modify to no arguments", modified("ls"), invalid],
     [
       "modify to what leaves all else as it is",
-      {
-        decision: "modify",
-        modified_payload: {
-          action_type: "tool_call",
-          tool_name: "bash",
-          tool_call_id: "item-1",
-          target: null,
-          arguments: { command: "pwd" },
-        },
-      },
-      { verdict: "modify", input: { command: "pwd" } },
+      modified({ ...call, arguments: pwd }),
+      { verdict: "modify", input: pwd },
     ],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { gate } = superviseWith(() => decision);
@@ -290,24 +260,16 @@ describe("a decision that is put off", () => {
 });
 
 describe("a harness that does not decide", () => {
-  it("is unavailable before it was ever there", async () => {
-    const { gate, supervision, harness, notes } = superviseWith(() => ({ decision: "allow" }), {
-      timeoutMs: 200,
-    });
-    harness.isAway = true;
-    await harness.channels[0]?.close();
+  it("is unavailable before it was ever there, and after its end", async () => {
     const away = superviseWith(() => ({ decision: "allow" }), {
       timeoutMs: 200,
       endpoint: { transport: { connect: () => Promise.reject(new RangeError("nobody")) } },
     });
-    expect(await away.gate.before(callOf("bash", {}), during())).toMatchObject({
-      verdict: "block",
-      code: "gate.unavailable",
-    });
+    const unavailable = { verdict: "block", code: "gate.unavailable" };
+    expect(await away.gate.before(callOf("bash", {}), during())).toMatchObject(unavailable);
     expect(away.notes).toEqual([expect.stringContaining("cannot be reached")]);
-    await supervision.close();
-    expect(notes.join()).not.toContain("answers again");
-    expect(await gate.before(callOf("bash", {}), during())).toMatchObject({ code: "gate.unavailable" });
+    await away.supervision.close();
+    expect(await away.gate.before(callOf("bash", {}), during())).toMatchObject(unavailable);
   });
 
   it("refuses while it is away, and decides again when it is back", async () => {
@@ -337,6 +299,12 @@ describe("a harness that does not decide", () => {
 });
 
 describe("a prompt under a policy", () => {
+  const modified = (modified_payload: JsonValue) => ({ decision: "modify", modified_payload }) as const;
+  const invalid = (what: string) => ({
+    ...{ verdict: "block", code: "policy.invalid_change" },
+    reason: expect.stringContaining(what),
+  });
+
   it.each<[string, Decision, object]>([
     ["allow", { decision: "allow", metadata: explained }, { verdict: "allow", judgement: by }],
     [
@@ -345,32 +313,16 @@ describe("a prompt under a policy", () => {
       { verdict: "block", code: "policy.blocked", reason: "no" },
     ],
     ["escalate", { decision: "escalate", reason: "sure?" }, { verdict: "ask", reason: "sure?" }],
-    ["modify", { decision: "modify", modified_payload: { prompt: "hi" } }, { verdict: "modify", text: "hi" }],
+    ["modify", modified({ prompt: "hi" }), { verdict: "modify", text: "hi" }],
+    ["modify to the same", modified({ prompt: "hello" }), { verdict: "allow" }],
+    ["modify to no text", modified({ prompt: 1 }), invalid("")],
     [
-      "modify to the same",
-      { decision: "modify", modified_payload: { prompt: "hello" } },
-      { verdict: "allow" },
-    ],
-    [
-      "modify to no text",
-      { decision: "modify", modified_payload: { prompt: 1 } },
-      { verdict: "block", code: "policy.invalid_change" },
-    ],
-    [
-      "modify to what leaves all else as it is",
-      { decision: "modify", modified_payload: { prompt: "hi", model: null } },
+      "modify to what leaves all else",
+      modified({ prompt: "hi", model: null }),
       { verdict: "modify", text: "hi" },
     ],
-    [
-      "modify of its model",
-      { decision: "modify", modified_payload: { prompt: "hi", model: "other" } },
-      { verdict: "block", code: "policy.invalid_change", reason: expect.stringContaining("model cannot") },
-    ],
-    [
-      "modify of the prompt and more",
-      { decision: "modify", modified_payload: { prompt: "hello", files: ["a"] } },
-      { verdict: "block", code: "policy.invalid_change", reason: expect.stringContaining("files cannot") },
-    ],
+    ["modify of its model", modified({ prompt: "hi", model: "other" }), invalid("model cannot")],
+    ["modify of the prompt and more", modified({ prompt: "hello", files: ["a"] }), invalid("files cannot")],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { promptGate, harness } = superviseWith(() => decision);
     expect(await promptGate.before(prompt, during())).toMatchObject(verdict);
