@@ -34,6 +34,16 @@ describe("harness hub", () => {
     expect(stderr).toMatch(/approved by \S+ \(page\)/);
     expect(await readFile(join(cwd, "out.txt"), "utf8")).toBe("hi\n");
 
+    // So does a run in a thread that is there.
+    const [, thread = ""] = /harness run --thread (ses_\w+)/.exec(stderr) ?? [];
+    const further = startHarness(["run", "--thread", thread, "run the command: echo more > more.txt"], {
+      ...{ cwd, env, input: "" },
+    });
+    const next = await pendingOf(client, "harness");
+    await further.reports(/bash: run this command/);
+    await answer(client, next);
+    expect((await further.ended).code).toBe(0);
+
     // An application of the AI SDK.
     const ahp = await agentOf(place, "ai-app", "app-1");
     const deploy = tool({
@@ -47,7 +57,7 @@ describe("harness hub", () => {
     expect(await deploying).toBe("deployed to staging");
 
     // An agent in Python's standard library, over HTTP.
-    const kinds = ["harness", "ai-app"];
+    const kinds = ["harness", "harness", "ai-app"];
     if (hasPython) {
       const token = (await readFile(place.tokenFile, "utf8")).trim();
       const python = startProgram("python3", ["-B", pythonAgent], {

@@ -81,22 +81,6 @@ describe("Markdown at a terminal", () => {
     expect(terminal.text).toMatch(/│ let b;\nend$/);
   });
 
-  it("breaks lines between words on a terminal and loses none", () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.string({ unit: fc.constantFrom("a", "日"), minLength: 1, maxLength: 12 }), {
-          minLength: 1,
-        }),
-        (words) => {
-          const text = shown([words.join(" ")], 40);
-          expect(text.split(/\s/)).toEqual(words);
-          for (const line of text.split("\n"))
-            expect([...line].reduce((sum, c) => sum + (c === "日" ? 2 : 1), 0)).toBeLessThanOrEqual(40);
-        },
-      ),
-    );
-  });
-
   const piece = fc.constantFrom(
     ..."a b|c|**|*|_|`|```|~~|[x](|)|<b>|# |- |1. |> |\n|\n\n|\u001b[2J|\u202e|&amp;|https://e.x/|\\|é|👩‍👩‍👧".split(
       "|",

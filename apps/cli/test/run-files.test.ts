@@ -60,6 +60,18 @@ describe("harness run --file", () => {
     expect(requests).toEqual([]);
   });
 
+  it("is a usage error for a file that is not there, and makes no thread", async () => {
+    const cwd = await makeWorkspace();
+    const end = await harness(["run", "--no-policy", "--file", "nofile", "hi"], { cwd });
+    expect(end).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("nofile does not exist"),
+    });
+    const { stdout } = await harness(["threads", "list", "--json"], { cwd });
+    expect(stdout).toBe('{"threads":[],"chats":[]}\n');
+  });
+
   it("needs a prompt", async () => {
     const cwd = await makeWorkspace();
     const { code, stderr } = await harness(["run", "--thread", "ses_x", "--file", "a.png"], { cwd });

@@ -154,6 +154,16 @@ describe("harness run", () => {
     expect(stderr).toContain("Use --agent with one of: code, ask");
   });
 
+  it("--json counts the calls that did not run, where a completed turn ends with 3", async () => {
+    const cwd = await makeWorkspace();
+    const args = ["run", "--no-policy", "--approve", "reject", "--json", "run the command: ls"];
+    const { code, stdout } = await harness(args, { cwd });
+    expect(code).toBe(3);
+    expect(jsonLines(stdout).at(-1)?.data).toMatchObject({
+      ...{ status: "completed", exitCode: 3, refusedCalls: 1 },
+    });
+  });
+
   describe("exit codes", () => {
     it("1 for a thread that does not exist", async () => {
       const cwd = await makeWorkspace();

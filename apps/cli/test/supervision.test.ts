@@ -6,9 +6,8 @@ import type { JudgedCall, JudgedPrompt, ObservedTurn, Tool } from "@harnesskit/t
 import { type Channel, type Clock, displayText, type Transport } from "@harnesskit/wire";
 import { createManualClock, createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createSupervision, type SupervisionOptions } from "../src/supervision/supervision.ts";
-import { eventually } from "./support/harness.ts";
 
 type Decide = (event: AhpEvent) => Decision | Promise<Decision>;
 
@@ -88,12 +87,6 @@ const prompt: JudgedPrompt = {
 const turn: ObservedTurn = { ...place, agent: "code", isResumed: false };
 const during = () => ({ signal: new AbortController().signal });
 const explained = { policy: { name: "shop", rule: "calm", why: "it is calm" } };
-const modify = (modified_payload: JsonValue, metadata: JsonObject = {}): Decision => ({
-  decision: "modify",
-  modified_payload,
-  metadata,
-});
-const invalid = { verdict: "block", code: "policy.invalid_change" };
 const by = { by: "policy shop", rule: "calm", reason: "it is calm" };
 
 describe("a call under a policy", () => {
@@ -102,7 +95,7 @@ describe("a call under a policy", () => {
     const call = callOf("bash", { command: "ls" });
     expect(await gate.before(call, during())).toEqual({ verdict: "allow", judgement: by });
     await gate.after?.(call, { status: "failed", error: "no", code: "tool.failed", output: { exitCode: 1 } });
-    await eventually(() => expect(harness.of("post_action")).toHaveLength(1));
+    await vi.waitFor(() => expect(harness.of("post_action")).toHaveLength(1));
     expect(harness.of("pre_action")).toMatchObject([
       {
         session_id: "thread-1",
@@ -124,48 +117,49 @@ describe("a call under a policy", () => {
     ]);
   });
 
-  const block = (reason: string, metadata: JsonObject = explained): Decision => ({
-    decision: "block",
-    reason,
-    metadata,
+  const modified = (modified_payload: JsonValue) => ({ decision: "modify", modified_payload }) as const;
+  const answered = (approval: JsonObject, reason: string): Decision => ({
+    ...{ decision: "block", reason, metadata: { approval: { id: "a", ...approval } } },
   });
-  const answered = { id: "a", status: "rejected", by: "ada (page)", note: "not now" };
-  const rejected = {
-    ...{ verdict: "block", code: "tool.rejected", isRejection: true },
-    reason: "This call was rejected by ada (page): not now",
-    judgement: { reason: "refused by ada (page): not now" },
-  };
-  const sent = { action_type: "tool_call", tool_name: "bash", tool_call_id: "item-1", target: null };
-  const runs = (command: string) => ({ verdict: "modify", input: { command } });
-  const asks = { verdict: "ask", reason: "sure? (rule careful)", judgement: { rule: "careful" } };
-  const waits = { verdict: "block", reason: "approval a is pending", code: "policy.blocked" };
+  const call = { action_type: "tool_call", tool_name: "bash", tool_call_id: "item-1", target: null };
+  const blocked = { verdict: "block", code: "policy.blocked" };
+  const rejected = { verdict: "block", isRejection: true, code: "tool.rejected" };
+  const invalid = { verdict: "block", code: "policy.invalid_change" };
+  const [long, pwd] = [{ command: "ls -l" }, { command: "pwd" }];
 
   it.each<[string, Decision, object]>([
-    ["block", block("no"), { verdict: "block", reason: "no", code: "policy.blocked" }],
+    ["block", { decision: "block", reason: "no", metadata: explained }, { ...blocked, reason: "no" }],
     [
       "block that a human has answered",
-      block("refused by ada (page): not now", { approval: answered }),
-      rejected,
+      answered({ status: "rejected", by: "ada (page)", note: "not now" }, "refused by ada (page): not now"),
+      {
+        ...{ ...rejected, reason: "This call was rejected by ada (page): not now" },
+        judgement: { reason: "refused by ada (page): not now" },
+      },
+    ],
+    ["block of a question that waits", answered({ status: "pending" }, "it is pending"), blocked],
+    [
+      "escalate",
+      { decision: "escalate", reason: "sure? (rule careful)" },
+      { verdict: "ask", reason: "sure? (rule careful)", judgement: { rule: "careful" } },
     ],
     [
-      "block of a question that waits",
-      block("approval a is pending", { approval: { id: "a", status: "pending" } }),
-      waits,
+      "modify",
+      { ...modified({ arguments: long }), metadata: explained },
+      { verdict: "modify", input: long, judgement: by },
     ],
-    ["escalate", { decision: "escalate", reason: "sure? (rule careful)" }, asks],
-    ["modify", modify({ arguments: { command: "ls -l" } }, explained), { ...runs("ls -l"), judgement: by }],
     [
       "allow with other arguments",
-      { decision: "allow", modified_payload: { arguments: { command: "ls -l" } } },
-      runs("ls -l"),
+      { decision: "allow", modified_payload: { arguments: long } },
+      { verdict: "modify", input: long },
     ],
-    ["modify to the same", modify({ arguments: { command: "ls" } }), { verdict: "allow" }],
-    ["modify to another tool", modify({ tool_name: "write", arguments: {} }), invalid],
-    ["modify to no arguments", modify("ls"), invalid],
+    ["modify to the same", modified({ arguments: { command: "ls" } }), { verdict: "allow" }],
+    ["modify to another tool", modified({ tool_name: "write", arguments: {} }), invalid],
+    ["modify to no arguments", modified("ls"), invalid],
     [
       "modify to what leaves all else as it is",
-      modify({ ...sent, arguments: { command: "pwd" } }),
-      runs("pwd"),
+      modified({ ...call, arguments: pwd }),
+      { verdict: "modify", input: pwd },
     ],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { gate } = superviseWith(() => decision);
@@ -266,16 +260,16 @@ describe("a decision that is put off", () => {
 });
 
 describe("a harness that does not decide", () => {
-  it("is unavailable before it was ever there, and once it is closed", async () => {
-    const { gate, supervision, notes } = superviseWith(() => ({ decision: "allow" }), {
+  it("is unavailable before it was ever there, and after its end", async () => {
+    const away = superviseWith(() => ({ decision: "allow" }), {
       timeoutMs: 200,
       endpoint: { transport: { connect: () => Promise.reject(new RangeError("nobody")) } },
     });
-    const refused = { verdict: "block", code: "gate.unavailable" };
-    expect(await gate.before(callOf("bash", {}), during())).toMatchObject(refused);
-    expect(notes).toEqual([expect.stringContaining("cannot be reached")]);
-    await supervision.close();
-    expect(await gate.before(callOf("bash", {}), during())).toMatchObject(refused);
+    const unavailable = { verdict: "block", code: "gate.unavailable" };
+    expect(await away.gate.before(callOf("bash", {}), during())).toMatchObject(unavailable);
+    expect(away.notes).toEqual([expect.stringContaining("cannot be reached")]);
+    await away.supervision.close();
+    expect(await away.gate.before(callOf("bash", {}), during())).toMatchObject(unavailable);
   });
 
   it("refuses while it is away, and decides again when it is back", async () => {
@@ -289,7 +283,7 @@ describe("a harness that does not decide", () => {
       reason: expect.stringContaining("No policy can judge this call"),
     });
     harness.isAway = false;
-    await eventually(async () =>
+    await vi.waitFor(async () =>
       expect(await gate.before(callOf("bash", {}), during())).toMatchObject({ verdict: "allow" }),
     );
     expect(notes).toEqual([expect.stringContaining("is away"), expect.stringContaining("answers again")]);
@@ -305,6 +299,12 @@ describe("a harness that does not decide", () => {
 });
 
 describe("a prompt under a policy", () => {
+  const modified = (modified_payload: JsonValue) => ({ decision: "modify", modified_payload }) as const;
+  const invalid = (what: string) => ({
+    ...{ verdict: "block", code: "policy.invalid_change" },
+    reason: expect.stringContaining(what),
+  });
+
   it.each<[string, Decision, object]>([
     ["allow", { decision: "allow", metadata: explained }, { verdict: "allow", judgement: by }],
     [
@@ -313,24 +313,16 @@ describe("a prompt under a policy", () => {
       { verdict: "block", code: "policy.blocked", reason: "no" },
     ],
     ["escalate", { decision: "escalate", reason: "sure?" }, { verdict: "ask", reason: "sure?" }],
-    ["modify", modify({ prompt: "hi" }), { verdict: "modify", text: "hi" }],
-    ["modify to the same", modify({ prompt: "hello" }), { verdict: "allow" }],
-    ["modify to no text", modify({ prompt: 1 }), invalid],
+    ["modify", modified({ prompt: "hi" }), { verdict: "modify", text: "hi" }],
+    ["modify to the same", modified({ prompt: "hello" }), { verdict: "allow" }],
+    ["modify to no text", modified({ prompt: 1 }), invalid("")],
     [
-      "modify to what leaves all else as it is",
-      modify({ prompt: "hi", model: null }),
+      "modify to what leaves all else",
+      modified({ prompt: "hi", model: null }),
       { verdict: "modify", text: "hi" },
     ],
-    [
-      "modify of its model",
-      modify({ prompt: "hi", model: "other" }),
-      { ...invalid, reason: expect.stringContaining("model cannot") },
-    ],
-    [
-      "modify of the prompt and more",
-      modify({ prompt: "hello", files: ["a"] }),
-      { ...invalid, reason: expect.stringContaining("files cannot") },
-    ],
+    ["modify of its model", modified({ prompt: "hi", model: "other" }), invalid("model cannot")],
+    ["modify of the prompt and more", modified({ prompt: "hello", files: ["a"] }), invalid("files cannot")],
   ])("does as the harness says: %s", async (_name, decision, verdict) => {
     const { promptGate, harness } = superviseWith(() => decision);
     expect(await promptGate.before(prompt, during())).toMatchObject(verdict);

@@ -45,7 +45,7 @@ export class ThreadFollower {
   readonly #over = new AbortController();
   readonly #held: EventBody[] = [];
   readonly #refused = new RefusedCalls();
-  #how: FollowOptions = {};
+  #how: FollowOptions | undefined;
   #isPast = true;
   #isCurrent = false;
   #seen = 0;
@@ -60,6 +60,11 @@ export class ThreadFollower {
 
   get openTurn(): string | undefined {
     return this.#openTurn;
+  }
+
+  /** Whether events that were dropped are read from the thread again: a turn of this client has them once. */
+  get readsAgain(): boolean {
+    return this.#how !== undefined;
   }
 
   /** Follows a turn of this client to its end. Rejects with the errors of the client. */
@@ -134,7 +139,7 @@ export class ThreadFollower {
 
   async #show(threadEvent: ThreadEvent): Promise<void> {
     const { output, ready, questions } = this.#parts;
-    const { after = 0, onlyOpenTurn } = this.#how;
+    const { after = 0, onlyOpenTurn } = this.#how ?? {};
     const event = toBody(threadEvent);
     this.#seen = Math.max(this.#seen, event.data.seq ?? 0);
     if (questions.knows(event)) return;
@@ -150,7 +155,7 @@ export class ThreadFollower {
       this.#held.length = 0;
       this.#heldTurn = event.data.turnId;
     }
-    const { turnId } = this.#how;
+    const { turnId } = this.#how ?? {};
     if (this.#openTurn === undefined && (turnId === undefined || this.#heldTurn !== turnId))
       this.#held.length = 0;
     else this.#held.push(event);
@@ -176,7 +181,7 @@ export class ThreadFollower {
 
   #ended(result: TurnResult): void {
     // A turn that had ended before is not one of those to follow.
-    const { onlyOpenTurn, turnId } = this.#how;
+    const { onlyOpenTurn, turnId } = this.#how ?? {};
     if (!this.#isPast || !onlyOpenTurn || result.turn.turnId === turnId) this.#last = this.#followed(result);
     this.#openTurn = undefined;
   }
@@ -190,7 +195,7 @@ export class ThreadFollower {
   #caughtUp(): void {
     if (this.#over.signal.aborted) return;
     const { questions, output } = this.#parts;
-    const { openTurnRefusal } = this.#how;
+    const { openTurnRefusal } = this.#how ?? {};
     if (openTurnRefusal && this.#openTurn !== undefined && questions.isWaiting) {
       this.#done.reject(openTurnRefusal());
       return;
@@ -204,7 +209,7 @@ export class ThreadFollower {
   #proceed(): void {
     if (this.#isPast) return;
     if (this.#isCurrent) this.#parts.questions.put();
-    if (this.#openTurn === undefined && !this.#how.stay) this.#finish();
+    if (this.#openTurn === undefined && !this.#how?.stay) this.#finish();
   }
 
   readonly #finish = (): void => {

@@ -6,7 +6,6 @@ import { ProtocolError } from "@harnesskit/wire";
 import type { FollowedTurn } from "../attach/thread-follower.ts";
 import { CliError, ExitCode, logFailure, refusedError, usageError } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
-import { runStreams } from "../session/session.ts";
 import { note } from "../terminal/terminal.ts";
 import { promptTitle } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
@@ -46,7 +45,7 @@ export const runPrompt = async (
   const thread = await ThreadSession.open({
     ...place,
     ...{ command: "harness run", transport: server, endpoint, retryFor, threadId, approve },
-    ...{ withoutTerminal: "no-terminal", json, streams: runStreams(), showPrompt: false },
+    ...{ withoutTerminal: "no-terminal", json, showPrompt: false },
   });
   const endKeys = thread.session.hearEscape(interrupts.cancel);
   try {

@@ -36,6 +36,7 @@ export class ThreadSession {
   readonly #options: ThreadSessionOptions;
   readonly #questions: Questions;
   readonly #notes: Faults;
+  #follower: ThreadFollower | undefined;
 
   private constructor(options: ThreadSessionOptions, session: Session) {
     const { command, endpoint, json = false, interrupts, noPolicy } = options;
@@ -67,7 +68,10 @@ export class ThreadSession {
       {
         ...{ transport, endpoint, retryFor, signal: interrupts.signal },
         clientInfo: { name: this.#questions.clientName, version },
-        onError: this.#notes.tellFollower,
+        // A follower reads again what it had to drop.
+        onError: (error) => {
+          if (error.code !== "buffer_full" || !this.#follower?.readsAgain) this.#notes.tell(error);
+        },
         onLost: () => {
           spinner?.rest();
           this.#questions.away();
@@ -82,7 +86,9 @@ export class ThreadSession {
 
   /** What shows a turn or a thread, and answers what waits there. */
   follower(output = this.output): ThreadFollower {
-    return new ThreadFollower({ ready: () => this.session.ready(), output, questions: this.#questions });
+    const ready = () => this.session.ready();
+    this.#follower = new ThreadFollower({ ready, output, questions: this.#questions });
+    return this.#follower;
   }
 
   /** Why it ends without a result: said to a program that reads JSON, too. */

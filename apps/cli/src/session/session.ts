@@ -13,35 +13,13 @@ import type { AskedAtHub } from "../timeline/judgements.ts";
 import { View } from "../timeline/view.ts";
 import type { ViewOptions } from "../timeline/view-options.ts";
 
-/** Where a command shows a thread, and where it says what the model says. */
-export interface SessionStreams {
-  /** Shows tools, questions and how a turn ended. */
-  readonly shown: NodeJS.WriteStream;
-  /** Where the answer goes, and lines of JSON. */
-  readonly answer: NodeJS.WriteStream;
-}
-
-/** Of `harness run`: standard output is the answer alone. */
-export const runStreams = (): SessionStreams => ({ shown: io().stderr, answer: io().stdout });
-
-/** Of a command whose standard output shows everything. */
-const shownStreams = (): SessionStreams => ({ shown: io().stdout, answer: io().stdout });
-
-/** The stream to ask the user on; undefined where none is a terminal, or standard input is not. */
-const questionStream = ({ shown, answer }: SessionStreams): NodeJS.WriteStream | undefined =>
-  io().stdin.isTTY ? [shown, answer].find(({ isTTY }) => isTTY) : undefined;
-
-/** Both as terminals: the same one where they are the same stream. */
-const streamTerminals = ({ shown, answer }: SessionStreams): { shown: Terminal; answer: Terminal } => {
-  const terminal = createTerminal(shown);
-  return { shown: terminal, answer: answer === shown ? terminal : createTerminal(answer) };
-};
+/** What shows tools, questions and how a turn ended. Of `harness run`, standard output is the answer alone. */
+const shownStream = (command: SessionOptions["command"]): NodeJS.WriteStream =>
+  command === "harness run" ? io().stderr : io().stdout;
 
 export interface SessionOptions extends Pick<ViewOptions, "showPrompt" | "showDone" | "policyUse"> {
   readonly command: "harness run" | "harness attach" | "harness chat" | "harness shell";
   readonly version: string;
-  /** @default standard output shows everything */
-  readonly streams?: SessionStreams;
   /** Show nothing and ask nobody: a program reads lines of JSON. @default false */
   readonly json?: boolean;
   /** How approvals are answered. @default "ask" */
@@ -50,6 +28,12 @@ export interface SessionOptions extends Pick<ViewOptions, "showPrompt" | "showDo
   readonly withoutTerminal: "no-terminal" | "watch";
   /** Show for a while what is taken back before anything else is written. @default nothing */
   readonly beforeWrite?: ((terminal: Terminal) => () => void) | undefined;
+}
+
+/** Where everything is shown, and where the answer goes: the same where a command has one place. */
+interface Shown {
+  readonly terminal: Terminal;
+  readonly answer: Terminal;
 }
 
 /** How long a session waits until its questions at a hub are followed. With a slower hub they may be shown late, or not at all. */
@@ -76,50 +60,40 @@ export class Session {
   #hub: HubQuestions | undefined;
   #hubOpens: Promise<void> = Promise.resolve();
 
-  private constructor(options: SessionOptions, openProse: ViewOptions["openProse"]) {
-    const {
-      command,
-      version,
-      streams = shownStreams(),
-      json = false,
-      showPrompt,
-      showDone,
-      policyUse,
-    } = options;
+  private constructor(options: SessionOptions, shown: Shown, openProse: ViewOptions["openProse"]) {
+    const { command, version, json = false, showPrompt, showDone, policyUse } = options;
+    const { terminal, answer } = shown;
+    const { stdin, stdout, stderr } = io();
+    const stream = shownStream(command);
     this.command = command;
     this.version = version;
-    const { shown: terminal, answer } = streamTerminals(streams);
     this.terminal = terminal;
     this.answer = answer;
     this.isAnswerRead = answer.columns === undefined && answer !== terminal;
-    const other = streams.answer === streams.shown ? io().stderr : streams.answer;
     this.readsKeys = !json && command !== "harness attach" && ownsKeyboard();
     const hint = this.readsKeys ? "Esc cancels" : undefined;
-    this.spinner =
-      json || !canSpin(streams.shown) ? undefined : new Spinner({ stream: streams.shown, other, hint });
+    const other = stream === stdout ? stderr : stdout;
+    this.spinner = json || !canSpin(stream) ? undefined : new Spinner({ stream, other, hint });
     this.view = new View({
-      ...{ terminal, spinner: this.spinner, openProse, policyUse },
-      ...{ showPrompt, showDone },
+      ...{ terminal, spinner: this.spinner, openProse, policyUse, showPrompt, showDone },
       says: this.isAnswerRead ? terminal : answer,
       beforeWrite: options.beforeWrite?.(terminal),
     });
     this.#show = json ? () => {} : (lines) => this.view.lines(lines);
-    const asksOn = json ? undefined : questionStream(streams);
-    this.askTerminal = asksOn && this.#askTerminal(asksOn, streams);
+    const output = !json && stdin.isTTY ? [stream, stdout].find(({ isTTY }) => isTTY) : undefined;
+    // A question is shown where it is asked, which may be another terminal than the one that shows the rest.
+    const show = output === stream ? this.#show : (lines: readonly string[]) => void answer.say(lines);
+    this.askTerminal = output && { output, show };
     const { approve = "ask", withoutTerminal } = options;
     this.mode = approve !== "ask" ? approve : this.askTerminal ? "ask" : withoutTerminal;
   }
 
   static async open(options: SessionOptions): Promise<Session> {
-    const { shown, answer } = streamTerminals(options.streams ?? shownStreams());
-    return new Session(options, options.json ? undefined : await proseFor(shown, answer));
-  }
-
-  /** A question is shown where it is asked, which may be another terminal than the one that shows the rest. */
-  #askTerminal(output: NodeJS.WriteStream, { shown }: SessionStreams): AskTerminal {
-    if (output === shown) return { output, show: (lines) => this.view.lines(lines) };
-    const terminal = createTerminal(output);
-    return { output, show: (lines) => terminal.say(lines) };
+    const answer = createTerminal();
+    const stream = shownStream(options.command);
+    const terminal = stream === io().stdout ? answer : createTerminal(stream);
+    const openProse = options.json ? undefined : await proseFor(terminal, answer);
+    return new Session(options, { terminal, answer }, openProse);
   }
 
   /** Asks the user. Only where {@link mode} is `ask`. */

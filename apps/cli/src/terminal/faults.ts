@@ -40,11 +40,6 @@ export class Faults {
     this.#write(describeFailure(this.#where, error));
   };
 
-  /** For a follower, which reads again what it had to drop: a full buffer is not reported. */
-  readonly tellFollower = (error: HarnessError): void => {
-    if (error.code !== "buffer_full") this.tell(error);
-  };
-
   /** Says how many were not shown. */
   end(): void {
     clearTimeout(this.#timer);

@@ -84,7 +84,7 @@ export class View {
 
   lines(lines: readonly string[]): void {
     this.#begin("tool");
-    this.#write(lines);
+    this.#terminal.say(lines);
   }
 
   note(text: string): void {
@@ -98,7 +98,7 @@ export class View {
   /** What the user wrote, where no terminal has shown it. Untrusted text. */
   said(line: string): void {
     this.#begin("note");
-    this.#write([`› ${this.style.bold(displayText(line, { maxLength: 2_000 }))}`]);
+    this.#terminal.say([`› ${this.style.bold(displayText(line, { maxLength: 2_000 }))}`]);
   }
 
   /** A whole message. Untrusted text. @param isMarkdown whether it is Markdown. @default false: it is shown as it is */
@@ -111,10 +111,6 @@ export class View {
     const prose = this.#openProse(this.#says, (word) => word);
     prose.push(text);
     if (prose.end()) this.#says.write("\n");
-  }
-
-  #write(lines: readonly string[]): void {
-    for (const line of lines) this.#terminal.say(line);
   }
 
   /** Ends a line that is open, so that something else can be written. */
@@ -166,7 +162,7 @@ export class View {
     if (changes.length === 0) return;
     this.#openLine = undefined;
     this.#terminal.say("");
-    this.#write(changes);
+    this.#terminal.say(changes);
   }
 
   #streamed(itemId: string, delta: string): void {
@@ -224,16 +220,16 @@ export class View {
     const { showPrompt = true } = this.#options;
     if (!showPrompt && changes.length === 0) return;
     this.#begin("note");
-    this.#write(changes);
+    this.#terminal.say(changes);
     if (!showPrompt) return;
-    this.#write(promptLines(content, style));
+    this.#terminal.say(promptLines(content, style));
   }
 
   #message(item: ItemOf<"assistant_message">, open: Open): void {
     const { data } = item;
     const text = data?.text ?? "";
     if (text.trim() === "") return;
-    if (data?.summary) this.#write([summaryLine(data.summary, this.#terminal.style)]);
+    if (data?.summary) this.#terminal.say([summaryLine(data.summary, this.#terminal.style)]);
     // Where deltas were lost, the whole text is shown once more.
     const prose = text.startsWith(open.shown) ? open.view : this.#viewOf(open.item);
     if (prose === undefined || prose instanceof LogView) return;
@@ -243,7 +239,7 @@ export class View {
     prose.end();
     this.breakLine();
     if (data?.truncated)
-      this.#write([this.#terminal.style.dim("  … the message was cut here by the server")]);
+      this.#terminal.say([this.#terminal.style.dim("  … the message was cut here by the server")]);
   }
 
   #log({ data }: ItemOf<"tool_log">, open: Open): void {
@@ -265,8 +261,8 @@ export class View {
       this.#terminal.say(`${summary === "" ? "" : style.dim(`, ${summary}`)} ${ending}`);
     } else {
       this.breakLine();
-      this.#write([`  ${ending}${summary === "" ? "" : style.dim(` · ${summary}`)}`]);
-      if (data.status === "blocked") this.#write(blockedLines(data, style, this.#options.policyUse));
+      this.#terminal.say([`  ${ending}${summary === "" ? "" : style.dim(` · ${summary}`)}`]);
+      if (data.status === "blocked") this.#terminal.say(blockedLines(data, style, this.#options.policyUse));
     }
     this.#openLine = undefined;
     this.#block = "tool";
@@ -276,7 +272,7 @@ export class View {
     if (!data) return;
     const { style } = this.#terminal;
     this.breakLine();
-    this.#write([`  ${style.yellow("?")} ${style.dim(approvalText(data))}`]);
+    this.#terminal.say([`  ${style.yellow("?")} ${style.dim(approvalText(data))}`]);
     this.#block = "tool";
   }
 
@@ -293,7 +289,7 @@ export class View {
     if (footer === undefined) this.breakLine();
     else {
       this.#begin("note");
-      this.#write([footer]);
+      this.#terminal.say([footer]);
     }
   }
 }
