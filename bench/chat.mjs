@@ -1,39 +1,16 @@
 // What a turn of a conversation costs: behind a long history, beside LangGraph, in many sessions, and on SQLite.
 // Usage: node bench/chat.mjs [--rounds 5] [--history 10000] [--turns 500] [--sessions 1000]
-import { performance } from "node:perf_hooks";
-import { parseArgs } from "node:util";
 import { createMemoryStore } from "@harnesskit/graph";
 import { ourConversation, ourLine, theirConversation, theirLine } from "./chat/contenders.mjs";
 import { fill, writesPerTurn } from "./chat/sqlite-turns.mjs";
-import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
+import { inRounds, latency, micros, optionsFrom, printTable, times } from "./lib/rounds.mjs";
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "5" },
-    history: { type: "string", default: "10000" },
-    turns: { type: "string", default: "500" },
-    sessions: { type: "string", default: "1000" },
-  },
+const { rounds, history, turns, sessions } = optionsFrom({
+  rounds: 5,
+  history: 10_000,
+  turns: 500,
+  sessions: 1000,
 });
-const [rounds, history, turns, sessions] = ["rounds", "history", "turns", "sessions"].map((name) =>
-  Number(values[name]),
-);
-
-/** Milliseconds of one call, the median of `count`. */
-const medianMs = async (call, count) => {
-  const times = [];
-  for (let index = 0; index < count; index++) {
-    const begin = performance.now();
-    await call();
-    times.push(performance.now() - begin);
-  }
-  return median(times);
-};
-
-const micro = (figures, name) => `${(median(figures.get(name)) * 1000).toFixed(0)} µs`;
-const times = (figures, name, base) => `${ratio(figures, name, base).toFixed(2)}×`;
-
-console.log(`median of ${rounds} rounds, Node ${process.version}\n`);
 
 // A turn in sessions of its own, so that an empty one stays nearly empty, and behind a long history.
 const turnCost = async ({ length }) => {
@@ -46,7 +23,7 @@ const turnCost = async ({ length }) => {
     await turn(name);
   }
   let next = 0;
-  const cost = await medianMs(() => turn(names[next++ % names.length]), 1000);
+  const cost = await latency(() => turn(names[next++ % names.length]), { count: 1000 });
   await close();
   return cost;
 };
@@ -55,14 +32,15 @@ const long = { name: `${history} messages`, length: history };
 const growth = await inRounds([short, long], rounds, turnCost);
 printTable(
   ["a turn in memory behind", "takes", "of the empty one's"],
-  [short, long].map(({ name }) => [name, micro(growth, name), times(growth, name, short.name)]),
+  [short, long].map(({ name }) => [name, micros(growth, name), times(growth, name, short.name)]),
+  `median of ${rounds} rounds`,
 );
 
 // The last turns of a conversation of many.
 const lateTurn = async ({ open, after }) => {
   const { turn, close } = open();
   for (let index = 0; index < after; index++) await turn();
-  const cost = await medianMs(turn, 10);
+  const cost = await latency(turn, { count: 10 });
   await close();
   return cost;
 };
@@ -75,7 +53,7 @@ for (const after of [10, turns]) {
   const late = await inRounds(contenders, rounds, lateTurn);
   printTable(
     [`a turn after ${after} turns`, "takes", "of harnesskit's"],
-    contenders.map(({ name }) => [name, micro(late, name), times(late, name, "harnesskit")]),
+    contenders.map(({ name }) => [name, micros(late, name), times(late, name, "harnesskit")]),
   );
   console.log();
 }
@@ -87,11 +65,11 @@ const lines = [
 const line = await inRounds(lines, rounds, async ({ open }) => {
   const run = open();
   for (let index = 0; index < 5; index++) await run();
-  return medianMs(run, 30);
+  return latency(run, { count: 30 });
 });
 printTable(
   ["a run through 100 nodes", "takes", "of harnesskit's"],
-  lines.map(({ name }) => [name, micro(line, name), times(line, name, "harnesskit")]),
+  lines.map(({ name }) => [name, micros(line, name), times(line, name, "harnesskit")]),
 );
 
 // One turn in each of many sessions at once, and the same turns one after the other.
@@ -103,7 +81,7 @@ const parallel = async ({ isParallel }) => {
     else for (const name of names) await turn(name);
   };
   await round();
-  const cost = (await medianMs(round, 5)) / sessions;
+  const cost = (await latency(round, { count: 5 })) / sessions;
   await close();
   return cost;
 };
@@ -115,7 +93,7 @@ const many = await inRounds(ways, rounds, parallel);
 console.log();
 printTable(
   [`a turn in each of ${sessions} sessions`, "takes", "of a turn alone"],
-  ways.map(({ name }) => [name, micro(many, name), times(many, name, ways[0].name)]),
+  ways.map(({ name }) => [name, micros(many, name), times(many, name, ways[0].name)]),
 );
 
 console.log();

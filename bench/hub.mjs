@@ -6,27 +6,35 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createHubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import { openTimelineStore } from "@harnesskit/store-sqlite";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { inRounds, median, printTable, ratio, throughput } from "./lib/rounds.mjs";
+import {
+  inRounds,
+  latency,
+  median,
+  optionsFrom,
+  perSecond,
+  printTable,
+  ratio,
+  throughput,
+} from "./lib/rounds.mjs";
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "7" },
-    count: { type: "string", default: "3000" },
-    "in-flight": { type: "string", default: "64" },
-    answers: { type: "string", default: "200" },
-    rows: { type: "string", default: "1000000" },
-  },
+const {
+  rounds,
+  count,
+  inFlight,
+  answers,
+  rows: rowCount,
+} = optionsFrom({
+  rounds: 7,
+  count: 3000,
+  inFlight: 64,
+  answers: 200,
+  rows: 1_000_000,
 });
-const [rounds, count, inFlight, answers, rowCount] = Object.values({
-  ...{ rounds: values.rounds, count: values.count, inFlight: values["in-flight"], answers: values.answers },
-  rows: values.rows,
-}).map(Number);
 
 const bin = new URL("../apps/cli/dist/bin.cjs", import.meta.url).pathname;
 const root = mkdtempSync(join(tmpdir(), "bench-hub-"));
@@ -66,7 +74,7 @@ const decide = async (agent, id) => {
 };
 
 let next = 0;
-const perSecond = ({ agent }, atOnce) => throughput(() => decide(agent, next++), { count, inFlight: atOnce });
+const rateOf = ({ agent }, atOnce) => throughput(() => decide(agent, next++), { count, inFlight: atOnce });
 
 const fill = async (file, rows) => {
   const store = await openTimelineStore({ file });
@@ -93,45 +101,30 @@ const fill = async (file, rows) => {
 };
 
 const pageMs = async (store, filter) => {
-  const times = [];
-  for (let round = 0; round < 60; round++) {
-    const startedMs = performance.now();
+  const page = async () => {
     const { rows } = await store.page({ limit: 100, ...(filter && { filter }) });
     if (rows.length !== 100) throw new Error(`a page of ${rows.length} rows`);
-    times.push(performance.now() - startedMs);
-  }
-  return median(times);
+  };
+  return (await latency(page, { count: 60 })) / 1000;
 };
 
 try {
   const ahpSocket = join(root, "ahp.sock");
   const place = hubPlace({ state: join(root, "hub") });
-  await start(
-    [
-      "ahp",
-      "serve",
-      "--unix",
-      ahpSocket,
-      "--policy",
-      "default",
-      "--audit",
-      join(root, "ahp.jsonl"),
-      "--quiet",
-    ],
-    ahpSocket,
-  );
+  const audit = ["--audit", join(root, "ahp.jsonl"), "--quiet"];
+  await start(["ahp", "serve", "--unix", ahpSocket, "--policy", "default", ...audit], ahpSocket);
   await start(["hub", "--state", place.directory, "--quiet"], place.apiSocket);
   const contenders = [
     { name: "ahp serve", agent: await agentAt(ahpSocket) },
     { name: "hub", agent: await agentAt(place.socket) },
   ];
-  for (const contender of contenders) await perSecond(contender, inFlight);
-  const loaded = await inRounds(contenders, rounds, (each) => perSecond(each, inFlight));
-  const single = await inRounds(contenders, rounds, (each) => perSecond(each, 1));
+  for (const contender of contenders) await rateOf(contender, inFlight);
+  const loaded = await inRounds(contenders, rounds, (each) => rateOf(each, inFlight));
+  const single = await inRounds(contenders, rounds, (each) => rateOf(each, 1));
   const row = (what, found, wanted) => [
     what,
-    Math.round(median(found.get("ahp serve"))),
-    Math.round(median(found.get("hub"))),
+    perSecond(found, "ahp serve"),
+    perSecond(found, "hub"),
     ratio(found, "hub", "ahp serve").toFixed(2),
     wanted,
   ];

@@ -3,15 +3,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
-import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
+import { inRounds, median, optionsFrom, printTable, times } from "./lib/rounds.mjs";
 
-const { values } = parseArgs({
-  options: { rounds: { type: "string", default: "9" }, only: { type: "string" } },
-});
-
+const { rounds, only } = optionsFrom({ rounds: 9, only: "" });
 const packages = fileURLToPath(new URL("../packages/", import.meta.url));
-const only = values.only?.split(",");
 
 const importer = (name, url) => ({
   name,
@@ -26,18 +21,14 @@ const importer = (name, url) => ({
 const contenders = [
   importer("zod", import.meta.resolve("zod")),
   ...readdirSync(packages)
-    .filter((name) => !only || only.includes(name))
+    .filter((name) => only === "" || only.split(",").includes(name))
     .map((name) => [name, `${packages}${name}/dist/index.js`])
     .filter(([, path]) => existsSync(path))
     .map(([name, path]) => importer(name, pathToFileURL(path).href)),
 ];
 
-const figures = await inRounds(contenders, Number(values.rounds), ({ measure }) => measure());
+const figures = await inRounds(contenders, rounds, ({ measure }) => measure());
 printTable(
   ["import", "ms", "of zod"],
-  contenders.map(({ name }) => [
-    name,
-    median(figures.get(name)).toFixed(0),
-    `${ratio(figures, name, "zod").toFixed(2)}×`,
-  ]),
+  contenders.map(({ name }) => [name, median(figures.get(name)).toFixed(0), times(figures, name, "zod")]),
 );

@@ -2,19 +2,15 @@
 // Usage: node bench/list.mjs [--rounds 7] [--threads 10000] [--few 100] [--limit 50]
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { inRounds, latency, median, printTable, ratio } from "./lib/rounds.mjs";
-import { inTempDir, serve } from "./lib/thread-server.mjs";
+import { inRounds, inTempDir, latency, micros, optionsFrom, printTable, times } from "./lib/rounds.mjs";
+import { serve } from "./lib/thread-server.mjs";
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "7" },
-    threads: { type: "string", default: "10000" },
-    few: { type: "string", default: "100" },
-    limit: { type: "string", default: "50" },
-  },
-});
-const [rounds, many, few, limit] = ["rounds", "threads", "few", "limit"].map((name) => Number(values[name]));
+const {
+  rounds,
+  threads: many,
+  few,
+  limit,
+} = optionsFrom({ rounds: 7, threads: 10_000, few: 100, limit: 50 });
 
 /** Threads whose logs cannot be read at all: a list that looked at one would fail. */
 const writeThreads = async (root, count) => {
@@ -47,8 +43,8 @@ await inTempDir(async (directory) => {
     [`a page of ${limit} of`, "takes", `of one of ${base}`, "wanted"],
     contenders.map(({ name }) => [
       name,
-      `${median(figures.get(name)).toFixed(0)} µs`,
-      `${ratio(figures, name, base).toFixed(2)}×`,
+      micros(figures, name),
+      times(figures, name, base),
       name === base ? "" : "≤ 2×",
     ]),
     `median of ${rounds} rounds`,

@@ -1,29 +1,19 @@
 // What PostgreSQL costs: a turn behind a history and beside LangGraph, two workers, appends. The last table
 // has all that is wanted of it.
 // Usage: node bench/postgres.mjs [--only growth,workers,turns,append] [--rounds 5] [--turns 200] [--seconds 5]
-import { availableParallelism, loadavg } from "node:os";
-import { performance } from "node:perf_hooks";
-import { parseArgs } from "node:util";
-import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
+import { openPostgres } from "../scripts/lib/postgres.mjs";
+import { inRounds, latency, median, micros, optionsFrom, printTable, ratio, times } from "./lib/rounds.mjs";
 import { onPostgres, onSqlite } from "./postgres/conversations.mjs";
 import { appendContenders, rateOfWorkers, writesOfTurns } from "./postgres/measures.mjs";
-import { startServer } from "./postgres/server.mjs";
 
-const { values } = parseArgs({
-  options: {
-    only: { type: "string", default: "growth,workers,turns,append" },
-    rounds: { type: "string", default: "5" },
-    turns: { type: "string", default: "200" },
-    seconds: { type: "string", default: "5" },
-    history: { type: "string", default: "10000" },
-  },
+const { only, rounds, turns, seconds, history } = optionsFrom({
+  only: "growth,workers,turns,append",
+  rounds: 5,
+  turns: 200,
+  seconds: 5,
+  history: 10_000,
 });
-const [rounds, turns, seconds, history] = ["rounds", "turns", "seconds", "history"].map((name) =>
-  Number(values[name]),
-);
-const only = values.only.split(",");
-const { url, stop } = await startServer();
-const times = (figures, name, base) => `${ratio(figures, name, base).toFixed(2)}×`;
+const { url, end } = await openPostgres({ isSynced: true });
 
 const summary = [];
 /** Notes a figure for the last table: `holds` says whether it is what is wanted. */
@@ -73,13 +63,7 @@ const workers = async () => {
 const lateTurn = ({ run }) =>
   run(async (turn) => {
     for (let index = 0; index < turns; index++) await turn();
-    const taken = [];
-    for (let index = 0; index < 20; index++) {
-      const begin = performance.now();
-      await turn();
-      taken.push(performance.now() - begin);
-    }
-    return median(taken);
+    return latency(turn, { count: 20 });
   });
 
 const compare = async () => {
@@ -90,11 +74,7 @@ const compare = async () => {
     const figures = await inRounds(contenders, rounds, lateTurn);
     printTable(
       [`a turn after ${turns} turns, ${engine}`, "takes", "of harnesskit's"],
-      contenders.map(({ name }) => [
-        name,
-        `${(median(figures.get(name)) * 1000).toFixed(0)} µs`,
-        times(figures, name, "harnesskit"),
-      ]),
+      contenders.map(({ name }) => [name, micros(figures, name), times(figures, name, "harnesskit")]),
     );
     console.log();
     const theirs = contenders[1].name;
@@ -120,16 +100,14 @@ const append = async () => {
   noteAtLeast("appends of single events, of bare INSERTs", ratio(figures, "append", "bare INSERT"), 0.7);
 };
 
-console.log(`median of ${rounds} rounds, Node ${process.version}\n`);
 const parts = { growth, workers, turns: compare, append };
 try {
   for (const [name, part] of Object.entries(parts)) {
-    if (!only.includes(name)) continue;
+    if (!only.split(",").includes(name)) continue;
     await part();
     console.log();
   }
-  printTable(["", "measured", "wanted", "holds"], summary);
-  console.log(`\nload average ${loadavg()[0].toFixed(1)}, ${availableParallelism()} cores`);
+  printTable(["", "measured", "wanted", "holds"], summary, `median of ${rounds} rounds`);
 } finally {
-  await stop();
+  await end();
 }

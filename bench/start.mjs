@@ -8,11 +8,9 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
-import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
+import { inRounds, median, optionsFrom, printTable, ratio } from "./lib/rounds.mjs";
 
-const { values } = parseArgs({ options: { rounds: { type: "string", default: "20" } } });
-const rounds = Number(values.rounds);
+const { rounds } = optionsFrom({ rounds: 20 });
 
 const file = (path) => fileURLToPath(new URL(path, import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "bench-start-"));

@@ -2,40 +2,28 @@
 // Usage: node bench/turn.mjs [--rounds 7] [--turns 100] [--clients 500] [--seconds 20]
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { inRounds, median, printTable, ratio } from "./lib/rounds.mjs";
-import { inTempDir } from "./lib/thread-server.mjs";
+import { inRounds, inTempDir, median, optionsFrom, printTable, times } from "./lib/rounds.mjs";
 import { contenders } from "./turn/alone.mjs";
 import { crowd } from "./turn/crowd.mjs";
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "7" },
-    turns: { type: "string", default: "100" },
-    clients: { type: "string", default: "0" },
-    seconds: { type: "string", default: "20" },
-  },
-});
-const [rounds, turns, clients, seconds] = ["rounds", "turns", "clients", "seconds"].map((name) =>
-  Number(values[name]),
-);
+const { rounds, turns, clients, seconds } = optionsFrom({ rounds: 7, turns: 100, clients: 0, seconds: 20 });
 
-const besideStreamText = (directory) => async () => {
+const besideStreamText = async (directory) => {
   const running = contenders.map(({ name, start }) => ({
     name,
     ...start(mkdtempSync(join(directory, "threads-"))),
   }));
   for (const { measure } of running) await measure(turns);
   const figures = await inRounds(running, rounds, ({ measure }) => measure(turns));
-  console.log(`${turns} turns, median of ${rounds} rounds, Node ${process.version}\n`);
   printTable(
     ["", "processor time of a turn", "of streamText", "wanted"],
     contenders.map(({ name, peer }) => [
       name,
       `${(median(figures.get(name)) / turns).toFixed(2)} ms`,
-      peer === undefined ? "" : `${ratio(figures, name, peer).toFixed(2)}×`,
+      peer === undefined ? "" : times(figures, name, peer),
       name === "a turn, six tools" ? "≤ 2×" : "",
     ]),
+    `${turns} turns, median of ${rounds} rounds`,
   );
   for (const { close } of running) await close();
 };
@@ -59,5 +47,5 @@ const manyClients = async () => {
   printTable(["each client", "turns a second", "p99 of a turn", "processor time of the server"], rows);
 };
 
-if (rounds > 0) await inTempDir((directory) => besideStreamText(directory)());
+if (rounds > 0) await inTempDir(besideStreamText);
 if (clients > 0) await manyClients();

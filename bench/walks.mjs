@@ -15,7 +15,7 @@ import { createShellEngine, shellHeaders } from "@harnesskit/shell-engine";
 import { createHttpExchange, createHttpServer } from "@harnesskit/transport-http/node";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
 import { serve } from "./lib/thread-server.mjs";
-import { directives, requestOf } from "./openharness/messages.mjs";
+import { directives, requestOf, token } from "./openharness/messages.mjs";
 
 const { values } = parseArgs({ options: { files: { type: "boolean", default: false } } });
 const directory = mkdtempSync(join(tmpdir(), "bench-walks-"));
@@ -64,7 +64,6 @@ const operations = {
   },
   "shell request": async () => {
     const engine = createShellEngine({ handlers: { intent: () => directives } });
-    const token = "0123456789abcdef0123456789abcdef";
     const routes = { "/openharness": engine };
     const server = createHttpServer({ routes, token, contextHeaders: shellHeaders });
     await server.listen();

@@ -1,27 +1,29 @@
-import { realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { installConsumers, loadEntries, runFile } from "./lib/packages/consumers.mjs";
-import { checkEmbedder, embedderDependencies } from "./lib/packages/embedder.mjs";
-import { checkFrameworks } from "./lib/packages/frameworks.mjs";
-import { checkMastra } from "./lib/packages/mastra.mjs";
-import { pack } from "./lib/packages/pack.mjs";
+import * as embedder from "./lib/packages/embedder.mjs";
+import * as frameworks from "./lib/packages/frameworks.mjs";
+import * as mastra from "./lib/packages/mastra.mjs";
+import { dependenciesOf, entriesOf, published, withConsumers } from "./lib/packages/outside.mjs";
 import { planOf } from "./lib/packages/plan.mjs";
 import { publintProblems } from "./lib/packages/publint.mjs";
-import { checkSuites, suitesDependencies } from "./lib/packages/suites.mjs";
+import * as suites from "./lib/packages/suites.mjs";
 import { tarballProblems } from "./lib/packages/tarball-rules.mjs";
 import { typeProblems, writeTypeProjects } from "./lib/packages/types.mjs";
-import { directPnpm } from "./lib/pnpm.mjs";
 import { option, report } from "./lib/report.mjs";
-import { repositoryRoot } from "./lib/root.mjs";
-import { mapLimit, stopChildrenOnSignals } from "./lib/run.mjs";
-import { withTempDir } from "./lib/temp.mjs";
-import { workspacePackages } from "./lib/workspace.mjs";
+import { mapLimit } from "./lib/run.mjs";
+import { isCi } from "./lib/skips.mjs";
+
+/** Programs that use several packages, each in a folder of its own; those of the guides also use what others publish. */
+const programs = { suites, frameworks, mastra, embedder };
+const guides = ["frameworks", "mastra"];
 
 const only = option("only", "").split(",").filter(Boolean);
 const isChosen = (name) => only.length === 0 || only.includes(name);
-const published = workspacePackages(repositoryRoot).filter(({ isPublic }) => isPublic);
 const chosen = published.filter(({ short }) => isChosen(short));
+const chosenPrograms = Object.keys(programs).filter(isChosen);
+const chosenGuides = chosenPrograms.filter((name) => guides.includes(name));
+const others = chosenPrograms.filter((name) => !guides.includes(name));
 
 /** The tarball itself. */
 async function checkTarball({ pkg, tarball, files }) {
@@ -41,9 +43,27 @@ async function runBin(dir, pkg, bin, argument) {
   return problem === undefined ? [] : [`${pkg.path}: ${bin} ${argument}: ${problem}`];
 }
 
+/** The dependencies of programs, by their names. */
+const programDependencies = (names, tarballs) =>
+  Object.fromEntries(names.map((name) => [name, programs[name].dependencies(tarballs)]));
+
+/**
+ * Installs the programs of the guides below `dir`, and returns their checks. If what others publish cannot be installed and CI is not set,
+ * prints a line that starts with `skipped: ` and returns none.
+ */
+async function guideTasks(dir, pnpm, tarballs) {
+  const wanted = programDependencies(chosenGuides, tarballs);
+  const { code, output } = await installConsumers(pnpm, dir, wanted, tarballs);
+  if (code === 0) return chosenGuides.map((name) => () => programs[name].check(join(dir, name)));
+  const what = `${chosenGuides.join(", ")}: cannot be installed`;
+  if (isCi()) return [() => [`${what}: ${output.trim()}`]];
+  const [reason] = /\w[^\n]*$/.exec(output.trim()) ?? ["no reason given"];
+  process.stdout.write(`skipped: ${what} (${reason})\n`);
+  return [];
+}
+
 /** All that is looked at, as functions that return findings, the longest first. */
-function tasksOf(dir, packed, consumers, { mastra, frameworks }) {
-  const programs = consumers.filter(({ program }) => program !== undefined);
+function tasksOf(dir, packed, consumers, ofGuides) {
   const projects = writeTypeProjects(dir, consumers);
   const bins = chosen.flatMap((pkg) =>
     Object.keys(pkg.manifest.bin ?? {}).flatMap((bin) =>
@@ -51,53 +71,40 @@ function tasksOf(dir, packed, consumers, { mastra, frameworks }) {
       (bin === "harness" ? ["--help", "doctor"] : ["--help"]).map((argument) => [pkg, bin, argument]),
     ),
   );
-  const loaded = consumers
-    .filter(({ entries }) => entries.length > 0)
-    .map(({ name, entries }) => ({ name, specifiers: entries.map(({ specifier }) => specifier) }));
   return [
-    ...(isChosen("suites") ? [() => checkSuites(join(dir, "suites"))] : []),
-    ...(isChosen("frameworks") ? [frameworks] : []),
-    ...(isChosen("mastra") ? [mastra] : []),
+    ...others.map((name) => () => programs[name].check(join(dir, name))),
+    ...ofGuides,
     ...[...projects.alone, ...projects.beside].map((config) => () => typeProblems(dir, config)),
-    ...(isChosen("embedder") ? [() => checkEmbedder(join(dir, "embedder"))] : []),
-    () => loadEntries(dir, loaded),
-    ...programs.map((consumer) => () => runProgram(dir, consumer)),
+    () => loadEntries(dir, entriesOf(consumers)),
+    ...consumers
+      .filter(({ program }) => program !== undefined)
+      .map((consumer) => () => runProgram(dir, consumer)),
     ...bins.map((bin) => () => runBin(dir, ...bin)),
     ...packed.map((one) => () => checkTarball(one)),
   ];
 }
 
-stopChildrenOnSignals();
-const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-packages-"), async (dir) => {
-  const pnpm = await directPnpm();
-  const { packed, problem } = await pack(pnpm, published, dir);
-  if (problem !== undefined) return [problem];
-  const tarballs = Object.fromEntries(packed.map(({ pkg, tarball }) => [pkg.name, `file:${tarball}`]));
+const planned = (tarballs) => {
   const plans = chosen.map((pkg) => ({ pkg, ...planOf(pkg, tarballs) }));
   const consumers = plans.flatMap((plan) => plan.consumers);
-  const wanted = Object.fromEntries(consumers.map(({ name, dependencies }) => [name, dependencies]));
-  if (isChosen("embedder")) wanted.embedder = embedderDependencies(tarballs);
-  if (isChosen("suites")) wanted.suites = suitesDependencies(tarballs);
-  const base = join(dir, "consumers");
-  const { code, output } = await installConsumers(pnpm, base, wanted, tarballs);
-  if (code !== 0) return [`the packages cannot be installed: ${output.trim()}`];
-  const tasks = tasksOf(
-    base,
-    packed.filter(({ pkg }) => chosen.includes(pkg)),
+  return {
+    plans,
     consumers,
-    {
-      mastra: () => checkMastra(join(dir, "mastra"), pnpm, tarballs),
-      frameworks: () => checkFrameworks(join(dir, "frameworks"), pnpm, tarballs),
-    },
-  );
-  const results = await mapLimit(tasks, 2, (task) => task());
-  return [
-    ...plans.flatMap(({ pkg, findings }) => findings.map((text) => `${pkg.path}: ${text}`)),
-    ...results.flat(),
-  ];
-});
-report(
+    wanted: { ...dependenciesOf(consumers), ...programDependencies(others, tarballs) },
+  };
+};
+
+const findings = await withConsumers(
   "packages",
-  findings,
-  [...chosen.map(({ short }) => short), "embedder", "suites", "mastra", "frameworks"].join(", "),
+  planned,
+  async ({ dir, base, pnpm, packed, tarballs, plans, consumers }) => {
+    const ofGuides = chosenGuides.length === 0 ? [] : await guideTasks(join(dir, "guides"), pnpm, tarballs);
+    const ours = packed.filter(({ pkg }) => chosen.includes(pkg));
+    const results = await mapLimit(tasksOf(base, ours, consumers, ofGuides), 2, (task) => task());
+    return [
+      ...plans.flatMap(({ pkg, findings }) => findings.map((text) => `${pkg.path}: ${text}`)),
+      ...results.flat(),
+    ];
+  },
 );
+report("packages", findings, [...chosen.map(({ short }) => short), ...chosenPrograms].join(", "));

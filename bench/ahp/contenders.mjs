@@ -9,7 +9,7 @@ import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transp
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { WebSocket } from "ws";
-import { lines } from "./lines.mjs";
+import { lines, pendingCalls } from "../lib/limit.mjs";
 import { requestOf } from "./messages.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -33,30 +33,12 @@ const both = (first, second) => async () => {
   await second();
 };
 
-/** Calls by their ids over something that sends and receives messages. */
-const pendingCalls = () => {
-  const pending = new Map();
-  let last = 0;
-  return {
-    settle: ({ id, result }) => {
-      pending.get(id)(result);
-      pending.delete(id);
-    },
-    caller: (send) => (payload) =>
-      new Promise((resolve) => {
-        const id = ++last;
-        pending.set(id, resolve);
-        send(requestOf(id, payload));
-      }),
-  };
-};
-
 const limits = {
   stdio: async () => {
     const child = spawn(process.execPath, [here("./limit-harness.mjs"), "stdio"], {
       stdio: ["pipe", "pipe", "inherit"],
     });
-    const { settle, caller } = pendingCalls();
+    const { settle, caller } = pendingCalls(requestOf);
     const call = caller(lines(child.stdout, child.stdin, settle));
     return {
       call,
@@ -71,7 +53,7 @@ const limits = {
     const { close } = await forked("./limit-harness.mjs", ["unix", path]);
     const socket = connect(path);
     await once(socket, "connect");
-    const { settle, caller } = pendingCalls();
+    const { settle, caller } = pendingCalls(requestOf);
     return { call: caller(lines(socket, socket, settle)), close: both(() => socket.destroy(), close) };
   },
   http: async () => {
@@ -99,7 +81,7 @@ const limits = {
     const { address: port, close } = await forked("./limit-harness.mjs", ["ws"]);
     const socket = new WebSocket(`ws://127.0.0.1:${port}/ahp`);
     await once(socket, "open");
-    const { settle, caller } = pendingCalls();
+    const { settle, caller } = pendingCalls(requestOf);
     socket.on("message", (data) => settle(JSON.parse(data.toString())));
     return {
       call: caller((message) => socket.send(JSON.stringify(message))),

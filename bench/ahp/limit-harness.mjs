@@ -3,7 +3,7 @@
 import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { WebSocketServer } from "ws";
-import { lines } from "./lines.mjs";
+import { lines } from "../lib/limit.mjs";
 import { answerTo } from "./messages.mjs";
 
 const [transport, path] = process.argv.slice(2);

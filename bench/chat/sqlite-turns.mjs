@@ -1,8 +1,8 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import Database from "libsql";
+import { inTempDir } from "../lib/rounds.mjs";
 import { question } from "./contenders.mjs";
 
 /** Fills a session with messages, in one write. */
@@ -36,24 +36,23 @@ const countRows = (database) => {
 
 /** What a turn writes into the file behind a history: rows, and bytes of the write-ahead log. `makeTurns` gives the turn. */
 export const writesPerTurn = async (makeTurns, { history, turns }) => {
-  const measure = async (run) => {
-    const directory = await mkdtemp(join(tmpdir(), "harness-bench-"));
-    const file = join(directory, "chat.db");
-    const store = await openSqliteStore({ file, sync: "none" });
-    const database = new Database(file);
-    try {
-      if (history > 0) await fill(store, "s", history);
-      const { turn, close } = makeTurns(store);
-      await turn("s");
-      const figure = await run({ file, database, turn: () => turn("s") });
-      await close();
-      return figure;
-    } finally {
-      database.close();
-      await store.close();
-      await rm(directory, { recursive: true });
-    }
-  };
+  const measure = (run) =>
+    inTempDir(async (directory) => {
+      const file = join(directory, "chat.db");
+      const store = await openSqliteStore({ file, sync: "none" });
+      const database = new Database(file);
+      try {
+        if (history > 0) await fill(store, "s", history);
+        const { turn, close } = makeTurns(store);
+        await turn("s");
+        const figure = await run({ file, database, turn: () => turn("s") });
+        await close();
+        return figure;
+      } finally {
+        database.close();
+        await store.close();
+      }
+    });
   const bytes = await measure(async ({ file, database, turn }) => {
     database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
     for (let index = 0; index < turns; index++) await turn();

@@ -1,16 +1,16 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { addFigures, inRounds } from "./rounds.mjs";
 
 const host = fileURLToPath(new URL("./contender-host.mjs", import.meta.url));
 
 /**
  * Starts a contender's calling side in a process of its own: side by side in one process, what one of them sends makes
- * the code that all share slower for the others. Takes the URL of a module that exports `contenders`, a contender's
- * name and the directory that its `start` gets. Returns `throughput`, `latency` (as in `rounds.mjs`, with the input in
+ * the code that all share slower for the others. Returns `throughput`, `latency` (as in `rounds.mjs`, with the input in
  * the place of the call) and `close`.
  */
-export const startIsolated = async (module, name, directory) => {
+const startIsolated = async (module, name, directory) => {
   // The peers add a listener for each message that waits, which Node takes for a leak.
   const child = fork(host, [module.href, name, directory], {
     execArgv: ["--disable-warning=MaxListenersExceededWarning"],
@@ -34,4 +34,31 @@ export const startIsolated = async (module, name, directory) => {
       await gone.catch(() => {});
     },
   };
+};
+
+/**
+ * Measures contenders of a module, which exports them as `contenders`, in processes of their own; what V8 makes of the same code differs
+ * from process to process, so that `processes` are started one after the other. `warm(contender)` comes first; then the `measures`, each
+ * `{ of?, measure(contender) }` with the names of its contenders where it has not all. Returns the figures of each measure.
+ */
+export const measureIsolated = async (
+  { module, names, directory = "", processes = 1, rounds },
+  warm,
+  measures,
+) => {
+  const found = Object.fromEntries(Object.keys(measures).map((what) => [what, new Map()]));
+  for (let index = 0; index < processes; index++) {
+    const running = [];
+    try {
+      for (const name of names) running.push(await startIsolated(module, name, directory));
+      for (const contender of running) await warm(contender);
+      for (const [what, { of = names, measure }] of Object.entries(measures)) {
+        const measured = running.filter(({ name }) => of.includes(name));
+        addFigures(found[what], await inRounds(measured, rounds, measure));
+      }
+    } finally {
+      for (const { close } of running) await close();
+    }
+  }
+  return found;
 };

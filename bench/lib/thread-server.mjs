@@ -1,20 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createThreadServer } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { createPeer } from "@harnesskit/wire/rpc";
 import { createMemoryPair } from "@harnesskit/wire/testing";
-
-/** Runs the work in a directory of its own, which is gone afterwards. */
-export const inTempDir = async (work) => {
-  const path = await mkdtemp(join(tmpdir(), "harness-bench-"));
-  try {
-    return await work(path);
-  } finally {
-    await rm(path, { recursive: true, force: true });
-  }
-};
 
 /** A server on a directory, and a client of it that counts what it hears. */
 export const serve = (root, runner, options = {}) => {

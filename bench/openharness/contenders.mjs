@@ -7,8 +7,8 @@ import { requestOf } from "./messages.mjs";
 const servers = ["bare", "express", "engine"];
 
 const start = async (name) => {
-  const script = fileURLToPath(new URL(`./${name}-server.mjs`, import.meta.url));
-  const child = fork(script, [], { execArgv: process.env.BENCH_PROFILE === name ? ["--cpu-prof"] : [] });
+  const script = fileURLToPath(new URL("./server.mjs", import.meta.url));
+  const child = fork(script, [name], { execArgv: process.env.BENCH_PROFILE === name ? ["--cpu-prof"] : [] });
   const [port] = await once(child, "message");
   const loader = createLoader(port);
   let last = 0;

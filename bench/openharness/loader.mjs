@@ -1,6 +1,5 @@
 import { connect } from "node:net";
-
-export const token = "0123456789abcdef0123456789abcdef";
+import { token } from "./messages.mjs";
 
 /** One kept connection: writes a request, and gives the body of its answer. Knows only what the contenders answer. */
 class Connection {

@@ -1,3 +1,5 @@
+export const token = "0123456789abcdef0123456789abcdef";
+
 /** A request as a shell sends it, about 700 bytes; each has an id of its own. */
 export const requestOf = (number) => ({
   protocol_version: "1.0.0",

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
@@ -8,6 +6,7 @@ import { SqliteSaver } from "@langchain/langgraph-checkpoint-sqlite";
 import Database from "libsql";
 import pg from "pg";
 import { ourConversation, theirConversation } from "../chat/contenders.mjs";
+import { inTempDir } from "../lib/rounds.mjs";
 import { withSchema } from "./server.mjs";
 
 /** Each contender runs work with a turn on an empty store of its own. */
@@ -39,14 +38,7 @@ export const onPostgres = (url) => [
   },
 ];
 
-const inDirectory = async (work) => {
-  const directory = await mkdtemp(join(tmpdir(), "harness-bench-"));
-  try {
-    return await work(join(directory, "chat.db"));
-  } finally {
-    await rm(directory, { recursive: true });
-  }
-};
+const inDirectory = (work) => inTempDir((directory) => work(join(directory, "chat.db")));
 
 export const onSqlite = () => [
   {

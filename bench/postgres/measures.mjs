@@ -1,10 +1,10 @@
 import { fork } from "node:child_process";
-import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import pg from "pg";
 import { ourConversation } from "../chat/contenders.mjs";
 import { fill } from "../chat/sqlite-turns.mjs";
+import { throughput } from "../lib/rounds.mjs";
 import { withSchema } from "./server.mjs";
 
 const workerFile = fileURLToPath(new URL("./worker.mjs", import.meta.url));
@@ -23,7 +23,7 @@ const startWorker = ({ url, schema }, task, options) => {
 /** The rate of `count` workers together. */
 export const rateOfWorkers = (url, count, task, options) =>
   withSchema(url, async (place) => {
-    await (await openPostgresStore(place)).close();
+    await (await openPostgresStore({ url, schema: place.schema })).close();
     await place.sql("CREATE TABLE store.bare (name text, number bigint, body text)");
     const workers = Array.from({ length: count }, (_, number) =>
       startWorker(place, task, { ...options, name: `w${number}` }),
@@ -68,20 +68,6 @@ export const writesOfTurns = (url, { history, turns }) =>
     return { rows: ((await changedRows(sql, schema)) - rows) / turns, bytes: bytes.bytes / turns };
   });
 
-/** Calls per second with `inFlight` at a time. */
-const perSecond = async (one, { count, inFlight }) => {
-  let started = 0;
-  const begin = performance.now();
-  const lane = async (number) => {
-    while (started < count) {
-      started++;
-      await one(number);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, (_, number) => lane(number)));
-  return (count / (performance.now() - begin)) * 1000;
-};
-
 const eventOf = (threadId, seq) => ({
   seq,
   time: 1000 + seq,
@@ -89,8 +75,8 @@ const eventOf = (threadId, seq) => ({
   data: { threadId, turnId: "turn_1", itemId: "item_1", type: "assistant_message", delta: "x".repeat(170) },
 });
 
-/** Events a second of one process, some in each append, in many threads at once. */
-const appendRate = (url, { count, events = 1, threads = 64, connections = 16 }) =>
+/** Appends of single events a second of one process, in many threads at once. */
+const appendRate = (url, { count, threads, connections }) =>
   withSchema(url, async ({ schema }) => {
     const store = await openPostgresStore({ url, schema, limits: { maxConnections: connections } });
     const seqs = new Array(threads).fill(0);
@@ -106,12 +92,11 @@ const appendRate = (url, { count, events = 1, threads = 64, connections = 16 }) 
     }
     const append = (number) => {
       const threadId = `ses_${number}`;
-      const batch = Array.from({ length: events }, () => eventOf(threadId, ++seqs[number]));
-      return store.threads.append(threadId, batch, { flush: true });
+      return store.threads.append(threadId, [eventOf(threadId, ++seqs[number])], { flush: true });
     };
-    const rate = await perSecond(append, { count: count / events, inFlight: threads });
+    const rate = await throughput(append, { count, inFlight: threads });
     await store.close();
-    return rate * events;
+    return rate;
   });
 
 /** Appends of single events to threads, and bare inserts of the same rows from as many connections. */
@@ -121,14 +106,14 @@ export const appendContenders = (url, { count, threads = 64, connections = 16 })
     name: "bare INSERT",
     run: () =>
       withSchema(url, async ({ schema, sql }) => {
-        await sql("CREATE SCHEMA IF NOT EXISTS store".replace("store", schema));
+        await sql(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
         await sql(
           `CREATE TABLE store.events (thread_id text, seq bigint, bytes int, body text, PRIMARY KEY (thread_id, seq))`,
         );
         const pool = new pg.Pool({ connectionString: url, max: connections });
         const seqs = new Array(threads).fill(0);
         const text = `INSERT INTO ${schema}.events VALUES ($1, $2, $3, $4)`;
-        const rate = await perSecond(
+        const rate = await throughput(
           async (number) => {
             const threadId = `ses_${number}`;
             const body = JSON.stringify(eventOf(threadId, ++seqs[number]));

@@ -21,12 +21,10 @@ const rate = async (one, { seconds, inFlight }) => {
   return (count / (performance.now() - begin)) * 1000;
 };
 
-const opened = () => openPostgresStore({ url, schema });
-
 const tasks = {
   /** Turns of conversations, each lane in a session of its own. */
   async turns({ name, modelMs = 0, ...options }) {
-    const store = await opened();
+    const store = await openPostgresStore({ url, schema });
     const { turn, close } = ourConversation(store.graph, modelMs);
     const perSecond = await rate((lane) => turn(`${name}-${lane}`), options);
     await close();
@@ -49,23 +47,6 @@ const tasks = {
       client.release();
     }, options);
     await pool.end();
-    return perSecond;
-  },
-  /** Approvals: a question, its answer, its claim and its outcome. */
-  async approvals({ name, ...options }) {
-    const store = await opened();
-    const perSecond = await rate(async (lane, count) => {
-      const { record } = await store.approvals.ask({
-        origin: { agent: name, session: `s${lane}`, callId: `c${count}` },
-        subject: { tool: "bash", input: { command: `npm test ${name} ${lane} ${count}` } },
-        rule: { id: "shell", reason: "it runs a command" },
-      });
-      const { id, digest } = record;
-      await store.approvals.apply(id, { type: "answer", decision: "approve", by: "ada", digest });
-      await store.approvals.apply(id, { type: "take", claimant: "hook", digest });
-      await store.approvals.apply(id, { type: "report", claimant: "hook", effect: "done" });
-    }, options);
-    await store.close();
     return perSecond;
   },
 };

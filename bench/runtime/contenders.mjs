@@ -7,17 +7,15 @@ import { fileURLToPath } from "node:url";
 import { openFileAuditSink } from "@harnesskit/audit/node";
 import { startCore } from "@harnesskit/core-runtime";
 import { createUnixListener } from "@harnesskit/transport-uds";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import rpc from "vscode-jsonrpc/node";
-import * as z from "zod";
+import { startMcp } from "../stdio/contenders.mjs";
 import { frames } from "./limit-frames.mjs";
 import { callMessage } from "./messages.mjs";
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 const spawnAgent = (name, path) =>
-  spawn(process.execPath, [here(`./${name}-agent.mjs`)], {
+  spawn(process.execPath, [here("./agent.mjs"), name], {
     stdio: "inherit",
     env: { ...process.env, BENCH_SOCKET: path },
   });
@@ -96,21 +94,6 @@ const startVscode = async (directory) => {
   );
   connection.listen();
   return { call: (input) => connection.sendRequest("echo", input), close };
-};
-
-const startMcp = async () => {
-  const client = new Client({ name: "bench", version: "1.0.0" });
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [...process.execArgv, here("../stdio/mcp-server.mjs")],
-    }),
-  );
-  const ResultSchema = z.looseObject({});
-  return {
-    call: (params) => client.request({ method: "echo", params }, ResultSchema),
-    close: () => client.close(),
-  };
 };
 
 export const contenders = [

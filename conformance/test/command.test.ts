@@ -151,7 +151,6 @@ describe("the command", () => {
     ["a server that ends with words", ["--start", ending, "--on", "unix"], "no model is configured"],
     ["a program that ends with words", ["--stdio", ending], "\n  no model is configured"],
     ["a server over HTTP that ends at once", ["--start", ending, "--on", "http"], "no model is configured"],
-    ["a program that never speaks", ["--stdio", "sleep 60", "--within", "50"], "the target said nothing"],
     [
       "a program that never listens",
       ["--start", "sleep 60", "--on", "unix", "--within", "50"],

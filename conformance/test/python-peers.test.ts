@@ -10,6 +10,7 @@ import { createShellClient } from "@harnesskit/shell-client";
 import { createThreadClient } from "@harnesskit/thread-client";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it } from "vitest";
+import { isNightly } from "../../scripts/lib/nightly.ts";
 import { needPython } from "../../scripts/lib/python.ts";
 import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
@@ -21,21 +22,22 @@ import { startShellEngine } from "./targets/shell-engine.ts";
 const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
 
 describe("a peer in Python, written from the specification, conforms", () => {
-  it.for([
-    ["ahp-server", "ahp_harness.py", "stdio"],
-    ["ahp-server", "ahp_harness.py", "http"],
-    ["ahp-client", "ahp_agent.py", "stdio"],
-    ["ahp-client", "ahp_agent.py", "http"],
+  const peers = [
+    ["ahp-server", "ahp_harness.py", "stdio", "http"],
+    ["ahp-client", "ahp_agent.py", "stdio", "http"],
     ["threads-server", "thread_server.py", "stdio"],
     ["threads-client", "thread_client.py", "unix"],
     ["runtime-core", "runtime_core.py", "unix"],
     ["runtime-agent", "runtime_agent.py", "unix"],
-    ["openharness-engine", "openharness_engine.py", "stdio"],
-    ["openharness-engine", "openharness_engine.py", "http"],
-    ["openharness-shell", "openharness_shell.py", "stdio"],
-    ["openharness-shell", "openharness_shell.py", "http"],
+    ["openharness-engine", "openharness_engine.py", "stdio", "http"],
+    ["openharness-shell", "openharness_shell.py", "stdio", "http"],
     ["chat", "chat_adapter.py", "stdio"],
-  ] as const)("%s by %s over %s", async ([suite, file, transport], context) => {
+  ] as const;
+  const cases = peers.flatMap(([suite, file, ...transports]) =>
+    transports.slice(0, isNightly ? undefined : 1).map((transport) => ({ suite, file, transport })),
+  );
+
+  it.for(cases)("$suite by $file over $transport", async ({ suite, file, transport }, context) => {
     needPython(context);
     const target = { kind: "command", command: `exec python3 -B '${peer(file)}'`, transport } as const;
     const report = await runSuite({ suite: loadSuite(suite), target, limits: patient });

@@ -2,72 +2,14 @@ import { accessSync, constants, statSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** The commands of a machine with only Node and npm: those, and what every POSIX system has. */
-const commands = [
-  ...[
-    "node",
-    "npm",
-    "npx",
-    "sh",
-    "bash",
-    "env",
-    "id",
-    "ps",
-    "kill",
-    "uname",
-    "hostname",
-    "stty",
-    "tty",
-    "script",
-  ],
-  ...[
-    "cat",
-    "ls",
-    "cp",
-    "mv",
-    "rm",
-    "ln",
-    "mkdir",
-    "rmdir",
-    "mkfifo",
-    "mktemp",
-    "touch",
-    "chmod",
-    "chown",
-    "stat",
-  ],
-  ...[
-    "echo",
-    "printf",
-    "true",
-    "false",
-    "test",
-    "sleep",
-    "date",
-    "seq",
-    "yes",
-    "tee",
-    "head",
-    "tail",
-    "sort",
-    "tr",
-  ],
-  ...[
-    "wc",
-    "cut",
-    "uniq",
-    "sed",
-    "grep",
-    "awk",
-    "find",
-    "xargs",
-    "expr",
-    "dd",
-    "dirname",
-    "basename",
-    "realpath",
-  ],
-  ...["readlink", "nohup", "setsid", "timeout", "pwd", "which", "du", "df", "od"],
-];
+const commands = `
+  node npm npx sh bash env id ps kill uname hostname stty tty script cat ls cp mv rm ln mkdir rmdir
+  mkfifo mktemp touch chmod chown stat echo printf true false test sleep date seq yes tee head tail
+  sort tr wc cut uniq sed grep awk find xargs expr dd dirname basename realpath readlink nohup setsid
+  timeout pwd which du df od
+`
+  .trim()
+  .split(/\s+/);
 
 const isProgram = (path) => {
   try {

@@ -1,8 +1,5 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
+import { openPostgres } from "./postgres.mjs";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -11,30 +8,9 @@ declare module "vitest" {
   }
 }
 
-const supervisor = fileURLToPath(new URL("./postgres-supervisor.mjs", import.meta.url));
-
-/**
- * Starts a PostgreSQL server for the projects that need one, once for all their files; with `HARNESS_TEST_POSTGRES` they use
- * the server of that URL. Returns what stops it.
- */
+/** Opens a PostgreSQL server for the projects that need one, once for all their files. Returns what ends it. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const given = process.env.HARNESS_TEST_POSTGRES;
-  if (given) {
-    project.provide("postgresUrl", given);
-    return async () => {};
-  }
-  // Detached: a signal to the test run's process group ends the run, and the end of the pipe ends the server.
-  const child = spawn(process.execPath, [supervisor], {
-    detached: true,
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const exited = once(child, "exit");
-  const line = once(createInterface({ input: child.stdout }), "line");
-  const [text] = await Promise.race([line, exited.then(() => [undefined])]);
-  if (typeof text !== "string") throw new Error("PostgreSQL for tests did not start: see above");
-  project.provide("postgresUrl", (JSON.parse(text) as { readonly url: string }).url);
-  return async () => {
-    child.stdin.end();
-    await exited;
-  };
+  const { url, end } = await openPostgres();
+  project.provide("postgresUrl", url);
+  return end;
 }

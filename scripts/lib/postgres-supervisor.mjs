@@ -56,49 +56,31 @@ const settings = {
 };
 const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 let server;
-let isRestarting = false;
 let isStopped = false;
 const url = `postgresql://harness@localhost/postgres?host=${encodeURIComponent(directory)}`;
-let log = "";
+const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const startServer = () => {
-  log = "";
+  isStopped = false;
   server = spawn(join(binaries, "postgres"), ["-D", data, ...args], {
     ...options,
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
   });
+  let log = "";
   server.stderr.setEncoding("utf8").on("data", (text) => {
     const before = log;
     log = `${log}${text}`.slice(-4096);
-    if (!before.includes("ready to accept") && log.includes("ready to accept")) {
-      process.stdout.write(`${JSON.stringify({ url, directory })}\n`);
-    }
+    if (!before.includes("ready to accept") && log.includes("ready to accept")) say({ url });
   });
-  server.once("exit", () => {
-    if (isStopped) {
-      process.stdout.write(`${JSON.stringify({ stopped: true })}\n`);
-      return;
-    }
-    if (isRestarting) {
-      isRestarting = false;
-      startServer();
-      return;
-    }
-    end();
-  });
+  server.once("exit", () => (isStopped ? say({ stopped: true }) : end()));
   server.once("error", (error) => fail(`PostgreSQL did not start: ${error.message}`));
 };
 startServer();
-// A line `restart` has the server end as by a crash, and start again; `stop` and `start` do so one after the other.
+// A line `stop` has the server end as by a crash; `start` starts it again.
 process.stdin.setEncoding("utf8").on("data", (text) => {
-  isRestarting = text.includes("restart");
-  if (!isRestarting && text.includes("start")) {
-    isStopped = false;
-    startServer();
-    return;
-  }
-  isStopped = text.includes("stop");
-  if (isRestarting || isStopped) server.kill("SIGQUIT");
+  if (text.includes("start")) return startServer();
+  isStopped = true;
+  server.kill("SIGQUIT");
 });
 process.stdin.once("end", () => {
   if (isStopped) end();

@@ -12,8 +12,8 @@ const prompt = /^((?:\u001b\[[\d;]*m)*)#(?= \w|\s*$)/gm;
 
 /**
  * Opens a shell in tmux that finds `harness` on its PATH, with its home in `dir` and in the directory `cwd` below it, which is created and
- * shown as `~/NAME`. Returns what drives it: `screen(ms)` is what it shows now, kept in `frames` if it is another screen; `until` waits
- * for a pattern; `answer` moves a choice up to a label and takes it; `page` is the whole text since the start.
+ * shown as `~/NAME`. Returns what drives it: `frames` are the screens that it has shown, `until` waits
+ * for a pattern; `answer` moves a choice up to a label and takes it.
  */
 export async function openTerminal(dir, { cwd, columns, rows }) {
   const project = join(dir, cwd);
@@ -57,7 +57,6 @@ export async function openTerminal(dir, { cwd, columns, rows }) {
   return {
     project,
     frames,
-    screen,
     until,
     press,
     type: (text) => tmux("send-keys", "-l", text),
@@ -69,7 +68,6 @@ export async function openTerminal(dir, { cwd, columns, rows }) {
       frames.at(-1).ms = 1500;
       await press("Enter");
     },
-    page: async () => (await tmux("capture-pane", "-J", "-p", "-S", "-", "-t", "0")).trimEnd(),
     close: () => tmux("kill-server"),
   };
 }

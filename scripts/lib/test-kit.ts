@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Channel, CloseReason, HarnessError } from "../../packages/wire/src/index.ts";
 
 export { freePort } from "../../conformance/src/target/place.ts";
 
@@ -35,9 +36,13 @@ export const killProcess = (pid: number | undefined, signal: NodeJS.Signals = "S
 };
 
 /** A new directory below the system's temporary one; it is removed at the end of the scope. */
-export const temporaryDirectory = async (): Promise<{ readonly path: string } & AsyncDisposable> => {
+export const temporaryDirectory = async () => {
   const path = await realpath(await mkdtemp(join(tmpdir(), "harness-test-")));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+  return {
+    path,
+    names: async (): Promise<string[]> => (await readdir(path)).sort(),
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  };
 };
 
 /**
@@ -66,4 +71,57 @@ export const cpuTimer = (): (() => number) => {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;
   };
+};
+
+/** The typed error that a promise was rejected with; fails where it was not. */
+export const rejection = async (promise: Promise<unknown>): Promise<HarnessError> => {
+  const error = await promise.then(
+    () => "nothing",
+    (cause: unknown) => cause,
+  );
+  if (!(error instanceof Error)) throw new TypeError(`rejected with ${error}`);
+  return error as HarnessError;
+};
+
+/** What a function throws; fails where it does not. */
+export const thrown = (run: () => unknown): HarnessError => {
+  try {
+    run();
+  } catch (error) {
+    return error as HarnessError;
+  }
+  throw new Error("nothing was thrown");
+};
+
+/** Starts a channel and writes down what it reports; with `onEnd` its handlers know an end. */
+export const record = (channel: Channel, { onEnd }: { readonly onEnd?: () => void } = {}) => {
+  const log = {
+    messages: [] as unknown[],
+    errors: [] as HarnessError[],
+    /** All of it by its name or code, in its order. */
+    events: [] as string[],
+    closed: undefined as CloseReason | undefined,
+    untilMessages: (count: number) => until(() => log.messages.length >= count),
+  };
+  channel.start({
+    message: (message) => {
+      log.messages.push(message);
+      log.events.push("message");
+    },
+    error: (error) => {
+      log.errors.push(error);
+      log.events.push(error.code);
+    },
+    end:
+      onEnd &&
+      (() => {
+        log.events.push("end");
+        onEnd();
+      }),
+    close: (reason) => {
+      log.closed = reason;
+      log.events.push("close");
+    },
+  });
+  return log;
 };

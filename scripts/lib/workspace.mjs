@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import { repositoryRoot } from "./root.mjs";
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
+
+/** The manifest of a package of the repository, by its folder. */
+export const manifestOf = (path) => readJson(join(repositoryRoot, path, "package.json"));
 
 const foldersOf = (parent) =>
   existsSync(parent)

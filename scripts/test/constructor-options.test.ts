@@ -15,7 +15,7 @@ const withoutOptions = new Set([
   ...["createFileAtomic", "openOwnFile", "createModel", "createOfflineModel"],
   ...["createByteChannel", "createMessageCodec", "createDeferred", "createStreamPipe", "startDeadline"],
   ...["createFaultyTransport", "createManualClock", "createMemoryPair"],
-  ...["createMemoryTransport", "openPushKeys", "startSpan"],
+  ...["createMemoryTransport", "createRedactor", "openPushKeys", "startSpan"],
   ...["openTimelineReader", "startOfCall"],
 ]);
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { createWorkspaceAgent, type Prepared } from "@harnesskit/workspace-agent";
+import { createWorkspaceAgent } from "@harnesskit/workspace-agent";
+import { PreparedSchema } from "@harnesskit/workspace-agent/declarations";
 import { describe, expect, it } from "vitest";
 import { createStyle, toCodes } from "../src/terminal/style.ts";
 import { type AskedCall, alwaysChoices, askedCallLines } from "../src/timeline/asked-call.ts";
@@ -7,7 +8,8 @@ import { makeWorkspace } from "./support/harness.ts";
 
 const prepareWrite = async (directory: string, input: { path: string; content: string }) => {
   const context = { project_root: directory };
-  return (await createWorkspaceAgent().call("prepare", { tool: "write", input }, { context })) as Prepared;
+  const call = { tool: "write", input };
+  return PreparedSchema.parse(await createWorkspaceAgent().call("prepare", call, { context }));
 };
 
 /** What the user would be asked about a write of so many lines. */

@@ -81,6 +81,22 @@ describe("Markdown at a terminal", () => {
     expect(terminal.text).toMatch(/│ let b;\nend$/);
   });
 
+  it("breaks lines between words on a terminal and loses none", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom("a", "日"), minLength: 1, maxLength: 12 }), {
+          minLength: 1,
+        }),
+        (words) => {
+          const text = shown([words.join(" ")], 40);
+          expect(text.split(/\s/)).toEqual(words);
+          for (const line of text.split("\n"))
+            expect([...line].reduce((sum, c) => sum + (c === "日" ? 2 : 1), 0)).toBeLessThanOrEqual(40);
+        },
+      ),
+    );
+  });
+
   const piece = fc.constantFrom(
     ..."a b|c|**|*|_|`|```|~~|[x](|)|<b>|# |- |1. |> |\n|\n\n|\u001b[2J|\u202e|&amp;|https://e.x/|\\|é|👩‍👩‍👧".split(
       "|",
@@ -102,7 +118,29 @@ describe("Markdown at a terminal", () => {
   });
 
   it("keeps the rows of a table whose head began as a paragraph", () => {
-    expect(shown(["a b", "\\", "| a |\n|--|\n", "é"])).toBe("a b| a |\n\n|--|\né");
+    expect(shown(["a b", "\\", "| a |\n|--|\n", "é"])).toBe("a b| a\n──────\né");
+  });
+
+  it("is the same however it comes", () => {
+    const text = [
+      "Some *words* with `snake_case` and **bold\nover** lines that are long enough to be wrapped, surely.",
+      "1. Do this:\n\n   ```sh\n   npm i\n   ```\n\n2. Then **that** too:\n   - nested",
+      "> one\n>\n> two",
+      answer,
+    ].join("\n\n");
+    for (const isColoured of [false, true])
+      expect(shown([...text], 40, isColoured)).toBe(shown([text], 40, isColoured));
+  });
+
+  it("keeps code that is long as code", () => {
+    const code = `\`\`\`js\n${"let a;\n".repeat(8_000)}`;
+    const pieces = code.match(/[\s\S]{1,700}/g) ?? [];
+    expect(new Set(shown(pieces).split("\n"))).toEqual(new Set(["js", "│ let a;"]));
+    expect(shown(pieces).match(/let a;/g)).toHaveLength(8_000);
+  });
+
+  it("shows what is nested deeper than a parser can follow", () => {
+    expect(shown([`${"> ".repeat(8_000)}end`])).toMatch(/end$/);
   });
 
   it("shows what has no end as it is", () => {

@@ -142,7 +142,7 @@ describe("harness run", () => {
       {
         type: "result",
         data: {
-          threadId: null,
+          threadId: expect.stringMatching(/^ses_/),
           turnId: null,
           status: "error",
           code: "usage",

@@ -42,10 +42,8 @@ const following = async (options: Partial<ThreadClientOptions> = {}) => {
     ready: () => terminal.ready(),
     questions,
     output: { event: (event) => shown.push(event), summary: () => {} },
-    stay: true,
-    signal: leave.signal,
   });
-  const ended = follower.follow(client, threadId);
+  const ended = follower.follow(client, threadId, { stay: true, signal: leave.signal });
   await vi.waitFor(() => expect(shown).toMatchObject([{ type: "thread.created" }]));
   return { server, other, threadId, terminal, shown, leave, ended };
 };

@@ -11,8 +11,8 @@ import { FakeTerminal } from "./support/fake-terminal.ts";
 const hidden = /[^\n\t\P{Cc}]|[\p{Cf}\p{Co}\p{Zl}\p{Zp}]/u;
 const ids = { threadId: "ses_1", turnId: "turn_1" };
 
-const proseOf = (pieces: readonly string[], columns?: number): string => {
-  const terminal = new FakeTerminal(columns);
+const proseOf = (pieces: readonly string[]): string => {
+  const terminal = new FakeTerminal();
   const prose = new Prose(terminal, (text) => text);
   for (const piece of pieces) prose.push(piece);
   prose.end();
@@ -53,22 +53,6 @@ describe("prose", () => {
         expect(proseOf(pieces)).toBe(proseOf([text]));
         expect(proseOf(pieces).replaceAll("👩‍👩‍👧", "")).not.toMatch(hidden);
       }),
-    );
-  });
-
-  it("breaks lines between words on a terminal and loses none", () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.string({ unit: fc.constantFrom("a", "日"), minLength: 1, maxLength: 12 }), {
-          minLength: 1,
-        }),
-        (words) => {
-          const shown = proseOf([words.join(" ")], 40);
-          expect(shown.split(/\s/)).toEqual(words);
-          for (const line of shown.split("\n"))
-            expect([...line].reduce((sum, c) => sum + (c === "日" ? 2 : 1), 0)).toBeLessThanOrEqual(40);
-        },
-      ),
     );
   });
 

@@ -74,7 +74,7 @@ function Banner() {
   };
   if (banners[state] === undefined) return <div />;
   return (
-    <div class={`banner ${state === "away" ? "" : "bad"}`} role="alert">
+    <div class={`banner ${state === "away" ? "warn" : "bad"}`} role="alert">
       {banners[state]}
     </div>
   );

@@ -60,11 +60,11 @@ export function Tabs({ waiting, isNarrow }: TabsProps) {
 }
 
 const linkStates: Readonly<Record<LinkState, readonly [text: string, tone: string]>> = {
-  connecting: ["Connecting …", "away"],
-  ready: ["Connected", ""],
-  away: ["Reconnecting …", "away"],
-  denied: ["Signed out", "gone"],
-  outdated: ["Outdated", "gone"],
+  connecting: ["Connecting …", "warn"],
+  ready: ["Connected", "good"],
+  away: ["Reconnecting …", "warn"],
+  denied: ["Signed out", "bad"],
+  outdated: ["Outdated", "bad"],
 };
 
 const notifyTexts: Readonly<Record<NotifyState, string>> = {
@@ -98,7 +98,8 @@ export function Header({ waiting, onHelp }: HeaderProps) {
       </a>
       <Tabs waiting={waiting} isNarrow={false} />
       <div class="tools">
-        <span class={`link-state ${tone}`} role="status">
+        <span class="link-state" role="status">
+          <i class={tone} aria-hidden="true" />
           {text}
         </span>
         <IconButton

@@ -5,9 +5,9 @@ export function HelpDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>
       {keyHelp.map(({ title, keys }) => (
-        <section key={title} aria-label={title} class="help-section">
+        <section key={title} aria-label={title} class="lines">
           <h3>{title}</h3>
-          <dl class="keys">
+          <dl class="lines">
             {keys.map(([names, text]) => (
               <div key={text} class="key-row">
                 <dt>

@@ -145,7 +145,7 @@ describe("an answer that was given while the hub was away", () => {
 
 describe("the access of the page", () => {
   it("comes from a link that is valid once, and its ticket leaves the address bar", async () => {
-    const { page, complaints, hub } = await tests.open();
+    const { page, hub } = await tests.open();
     expect(page.url()).not.toContain("ticket");
     expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain("page.");
     await page.reload();
@@ -159,20 +159,21 @@ describe("the access of the page", () => {
     await again.page.getByText("harness hub --open").waitFor();
     const bare = await openPage(await tests.context(), hub.url);
     await bare.page.getByText("This page needs a link from the hub").waitFor();
-    expectQuiet({ complaints: [...complaints, ...opened.complaints, ...bare.complaints], hub });
+    expectQuiet(opened);
+    expectQuiet(bare);
   });
 
   it("is shared with a tab that was opened with a link to a row", async () => {
-    const { page, hub, complaints } = await tests.open();
+    const { page, hub } = await tests.open();
     const agent = await hub.agent("codex");
     await agent.asks("read", { path: "a.txt" }, "c1");
     const other = await openPage(page.context(), `${hub.url}/#/timeline/1`);
     await other.page.getByRole("region", { name: "read a.txt" }).waitFor();
-    expectQuiet({ complaints: [...complaints, ...other.complaints], hub });
+    expectQuiet(other);
   });
 
   it("that the hub does not know any more is said, with what to do", async () => {
-    const { page } = await tests.open();
+    const { page } = await tests.open({ isQuiet: false });
     await page.evaluate(() => sessionStorage.setItem("harness-hub-access", "page.9.x.y"));
     await page.reload();
     await page.getByRole("alert").getByText("no longer signed in").waitFor();

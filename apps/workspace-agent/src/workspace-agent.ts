@@ -4,21 +4,20 @@ import { type Agent, defineAgent, type Tool, type ToolContext, ToolError, tool }
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { defineOptions, InvalidArgumentError } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
+import type { ToolEffects } from "@harnesskit/wire/tool";
 import * as z from "zod";
 import { BackgroundCommands } from "./background-commands.ts";
-import { type AnyDefinition, prepareCall, runCall } from "./call.ts";
 import { neverPassedOn } from "./command-environment.ts";
 import {
-  type Expected,
   endedCommandsToolName,
-  prepareDeclaration,
-  type ToolEffects,
+  prepareToolName,
   workspaceAgentId,
   workspaceCoreLimits,
 } from "./declarations.ts";
-import type { ToolSettings } from "./definition.ts";
 import { type WorkspaceToolsLimits, workspaceToolsLimits } from "./limits.ts";
 import { findRipgrep } from "./ripgrep.ts";
+import { prepareCall, runCall, type ToolSettings, type WorkspaceTool } from "./tool.ts";
+import type { Expected } from "./tool-declarations.ts";
 import { bashTool } from "./tools/bash.ts";
 import { commandInputTool, commandStopTool, commandsTool } from "./tools/commands.ts";
 import { editTool } from "./tools/edit.ts";
@@ -51,7 +50,7 @@ const maxEscapedBytes = 6;
 /** Beside the grace of a command that is stopped: until it is gone and its last output was read. */
 const stopMs = 3_000;
 
-const definitions = [
+const tools: readonly WorkspaceTool[] = [
   bashTool,
   readTool,
   writeTool,
@@ -61,7 +60,7 @@ const definitions = [
   commandsTool,
   commandInputTool,
   commandStopTool,
-] as readonly unknown[] as readonly AnyDefinition[];
+];
 
 /**
  * The agent with the tools prepare, bash, read, write, edit, glob, grep, commands, command_input and command_stop, which work in
@@ -85,7 +84,7 @@ export function createWorkspaceAgent(options: WorkspaceAgentOptions = {}): Agent
     tools: [
       prepareTool(settings),
       endedCommandsTool(commands),
-      ...definitions.map((definition) => toTool(definition, settings, commands)),
+      ...tools.map((each) => toTool(each, settings, commands)),
     ],
     cancelGraceMs: limits.killGraceMs + stopMs,
     limits: {
@@ -124,15 +123,23 @@ const permissionsFor: Readonly<Record<ToolEffects, readonly string[]>> = {
 
 function prepareTool(settings: ToolSettings): Tool {
   return tool({
-    ...prepareDeclaration,
+    name: prepareToolName,
+    description:
+      "Validates the input of another tool of this agent and makes it canonical, without any effect. Returns the `input` " +
+      "to show and to call the tool with, a `preview` to judge it by where there is one, and `expected`, to be " +
+      "added to that input in the call.",
+    input: z.strictObject({
+      tool: z.enum(tools.map(({ name }) => name)).describe("The name of the tool"),
+      input: z.unknown().describe("Its input, as the model wrote it"),
+    }),
     effects: "read",
     permissions: permissionsFor.read,
     tags: ["prepare"],
     run: ({ tool: name, input }, context) =>
       safely(async () => {
-        const definition = definitions.find((one) => one.name === name);
-        if (definition === undefined) throw new ToolError("tool.invalid_input", "unknown tool");
-        return prepareCall(definition, settings, input, projectRoot(context));
+        const found = tools.find((one) => one.name === name);
+        if (found === undefined) throw new ToolError("tool.invalid_input", "unknown tool");
+        return prepareCall(found, settings, input, projectRoot(context));
       }),
   });
 }
@@ -162,8 +169,8 @@ function endedCommandsTool(commands: BackgroundCommands): Tool {
 const ownerOf = (context: ToolContext): string =>
   JSON.stringify([projectRoot(context), context.correlationId ?? null]);
 
-function toTool(definition: AnyDefinition, settings: ToolSettings, commands: BackgroundCommands): Tool {
-  const { name, description, effects, callInput } = definition;
+function toTool(served: WorkspaceTool, settings: ToolSettings, commands: BackgroundCommands): Tool {
+  const { name, description, effects, callInput } = served;
   return tool({
     name,
     description,
@@ -173,17 +180,15 @@ function toTool(definition: AnyDefinition, settings: ToolSettings, commands: Bac
     tags: [effects],
     capabilities: effects === "execute" ? ["streaming", "cancellation"] : ["cancellation"],
     run: (input, context) =>
-      safely(() => {
-        const { expected, ...given } = input as JsonObject & { expected?: Expected };
-        const call = { given, expected, directory: projectRoot(context) };
-        return runCall(definition, settings, call, {
+      safely(() =>
+        runCall(served, settings, input as JsonObject & { expected?: Expected }, projectRoot(context), {
           signal: context.signal,
           commands,
           owner: ownerOf(context),
           log: (stream, text) => void context[stream](text),
           partialResult: (output) => void context.partialResult(output),
-        });
-      }),
+        }),
+      ),
   });
 }
 

@@ -3,7 +3,6 @@ import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
-import type { GrepOutput } from "../src/index.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 
 let fixture: Fixture;
@@ -11,6 +10,8 @@ beforeEach(async () => {
   fixture = await Fixture.create();
 });
 afterEach(() => fixture[Symbol.asyncDispose]());
+type GrepOutput = { matches: { path: string; line: number; text: string }[]; truncated?: true };
+
 const found = async (input: object) =>
   ((await fixture.call("grep", input)) as GrepOutput).matches.map(({ path, line }) => `${path}:${line}`);
 

@@ -3,44 +3,6 @@ import type { Actor, Caller } from "@harnesskit/protocol/runtime";
 import type { ToolContext as SharedToolContext } from "@harnesskit/wire/tool";
 import type { ToolCall } from "./tool-call.ts";
 
-/**
- * What a running tool knows about its call, and how it streams before its result. The functions may be destructured
- * (`run(input, { signal, stdout })`). After the call's end they do nothing.
- */
-export interface ToolContext extends SharedToolContext {
-  /**
-   * Aborts when the work is no longer wanted. `reason.code` is `tool.canceled`, `tool.timeout`, `connection_closed`
-   * (the core is gone), `agent_stopping` or `tool.failed` (another part of the call failed).
-   */
-  readonly signal: AbortSignal;
-  /**
-   * Streams text. The promise settles when there is room for more; it never rejects. A tool that does not wait loses
-   * text, with a mark in its place, when the core reads more slowly than it writes.
-   */
-  readonly stdout: (text: string) => Promise<void>;
-  readonly stderr: (text: string) => Promise<void>;
-  readonly log: (text: string) => Promise<void>;
-  /** What the tool is doing now. */
-  readonly status: (text: string) => Promise<void>;
-  /** Streams a JSON object. Throws `invalid_argument` for anything else. */
-  readonly partialResult: (json: object) => Promise<void>;
-  readonly callId: string;
-  readonly requestId: string | undefined;
-  readonly correlationId: string | undefined;
-  readonly causationId: string | undefined;
-  /** The same key means the same call, made again. */
-  readonly idempotencyKey: string | undefined;
-  /** Metadata, never an authorization. */
-  readonly caller: Caller | undefined;
-  /** Metadata, never an authorization. */
-  readonly actor: Actor | undefined;
-  /** When the call runs out of time. */
-  readonly deadline: Date | undefined;
-  readonly projectRoot: string | undefined;
-  readonly resourcePaths: readonly string[];
-  readonly ui: JsonObject | undefined;
-}
-
 /** What ties a call to others. */
 export interface CallOrigin {
   readonly request_id?: string | undefined;
@@ -53,20 +15,34 @@ export interface CallOrigin {
  * What the tool of a call receives. The stream is made when the tool uses it. All properties are its
  * own, so that a tool may copy it and hand it on. A class: a literal with a getter has another shape for each call, which costs a third of a call.
  */
-export class CallToolContext implements ToolContext {
-  readonly stdout = (text: string) => this.#call.stream.text("stdout", text);
-  readonly stderr = (text: string) => this.#call.stream.text("stderr", text);
-  readonly log = (text: string) => this.#call.stream.text("log", text);
-  readonly status = (text: string) => this.#call.stream.text("status", text);
-  readonly partialResult = (json: object) => this.#call.stream.partial(json);
+export class CallToolContext implements SharedToolContext {
+  /**
+   * Streams text. The promise settles when there is room for more; it never rejects. A tool that does not wait loses
+   * text, with a mark in its place, when the core reads more slowly than it writes.
+   */
+  readonly stdout = (text: string): Promise<void> => this.#call.stream.text("stdout", text);
+  readonly stderr = (text: string): Promise<void> => this.#call.stream.text("stderr", text);
+  readonly log = (text: string): Promise<void> => this.#call.stream.text("log", text);
+  /** What the tool is doing now. */
+  readonly status = (text: string): Promise<void> => this.#call.stream.text("status", text);
+  /** Streams a JSON object. Throws `invalid_argument` for anything else. */
+  readonly partialResult = (json: object): Promise<void> => this.#call.stream.partial(json);
+  /**
+   * Aborts when the work is no longer wanted. `reason.code` is `tool.canceled`, `tool.timeout`, `connection_closed`
+   * (the core is gone), `agent_stopping` or `tool.failed` (another part of the call failed).
+   */
   declare readonly signal: AbortSignal;
   readonly callId: string;
   readonly requestId: string | undefined;
   readonly correlationId: string | undefined;
   readonly causationId: string | undefined;
+  /** The same key means the same call, made again. */
   readonly idempotencyKey: string | undefined;
+  /** Metadata, never an authorization. */
   readonly caller: Caller | undefined;
+  /** Metadata, never an authorization. */
   readonly actor: Actor | undefined;
+  /** When the call runs out of time. */
   readonly deadline: Date | undefined;
   readonly projectRoot: string | undefined;
   readonly resourcePaths: readonly string[];
@@ -99,3 +75,9 @@ export class CallToolContext implements ToolContext {
     this.ui = context?.ui;
   }
 }
+
+/**
+ * What a running tool knows about its call, and how it streams before its result. The functions may be destructured
+ * (`run(input, { signal, stdout })`). After the call's end they do nothing.
+ */
+export type ToolContext = { readonly [Field in keyof CallToolContext]: CallToolContext[Field] };

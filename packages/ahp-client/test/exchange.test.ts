@@ -190,33 +190,9 @@ describe("over an exchange", () => {
     });
     expect(await parts.client.decide("pre_action", {})).toMatchObject({ code: "invalid_answer" });
   });
-
-  it("close ends what waits, and leaves the exchange to its owner", async () => {
-    const parts = await start();
-    parts.handle = () => new Promise(() => {});
-    const verdict = parts.client.decide("pre_action", {});
-    await until(() => parts.received.length === 2);
-    await parts.client.close();
-    expect(await verdict).toMatchObject({ code: "closed" });
-    expect(parts.calls.at(-1)?.signal.aborted).toBe(true);
-  });
 });
 
 describe("a harness behind an exchange that has forgotten the handshake", () => {
-  it("is told again who this is, and each message is sent once more", async () => {
-    const parts = await start();
-    let isKnown = false;
-    parts.handle = (message, call) => {
-      if (message.method === "ahp/handshake") isKnown = true;
-      return isKnown ? parts.agree(message, call) : forgotten(message);
-    };
-    parts.client.notify("post_action", { index: 1 });
-    expect((await parts.client.decide("pre_action", { index: 2 })).origin).toBe("harness");
-    expect(await parts.client.flush()).toBe(true);
-    expect(parts.methods().filter((method) => method === "ahp/handshake")).toHaveLength(2);
-    expect(parts.lost).toEqual([]);
-  });
-
   it("and notifications only: they are kept in their order until it knows the agent again", async () => {
     const parts = await start();
     let isKnown = false;

@@ -5,7 +5,8 @@ import { createHttpServer, createWebSocketTransport } from "@harnesskit/transpor
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { type AhpClient, createAhpClient, type FailureCode, type HarnessEndpoint } from "../src/index.ts";
+import type { FailureCode } from "../src/errors.ts";
+import { type AhpClient, createAhpClient, type HarnessEndpoint } from "../src/index.ts";
 import { ahpFailureOf, base, connected } from "./support/client.ts";
 import { afterHandshake } from "./support/fake-harness.ts";
 import { handshakeResult, payloads } from "./support/samples.ts";

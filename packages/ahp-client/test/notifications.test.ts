@@ -27,25 +27,6 @@ const upTo = (count: number, from = 0) => Array.from({ length: count }, (_, inde
 const indexes = (harness: FakeHarness) => harness.events.map(({ payload }) => payload.index);
 
 describe("notifications without a connection", () => {
-  it("that are lost may be told to the harness by `onError`, one for each", async () => {
-    let report = (_code: string): void => {};
-    const { harness, client, reconnect } = await disconnected({
-      limits: { maxBufferedNotifications: 10 },
-      onError: ({ code }: { code: string }, { kind }: { kind: string }) => {
-        if (kind === "notification") report(code);
-      },
-    });
-    report = (code) => void client.notify("error", { code });
-    for (const index of upTo(11)) client.notify("post_action", { index });
-    await reconnect();
-    expect(await client.flush()).toBe(true);
-    await harness.until("ahp/event", 10);
-    expect(harness.events.map(({ payload }) => payload.index ?? payload.code)).toEqual([
-      ...upTo(9, 2),
-      "overloaded",
-    ]);
-  });
-
   it("are kept, and sent in their order when there is one again", async () => {
     const { harness, client, lost, reconnect } = await disconnected();
     for (const index of upTo(500)) expect(client.notify("post_action", { index })).toBe(true);

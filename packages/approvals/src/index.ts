@@ -15,7 +15,7 @@ export type { ApprovalFilter, ApprovalStore } from "./approval-store.ts";
 export type { ApprovalBacking, ApprovalTable, IdenticalKey } from "./approval-table.ts";
 export { type ApprovalStoreOptions, createApprovalStore } from "./create-approval-store.ts";
 export { isCommandTool } from "./describe-call.ts";
-export { ApprovalError, type ApprovalErrorCode, type RefusalCode } from "./errors.ts";
+export { ApprovalError, type RefusalCode } from "./errors.ts";
 export { foldEmpty } from "./fold-empty.ts";
 export { grantProblem, grantTerms } from "./grant.ts";
 export { type ApprovalLimits, approvalLimits } from "./limits.ts";

@@ -1,5 +1,4 @@
-import { redactedPlaceholder as redacted } from "@harnesskit/wire";
-import { createRedactor } from "./redactor.ts";
+import { redactedPlaceholder as redacted, withoutSecretShapes } from "@harnesskit/wire";
 
 export type SecretKind = "private-key" | "token" | "header" | "url" | "assignment";
 
@@ -12,8 +11,6 @@ export interface FoundSecret {
   /** Whether its shape alone tells: `password: text` may be an ordinary sentence, `ghp_…` cannot be. */
   readonly certain: boolean;
 }
-
-const redactor = createRedactor();
 
 const kindOf = (text: string, at: number, value: string): SecretKind => {
   if (value.startsWith("-----BEGIN")) return "private-key";
@@ -46,7 +43,7 @@ export const isCertainSecret = (value: string, kind: SecretKind = "assignment"):
  * shapes only; a password that looks like any other word is found only by the name before it.
  */
 export const findSecrets = (text: string): readonly FoundSecret[] => {
-  const clean = redactor.text(text);
+  const clean = withoutSecretShapes(text);
   if (clean === text) return [];
   const kept = clean.split(redacted);
   const found: FoundSecret[] = [];
@@ -74,7 +71,7 @@ export interface RedactSecretsOptions {
 
 /** The string with `[redacted]` in the place of each secret that {@link findSecrets} finds. */
 export const redactSecrets = (text: string, { certainOnly = false }: RedactSecretsOptions = {}): string => {
-  if (!certainOnly) return redactor.text(text);
+  if (!certainOnly) return withoutSecretShapes(text);
   let clean = "";
   let from = 0;
   for (const { at, length, certain } of findSecrets(text)) {
@@ -84,6 +81,3 @@ export const redactSecrets = (text: string, { certainOnly = false }: RedactSecre
   }
   return from === 0 ? text : clean + text.slice(from);
 };
-
-/** Whether the value of a key of this name is a secret, whatever it looks like: `api_key`. */
-export const isSecretKey = (key: string): boolean => redactor.isSecretKey(key);

@@ -2,8 +2,19 @@ import { redactedPlaceholder as redacted } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
 import { isoTime } from "@harnesskit/wire/time";
 import type { AuditEntryInput } from "./entry.ts";
-import type { AuditEntryLimits } from "./limits.ts";
 import type { Redactor } from "./redactor.ts";
+import { isSecretKey } from "./secret-keys.ts";
+
+const megabyte = 1024 * 1024;
+
+/** What one entry may hold. What is beyond is cut, and the entry is marked `cut`. */
+export const entryLimits = {
+  /** Characters of one string. @default 512 */
+  maxStringLength: { default: 512, min: 32, max: megabyte },
+  /** Bytes of one line of the log. @default 8192 */
+  maxEntryBytes: { default: 8192, min: 4096, max: megabyte },
+} as const;
+export type AuditEntryLimits = { readonly [Name in keyof typeof entryLimits]: number };
 
 /** What a terminal or an editor would obey or hide: controls, line separators, directional and invisible marks. */
 const deceptive =
@@ -81,41 +92,32 @@ const toJson = (
     return escaped(`${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`);
   };
   const { outcome, actor, duration_ms, details } = entry;
-  const parts = [
-    '{"seq":',
-    String(seq),
-    ',"time":"',
-    isoTime(timeMs),
-    '","action":"',
-    escaped(entry.action),
-    '"',
-  ];
-  if (outcome) parts.push(',"outcome":"', escaped(outcome), '"');
-  if (actor) parts.push(',"actor":{"type":"', text(actor.type), '","id":"', text(actor.id), '"}');
+  let json = `{"seq":${seq},"time":"${isoTime(timeMs)}","action":"${escaped(entry.action)}"`;
+  if (outcome) json += `,"outcome":"${escaped(outcome)}"`;
+  if (actor) json += `,"actor":{"type":"${text(actor.type)}","id":"${text(actor.id)}"}`;
   for (const name of ids) {
     const id = entry[name];
-    if (id) parts.push(',"', name, '":"', text(id), '"');
+    if (id) json += `,"${name}":"${text(id)}"`;
   }
-  if (duration_ms !== undefined) parts.push(',"duration_ms":', number(duration_ms));
+  if (duration_ms !== undefined) json += `,"duration_ms":${number(duration_ms)}`;
   if (details) {
     let before = ',"details":{"';
     for (const key of Object.keys(details)) {
       const value = details[key];
       if (value === undefined) continue;
-      parts.push(before, text(key));
+      json += before + text(key);
       before = ',"';
-      if (value === null || typeof value === "boolean") parts.push('":', String(value));
-      else if (redactor.isSecretKey(key)) {
+      if (value === null || typeof value === "boolean") json += `":${value}`;
+      else if (isSecretKey(key)) {
         isRedacted = true;
-        parts.push('":"', redacted, '"');
-      } else if (typeof value === "string") parts.push('":"', text(value), '"');
+        json += `":"${redacted}"`;
+      } else if (typeof value === "string") json += `":"${text(value)}"`;
       // What is not a fact is content.
-      else parts.push('":', typeof value === "number" ? number(value) : '"[object]"');
+      else json += typeof value === "number" ? `":${number(value)}` : '":"[object]"';
     }
-    parts.push(before === ',"' ? "}" : ',"details":{}');
+    json += before === ',"' ? "}" : ',"details":{}';
   }
   const marks = [...(isRedacted ? ['"redacted"'] : []), ...(isCut ? ['"cut"'] : [])];
-  if (marks.length > 0) parts.push(`,"marks":[${marks.join()}]`);
-  parts.push("}");
-  return parts.join("");
+  if (marks.length > 0) json += `,"marks":[${marks.join()}]`;
+  return `${json}}`;
 };

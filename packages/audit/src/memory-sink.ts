@@ -1,15 +1,18 @@
-import { BoundedMap, defineOptions } from "@harnesskit/wire";
+import { BoundedMap, defineLimits, defineOptions, type LimitsOf } from "@harnesskit/wire";
 import type { AuditEntry } from "./entry.ts";
-import { formatEntry } from "./format-entry.ts";
-import { type MemoryAuditLimits, memoryLimits } from "./limits.ts";
-import { createRedactor, type Redactor } from "./redactor.ts";
+import { entryLimits, formatEntry } from "./format-entry.ts";
+import { createRedactor } from "./redactor.ts";
 import type { AuditSink } from "./sink.ts";
 
+const memoryLimits = defineLimits({
+  ...entryLimits,
+  /** Entries kept; the oldest go first and are counted. @default 10000 */
+  maxEntries: { default: 10_000, max: 10_000_000 },
+});
+
 export interface MemoryAuditSinkOptions {
-  /** Limits to override. @default each as `MemoryAuditSinkLimits` states */
-  readonly limits?: Partial<MemoryAuditLimits> | undefined;
-  /** Takes the secrets out; may be shared with other logs. @default createRedactor() */
-  readonly redactor?: Redactor | undefined;
+  /** Limits to override. @default see each limit */
+  readonly limits?: Partial<LimitsOf<typeof memoryLimits>> | undefined;
   /** Milliseconds since 1970. @default Date.now */
   readonly clock?: (() => number) | undefined;
 }
@@ -23,13 +26,14 @@ export interface MemoryAuditSink extends AuditSink {
 }
 
 const checkOptions = defineOptions<MemoryAuditSinkOptions>("createMemoryAuditSink", {
-  ...{ limits: false, redactor: false, clock: false },
+  ...{ limits: false, clock: false },
 });
 
 /** Makes a {@link MemoryAuditSink}. Throws `invalid_argument`. */
 export const createMemoryAuditSink = (options: MemoryAuditSinkOptions = {}): MemoryAuditSink => {
   checkOptions(options);
-  const { redactor = createRedactor(), clock = Date.now } = options;
+  const { clock = Date.now } = options;
+  const redactor = createRedactor();
   const limits = memoryLimits.resolve(options.limits);
   let dropped = 0;
   let seq = 0;

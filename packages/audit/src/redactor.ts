@@ -1,18 +1,4 @@
-import {
-  defineOptions,
-  InvalidArgumentError,
-  isPlainName,
-  redactedPlaceholder as redacted,
-  withoutSecretShapes,
-} from "@harnesskit/wire";
-import { secretKeyJudge } from "./secret-keys.ts";
-
-export interface RedactorOptions {
-  /** Keys whose values are secret, besides those that are known: `employee_number`. @default [] */
-  readonly secretKeys?: readonly string[] | undefined;
-  /** Values that are never written. @default [] */
-  readonly secrets?: readonly string[] | undefined;
-}
+import { isPlainName, redactedPlaceholder as redacted, withoutSecretShapes } from "@harnesskit/wire";
 
 /** A shorter value cannot be distinguished from other strings. */
 const minSecretLength = 4;
@@ -50,23 +36,10 @@ const spellingsOf = (value: string): readonly string[] => {
  * URL. It cannot know a secret that was not registered and looks like any other text.
  */
 export class Redactor {
-  readonly isSecretKey: (key: string) => boolean;
   /** The registered values, each with all of its spellings. */
   readonly #known = new Map<string, readonly string[]>();
   /** Characters of the longest spelling that was ever registered. */
   #longest = 0;
-
-  /** Throws `invalid_argument`. */
-  constructor(options: RedactorOptions = {}) {
-    this.isSecretKey = secretKeyJudge(options.secretKeys);
-    for (const secret of options.secrets ?? []) {
-      if (!this.addSecret(secret)) {
-        throw new InvalidArgumentError(
-          `each of at most ${maxSecrets} secrets must have ${minSecretLength} to ${maxSecretLength} characters`,
-        );
-      }
-    }
-  }
 
   /**
    * Registers a value of 4 to 16384 characters; false for one that is not registered: too short to distinguish from other
@@ -129,8 +102,5 @@ export class Redactor {
   }
 }
 
-const checkOptions = defineOptions<RedactorOptions>("createRedactor", { secretKeys: false, secrets: false });
-
-/** Makes a {@link Redactor}. Throws `invalid_argument`. */
-export const createRedactor = (options: RedactorOptions = {}): Redactor =>
-  new Redactor(checkOptions(options));
+/** Makes a {@link Redactor}. */
+export const createRedactor = (): Redactor => new Redactor();

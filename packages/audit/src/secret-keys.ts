@@ -25,19 +25,14 @@ const namesSecret = (key: string): boolean => {
   return inside.test(key.replace(/tokens/g, "")) || key.split("_").some((word) => words.has(word));
 };
 
-/**
- * Says of a key, however it is spelled, whether its value is secret. `extra` are keys that are so besides. Remembers what
- * it said of recent keys, because the entries of one program have few different ones.
- */
-export const secretKeyJudge = (extra: readonly string[] = []): ((key: string) => boolean) => {
-  const more = new Set(extra.map(toSnakeCase));
-  const known = new BoundedMap<string, boolean>({ maxSize: 1024 });
-  return (key) => {
-    const said = known.get(key);
-    if (said !== undefined) return said;
-    const snake = toSnakeCase(key);
-    const isSecret = namesSecret(snake) || more.has(snake);
-    if (key.length <= maxRememberedLength) known.set(key, isSecret);
-    return isSecret;
-  };
+/** What was said of recent keys: the entries of one program have few different ones. */
+const known = new BoundedMap<string, boolean>({ maxSize: 1024 });
+
+/** Whether the value of a key of this name, however it is spelled, is a secret, whatever it looks like: `api_key`. */
+export const isSecretKey = (key: string): boolean => {
+  const said = known.get(key);
+  if (said !== undefined) return said;
+  const isSecret = namesSecret(toSnakeCase(key));
+  if (key.length <= maxRememberedLength) known.set(key, isSecret);
+  return isSecret;
 };

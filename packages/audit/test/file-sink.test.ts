@@ -13,9 +13,8 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { rejection, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { AuditEntry } from "../src/index.ts";
 import { type AuditFilter, openFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
 
@@ -27,15 +26,6 @@ const readAll = async (path: string, filter?: AuditFilter): Promise<AuditEntry[]
   const entries = [];
   for await (const entry of readAuditFile(path, filter)) entries.push(entry);
   return entries;
-};
-
-const refusal = async (promise: Promise<unknown>): Promise<HarnessError> => {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!HarnessError.isInstance(error)) throw new TypeError(`not a typed error: ${error}`);
-  return error;
 };
 
 const mode = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
@@ -162,7 +152,7 @@ describe("a log that is there", () => {
     const path = join(directory.path, "a");
     for (const notes of ["some notes\nof mine\n", "some notes\nof mine"]) {
       await writeFile(path, notes, { mode: 0o600 });
-      expect(await refusal(openFileAuditSink({ path }))).toMatchObject({ code: "audit_damaged" });
+      expect(await rejection(openFileAuditSink({ path }))).toMatchObject({ code: "audit_damaged" });
       expect(await readFile(path, "utf8")).toBe(notes);
     }
     // The lock is free again.
@@ -300,7 +290,7 @@ describe("a path that is not safe", () => {
     await run("mkfifo", [join(directory.path, "fifo")]);
     await run("mkfifo", [join(directory.path, "rotated.1")]);
     for (const name of ["link", "second", "folder", "fifo", "rotated"]) {
-      expect(await refusal(openFileAuditSink({ path: join(directory.path, name) }))).toMatchObject({
+      expect(await rejection(openFileAuditSink({ path: join(directory.path, name) }))).toMatchObject({
         code: "audit_insecure_path",
       });
     }
@@ -313,7 +303,7 @@ describe("two writers", () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "a");
     const first = await openFileAuditSink({ path });
-    expect(await refusal(openFileAuditSink({ path }))).toMatchObject({ code: "audit_locked" });
+    expect(await rejection(openFileAuditSink({ path }))).toMatchObject({ code: "audit_locked" });
     await first.close();
     await (await openFileAuditSink({ path })).close();
   });
@@ -373,7 +363,7 @@ describe("reading", () => {
       path,
       'not json\n{"seq":"x"}\n{"seq":4,"time":"2023-11-14T22:13:20.000Z","action":"a.b"}\n{"seq":5',
     );
-    expect(await refusal(readAll(path))).toMatchObject({ code: "audit_invalid_line" });
+    expect(await rejection(readAll(path))).toMatchObject({ code: "audit_invalid_line" });
     const invalid: number[] = [];
     const entries = await readAll(path, { onInvalidLine: (_, line) => invalid.push(line) });
     expect(invalid).toEqual([3, 4]);
@@ -383,8 +373,8 @@ describe("reading", () => {
   it("says that there is no log", async () => {
     await using directory = await temporaryDirectory();
     for (const path of [join(directory.path, "a"), join(directory.path, "none", "a")]) {
-      expect(await refusal(readAll(path))).toMatchObject({ code: "audit_read_failed" });
-      expect(await refusal(verifyAuditFile(path))).toMatchObject({ code: "audit_read_failed" });
+      expect(await rejection(readAll(path))).toMatchObject({ code: "audit_read_failed" });
+      expect(await rejection(verifyAuditFile(path))).toMatchObject({ code: "audit_read_failed" });
     }
   });
 });
@@ -396,7 +386,7 @@ describe("options", () => {
     [{ limits: { maxQueuedBytes: 5 } }, "limits.maxQueuedBytes"],
     [{ limits: { maxEntryBytes: Number.NaN } }, "limits.maxEntryBytes"],
   ])("are refused where they make no sense: %j", async (options, name) => {
-    const error = await refusal(openFileAuditSink({ path: "/nowhere/at/all", ...options }));
+    const error = await rejection(openFileAuditSink({ path: "/nowhere/at/all", ...options }));
     expect(error.code).toBe("invalid_argument");
     expect(error.message).toContain(name);
   });

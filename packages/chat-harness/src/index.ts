@@ -8,18 +8,11 @@ export {
 } from "./ai-sdk/approval.ts";
 export { type CallFailure, failureOfText } from "./ai-sdk/failure-text.ts";
 export { ChatHarness, createChatHarness } from "./chat-harness.ts";
-export type { Delivery, TurnListener } from "./deliveries.ts";
+export type { Delivery } from "./deliveries.ts";
 export type { ReplyFacts, ReplyTexts } from "./errors.ts";
-export { ChatHarnessError, type ChatHarnessErrorCode, type OnError } from "./errors.ts";
+export { ChatHarnessError, type OnError } from "./errors.ts";
 export type { Signal } from "./find-pause.ts";
-export { type ChatFields, type MessagesField, messagesField } from "./messages-field.ts";
-export type {
-  ChatCompaction,
-  ChatHarnessLimits,
-  ChatHarnessOptions,
-  CloseOptions,
-  RecoverOptions,
-  TurnOptions,
-} from "./options.ts";
-export type { CompactOutcome, OpenTurns, PendingTurn, RecoverySummary } from "./outcomes.ts";
+export { messagesField } from "./messages-field.ts";
+export type { ChatHarnessOptions, RecoverOptions, TurnOptions } from "./options.ts";
+export type { PendingTurn } from "./outcomes.ts";
 export type { SignalOutcome } from "./signals.ts";

@@ -11,7 +11,7 @@ export const checkChatGraphOptions = defineOptions<ChatGraphOptions>("createChat
   settings: false,
   maxRetries: false,
   contextWindows: false,
-  modelTimeoutMs: false,
+  idleTimeoutMs: false,
   toolTimeoutMs: false,
   limits: false,
   notes: false,

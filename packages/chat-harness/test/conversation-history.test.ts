@@ -65,7 +65,7 @@ describe("Conversation history", () => {
     ["bounded_append", boundedAppend(ChatMessageSchema, { maxLength: 10 })],
   ])("is refused with the reducer %s", (reducer, messages) => {
     const options = { graph: graphOver({ messages }) } as unknown as ChatHarnessOptions<{
-      messages: published.MessagesField;
+      messages: ReturnType<typeof published.messagesField>;
     }>;
     expect(() => createChatHarness(options)).toThrow(reducer);
     expect(codeOf(() => createChatHarness(options))).toBe("messages_field_invalid");

@@ -10,7 +10,6 @@ import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
 import { startToldProcess } from "../../../scripts/lib/told-process.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, historyOf, says, user } from "./support/graphs.ts";
-import { texts } from "./support/texts.ts";
 
 const pay = { signalId: "approve pay", payload: { approved: true } };
 const harnessProcess = new URL("./fixtures/harness-process.mjs", import.meta.url);
@@ -43,35 +42,6 @@ const chats = (name: string, count: number) =>
   Array.from({ length: count }, (_, index) => `chat ${name}${index}`);
 
 describe("Over a file", () => {
-  it("a conversation goes on where the last process has left it", async () => {
-    const file = await tempFile();
-    const first = await openSqliteStore({ file });
-    const before = createChatHarness({ graph: approval(), store: first });
-    await before.send("s", user("chat 1"));
-    await before.send("s", user("pay"));
-    await before.close();
-    await first.close();
-    const harness = createChatHarness({ graph: approval(), store: await openStore(file) });
-    expect((await harness.pending("s")).suspended).toMatchObject([
-      { signal_descriptor: { signal_id: "approve pay", metadata: { kind: "approval" } } },
-    ]);
-    expect(texts(await harness.send("s", user("chat 2")))).toEqual(["you said chat 2"]);
-    expect(await harness.signal(pay)).toMatchObject({
-      outcome: "resumed",
-      turn: { replies: [says("done")] },
-    });
-    expect(await harness.signal(pay)).toEqual({ outcome: "already_resolved" });
-    const heard: unknown[] = [];
-    harness.subscribe("s", (turn) => heard.push(turn));
-    await vi.waitFor(() =>
-      expect(heard).toEqual([
-        { outcome: "completed", replies: [says("done")], dispatch_path: "signal_resume" },
-      ]),
-    );
-    const history = ["chat 1", "you said chat 1", "pay", "may I pay?", "chat 2", "you said chat 2", "done"];
-    expect(await said(file)).toEqual(history);
-  });
-
   it("turns of one session in two processes run one after the other", async () => {
     const file = await tempFile();
     const harness = createChatHarness({ graph: approval(), store: await openStore(file) });

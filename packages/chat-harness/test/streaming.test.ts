@@ -1,17 +1,9 @@
 import { describe, expect, it } from "vitest";
-import * as published from "../src/index.ts";
 import { createChatHarness } from "../src/index.ts";
-import { echo, gate, line, says, user } from "./support/graphs.ts";
+import { gate, line, says, user } from "./support/graphs.ts";
 import { texts } from "./support/texts.ts";
 
 describe("Streaming", () => {
-  it("is not claimed: nothing is called send_streaming", () => {
-    const chat = createChatHarness({ graph: echo() });
-    const names = Object.getOwnPropertyNames(Object.getPrototypeOf(chat));
-    expect(names).toContain("send");
-    expect([...names, ...Object.keys(published)].filter((name) => /stream/iu.test(name))).toEqual([]);
-  });
-
   it("is for observers, which change no outcome when they throw or hang", async () => {
     const seen: string[] = [];
     const door = gate();

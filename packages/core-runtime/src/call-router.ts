@@ -3,12 +3,12 @@ import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { displayText, InvalidArgumentError, isThenable } from "@harnesskit/wire";
 import { isObject, isPlainObject, jsonProblem, maxJsonDepth } from "@harnesskit/wire/json";
+import type { AgentSessions } from "./agent-sessions.ts";
 import { Call, endedCall, type ToolCall } from "./call.ts";
 import { auditRefusedCall } from "./call-audit.ts";
 import { type CallOptions, checkCallOptions } from "./call-options.ts";
 import { type CallResult, coreResult, misfit } from "./call-result.ts";
 import { checkValue, type RegisteredTool } from "./judge-tool.ts";
-import type { RuntimeCore } from "./runtime-core.ts";
 import type { Session } from "./session.ts";
 
 const { AgentUnavailable, Canceled, CoreClosed, Forbidden, InputTooLarge, InvalidInput } = RuntimeErrorCode;
@@ -22,10 +22,12 @@ type AskingCall = Pick<Call, "tool" | "options" | "causationId" | "callId" | "in
 
 /** Takes calls: finds the tool, checks the input, asks for the permission, uses the directive, and hands the call to the agent's session. */
 export class CallRouter {
-  readonly #core: RuntimeCore;
+  readonly #core: AgentSessions;
+  readonly #wasLaunched: (agentId: string) => boolean;
 
-  constructor(core: RuntimeCore) {
+  constructor(core: AgentSessions, wasLaunched: (agentId: string) => boolean) {
     this.#core = core;
+    this.#wasLaunched = wasLaunched;
   }
 
   call(toolId: string, input: unknown, options: CallOptions = {}): ToolCall {
@@ -94,7 +96,7 @@ export class CallRouter {
     if (isConnected && session.tools.isAwaited) {
       return unavailable("the agent has not registered its tools yet");
     }
-    if (!isConnected && (session || this.#core.expects(agentId))) {
+    if (!isConnected && (session || this.#core.admissions.hasAgent(agentId) || this.#wasLaunched(agentId))) {
       return unavailable("the agent is not connected");
     }
     return coreResult(ToolNotFound, `there is no tool ${displayText(toolId, { maxLength: 300 })}`);

@@ -8,8 +8,8 @@ import {
 import type { Channel } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { startDeadline } from "@harnesskit/wire/time";
+import type { AgentSessions } from "./agent-sessions.ts";
 import { toMessage } from "./core-message.ts";
-import type { RuntimeCore } from "./runtime-core.ts";
 import type { Session } from "./session.ts";
 
 const { FrameTooLarge, InvalidMessage, OutOfOrder, Unauthorized, Unresponsive, UnsupportedVersion } =
@@ -27,12 +27,12 @@ const refusalMessages: Readonly<Record<string, string>> = {
 /** One connection: waits for the hello, and hands everything after it to the session. */
 export class AgentConnection {
   #cancelTimer: (() => void) | undefined;
-  readonly #core: RuntimeCore;
+  readonly #core: AgentSessions;
   readonly #channel: Channel;
   #session: Session | undefined;
   #refused = false;
 
-  constructor(channel: Channel, core: RuntimeCore) {
+  constructor(channel: Channel, core: AgentSessions) {
     this.#channel = channel;
     this.#core = core;
   }
@@ -81,7 +81,7 @@ export class AgentConnection {
 
   #judge(hello: AgentHello): void {
     const { session_token, agent_id, protocol } = hello.payload;
-    const admitted = this.#core.redeem(session_token, agent_id);
+    const admitted = this.#core.admissions.redeem(session_token, agent_id);
     if (typeof admitted === "string") {
       const isOther = admitted === "other_agent";
       const text = `it says that its id is ${agent_id}, and its manifest has another id: make them the same`;

@@ -5,7 +5,7 @@ import type { HarnessError } from "@harnesskit/wire";
 import type { Clock } from "@harnesskit/wire/time";
 import type { CoreLimits, CoreTimes } from "./core-limits.ts";
 import type { ToolInfo } from "./judge-tool.ts";
-import type { GrantStore } from "./permissions/grants.ts";
+import type { GrantStore } from "./permissions/grant-store.ts";
 
 /** A call that asks whether it may be made (section 4.3.1). */
 export interface AuthorizationRequest {

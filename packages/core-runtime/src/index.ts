@@ -11,13 +11,12 @@ export type { LaunchedAgent } from "./launch/launched-agent.ts";
 export { readManifest } from "./launch/read-manifest.ts";
 export { type CoreGrant, readingPermissions, SIDE_EFFECTS_PERMISSION } from "./permissions/grant.ts";
 export { RecordFileError } from "./permissions/grant-file.ts";
+export type { GrantStore } from "./permissions/grant-store.ts";
 export {
   addGrants,
   createFileGrants,
   createMemoryGrants,
-  type GrantStore,
   removeGrants,
   toGrants,
 } from "./permissions/grants.ts";
-export type { RecordStore } from "./permissions/record-store.ts";
 export { startCore } from "./start-core.ts";

@@ -16,11 +16,11 @@ import {
 } from "@harnesskit/wire";
 import { startDeadline, within } from "@harnesskit/wire/time";
 import type { AdmittedLaunch, DisconnectReason, LaunchObserver } from "./admissions.ts";
+import type { AgentSessions } from "./agent-sessions.ts";
 import { AuditBudget } from "./audit-budget.ts";
 import type { Call } from "./call.ts";
 import { coreResult } from "./call-result.ts";
 import { type OutgoingMessage, toMessage } from "./core-message.ts";
-import type { RuntimeCore } from "./runtime-core.ts";
 import { SessionCalls } from "./session-calls.ts";
 import { SessionInbox } from "./session-inbox.ts";
 import { ToolRegistry } from "./tool-registry.ts";
@@ -63,7 +63,7 @@ export class Session {
   status: AgentStatus = "ok";
   /** It takes no more calls, and ends with those that it has. */
   isDraining = false;
-  readonly #core: RuntimeCore;
+  readonly #core: AgentSessions;
   readonly #channel: Channel;
   readonly #hello: AgentHello;
   readonly #inbox: SessionInbox;
@@ -74,7 +74,7 @@ export class Session {
   #missed = false;
   #ended = false;
 
-  constructor(core: RuntimeCore, { channel, admitted, hello }: SessionOptions) {
+  constructor(core: AgentSessions, { channel, admitted, hello }: SessionOptions) {
     const { context } = core;
     this.#core = core;
     this.#channel = channel;

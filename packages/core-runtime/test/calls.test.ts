@@ -1,24 +1,17 @@
 import { createMemoryAuditSink } from "@harnesskit/audit";
 import { HarnessError } from "@harnesskit/wire";
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { CallOptions, CoreOptions } from "../src/index.ts";
-import { connected, echoTool, type Message, open, openCore } from "./support/scripted-agent.ts";
-
-const openAudited = (options: CoreOptions = {}) => {
-  const audit = createMemoryAuditSink();
-  const clock = createManualClock();
-  const core = openCore({ audit, clock, ...options });
-  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
-  return { audit, clock, core, entries };
-};
-
-/** A core, and an agent with a session. */
-const setUp = async (options: CoreOptions = {}) => {
-  const opened = openAudited(options);
-  return { ...opened, agent: (await connected(opened.core)).agent };
-};
+import type { CallOptions } from "../src/index.ts";
+import {
+  connected,
+  echoTool,
+  type Message,
+  open,
+  openAudited,
+  openCore,
+  setUp,
+} from "./support/scripted-agent.ts";
 
 describe("a call", () => {
   it("sends no call while the audit log is full, and says so", async () => {

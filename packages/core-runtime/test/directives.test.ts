@@ -1,11 +1,9 @@
-import { createMemoryAuditSink } from "@harnesskit/audit";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { InvalidArgumentError } from "@harnesskit/wire";
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import type { DirectiveRequest } from "../src/directives.ts";
 import type { CallOptions, CoreOptions } from "../src/index.ts";
-import { connected, echoTool, openCore } from "./support/scripted-agent.ts";
+import { echoTool, setUp as open } from "./support/scripted-agent.ts";
 
 const tools = [
   echoTool("demo.agent", "echo", { requires_directive: true, input_schema: { type: "object" } }),
@@ -14,10 +12,10 @@ const tools = [
 ];
 
 const setUp = async (options: CoreOptions = {}) => {
-  const audit = createMemoryAuditSink();
-  const clock = createManualClock();
-  const core = openCore({ audit, clock, heartbeatIntervalMs: 10_000_000, ...options });
-  const { agent } = await connected(core, { tools });
+  const { core, clock, agent, entries } = await open(
+    { heartbeatIntervalMs: 10_000_000, ...options },
+    { tools },
+  );
   const issue = (request: Partial<DirectiveRequest> = {}) =>
     core.directives.issue({
       tool_id: "demo.agent/echo",
@@ -35,15 +33,8 @@ const setUp = async (options: CoreOptions = {}) => {
     return end.error.details?.reason ?? "";
   };
   const sent = () => agent.ofType("core.tool.call").length;
-  const answer = () => {
-    agent.onMessage = (message) => {
-      if (message.type === "core.tool.call") agent.succeed(message);
-    };
-  };
-  const actions = () =>
-    audit
-      .entries()
-      .flatMap((entry) => ("action" in entry && /^(directive|tool)\./.test(entry.action) ? [entry] : []));
+  const answer = () => agent.answer();
+  const actions = () => entries().filter(({ action }) => /^(directive|tool)\./.test(action));
   const uses = () => core.directives.list().map((directive) => directive.uses);
   return { core, agent, clock, issue, call, endOf, sent, answer, actions, uses };
 };

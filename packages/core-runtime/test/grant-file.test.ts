@@ -3,11 +3,9 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, truncate, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CoreContext } from "../src/core-context.ts";
 import { addGrants, type CoreGrant, createFileGrants, RecordFileError, removeGrants } from "../src/index.ts";
 import { CoreGrantSchema } from "../src/permissions/grant.ts";
-import { RuntimeCore } from "../src/runtime-core.ts";
-import { connected, echoTool } from "./support/scripted-agent.ts";
+import { connected, coreOf, echoTool } from "./support/scripted-agent.ts";
 
 const setUp = async () => {
   const directory = await mkdtemp(join(tmpdir(), "hk-records-"));
@@ -32,14 +30,11 @@ const fileOf = (...grants: unknown[]) => JSON.stringify({ version: 1, grants });
 
 /** What a core with this file says to a call that needs a grant. */
 const callWith = async (path: string) => {
-  const core = new RuntimeCore(new CoreContext({ grants: createFileGrants({ path }) }));
-  onTestFinished(() => core.close());
+  const core = coreOf({ grants: createFileGrants({ path }) });
   const { agent } = await connected(core, {
     tools: [echoTool(), echoTool("demo.agent", "read", { side_effects: false })],
   });
-  agent.onMessage = (message) => {
-    if (message.type === "core.tool.call") agent.succeed(message);
-  };
+  agent.answer();
   return async (tool = "echo") => {
     const result = await core.call(`demo.agent/${tool}`, { text: "" }).result;
     return result.status === "succeeded" ? "allowed" : `${result.error.code}: ${result.error.message}`;

@@ -1,23 +1,12 @@
-import { createMemoryAuditSink } from "@harnesskit/audit";
 import { CoreRefusalSchema } from "@harnesskit/protocol/runtime";
 import { ConnectionClosedError, InvalidArgumentError } from "@harnesskit/wire";
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { CoreOptions } from "../src/index.ts";
-import { connected, launchOf, open, openCore, silentObserver } from "./support/scripted-agent.ts";
-
-const setUp = (options: CoreOptions = {}) => {
-  const audit = createMemoryAuditSink();
-  const clock = createManualClock();
-  const core = openCore({ audit, clock, ...options });
-  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
-  return { audit, clock, core, entries };
-};
+import { connected, launchOf, open, openAudited, silentObserver } from "./support/scripted-agent.ts";
 
 describe("the hello", () => {
   it("notifies the launch's observer", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const observer = { connected: vi.fn(), registered: vi.fn(), health: vi.fn(), disconnected: vi.fn() };
     const { agent, welcome } = await connected(core, { observer });
     expect(observer.connected).toHaveBeenCalledExactlyOnceWith({
@@ -37,11 +26,11 @@ describe("the hello", () => {
 describe("a hello that is refused", () => {
   const refused = async (
     prepare: (
-      setting: ReturnType<typeof setUp>,
+      setting: ReturnType<typeof openAudited>,
       token: string,
     ) => { token: unknown; hello?: object; agentId?: string },
   ) => {
-    const setting = setUp();
+    const setting = openAudited();
     const { token } = setting.core.admit(launchOf("demo.agent"), silentObserver);
     const { token: shown, hello, agentId } = prepare(setting, token);
     const agent = open(setting.core, agentId);
@@ -75,7 +64,7 @@ describe("a hello that is refused", () => {
   });
 
   it("because the token was used", async () => {
-    const { core, audit, entries } = setUp();
+    const { core, audit, entries } = openAudited();
     const { agent, admission } = await connected(core);
     const thief = open(core);
     thief.hello(admission.token);
@@ -91,7 +80,7 @@ describe("a hello that is refused", () => {
 
 describe("before the hello", () => {
   it("silence ends the connection", async () => {
-    const { core, clock, entries } = setUp({ helloTimeoutMs: 1000 });
+    const { core, clock, entries } = openAudited({ helloTimeoutMs: 1000 });
     const agent = open(core);
     clock.advance(999);
     await nextTurn(5);
@@ -103,7 +92,7 @@ describe("before the hello", () => {
   });
 
   it("only so many connections wait", async () => {
-    const { core, entries } = setUp({ limits: { maxUnauthenticatedConnections: 2 } });
+    const { core, entries } = openAudited({ limits: { maxUnauthenticatedConnections: 2 } });
     const [first, second, third] = [open(core), open(core), open(core)];
     await third.channel.closed;
     expect([first.closed, second.closed]).toEqual([false, false]);
@@ -117,7 +106,7 @@ describe("before the hello", () => {
 
 describe("a second hello", () => {
   it("ends the session", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const { agent, admission } = await connected(core);
     agent.hello(admission.token);
     expect((await agent.next("core.error")).error.code).toBe("protocol.out_of_order");
@@ -128,7 +117,7 @@ describe("a second hello", () => {
 
 describe("a launch", () => {
   it("does not come back after a goodbye", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const { agent, admission } = await connected(core);
     expect(core.goodbye("demo.agent", { reason: "enough" })).toBe(true);
     expect((await agent.next("core.goodbye")).payload).toEqual({ reason: "enough" });
@@ -140,7 +129,7 @@ describe("a launch", () => {
   });
 
   it("that is revoked has no session and no token", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const { agent, admission } = await connected(core);
     const call = core.call("demo.agent/echo", { text: "a" });
     await agent.next("core.tool.call");
@@ -159,7 +148,7 @@ describe("a launch", () => {
   });
 
   it("is admitted with an id that an agent may have, while the core is open", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const admit = (id: string) => () => core.admit(launchOf(id), silentObserver);
     expect(admit("no/agent")).toThrow(InvalidArgumentError);
     await core.close();
@@ -167,7 +156,7 @@ describe("a launch", () => {
   });
 
   it("of an agent that is connected takes its place", async () => {
-    const { core } = setUp();
+    const { core } = openAudited();
     const first = await connected(core);
     const second = await connected(core);
     expect((await first.agent.next("core.goodbye")).payload.reason).toContain("took its place");

@@ -1,30 +1,26 @@
-import { createMemoryAuditSink } from "@harnesskit/audit";
 import { CorePingSchema } from "@harnesskit/protocol/runtime";
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
-import type { CoreOptions } from "../src/index.ts";
-import { connected, openCore, silentObserver } from "./support/scripted-agent.ts";
+import { setUp as open, silentObserver } from "./support/scripted-agent.ts";
 
-const setUp = async (options: CoreOptions = {}) => {
-  const clock = createManualClock();
-  const audit = createMemoryAuditSink();
-  const core = openCore({ clock, audit, heartbeatIntervalMs: 100, ...options });
+const setUp = async () => {
   const health = vi.fn();
-  const { agent, admission } = await connected(core, { observer: { ...silentObserver, health } });
+  const { clock, core, agent, call } = await open(
+    { heartbeatIntervalMs: 100 },
+    { observer: { ...silentObserver, health } },
+  );
   const beat = async (status?: string) => {
     agent.heartbeat(status);
     await nextTurn(2);
   };
   const available = async () => {
-    const call = core.call("demo.agent/echo", { text: "" });
+    const { callId, result } = call();
     await nextTurn(2);
-    const sent = agent.ofType("core.tool.call").some(({ payload }) => payload.call_id === call.callId);
-    if (!sent)
-      expect(await call.result).toMatchObject({ error: { code: "agent.unavailable", retryable: true } });
+    const sent = agent.ofType("core.tool.call").some(({ payload }) => payload.call_id === callId);
+    if (!sent) expect(await result).toMatchObject({ error: { code: "agent.unavailable", retryable: true } });
     return sent;
   };
-  return { clock, core, agent, admission, health, beat, available, audit };
+  return { clock, core, agent, health, beat, available };
 };
 
 describe("heartbeats", () => {

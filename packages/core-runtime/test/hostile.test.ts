@@ -1,4 +1,3 @@
-import { createMemoryAuditSink } from "@harnesskit/audit";
 import { CoreErrorSchema } from "@harnesskit/protocol/runtime";
 import { lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
@@ -10,16 +9,14 @@ import {
   connected,
   echoTool,
   launchOf,
-  openCore,
+  openAudited,
   silentObserver,
 } from "./support/scripted-agent.ts";
 
 const setUp = async (options: CoreOptions = {}) => {
-  const audit = createMemoryAuditSink();
-  const core = openCore({ audit, ...options });
+  const { core, audit, entries } = openAudited(options);
   const witness = await connected(core, { agentId: "witness" });
   const { agent } = await connected(core);
-  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
   /** The agent beside still works. */
   const unharmed = async () => {
     const call = core.call("witness/echo", { text: "" });

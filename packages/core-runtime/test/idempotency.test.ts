@@ -1,16 +1,14 @@
-import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CoreOptions } from "../src/index.ts";
-import { connected, openCore } from "./support/scripted-agent.ts";
+import { setUp as open } from "./support/scripted-agent.ts";
 
 const setUp = async (options: CoreOptions = {}) => {
-  const clock = createManualClock();
-  const core = openCore({ clock, heartbeatIntervalMs: 10_000_000, ...options });
-  const { agent } = await connected(core);
-  const call = (text: string, idempotencyKey = "key", rest = {}) =>
-    core.call("demo.agent/echo", { text }, { idempotencyKey, ...rest });
-  return { clock, core, agent, call };
+  const { call, ...kit } = await open({ heartbeatIntervalMs: 10_000_000, ...options });
+  return {
+    ...kit,
+    call: (text: string, idempotencyKey = "key", rest = {}) => call(text, { idempotencyKey, ...rest }),
+  };
 };
 
 describe("calls with one idempotency key", () => {
@@ -111,9 +109,7 @@ describe("calls with one idempotency key", () => {
 
   it("are remembered within the limits, the oldest forgotten first", async () => {
     const { agent, call } = await setUp({ limits: { maxIdempotencyBytes: 350 } });
-    agent.onMessage = (message) => {
-      if (message.type === "core.tool.call") agent.succeed(message, { text: "x".repeat(50) });
-    };
+    agent.answer({ text: "x".repeat(50) });
     for (const key of ["1", "2", "3"]) await call("a", key).result;
     await call("a", "3").result;
     await call("a", "2").result;

@@ -15,8 +15,7 @@ import {
   toGrants,
 } from "../src/index.ts";
 import type { GrantRequest } from "../src/permissions/grants.ts";
-import { RuntimeCore } from "../src/runtime-core.ts";
-import { connected, echoTool } from "./support/scripted-agent.ts";
+import { connected, coreOf, echoTool } from "./support/scripted-agent.ts";
 
 const agentId = "demo.agent";
 const manifest = (permissions: readonly string[]) => ({
@@ -33,7 +32,7 @@ const setUp = async (
 ) => {
   const audit = createMemoryAuditSink();
   const clock = createManualClock();
-  const core = new RuntimeCore(new CoreContext({ audit, clock, ...options }));
+  const core = coreOf({ audit, clock, ...options });
   const { agent } = await connected(core, {
     tools: [echoTool(agentId, "echo", tool)],
     launch: manifest(permissions),

@@ -1,4 +1,3 @@
-import { createMemoryAuditSink } from "@harnesskit/audit";
 import { describe, expect, it } from "vitest";
 import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
 import type { CoreOptions } from "../src/index.ts";
@@ -7,17 +6,15 @@ import {
   launchOf,
   type Message,
   open,
-  openCore,
+  openAudited,
   silentObserver,
 } from "./support/scripted-agent.ts";
 
 const agentOf = async (options: CoreOptions = {}) => {
-  const audit = createMemoryAuditSink();
-  const core = openCore({ audit, ...options });
+  const { core, entries } = openAudited(options);
   const { token } = core.admit(launchOf("demo.agent"), silentObserver);
   const agent = open(core);
   await agent.connect(token);
-  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
   const toolIds = () => core.tools().map(({ tool_id }) => tool_id);
   return { core, agent, entries, toolIds };
 };

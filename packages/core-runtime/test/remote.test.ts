@@ -7,9 +7,9 @@ import { createUnixListener, createUnixTransport } from "@harnesskit/transport-u
 import { ProtocolError } from "@harnesskit/wire";
 import { createPeer } from "@harnesskit/wire/rpc";
 import { createManualClock } from "@harnesskit/wire/testing";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { AuthorizationRequest } from "../src/core-options.ts";
-import { type StreamChunk, startCore } from "../src/index.ts";
+import { type RunningCore, type StreamChunk, startCore } from "../src/index.ts";
 import { createCoreClient, createCoreServer } from "../src/remote/index.ts";
 
 const hello = fileURLToPath(new URL("../../../apps/examples/hello-agent", import.meta.url));
@@ -17,21 +17,25 @@ const counting = fileURLToPath(new URL("./counting-agent", import.meta.url));
 const token = "a-token-of-more-than-thirty-two-characters";
 const ignore = () => {};
 
-/** A core with agents, which is served on a socket. */
-const serve = async (agents: readonly string[]) => {
-  const directory = await mkdtemp(join(tmpdir(), "hk-r-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
-  const clock = createManualClock();
-  const asked: AuthorizationRequest[] = [];
-  const core = await startCore({
-    agents,
+const asked: AuthorizationRequest[] = [];
+let core: RunningCore;
+beforeAll(async () => {
+  core = await startCore({
+    agents: [hello, counting],
     authorize: (request) => {
       asked.push(request);
       return { allowed: true };
     },
   });
-  onTestFinished(() => core.close());
   await core.ready();
+});
+afterAll(() => core.close());
+
+/** The core, served on a socket. */
+const serve = async () => {
+  const directory = await mkdtemp(join(tmpdir(), "hk-r-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const clock = createManualClock();
   const server = createCoreServer({
     core,
     clients: [
@@ -46,7 +50,7 @@ const serve = async (agents: readonly string[]) => {
     await server[Symbol.asyncDispose]();
     await listener.close();
   });
-  return { core, server, path, asked, clock };
+  return { server, path, clock };
 };
 
 const clientOf = (path: string, given = token) => {
@@ -61,7 +65,7 @@ const clientOf = (path: string, given = token) => {
 
 describe("a core that other processes use", () => {
   it("lists, checks and calls tools, as who the server says that the client is", async () => {
-    const { path, asked } = await serve([hello]);
+    const { path } = await serve();
     const client = clientOf(path);
     const tools = await client.tools();
     expect(tools.map(({ tool_id: id }) => id)).toContain("com.example.hello/greet");
@@ -83,7 +87,7 @@ describe("a core that other processes use", () => {
   });
 
   it("streams while a call runs, and cancels it", async () => {
-    const { path } = await serve([counting]);
+    const { path } = await serve();
     const client = clientOf(path);
     const chunks: StreamChunk[] = [];
     const id = "com.example.counting/countdown";
@@ -100,7 +104,7 @@ describe("a core that other processes use", () => {
   });
 
   it("refuses calls beyond a client's limit as busy, and still cancels those that run", async () => {
-    const { path } = await serve([counting]);
+    const { path } = await serve();
     const client = clientOf(path);
     const id = "com.example.counting/countdown";
     const input = { from: 100, interval_ms: 10_000 };
@@ -121,19 +125,19 @@ describe("a core that other processes use", () => {
   });
 
   it("ends a call as lost, and does not repeat it, when the connection is lost", async () => {
-    const { path, core, server } = await serve([counting]);
+    const { path, server } = await serve();
     const client = clientOf(path);
     const id = "com.example.counting/countdown";
     const first = client.call(id, { from: 100, interval_ms: 1000 }, {}, () => void server.close());
     expect(await first).toMatchObject({ status: "failed", error: { code: RuntimeErrorCode.AgentLost } });
-    await vi.waitFor(() => expect(core.agents()).toMatchObject([{ inflight: 0 }]));
+    await vi.waitFor(() => expect(core.agents()).toMatchObject([{ inflight: 0 }, { inflight: 0 }]));
     expect(await client.call(id, { from: 1, interval_ms: 1 }, {}, ignore)).toMatchObject({
       error: { code: RuntimeErrorCode.AgentUnavailable },
     });
   });
 
   it("refuses a client with another token, and one that does not introduce itself", async () => {
-    const { path, clock } = await serve([hello]);
+    const { path, clock } = await serve();
     const wrong = clientOf(path, `${token.slice(0, -1)}x`);
     const error = await wrong.connect().catch((thrown: unknown) => thrown);
     expect(ProtocolError.isInstance(error) && error.rpcCode).toBe(-32001);
@@ -150,7 +154,7 @@ describe("a core that other processes use", () => {
   });
 
   it("answers what is not valid with an error, and serves on", async () => {
-    const { path } = await serve([hello]);
+    const { path } = await serve();
     const channel = await createUnixTransport({ path }).connect();
     const peer = createPeer(channel);
     onTestFinished(() => channel.close());

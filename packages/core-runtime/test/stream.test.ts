@@ -1,14 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../scripts/lib/test-kit.ts";
 import type { CoreOptions, StreamChunk } from "../src/index.ts";
-import { connected, openCore } from "./support/scripted-agent.ts";
+import { setUp } from "./support/scripted-agent.ts";
 
 const running = async (options: CoreOptions = {}) => {
-  const core = openCore(options);
-  const { agent } = await connected(core);
-  const call = core.call("demo.agent/echo", { text: "" });
-  const message = await agent.next("core.tool.call");
-  return { core, agent, call, message };
+  const { agent, admission, call: begin } = await setUp(options);
+  const call = begin();
+  return { agent, admission, call, message: await agent.next("core.tool.call") };
 };
 
 const all = async (stream: AsyncIterable<StreamChunk>): Promise<StreamChunk[]> => {
@@ -19,10 +17,7 @@ const all = async (stream: AsyncIterable<StreamChunk>): Promise<StreamChunk[]> =
 
 describe("what a call streams", () => {
   it("loses what looks like a secret", async () => {
-    const core = openCore();
-    const { agent, admission } = await connected(core);
-    const call = core.call("demo.agent/echo", { text: "" });
-    const message = await agent.next("core.tool.call");
+    const { agent, admission, call, message } = await running();
     agent.stream(message, 1, `token ${admission.token}!`);
     agent.stream(message, 2, "", {
       channel: "partial_result",

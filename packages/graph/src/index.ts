@@ -10,12 +10,10 @@ export {
   errorChain,
   GraphCompileError,
   GraphError,
-  type GraphErrorCode,
   hasCode,
   thrownMessage,
 } from "./errors.ts";
 export { defineGraph } from "./graph-builder.ts";
-export type { GraphStream } from "./graph-stream.ts";
 export type {
   InvokeOptions,
   RecoverOptions,
@@ -45,14 +43,7 @@ export {
   dedupeAppend,
   mergeByKey,
 } from "./state/list-fields.ts";
-export {
-  defineState,
-  type Fields,
-  type InitialOf,
-  type StateOf,
-  type StateSchema,
-  type UpdateOf,
-} from "./state/schema.ts";
+export { defineState, type Fields, type InitialOf, type StateOf, type UpdateOf } from "./state/schema.ts";
 export { field, lastWriteWins, merge, mergeAll } from "./state/value-fields.ts";
 export {
   type GraphStore,

@@ -1,48 +1,116 @@
 import { HarnessError } from "@harnesskit/wire";
-import { rewriteEvents, rewriteWhole } from "./rewrite-messages.ts";
+import { hasAnswer } from "./read-message.ts";
 
 export interface BoundedFetchOptions {
-  /** Bytes of one message: of one event of a stream, or of a whole other body. */
+  /** Characters of one message: of the data of one event of a stream, or of a whole other body. */
   readonly maxMessageBytes: number;
-  /** The body of a response broke off. */
+  /** The body of a response broke off, or has a message over the limit that nothing stands for. */
   readonly onBroken: (method: string, error: unknown) => void;
-  /**
-   * What the reader of a body gets in place of a message; undefined is one over the limit, which breaks nothing then.
-   * @default messages are passed on as they are, and one over the limit breaks the body
-   */
-  readonly rewrite?: ((message?: string) => string) | undefined;
-  /** The answer of a request that has ended without one; empty where none is waited for. */
+  /** What the reader of a successful response gets in place of a message. @default the message */
+  readonly rewrite?: ((message: string) => string) | undefined;
+  /** What it gets in place of a message over the limit. @default the body breaks off with `frame_too_large` */
+  readonly tooLarge?: (() => string) | undefined;
+  /** The answer of a request that has ended without one; empty where none is waited for. @default empty */
   readonly missing?: (() => string) | undefined;
 }
 
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
+type Body = AsyncIterable<Uint8Array>;
 
-/** Counts the bytes since the last empty line, at which an event ends. */
-class EventMeter {
-  bytes = 0;
-  #isLineEmpty = true;
+async function* chunksOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
 
-  add(chunk: Uint8Array): void {
-    for (const byte of chunk) {
-      this.bytes++;
-      if (byte === carriageReturn) continue;
-      if (byte !== lineFeed) this.#isLineEmpty = false;
-      else if (this.#isLineEmpty) this.bytes = 0;
-      else this.#isLineEmpty = true;
+/** What is done with the messages of one body. */
+interface Messages {
+  readonly maxLength: number;
+  readonly rewrite: (message: string) => string;
+  readonly tooLarge: () => string;
+  readonly missing: () => string;
+}
+
+/** A whole body as one message. */
+async function* rewriteWhole(body: Body, { maxLength, rewrite, tooLarge }: Messages): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length <= maxLength) continue;
+    yield tooLarge();
+    return;
+  }
+  yield rewrite(text + decoder.decode());
+}
+
+/** The lines of a body, however they end; of a longer one only its beginning. What stands behind the last end is left out. */
+async function* linesOf(body: Body, maxLength: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  let isAfterReturn = false;
+  for await (const chunk of body) {
+    const decoded = decoder.decode(chunk, { stream: true });
+    if (decoded === "") continue;
+    const text = isAfterReturn && decoded.startsWith("\n") ? decoded.slice(1) : decoded;
+    isAfterReturn = decoded.endsWith("\r");
+    const [first = "", ...others] = text.split(/\r\n|\n|\r/);
+    if (rest.length <= maxLength) rest += first;
+    for (const line of others) {
+      yield rest;
+      rest = line;
     }
   }
 }
 
+const dataField = "data:";
+
+/** A body of server-sent events, of which each has one message as its data. Other fields are passed on. */
+async function* rewriteEvents(body: Body, messages: Messages): AsyncGenerator<string> {
+  const { maxLength, rewrite, tooLarge, missing } = messages;
+  let data: string[] = [];
+  let length = 0;
+  let isSettled = false;
+  for await (const line of linesOf(body, maxLength + dataField.length)) {
+    if (line.startsWith(dataField)) {
+      length += line.length - dataField.length;
+      if (length <= maxLength) data.push(line.slice(dataField.length).replace(/^ /, ""));
+    } else if (line !== "") {
+      // With an id, the events go on in another stream.
+      isSettled ||= line.startsWith("id:");
+      yield `${line}\n`;
+    } else {
+      const text = length > maxLength ? tooLarge() : data.length === 0 ? "" : rewrite(data.join("\n"));
+      isSettled ||= hasAnswer(text);
+      const lines = text === "" ? [] : text.split("\n").map((part) => `${dataField} ${part}\n`);
+      yield `${lines.join("")}\n`;
+      data = [];
+      length = 0;
+    }
+  }
+  // An event without an end is none.
+  const answer = isSettled ? "" : missing();
+  if (answer !== "") yield `\n\n${dataField} ${answer}\n\n`;
+}
+
 /** `fetch` with an end to what one message may take, which reports a body that breaks off. */
-export const createBoundedFetch =
-  ({
-    maxMessageBytes,
-    onBroken,
-    rewrite,
-    missing = () => "",
-  }: BoundedFetchOptions): ((url: string | URL, init?: RequestInit) => Promise<Response>) =>
-  async (url, init) => {
+export const createBoundedFetch = ({
+  maxMessageBytes: maxLength,
+  onBroken,
+  rewrite = (message) => message,
+  tooLarge = () => {
+    throw new HarnessError("frame_too_large", `a message exceeds ${maxLength} bytes`);
+  },
+  missing = () => "",
+}: BoundedFetchOptions): ((url: string | URL, init?: RequestInit) => Promise<Response>) => {
+  const rewritten: Messages = { maxLength, rewrite, tooLarge, missing };
+  const untouched: Messages = { maxLength, rewrite: (message) => message, tooLarge, missing: () => "" };
+  return async (url, init) => {
     const response = await fetch(url, init);
     const noAnswer = response.status === 202 ? missing() : "";
     if (noAnswer !== "") {
@@ -51,26 +119,18 @@ export const createBoundedFetch =
     }
     if (!response.body) return response;
     const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    const isRewritten = rewrite !== undefined && response.ok;
-    const meter = new EventMeter();
+    const messages = response.ok ? rewritten : untouched;
     const reader = response.body.getReader();
+    const texts = (isStream ? rewriteEvents : rewriteWhole)(chunksOf(reader), messages);
+    const encoder = new TextEncoder();
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>({
       async pull(controller) {
         try {
-          const { done, value } = await reader.read();
+          const { done, value } = await texts.next();
           if (isCancelled) return;
-          if (done) {
-            controller.close();
-            return;
-          }
-          if (isStream && !isRewritten) meter.add(value);
-          else if (!isRewritten) meter.bytes += value.length;
-          if (meter.bytes > maxMessageBytes) {
-            await reader.cancel();
-            throw new HarnessError("frame_too_large", `a message exceeds ${maxMessageBytes} bytes`);
-          }
-          controller.enqueue(value);
+          if (done) controller.close();
+          else controller.enqueue(encoder.encode(value));
         } catch (error) {
           if (isCancelled || init?.signal?.aborted) return;
           onBroken(init?.method ?? "GET", error);
@@ -83,13 +143,7 @@ export const createBoundedFetch =
       },
     });
     const { status, statusText, headers } = response;
-    const rewriter = isStream ? rewriteEvents : rewriteWhole;
-    const read = isRewritten ? body.pipeThrough(rewriter({ maxMessageBytes, rewrite, missing })) : body;
-    const bounded = new Response(read, {
-      status,
-      statusText,
-      headers,
-    });
-    Object.defineProperty(bounded, "url", { value: response.url });
-    return bounded;
+    const bounded = new Response(body, { status, statusText, headers });
+    return Object.defineProperty(bounded, "url", { value: response.url });
   };
+};

@@ -1,11 +1,10 @@
 import { createDeferred, displayText, HarnessError } from "@harnesskit/wire";
-import { type Clock, settleWithin, systemClock, within } from "@harnesskit/wire/time";
+import { type Clock, settleWithin, within } from "@harnesskit/wire/time";
 import { remoteCallSpan, traced } from "@harnesskit/wire/trace";
 import {
   type CallToolResult,
   Client,
   isSpecType,
-  type OAuthClientProvider,
   type PriorDiscovery,
   ProtocolError,
   type Transport,
@@ -13,12 +12,11 @@ import {
 import { isOfSession, isRefusal } from "./call-result.ts";
 import { callServerTool, type ServerToolOptions } from "./call-server-tool.ts";
 import { McpError, messagesOf, ownErrorOf } from "./errors.ts";
-import type { McpLimits, McpTimes } from "./limits.ts";
 import { listTools } from "./list-tools.ts";
-import { type McpServer, serverTitle } from "./mcp-server.ts";
+import { serverTitle } from "./mcp-server.ts";
 import type { McpTool, McpToolList } from "./mcp-tool.ts";
 import { openTransport } from "./open-transport.ts";
-import type { Secrets } from "./secrets.ts";
+import type { ServerSetup } from "./server-setup.ts";
 import { watchTools } from "./watch-tools.ts";
 
 /**
@@ -35,14 +33,8 @@ const pingTimeoutMs = 5000;
 /** How long the first list waits until its changes are said. */
 const watchWaitMs = 1000;
 
-export interface ConnectionOptions {
-  readonly server: McpServer;
-  readonly secrets: Secrets;
-  readonly limits: McpLimits;
-  readonly times: McpTimes;
-  readonly authProvider?: OAuthClientProvider | undefined;
+export interface ConnectionOptions extends ServerSetup {
   readonly signal: AbortSignal;
-  readonly clock?: Clock | undefined;
   /** It is known to speak a revision of before 2026-07-28: it is asked for another one only where that fails. */
   readonly isLegacy?: boolean | undefined;
   /** The server says that its tools have changed. */
@@ -71,7 +63,7 @@ export class McpConnection {
   private constructor(options: ConnectionOptions, probeMs: number) {
     const versionNegotiation = { mode: "auto", probe: { timeoutMs: probeMs } } as const;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock;
     this.#client = new Client(clientInfo, { capabilities, versionNegotiation });
   }
 
@@ -81,7 +73,7 @@ export class McpConnection {
    * `mcp.legacy_sse`; then nothing is left running.
    */
   static async open(options: ConnectionOptions): Promise<McpConnection> {
-    const { server, times, signal, clock = systemClock, isLegacy } = options;
+    const { server, times, signal, clock, isLegacy } = options;
     const until = clock.elapsedMs() + times.connectTimeoutMs;
     // A program that does not know the question may be silent; what is behind a URL answers.
     let probeMs = "url" in server ? times.connectTimeoutMs / 2 : times.discoverTimeoutMs;

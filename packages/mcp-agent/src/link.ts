@@ -1,20 +1,11 @@
 import { createDeferred, type Deferred, HarnessError } from "@harnesskit/wire";
-import { backoffDelayMs, type Clock, resolveBackoff, wait } from "@harnesskit/wire/time";
-import type { OAuthClientProvider } from "@modelcontextprotocol/client";
+import { backoffDelayMs, resolveBackoff, wait } from "@harnesskit/wire/time";
 import { McpConnection } from "./connection.ts";
 import { McpError } from "./errors.ts";
-import type { McpLimits, McpTimes } from "./limits.ts";
-import type { McpServer } from "./mcp-server.ts";
 import type { McpToolList } from "./mcp-tool.ts";
-import type { Secrets } from "./secrets.ts";
+import type { ServerSetup } from "./server-setup.ts";
 
-export interface McpLinkOptions {
-  readonly server: McpServer;
-  readonly secrets: Secrets;
-  readonly limits: McpLimits;
-  readonly times: McpTimes;
-  readonly authProvider?: OAuthClientProvider | undefined;
-  readonly clock: Clock;
+export interface McpLinkOptions extends ServerSetup {
   /** Takes the server's tools, before calls reach a new connection and after each change. Must not reject. */
   readonly onTools: (list: McpToolList) => Promise<void>;
   readonly onReport: (error: McpError) => void;

@@ -9,27 +9,21 @@ import {
 } from "@harnesskit/agent-sdk";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { displayText, type HarnessError } from "@harnesskit/wire";
-import { settleWithin, systemClock, within } from "@harnesskit/wire/time";
+import { settleWithin, within } from "@harnesskit/wire/time";
 import { ToolError } from "@harnesskit/wire/tool";
-import type { OAuthClientProvider } from "@modelcontextprotocol/client";
 import { toAgentTool } from "./agent-tool.ts";
 import { toCallError, toOutput } from "./call-result.ts";
 import { McpError } from "./errors.ts";
-import { agentLimitsOf, limitsUnder, type McpLimits, type McpTimes, timesOf } from "./limits.ts";
+import { agentLimitsOf, limitsUnder } from "./limits.ts";
 import { McpLink } from "./link.ts";
-import { type McpServer, parseMcpServer } from "./mcp-server.ts";
 import { type McpTool, type McpToolList, withoutPart } from "./mcp-tool.ts";
 import { checkMcpAgentOptions } from "./option-names.ts";
 import { limitReports } from "./report-budget.ts";
-import { readSecrets, type Secrets } from "./secrets.ts";
+import { type ServerOptions, type ServerSetup, toServerSetup } from "./server-setup.ts";
 
-export interface McpAgentOptions
-  extends Pick<AgentOptions, "id" | "clock">,
-    Partial<Record<keyof McpTimes, number | undefined>> {
+export interface McpAgentOptions extends Pick<AgentOptions, "id">, ServerOptions {
   /** @default "1.0.0" */
   readonly version?: string | undefined;
-  /** Where the MCP server is. */
-  readonly server: McpServer;
   /**
    * The tools that were accepted: the digest of each by the agent's name of it. A tool with another digest, or none, is not
    * offered, and is reported. @default all tools are offered
@@ -37,16 +31,8 @@ export interface McpAgentOptions
   readonly acceptedTools?: Readonly<Record<string, string>> | undefined;
   /** The tools that are offered, by the server's names. @default all tools */
   readonly tools?: readonly string[] | undefined;
-  /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. @default none */
-  readonly authProvider?: object | undefined;
-  /** Limits to override. @default each as `McpLimits` states */
-  readonly limits?: Partial<McpLimits> | undefined;
-  /** Where the variables are read that the server names. @default process.env */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Receives each fault, loss and change of the server (see `McpErrorCode`). @default ignored; `run` writes lines to stderr */
   readonly onError?: ((error: HarnessError) => void) | undefined;
-  /** Receives each line of the server's standard error, safe to show. @default ignored; `run` writes it to stderr */
-  readonly onOutput?: ((line: string) => void) | undefined;
 }
 
 /** An agent whose tools are those of an MCP server. Its own tools are the server's: it registers and unregisters them. */
@@ -73,9 +59,7 @@ const maxRepairs = 16;
 class ServedMcpServer implements McpAgent {
   readonly #agent: Agent;
   readonly #link: McpLink;
-  readonly #limits: McpLimits;
-  readonly #times: McpTimes;
-  readonly #secrets: Secrets;
+  readonly #setup: ServerSetup;
   readonly #report: (error: HarnessError) => void;
   readonly #options: McpAgentOptions;
   /** What is offered now, by the agent's name. */
@@ -84,20 +68,14 @@ class ServedMcpServer implements McpAgent {
   #starting: Promise<void> | undefined;
 
   constructor(options: McpAgentOptions) {
-    const { id, version = "1.0.0", env = process.env, clock = systemClock } = options;
-    const server = parseMcpServer(options.server);
+    const { id, version = "1.0.0", env = process.env } = options;
+    const setup = toServerSetup(options, limitsUnder(env, options.limits));
+    const { limits, clock } = setup;
     this.#options = options;
-    this.#limits = limitsUnder(env, options.limits);
-    this.#times = timesOf(options);
-    this.#secrets = readSecrets(server, env);
-    this.#report = limitReports(this.#limits.maxReports, clock, (error) => this.#passOn(error));
+    this.#setup = setup;
+    this.#report = limitReports(limits.maxReports, clock, (error) => this.#passOn(error));
     this.#link = new McpLink({
-      server,
-      secrets: this.#secrets,
-      limits: this.#limits,
-      times: this.#times,
-      authProvider: options.authProvider as OAuthClientProvider | undefined,
-      clock,
+      ...setup,
       onTools: (list) => this.#take(list),
       onReport: this.#report,
       onOutput: (line) => (options.onOutput ?? this.#fallback)?.(line),
@@ -106,7 +84,7 @@ class ServedMcpServer implements McpAgent {
       id,
       version,
       clock,
-      limits: agentLimitsOf(this.#limits),
+      limits: agentLimitsOf(limits),
       health: () => {
         const { state, restarts } = this.#link;
         const details = { mcp_server: state, mcp_restarts: restarts };
@@ -136,7 +114,7 @@ class ServedMcpServer implements McpAgent {
         process.stderr.write(`agent ${this.id}: ${line}\n`);
     };
     try {
-      const timeoutMs = this.#times.startWaitMs;
+      const timeoutMs = this.#setup.times.startWaitMs;
       const settled = await settleWithin(this.start(), { name: "start", timeoutMs });
       if (settled.status === "failed") throw settled.error;
       // The server may take as long to end.
@@ -249,12 +227,12 @@ class ServedMcpServer implements McpAgent {
       );
     }
     const onStatus = (text: string) =>
-      void status(displayText(this.#secrets.redact(text), { maxLength: 500 }));
+      void status(displayText(this.#setup.secrets.redact(text), { maxLength: 500 }));
     try {
       const result = await connection.call(found, input, { signal, onStatus, isRepeated });
-      return toOutput(result, this.#limits, this.#secrets);
+      return toOutput(result, this.#setup.limits, this.#setup.secrets);
     } catch (error) {
-      const failure = toCallError(error, connection.isEnded, this.#secrets);
+      const failure = toCallError(error, connection.isEnded, this.#setup.secrets);
       // A server that has forgotten the session did not run the call, if it says the truth: it has it once more, no oftener.
       if (isRepeated || !connection.isForgottenBy(error)) throw failure;
       await within(this.#link.reconnected(), { name: "mcp", signal }).catch(() => {});
@@ -266,7 +244,7 @@ class ServedMcpServer implements McpAgent {
 
   #reportDropped(name: string, reason: string): void {
     const shown = displayText(name, { maxLength: 300 });
-    const why = displayText(this.#secrets.redact(reason), { maxLength: 500 });
+    const why = displayText(this.#setup.secrets.redact(reason), { maxLength: 500 });
     this.#report(
       new McpError("mcp.tool_dropped", `the tool ${shown} of the MCP server is not offered: ${why}`),
     );

@@ -13,16 +13,12 @@ import {
 import { createBoundedFetch } from "./bounded-fetch.ts";
 import { channelTransport, lostAnswer, maxAnswerDepth } from "./channel-transport.ts";
 import { type Fetch, refuseLegacySse } from "./legacy-sse.ts";
-import type { McpLimits } from "./limits.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { readMessageText } from "./read-message.ts";
 import type { Secrets } from "./secrets.ts";
+import type { ServerSetup } from "./server-setup.ts";
 
-export interface OpenTransportOptions {
-  readonly server: McpServer;
-  readonly secrets: Secrets;
-  readonly limits: McpLimits;
-  readonly authProvider?: OAuthClientProvider | undefined;
+export interface OpenTransportOptions extends Omit<ServerSetup, "times" | "clock"> {
   readonly signal: AbortSignal;
   /** A message that is not valid. */
   readonly onFault: (error: HarnessError) => void;
@@ -67,10 +63,8 @@ const readingFetch =
         // Such a stream is opened again where it ends.
         if (method !== "subscriptions/listen") onBroken(verb, error);
       },
-      rewrite: (text) =>
-        text === undefined
-          ? lost(`the answer exceeds the limit of ${maxMessageBytes} bytes`)
-          : readMessageText(text, id),
+      rewrite: (text) => readMessageText(text, id),
+      tooLarge: () => lost(`the answer exceeds the limit of ${maxMessageBytes} bytes`),
       missing: () => lost("the request ended without an answer"),
     });
     return refuseLegacySse(send)(url, init);

@@ -1,24 +1,10 @@
-import type { OAuthClientProvider } from "@modelcontextprotocol/client";
 import { McpConnection } from "./connection.ts";
-import { type McpLimits, mcpLimits, mcpTimes } from "./limits.ts";
-import { type McpServer, parseMcpServer } from "./mcp-server.ts";
 import type { McpToolList } from "./mcp-tool.ts";
-import { readSecrets } from "./secrets.ts";
+import { type ServerOptions, toServerSetup } from "./server-setup.ts";
 
-export interface ReadMcpToolsOptions
-  extends Partial<Record<"connectTimeoutMs" | "listTimeoutMs", number | undefined>> {
-  /** A command, or a URL of Streamable HTTP. */
-  readonly server: McpServer;
-  /** Limits to override. @default each as `McpLimits` states */
-  readonly limits?: Partial<McpLimits> | undefined;
-  /** @default process.env */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Gets tokens for a server with a URL, in place of its `oauth`: an `OAuthClientProvider` of the MCP SDK, whose types need the DOM's. @default none */
-  readonly authProvider?: object | undefined;
+export interface ReadMcpToolsOptions extends ServerOptions {
   /** Gives up, and ends the server. @default never */
   readonly signal?: AbortSignal | undefined;
-  /** Receives each line of the server's standard error, safe to show. @default ignored */
-  readonly onOutput?: ((line: string) => void) | undefined;
 }
 
 /** What a server said of itself when it was started once. */
@@ -32,15 +18,9 @@ export interface McpServerReport extends McpToolList {
  * `mcp.server_unavailable`, `mcp.server_refused`, `mcp.legacy_sse` and `mcp.server_lost`.
  */
 export const readMcpTools = async (options: ReadMcpToolsOptions): Promise<McpServerReport> => {
-  const { env = process.env, signal = new AbortController().signal, limits, onOutput = () => {} } = options;
-  const { connectTimeoutMs, listTimeoutMs } = options;
-  const server = parseMcpServer(options.server);
+  const { signal = new AbortController().signal, onOutput = () => {} } = options;
   const connection = await McpConnection.open({
-    server,
-    secrets: readSecrets(server, env),
-    limits: mcpLimits.resolve(limits),
-    times: mcpTimes.resolve({ connectTimeoutMs, listTimeoutMs }, "options"),
-    authProvider: options.authProvider as OAuthClientProvider | undefined,
+    ...toServerSetup(options),
     signal,
     onToolsChanged: () => {},
     onReport: () => {},

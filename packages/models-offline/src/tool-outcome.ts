@@ -76,43 +76,21 @@ function withReason(value: unknown): { readonly reason?: string } {
 }
 
 function ofError(value: unknown): ToolOutcome {
-  const fields = toFields(value);
-  const told = withReason(
-    typeof value === "string" ? value : (fields.message ?? fields.reason ?? fields.error),
-  );
-  const { reason = "" } = told;
-  const codes = [fields.status, fields.code, fields.kind]
-    .filter((code) => typeof code === "string")
-    .join(" ");
-  const isMissing = /\bENOENT\b|no such file|not found|does not exist/i.test(`${codes} ${reason}`);
-  const find = (words: Words, text: string) => words.find(([pattern]) => pattern.test(text))?.[1];
-  const status = find(codeWords, codes) ?? (isMissing ? undefined : find(reasonWords, reason.slice(0, 200)));
-  const partial = fields.output ?? fields.partial;
+  const { status, code, kind, message, reason, error, output, partial } = toFields(value);
+  const codes = [status, code, kind].filter((each) => typeof each === "string").join(" ");
   return {
-    status: status ?? "failed",
-    ...told,
-    value: partial,
+    status: words.find(([pattern]) => pattern.test(codes))?.[1] ?? "failed",
+    ...withReason(typeof value === "string" ? value : (message ?? reason ?? error)),
+    value: output ?? partial,
   };
 }
 
-type Words = readonly (readonly [pattern: RegExp, status: ToolOutcome["status"]])[];
-
-const codeWords: Words = [
+/** What codes say of an end. A text may hold these words for another reason, and is shown as it is. */
+const words: readonly (readonly [pattern: RegExp, status: ToolOutcome["status"]])[] = [
   [/cancel|abort/i, "cancelled"],
   [/reject|denied|declined/i, "rejected"],
   [/block|policy/i, "blocked"],
   [/forbidden|directive_required/i, "forbidden"],
   [/time_?d?_?out/i, "timeout"],
   [/\bunknown\b/i, "unknown"],
-];
-
-/** Cautious, because a file's name or a system error ("permission denied") may hold these words too. */
-const reasonWords: Words = [
-  [/\bblocked\b|\bby (?:the |a )?policy\b/i, "blocked"],
-  [
-    /\b(?:rejected|denied|declined|refused)\b.{0,20}\buser\b|\buser\b.{0,20}\b(?:rejected|denied|declined|refused)\b/i,
-    "rejected",
-  ],
-  [/\b(?:cancell?ed|aborted)\b/i, "cancelled"],
-  [/\btimed out\b|\btimeout\b/i, "timeout"],
 ];

@@ -57,18 +57,6 @@ describe("through the AI SDK", () => {
     expect(usage.outputTokens).toBeGreaterThan(0);
   });
 
-  it("tells a tool that threw, with generateText, and goes on", async () => {
-    const { text, steps } = await generateText({
-      model: createOfflineModel(),
-      prompt: "read gone.md then list files",
-      tools: fakeTools(),
-      stopWhen: stepCountIs(10),
-    });
-    expect(steps.flatMap((step) => step.toolCalls.map((call) => call.toolName))).toEqual(["read", "glob"]);
-    expect(text).toMatch(/reading `gone\.md` failed: `(?:Error: )?ENOENT: no such file: gone\.md`/);
-    expect(text).toContain("2. There are 2 files in the workspace");
-  });
-
   it("takes only the last user message as the task, and never repeats an id in a conversation", async () => {
     const messages: ModelMessage[] = [];
     const ids: string[] = [];
@@ -124,7 +112,7 @@ describe("the model's own interface", () => {
     expect(long).not.toContain("tool-call");
   });
 
-  it.each(["hi", "Hello!", "help", "?", "what can you do?", " ??? "])(
+  it.each(["Hello!", "what can you do?", " ??? "])(
     "answers %j in three lines: what it is, what it can do, and how to choose a language model",
     async (prompt) => {
       const model = createOfflineModel({ languageModelHint: "Choose one: acme --model m" });

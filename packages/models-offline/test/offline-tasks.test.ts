@@ -104,9 +104,7 @@ describe("describe this repository", () => {
 
 describe("run the tests", () => {
   it.each([
-    [{ "package.json": "" }, "npm test"],
     [{ "package.json": "", "pnpm-lock.yaml": "" }, "pnpm test"],
-    [{ "Cargo.toml": "" }, "cargo test"],
     [{ "go.mod": "", Makefile: "" }, "go test ./..."],
   ])("%j: %s", async (files, command) => {
     const respond = workspace(files, { [command]: { exitCode: 0, stdout: "all 7 passed\n", stderr: "" } });

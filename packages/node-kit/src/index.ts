@@ -17,9 +17,15 @@ export { JournalQueue } from "./journal/journal-queue.ts";
 export { makeDirectory, makeDirectorySync } from "./make-directory.ts";
 export { OutputLines } from "./output-lines.ts";
 export { openOwnFile, readOwnFile, UnsafeFileError } from "./own-file.ts";
-export { isNameOfGoneProcess, ownedName } from "./owned-name.ts";
 export { isOwnedByUser, privatePathProblem } from "./private-path.ts";
-export { isAlive, isGone, type ProcessIdentity, thisProcess } from "./process-identity.ts";
+export {
+  isAlive,
+  isGone,
+  isNameOfGoneProcess,
+  ownedName,
+  type ProcessIdentity,
+  thisProcess,
+} from "./process-identity.ts";
 export { protectedNameIn } from "./protected-name.ts";
 export { realPathOf } from "./real-path.ts";
 export { reportLostConnections } from "./report-lost-connections.ts";

@@ -1,7 +1,6 @@
 import * as ahpCommon from "./ahp/common.ts";
 import * as ahpContextValues from "./ahp/context-values.ts";
 import * as ahpContracts from "./ahp/contracts.ts";
-import * as ahpConventional from "./ahp/conventional-payloads.ts";
 import * as ahpDecisions from "./ahp/decisions.ts";
 import * as ahpEventTypes from "./ahp/event-types.ts";
 import * as ahpEntry from "./ahp/index.ts";
@@ -46,7 +45,6 @@ const ahpSchemas = {
   ...ahpCommon,
   ...ahpContextValues,
   ...ahpContracts,
-  ...ahpConventional,
   ...ahpDecisions,
 };
 export const ahp = { ...ahpEntry, ...ahpSchemas, ...ahpEventTypes, ...ahpMethods, ...ahpPayloads };

@@ -1,9 +1,7 @@
 import * as z from "zod";
+import { isObject } from "./base/json-walk.ts";
 
 type Fields = Record<string, unknown>;
-
-const hasFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const hasDefault = (schema: z.core.$ZodType): schema is z.ZodDefault | z.ZodPrefault =>
   schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
@@ -67,7 +65,7 @@ export const tolerantObject = <Shape extends z.core.$ZodLooseShape>(
  * depth, and with all others, also those that the schema does not know. The value itself where it has no such field.
  */
 export const withoutNulls = (schema: z.core.$ZodType, value: unknown): unknown => {
-  if (schema instanceof z.ZodObject) return hasFields(value) ? fieldsWithoutNulls(schema, value) : value;
+  if (schema instanceof z.ZodObject) return isObject(value) ? fieldsWithoutNulls(schema, value) : value;
   if (schema instanceof z.ZodArray) {
     return Array.isArray(value) ? keepSame(value, (entry) => withoutNulls(schema.element, entry)) : value;
   }

@@ -168,6 +168,7 @@ export const ahpDocuments: Record<string, unknown[]> = {
   EvidenceSchema: [evidence, fullEvidence],
   RunLifecycleSchema: [
     examples.run_lifecycle.payload,
+    { run_id: "r", session_id: "s", status: "created", updated_at: "2026-05-01T00:00:00Z" },
     {
       run_id: "r",
       session_id: "s",

@@ -94,8 +94,6 @@ const ended = {
 /** Documents that the schemas of conversations accept, by the schema's name. */
 export const chatDocuments: Record<string, unknown[]> = {
   ChatMessageSchema: messages,
-  CompletedTurnSchema: completed,
-  ErroredTurnSchema: errored,
   ChatTurnOutcomeSchema: [...completed, ...errored, ...suspended],
   SuspensionRecordSchema: [
     { ...suspensionSummary, completed_positions: [position], frames },

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { ahpDocuments } from "./ahp-documents.ts";
 import { chatDocuments } from "./chat-documents.ts";
 import { openharnessDocuments } from "./openharness-documents.ts";
@@ -143,7 +142,10 @@ const notifications: Record<string, unknown[]> = {
   "item.updated": items.map((item) => ({ ...ids, type: item.type, item })),
   "item.delta": [{ ...ids, type: "assistant_message", delta: "Do" }],
   "item.completed": items.map((item) => ({ ...ids, type: item.type, item })),
-  "approval.requested": [{ ...ids, requestId: "apr_1", permission: "bash", metadata, seq: 7, time: 5 }],
+  "approval.requested": [
+    { ...ids, requestId: "apr_1", permission: "bash", metadata },
+    { ...ids, requestId: "apr_1", permission: "bash", metadata, seq: 7, time: 5 },
+  ],
   "approval.resolved": [
     { ...ids, requestId: "apr_1", decision: "always", resolvedBy: "ada" },
     { ...ids, requestId: "apr_1", resolvedBy: "server", reason: "expired" },
@@ -176,7 +178,6 @@ const grant = {
   tool: "bash",
   input: { command: "ls" },
   digest: "sha256:0",
-  previewDigest: "sha256:1",
   requestId: "apr_1",
   grantedBy: "ada",
   time: 5,
@@ -190,7 +191,7 @@ export const documents: Record<string, unknown[]> = {
   JsonObjectSchema: [{}, { a: [null, { b: 1 }] }],
   ParamsSchema: [[], {}, [1, "a"], { a: { b: null } }],
   ApprovalDecisionSchema: ["once", "always", "reject"],
-  GrantSchema: [grant, { ...grant, scope: "directory" }],
+  GrantSchema: [grant, { ...grant, scope: "directory", previewDigest: "sha256:1" }],
   ApprovalMetadataSchema: [metadata, { tool: "bash", input: {}, digest: "" }],
   ThreadCapabilitiesSchema: [capabilities, { ...capabilities, subscriptions: { version: 1 } }],
   EventSchema: events,
@@ -202,7 +203,10 @@ export const documents: Record<string, unknown[]> = {
   "thread.list params": [{}, { limit: 1, cursor: "c", directory: "/repo", title: "t", updatedAfter: 5 }],
   "thread.list result": [{ threads: [] }, { threads: [thread], nextCursor: "c" }],
   "thread.get params": [{ threadId: "ses_1" }, { threadId: "ses_1", afterSeq: 0, limit: 1 }],
-  "thread.get result": [{ thread, events, lastSeq: 12 }],
+  "thread.get result": [
+    { thread, events },
+    { thread, events, lastSeq: 12 },
+  ],
   "thread.subscribe params": [
     { threadId: "ses_1" },
     { threadId: "ses_1", afterSeq: 0 },
@@ -253,14 +257,13 @@ export const documents: Record<string, unknown[]> = {
     { threadId: "ses_1", input: [fileByPath, text, fileByUri] },
   ],
   "turn.start result": [{ turnId: "turn_1" }, { turnId: "turn_2", queued: { position: 1 } }],
-  "approval.respond params": ["once", "always", "reject"].map((decision) => ({
-    requestId: "apr_1",
-    decision,
-    ...(decision === "reject" && { reason: "unattended" }),
-    scope: "thread",
-    digest: "sha256:0",
-    clientRequestId: "r1",
-  })),
+  "approval.respond params": [
+    ...["once", "always", "reject"].map((decision) => ({ requestId: "apr_1", decision })),
+    {
+      ...{ requestId: "apr_1", decision: "reject", reason: "unattended" },
+      ...{ scope: "thread", digest: "sha256:0", clientRequestId: "r1" },
+    },
+  ],
   "approval.respond result": [{ ok: true }],
   "turn.cancel params": [{ threadId: "ses_1" }],
   "turn.cancel result": [{ ok: true }],
@@ -283,74 +286,4 @@ export const examples = {
   userMessage,
   events,
   itemData,
-};
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Every place in a JSON value, as a path of keys. */
-const pathsOf = (value: unknown): string[][] => [
-  [],
-  ...Object.entries(isObject(value) || Array.isArray(value) ? value : {}).flatMap(([key, entry]) =>
-    pathsOf(entry).map((path) => [key, ...path]),
-  ),
-];
-
-const changed = (value: unknown, path: readonly string[], change: (old: unknown) => unknown): unknown => {
-  const [key, ...rest] = path;
-  if (key === undefined) return change(value);
-  if (Array.isArray(value))
-    return value.map((entry, at) => (String(at) === key ? changed(entry, rest, change) : entry));
-  const own = value as Record<string, unknown>;
-  const entry = changed(own[key], rest, change);
-  return Object.fromEntries(
-    Object.entries(own).flatMap(([name, old]) =>
-      name !== key ? [[name, old]] : entry === gone ? [] : [[name, entry]],
-    ),
-  );
-};
-
-const gone = Symbol("gone");
-
-/** Any JSON, and JSON that is one step away from a document that is accepted. */
-export const anyDocument = (near: readonly unknown[]): fc.Arbitrary<unknown> => {
-  const anything = fc.jsonValue({ maxDepth: 2 });
-  if (near.length === 0) return anything;
-  const replacement = fc.oneof(
-    anything,
-    fc.constantFrom<unknown>(
-      gone,
-      null,
-      "",
-      0,
-      -1,
-      1.5,
-      2 ** 53,
-      true,
-      false,
-      [],
-      {},
-      "once",
-      "text",
-      "file",
-      "2.0",
-    ),
-  );
-  const mutated = fc
-    .constantFrom(...near)
-    .chain((document) => fc.tuple(fc.constant(document), fc.constantFrom(...pathsOf(document)), replacement))
-    .map(([document, path, value]) => {
-      const made = changed(document, path, () => value);
-      return made === gone
-        ? null
-        : JSON.parse(JSON.stringify(made, (_key, entry) => (entry === gone ? null : entry)));
-    });
-  const extended = fc
-    .tuple(fc.constantFrom(...near), fc.string(), anything)
-    .map(([document, key, value]) => (isObject(document) ? { [key]: value, ...document } : document));
-  return fc.oneof(
-    { weight: 1, arbitrary: anything },
-    { weight: 4, arbitrary: mutated },
-    { weight: 1, arbitrary: extended },
-  );
 };

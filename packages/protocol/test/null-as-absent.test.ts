@@ -4,26 +4,21 @@ import * as z from "zod";
 import { ahp } from "../src/documented.ts";
 import { tolerantObject, withoutNulls } from "../src/null-as-absent.ts";
 import { ahpDocuments } from "./ahp-documents.ts";
+import { placesOf } from "./support/near-documents.ts";
 
-type Path = readonly (string | number)[];
+type Path = readonly string[];
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Every field in a value, at any depth. */
-const fieldsOf = (value: unknown, path: Path = []): Path[] => {
-  if (Array.isArray(value)) return value.flatMap((entry, index) => fieldsOf(entry, [...path, index]));
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, entry]) => [
-    [...path, name],
-    ...fieldsOf(entry, [...path, name]),
-  ]);
-};
+const fieldsOf = (value: unknown): Path[] =>
+  placesOf(value).filter((path) => !/^\d*$/.test(path.at(-1) ?? ""));
 
 /** A copy with another value in one field, or without the field. */
 const changed = (value: unknown, [first, ...rest]: Path, entry?: { readonly value: unknown }): unknown => {
   if (Array.isArray(value)) {
-    return value.map((each, index) => (index === first ? changed(each, rest, entry) : each));
+    return value.map((each, index) => (String(index) === first ? changed(each, rest, entry) : each));
   }
   const { [first as string]: found, ...others } = value as Record<string, unknown>;
   if (rest.length > 0) return { ...others, [first as string]: changed(found, rest, entry) };
@@ -42,8 +37,7 @@ const pairs = Object.entries(ahpDocuments).flatMap(([name, documents]) => {
 
 /** What belongs to the sender, such as metadata, is kept as it is: no field in it is one of the protocol's. */
 const own = new Set(["metadata", "capabilities", "payload", "modified_payload", "answer"]);
-const isOwn = (path: Path) =>
-  path.slice(0, -1).some((name) => own.has(name as string)) || path.includes("constraints");
+const isOwn = (path: Path) => path.slice(0, -1).some((name) => own.has(name)) || path.includes("constraints");
 
 describe("null in an optional field", () => {
   it.each(pairs)("of %s is absent, and what is parsed does not have it", (_name, schema, document) => {

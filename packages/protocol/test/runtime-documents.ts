@@ -112,6 +112,7 @@ const welcome = envelope("core.welcome", {
 export const runtimeDocuments: Record<string, unknown[]> = {
   RuntimeEnvelopeSchema: [
     hello,
+    envelope("agent.unheard_of", {}, { v: 2 }),
     envelope("agent.unheard_of", { a: [1] }, { v: 2, ...chain, actor, error }),
     envelope("core.ping", {}, { ts: "2026-01-16 12:00:60.123456789+05:30" }),
   ],
@@ -146,8 +147,14 @@ export const runtimeDocuments: Record<string, unknown[]> = {
   ),
   CorePingSchema: [envelope("core.ping", {})],
   AgentPongSchema: [envelope("agent.pong", {}), envelope("agent.pong", {}, { in_reply_to: "m1" })],
-  CoreErrorSchema: [envelope("core.error", {}, { in_reply_to: "m1", request_id: "r1", error: brief })],
-  AgentErrorSchema: [envelope("agent.error", {}, { in_reply_to: "m1", request_id: "r1", error })],
+  CoreErrorSchema: [
+    envelope("core.error", {}, { error: brief }),
+    envelope("core.error", {}, { in_reply_to: "m1", request_id: "r1", error: brief }),
+  ],
+  AgentErrorSchema: [
+    envelope("agent.error", {}, { error: brief }),
+    envelope("agent.error", {}, { in_reply_to: "m1", request_id: "r1", error }),
+  ],
   ToolNameSchema: ["fp_run_workflow", "_", "git:status-2.x"],
   ToolIdSchema: ["com.graphonomous.core/graph_search", "a/_", "a/git:status-2.x"],
   ToolDeclarationSchema: [tool, fullTool],
@@ -171,6 +178,7 @@ export const runtimeDocuments: Record<string, unknown[]> = {
   ],
   CoreToolCallSchema: [
     call,
+    envelope("core.tool.call", call.payload, { request_id: "r1" }),
     {
       ...call,
       actor,
@@ -196,6 +204,7 @@ export const runtimeDocuments: Record<string, unknown[]> = {
   AgentToolResultSchema: [
     publishedExamples["agent.tool.result"],
     envelope("agent.tool.result", { call_id: "c1", status: "failed", error, metrics: { ms: 1.5 } }, chain),
+    envelope("agent.tool.result", { call_id: "c1", status: "canceled" }),
     envelope("agent.tool.result", { call_id: "c1", status: "canceled" }, { error: brief }),
   ],
   CoreToolCancelSchema: [

@@ -5,7 +5,7 @@ import { databaseError } from "./failures.ts";
 import { readJson, safeNumber } from "./rows.ts";
 import { StoredJson } from "./stored-json.ts";
 
-/** A `RecordStore` of `@harnesskit/core-runtime`: grants, or directives. */
+/** A `GrantStore` of `@harnesskit/core-runtime`, for records of any kind. */
 export interface PostgresRecords<Item> {
   /** The records now, frozen; the same array as before if nothing has changed. */
   list(): Promise<readonly Item[]>;

@@ -1,24 +1,47 @@
+import { createHash } from "node:crypto";
 import type { TimelineRow } from "@harnesskit/protocol/hub";
-import type { RuleTally, SessionTally, TimelineChange } from "@harnesskit/timeline";
-import { toTextKey } from "@harnesskit/wire/json";
+import { TimelineBatch, type TimelineChange } from "@harnesskit/timeline";
+import {
+  addRule,
+  addSession,
+  changingColumns,
+  insertRule,
+  insertSession,
+  keptColumns,
+  losableRows,
+  rowColumns,
+  ruleColumns,
+  type SqlColumns,
+  type SqlResult,
+  sessionColumns,
+  wantedRows,
+} from "@harnesskit/timeline/sql";
+import { joinKey } from "@harnesskit/wire";
 import type { SqlValue, Transaction } from "./database.ts";
-import { nowSql, safeNumber } from "./rows.ts";
-import { TimelineBatch } from "./timeline-batch.ts";
-import { givenRows, keyDigest, writeRows, writeRowsParameters } from "./timeline-columns.ts";
+import { nowSql, safeNumber, textIn } from "./rows.ts";
 
 type Query = Transaction["query"];
 
-/** The counter of the timeline, whose lock is held until the end of the transaction. */
-export interface TimelineCounter {
-  readonly lastSeq: number;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly nowMs: number;
-}
+/** A digest of fixed length for a key of any length and content. */
+export const keyDigest = (...parts: readonly string[]): string =>
+  createHash("sha256")
+    .update(joinKey(...parts))
+    .digest("base64url");
+
+/** A statement of a timeline, whose values are `?`. */
+export const numbered = (sql: string): string => {
+  let count = 0;
+  return sql.replaceAll("?", () => `$${++count}`);
+};
+
+/** The values of a row in the order of its columns. */
+export const resultOf = (row: Readonly<Record<string, unknown>>): SqlResult => Object.values(row);
 
 /** Waits until other writes have ended, and begins one. */
-export const lockTimeline = async (query: Query): Promise<TimelineCounter> => {
-  const select = `SELECT last, rows, bytes, ${nowSql} AS now FROM store.timeline_counter FOR UPDATE`;
+export const lockTimeline = async (
+  query: Query,
+): Promise<{ readonly lastSeq: number; readonly nowMs: number }> => {
+  const select = `SELECT last, ${nowSql} AS now FROM store.timeline_counter FOR UPDATE`;
   let [row] = await query(select);
   if (row === undefined) {
     await query(
@@ -26,87 +49,83 @@ export const lockTimeline = async (query: Query): Promise<TimelineCounter> => {
     );
     [row] = await query(select);
   }
-  return {
-    lastSeq: safeNumber(row?.last),
-    rows: safeNumber(row?.rows),
-    bytes: safeNumber(row?.bytes),
-    nowMs: safeNumber(row?.now),
-  };
+  return { lastSeq: safeNumber(row?.last), nowMs: safeNumber(row?.now) };
 };
 
-const parameter = (index: number): string => `$${writeRowsParameters + index}`;
-const arrays = (...types: string[]) =>
-  types.map((type, index) => `${parameter(index + 1)}::${type}[]`).join(", ");
+/** An array for each column, from a parameter on. */
+const arrays = (columns: SqlColumns<never>, first: number): string =>
+  Object.values(columns)
+    .map(([type], index) => `$${first + index}::${type}[]`)
+    .join(", ");
+const arraysOf = <Item>(columns: SqlColumns<Item>, items: readonly Item[]): SqlValue[] =>
+  Object.values(columns).map(([, value]) => items.map((item) => value(item, keyDigest)));
 
-const sessionCounts = ["actions", "failed", "refused", "unknown", "running", "unjudged", "waiting"] as const;
-/** Key, agent, session, workspace, title; first_seen, last_seen and the counts. */
-const sessionTypes = [
-  ...["text", "text", "text", "text", "text", "bigint", "bigint"],
-  ...sessionCounts.map(() => "bigint"),
-];
-const ruleTypes = ["text", "text", "text", "text", "bigint", "bigint"];
-const countsAt = sessionTypes.length + ruleTypes.length + 1;
+const rowNames = Object.keys(rowColumns).join(", ");
+const sessionsAt = Object.keys(rowColumns).length + 2;
+const rulesAt = sessionsAt + Object.keys(sessionColumns).length;
+const countsAt = rulesAt + Object.keys(ruleColumns).length;
 
+/** Writes all that a batch has changed; its parameters are an array for each column, and the counts. */
 const writeAll = `
-WITH ${writeRows}, counted_sessions AS (
-  INSERT INTO store.timeline_sessions AS s
-    (key, agent, session, workspace, title, first_seen, last_seen, ${sessionCounts.join(", ")})
-  SELECT * FROM unnest(${arrays(...sessionTypes)})
-  ON CONFLICT (key) DO UPDATE SET workspace = coalesce(s.workspace, excluded.workspace),
-    title = coalesce(s.title, excluded.title), last_seen = greatest(s.last_seen, excluded.last_seen),
-    ${sessionCounts.map((name) => `${name} = s.${name} + excluded.${name}`).join(", ")}
+WITH given AS (
+  SELECT * FROM unnest(${arrays(rowColumns, 1)}, $${sessionsAt - 1}::int[]) AS g(${rowNames}, is_new)
+), added AS (
+  INSERT INTO store.timeline (${rowNames}) SELECT ${rowNames} FROM given WHERE is_new = 1
+), changed AS (
+  UPDATE store.timeline t SET ${Object.keys(changingColumns)
+    .map((name) => `${name} = g.${name}`)
+    .join(", ")}, content = coalesce(g.content, t.content)
+  FROM given g WHERE g.is_new = 0 AND t.id = g.id
+), counted_sessions AS (
+  ${insertSession} SELECT * FROM unnest(${arrays(sessionColumns, sessionsAt)}) ${addSession}
 ), counted_rules AS (
-  INSERT INTO store.timeline_rules AS r (key, kind, name, decision, hits, last_hit)
-  SELECT * FROM unnest(${ruleTypes.map((type, index) => `${parameter(sessionTypes.length + index + 1)}::${type}[]`).join(", ")})
-  ON CONFLICT (key) DO UPDATE SET hits = r.hits + excluded.hits, last_hit = greatest(r.last_hit, excluded.last_hit)
+  ${insertRule} SELECT * FROM unnest(${arrays(ruleColumns, rulesAt)}) ${addRule}
 )
-UPDATE store.timeline_counter SET last = ${parameter(countsAt)}, rows = rows + ${parameter(countsAt + 1)}, bytes = bytes + ${parameter(countsAt + 2)}`;
+UPDATE store.timeline_counter SET last = $${countsAt}, rows = rows + $${countsAt + 1}, bytes = bytes + $${countsAt + 2}`;
 
-const transposed = <T>(items: readonly T[], ...values: ((item: T) => string | number | null)[]): SqlValue[] =>
-  values.map((value) => items.map(value));
-
-const sessionArrays = (sessions: readonly SessionTally[]): SqlValue[] =>
-  transposed(
-    sessions,
-    ({ agent, session }) => keyDigest(agent, session),
-    ({ agent }) => toTextKey(agent),
-    ({ session }) => toTextKey(session),
-    ({ workspace }) => (workspace === undefined ? null : toTextKey(workspace)),
-    ({ title }) => (title === undefined ? null : toTextKey(title)),
-    ({ firstSeenMs }) => firstSeenMs,
-    ({ lastSeenMs }) => lastSeenMs,
-    ...sessionCounts.map((name) => (tally: SessionTally) => tally[name]),
-  );
-
-const ruleArrays = (rules: readonly RuleTally[]): SqlValue[] =>
-  transposed(
-    rules,
-    ({ kind, name, decision }) => keyDigest(kind, name, decision),
-    ({ kind }) => toTextKey(kind),
-    ({ name }) => toTextKey(name),
-    ({ decision }) => toTextKey(decision),
-    ({ hits }) => hits,
-    ({ lastHitAtMs }) => lastHitAtMs,
-  );
+/** The newest rows of each selector. */
+const findRows = (column: "key" | "approval"): string => `
+  SELECT ${keptColumns}, content FROM unnest($1::text[], $2::int[]) AS wanted(value, count), LATERAL (
+    SELECT * FROM store.timeline WHERE ${column} = wanted.value ORDER BY id DESC LIMIT wanted.count
+  ) found`;
 
 /** Applies changes in a transaction, and returns the rows that they made or changed. */
 export const writeTimeline = async (
   query: Query,
   changes: readonly TimelineChange[],
+  kept: (found: SqlResult) => Parameters<TimelineBatch["know"]>[0] extends Iterable<infer Row> ? Row : never,
   { writer, nowMs }: { readonly writer: string; readonly nowMs: (() => number) | undefined },
 ): Promise<readonly TimelineRow[]> => {
   const counter = await lockTimeline(query);
-  const now = nowMs?.() ?? counter.nowMs;
-  const batch = new TimelineBatch({ query, lastSeq: counter.lastSeq, nowMs: now, writer });
-  await batch.apply(changes);
-  const { drafts, tally, counts } = batch;
-  if (drafts.length === 0) return [];
+  const writers = changes.some((change) => change.type === "lose" && change.writer === "gone")
+    ? await query("SELECT id FROM store.timeline_writers WHERE until > clock_timestamp()")
+    : [];
+  const batch = new TimelineBatch({
+    lastSeq: counter.lastSeq,
+    nowMs: nowMs?.() ?? counter.nowMs,
+    writer,
+    openWriters: new Set(writers.map(({ id }) => textIn(id))),
+    keyOf: keyDigest,
+  });
+  const know = async (sql: string, ...values: SqlValue[]) =>
+    batch.know((await query(sql, ...values)).map((row) => kept(resultOf(row))));
+  const wanted = wantedRows(changes, keyDigest);
+  for (const column of ["key", "approval"] as const) {
+    const found = wanted[column];
+    if (found.size > 0) await know(findRows(column), [...found.keys()], [...found.values()]);
+  }
+  for (const [sql, ...values] of losableRows(changes, keyDigest)) await know(numbered(sql), ...values);
+  batch.apply(changes);
+  const { changed, counts } = batch;
+  if (changed.length === 0) return [];
+  const tally = batch.tally();
   await query(
     writeAll,
-    ...givenRows(drafts),
-    ...sessionArrays(tally.sessions),
-    ...ruleArrays(tally.rules),
+    ...arraysOf(rowColumns, changed),
+    changed.map(({ isNew }) => (isNew ? 1 : 0)),
+    ...arraysOf(sessionColumns, tally.sessions),
+    ...arraysOf(ruleColumns, tally.rules),
     ...[counts.lastSeq, counts.rows, counts.bytes],
   );
-  return drafts.map(({ row }) => row);
+  return changed.map(({ row }) => row);
 };

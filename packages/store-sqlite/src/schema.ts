@@ -73,7 +73,9 @@ export const migrations: readonly string[] = [
   CREATE TABLE store.leases (
     key TEXT PRIMARY KEY,
     fence INTEGER NOT NULL,
-    expires_at REAL NOT NULL
+    expires_at REAL NOT NULL,
+    -- The process that holds it: JSON.
+    owner TEXT
   ) STRICT, WITHOUT ROWID;
 
   -- Continuations of shells: those with data are not used yet, those that are used stay until they would expire.
@@ -91,8 +93,7 @@ export const migrations: readonly string[] = [
     name TEXT PRIMARY KEY,
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
-  `,
-  `
+
   -- Questions to humans: the record is JSON, the other columns are for finding it.
   CREATE TABLE store.approvals (
     seq INTEGER PRIMARY KEY,
@@ -121,16 +122,17 @@ export const migrations: readonly string[] = [
     seq INTEGER NOT NULL,
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
-  `,
-  `
-  -- What agents did: the row is JSON as lists show it, the other columns are for finding it.
+
+  -- What agents did: the body is JSON as lists show it, the other columns are for finding it.
   CREATE TABLE store.timeline (
+    -- The number of the change that made it; seq is that of its last change.
     id INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
     at INTEGER NOT NULL,
     changed_at INTEGER NOT NULL,
     agent TEXT NOT NULL,
     session TEXT NOT NULL,
+    session_key TEXT NOT NULL,
     turn TEXT,
     tool TEXT,
     decision TEXT,
@@ -139,50 +141,56 @@ export const migrations: readonly string[] = [
     -- Null once the row has ended.
     key TEXT,
     approval TEXT,
+    -- The store that wrote it last.
+    writer TEXT NOT NULL,
     -- What a search for text looks at, in lower case.
     words TEXT NOT NULL,
     bytes INTEGER NOT NULL,
-    row TEXT NOT NULL,
+    body TEXT NOT NULL,
     -- The last column: a list does not read it.
     content TEXT NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX store.timeline_by_seq ON timeline (seq);
-  CREATE INDEX store.timeline_by_session ON timeline (agent, session, id);
+  CREATE INDEX store.timeline_by_session ON timeline (session_key, id);
   CREATE INDEX store.timeline_failed ON timeline (id) WHERE state IN ('failed', 'refused', 'unknown');
-  CREATE INDEX store.timeline_running ON timeline (agent, session) WHERE state = 'running';
+  CREATE INDEX store.timeline_running ON timeline (session_key) WHERE state = 'running';
   CREATE INDEX store.timeline_by_key ON timeline (key, id) WHERE key IS NOT NULL;
   CREATE INDEX store.timeline_by_approval ON timeline (approval, id) WHERE approval IS NOT NULL;
-  -- What was counted of the rows whose seq is at most this; the rest is counted when the file is opened.
-  CREATE TABLE store.timeline_totals (
+  -- A search reads this, and not the rows with all that they hold.
+  CREATE INDEX store.timeline_searched ON timeline (id, tool, decision, words);
+  CREATE TABLE store.timeline_counter (
     one INTEGER PRIMARY KEY CHECK (one = 1),
-    counted INTEGER NOT NULL,
+    last INTEGER NOT NULL,
     rows INTEGER NOT NULL,
     bytes INTEGER NOT NULL
   ) STRICT;
-  INSERT INTO store.timeline_totals (one, counted, rows, bytes) VALUES (1, 0, 0, 0);
+  INSERT INTO store.timeline_counter (one, last, rows, bytes) VALUES (1, 0, 0, 0);
   CREATE TABLE store.timeline_sessions (
+    key TEXT PRIMARY KEY,
     agent TEXT NOT NULL,
     session TEXT NOT NULL,
     workspace TEXT,
+    -- What the session was asked first.
+    title TEXT,
     first_seen INTEGER NOT NULL,
     last_seen INTEGER NOT NULL,
     actions INTEGER NOT NULL,
     failed INTEGER NOT NULL,
     refused INTEGER NOT NULL,
+    unknown INTEGER NOT NULL,
+    running INTEGER NOT NULL,
     unjudged INTEGER NOT NULL,
-    waiting INTEGER NOT NULL,
-    PRIMARY KEY (agent, session)
+    waiting INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE store.timeline_rules (
+    key TEXT PRIMARY KEY,
     kind TEXT NOT NULL,
     name TEXT NOT NULL,
     decision TEXT NOT NULL,
     hits INTEGER NOT NULL,
-    last_hit INTEGER NOT NULL,
-    PRIMARY KEY (kind, name, decision)
+    last_hit INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  `,
-  `
+
   -- Runs that have not ended: what they began with, and what has happened in them.
   CREATE TABLE store.runs (
     number INTEGER PRIMARY KEY,
@@ -200,25 +208,13 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (run, position)
   ) STRICT, WITHOUT ROWID;
   `,
-  `
-  -- What a session was asked first, and where its actions stand.
-  ALTER TABLE store.timeline_sessions ADD COLUMN title TEXT;
-  ALTER TABLE store.timeline_sessions ADD COLUMN unknown INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE store.timeline_sessions ADD COLUMN running INTEGER NOT NULL DEFAULT 0;
-  -- A search reads this, and not the rows with all that they hold.
-  CREATE INDEX store.timeline_searched ON timeline (id, tool, decision, words);
-  `,
-  `
-  -- The process that holds it: JSON.
-  ALTER TABLE store.leases ADD COLUMN owner TEXT;
-  `,
 ];
 
 /** Marks a file as one of this package, in the header of the file: "HKst". */
 const applicationId = 0x48_4b_73_74;
 
 /** Before the first step. Files of development builds have the versions up to this one, and another schema. */
-const lastDevelopmentVersion = 10;
+const lastDevelopmentVersion = 16;
 
 /** The version of the schema after these steps. */
 export const versionAfter = (steps: readonly string[]): number => lastDevelopmentVersion + steps.length;

@@ -1,12 +1,8 @@
 import type { JsonValue } from "@harnesskit/protocol/envelope";
-import { freezeJson, fromTextKey, maxMessageDepth, toTextKey } from "@harnesskit/wire/json";
+import { freezeJson, fromTextKey, maxMessageDepth } from "@harnesskit/wire/json";
 import { corrupt } from "./failures.ts";
 
 export { JsonWriter, toTextKey as toKey } from "@harnesskit/wire/json";
-
-/** The column of a key that a row may lack. */
-export const keyOrNull = (text: string | undefined): SqlValue =>
-  text === undefined ? null : toTextKey(text);
 
 /** What goes into a statement and comes out of it. */
 export type SqlValue = string | number | null;
@@ -26,10 +22,6 @@ export const textIn = (value: SqlValue | undefined): string => {
 
 /** The string of a key in a row. Throws `corrupt`. */
 export const fromKey = (value: SqlValue | undefined): string => fromTextKey(textIn(value));
-
-/** The string of a key that a row may lack. Throws `corrupt`. */
-export const fromKeyOrNull = (value: SqlValue | undefined): string | undefined =>
-  value === null ? undefined : fromKey(value);
 
 /** The value of stored JSON, deeply frozen. Throws `corrupt`. */
 export const readJson = (value: SqlValue | undefined): JsonValue => {

@@ -48,7 +48,6 @@ export class ApprovalCalls {
   readonly #seen = new BoundedSet<string>({ maxSize: maxSeenIds });
   /** The digests that fit what was shown, of late. */
   readonly #verified: BoundedMap<string, string>;
-  #closed = false;
 
   constructor(client: ThreadSession) {
     this.#client = client;
@@ -58,7 +57,7 @@ export class ApprovalCalls {
   /** Takes every event; acts on those that open or settle an approval. */
   observe(event: EventBody, handler: ApprovalHandler | undefined): void {
     if (event.type === "approval.requested") {
-      if (handler && !this.#closed) void this.#ask(event.data, handler);
+      if (handler && !this.#client.error) void this.#ask(event.data, handler);
       return;
     }
     for (const { request } of [...this.#open.values()]) {
@@ -90,12 +89,6 @@ export class ApprovalCalls {
     open.abort.abort(
       new ThreadApprovalError("approval_settled", requestId, "the approval is settled otherwise"),
     );
-  }
-
-  /** The connection is closed. */
-  close(): void {
-    this.#closed = true;
-    this.abandon();
   }
 
   /** What was asked can no longer be answered. */

@@ -1,28 +1,15 @@
 import type { Params } from "@harnesskit/protocol/envelope";
-import {
-  type EventBody,
-  THREAD_PROTOCOL_VERSION,
-  type ThreadCapabilities,
-  type ThreadMethodName,
-} from "@harnesskit/protocol/threads";
-import {
-  type CloseReason,
-  ConnectionClosedError,
-  callSafely,
-  HarnessError,
-  randomId,
-  systemClock,
-} from "@harnesskit/wire";
+import { type EventBody, THREAD_PROTOCOL_VERSION, type ThreadMethodName } from "@harnesskit/protocol/threads";
+import { ConnectionClosedError, callSafely, HarnessError, randomId, systemClock } from "@harnesskit/wire";
 import {
   ClientSession,
-  type ConnectOptions,
   createPeer,
   type Peer,
   type RequestOptions,
-  type RpcConnection,
   resolveReconnect,
   type SessionState,
 } from "@harnesskit/wire/rpc";
+import { ApprovalCalls } from "./approval-calls.ts";
 import {
   type CallResult,
   callThreadServer,
@@ -32,8 +19,12 @@ import {
 } from "./call-thread-server.ts";
 import type { ThreadClientOptions } from "./client-options.ts";
 import { MalformedMessageError, UnsupportedError, VersionMismatchError } from "./errors.ts";
+import { EventQueue } from "./event-queue.ts";
 import { extensionOf, hasExtension, type ThreadExtension } from "./extensions.ts";
+import { Follows } from "./follows.ts";
 import { type ClientLimits, clientLimits } from "./limits.ts";
+import type { LiveTurn } from "./turn-handle.ts";
+import { Turns } from "./turns.ts";
 
 export interface CallOptions extends RequestOptions {
   /** May be sent again when the connection is lost before the answer. @default where it has the same effect twice */
@@ -75,21 +66,29 @@ const toClosed = (error: HarnessError | undefined): HarnessError =>
 
 const majorVersion = (version: string): string | undefined => /^(\d{1,9})\.\d/.exec(version)?.[1];
 
-/** The session of a client with a thread server: its calls, over one connection after the other, and the events of the current one. */
-export abstract class ThreadSession {
+/**
+ * A client's session with a thread server, over one connection after the other: its calls, and what the events of the current connection
+ * are for: subscriptions, turns, approvals and streams.
+ */
+export class ThreadSession {
+  readonly options: ThreadClientOptions;
   readonly limits: ClientLimits;
-  protected readonly options: ThreadClientOptions;
-  readonly #session: ClientSession<Peer, Initialized>;
+  readonly connections: ClientSession<Peer, Initialized>;
+  readonly follows = new Follows((threadId, error) => this.turns.lose(error, threadId));
+  readonly turns = new Turns(this);
+  readonly approvals: ApprovalCalls;
+  /** The readers of all events. */
+  readonly #streams = new Set<EventQueue>();
   /** The connection whose events count: open, and perhaps not introduced yet. */
   #current: Peer | undefined;
-  #server = unknownServer;
   #error: HarnessError | undefined;
 
   /** Throws `invalid_argument`. */
   constructor(options: ThreadClientOptions) {
     this.options = options;
     this.limits = clientLimits.resolve(options.limits);
-    this.#session = new ClientSession({
+    this.approvals = new ApprovalCalls(this);
+    this.connections = new ClientSession({
       clock: options.clock ?? systemClock,
       reconnect: resolveReconnect(options.reconnect),
       closesWhenLost: true,
@@ -103,44 +102,14 @@ export abstract class ThreadSession {
     });
   }
 
-  /** Takes an event as it arrives. */
-  protected abstract receive(event: EventBody): void;
-
-  /** The thread is gone with its log. */
-  protected abstract deleted(threadId: string): void;
-
-  /** Resumes over a new connection what was followed. What it rejects with fails the attempt. */
-  protected abstract resume(connection: RpcConnection): Promise<void>;
-
-  /** The connection is lost, and another one is being made. */
-  protected abstract interrupted(error: HarnessError): void;
-
-  /** Called once and last. `inGoodOrder` when either side just closed. */
-  protected abstract lost(error: HarnessError, inGoodOrder: boolean): void;
-
-  get state(): SessionState {
-    return this.#session.state;
-  }
-
-  get closed(): Promise<CloseReason> {
-    return this.#session.closed;
-  }
-
-  get capabilities(): ThreadCapabilities {
-    return this.#server.capabilities;
+  /** What the server says of itself. */
+  get server(): Initialized {
+    return this.connections.introduction ?? unknownServer;
   }
 
   /** Why nothing will come any more. */
   get error(): HarnessError | undefined {
     return this.#error;
-  }
-
-  onState(listener: (state: SessionState) => void): () => void {
-    return this.#session.onState(listener);
-  }
-
-  async connect(options: ConnectOptions = {}): Promise<Initialized> {
-    return (await this.#session.connect(options)).introduction;
   }
 
   /** Reports what failed behind the caller's back. */
@@ -150,16 +119,16 @@ export abstract class ThreadSession {
 
   /** After a call failed by a loss: settles when there is a connection again, or none will come. */
   async whenSettled(): Promise<void> {
-    await this.#session.whenReady().catch(() => {});
+    await this.connections.whenReady().catch(() => {});
   }
 
   /** While the connection is being replaced, waits for the next one: no longer than `waitMs` of `reconnect`. */
   async whenReconnected(signal: AbortSignal | undefined): Promise<void> {
-    if (this.#session.state === "reconnecting") await this.#session.whenReady({ signal });
+    if (this.connections.state === "reconnecting") await this.connections.whenReady({ signal });
   }
 
   has(extension: ThreadExtension): boolean {
-    return hasExtension(this.#server.capabilities, extension);
+    return hasExtension(this.server.capabilities, extension);
   }
 
   /** Throws `unsupported` when the server did not announce the extension. */
@@ -184,15 +153,24 @@ export abstract class ThreadSession {
     const { createId = randomId } = this.options;
     const fields = isNamed ? { ...params, clientRequestId: given ?? createId("req") } : params;
     const maxAttempts = repeatable || isNamed ? Number.POSITIVE_INFINITY : 1;
-    return callThreadServer(this.#session, method, fields, { signal, timeoutMs, maxAttempts });
+    return callThreadServer(this.connections, method, fields, { signal, timeoutMs, maxAttempts });
   }
 
-  close(): Promise<void> {
-    return this.#session.close();
+  /** All events from now on. */
+  events(): EventQueue {
+    const queue: EventQueue = new EventQueue(this, () => {
+      this.#streams.delete(queue);
+      queue.end();
+    });
+    if (this.#error) queue.end(this.connections.error && this.#error);
+    else this.#streams.add(queue);
+    return queue;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
+  /** Takes an event that is not held back any more, with its turn where this client started it. */
+  observe(event: EventBody, turn: LiveTurn | undefined): void {
+    if (turn) turn.within(() => this.approvals.observe(event, turn.approver));
+    else this.approvals.observe(event, this.options.onApproval);
   }
 
   async #open(signal: AbortSignal, onOver: (error?: HarnessError) => void): Promise<Peer> {
@@ -212,41 +190,61 @@ export abstract class ThreadSession {
     return peer;
   }
 
-  /** A server that cannot be followed any more is of no use. */
   async #introduce(peer: Peer, signal: AbortSignal): Promise<Initialized> {
-    const followed = this.#server !== unknownServer && this.has("subscribe");
     const { clientInfo: info } = this.options;
     const params = info ? { clientInfo: { name: info.name, version: info.version } } : {};
     const server = await callThreadServer(peer, "initialize", params, { signal });
     if (majorVersion(server.version) !== majorVersion(THREAD_PROTOCOL_VERSION))
       throw new VersionMismatchError(server.version, THREAD_PROTOCOL_VERSION);
-    this.#server = server;
-    if (followed) this.require("subscribe", "thread.subscribe");
-    await this.resume(peer);
+    // A server that cannot be followed any more is of no use.
+    if (this.has("subscribe") && !hasExtension(server.capabilities, "subscribe"))
+      throw new UnsupportedError("thread.subscribe", "subscribe");
+    await this.follows.resume(peer);
     return server;
   }
 
   /** Never throws for what came from outside: a malformed notification is reported, and the connection stays. */
   #notified(peer: Peer, name: string, params: Params | undefined): void {
-    if (this.#session.ready) this.#session.confirm(peer);
+    if (this.connections.ready) this.connections.confirm(peer);
     try {
       const notification = parseNotification(name, params);
       if (notification === undefined) return;
-      if (notification.type === "thread.deleted") this.deleted(notification.data.threadId);
-      else this.receive(notification);
+      if (notification.type === "thread.deleted") this.#deleted(notification.data.threadId);
+      else this.#receive(notification);
     } catch (error) {
       if (!MalformedMessageError.isInstance(error)) throw error;
       this.report(error);
     }
   }
 
+  #receive(event: EventBody): void {
+    if (!this.follows.accept(event)) return;
+    for (const queue of this.#streams) queue.push(event);
+    this.turns.route(event);
+  }
+
+  /** The thread is gone with its log. */
+  #deleted(threadId: string): void {
+    this.follows.deleted(threadId);
+    callSafely(() => this.options.onThreadDeleted?.(threadId));
+  }
+
   #changed(state: SessionState): void {
     if (state !== "reconnecting" && state !== "closed") return;
-    const { error } = this.#session;
+    const { error } = this.connections;
+    const loss = toClosed(error);
     this.#current = undefined;
-    const closed = toClosed(error);
-    if (state === "closed") this.#error = closed;
-    if (state === "closed") this.lost(closed, error === undefined);
-    else this.interrupted(closed);
+    if (state === "closed") {
+      this.#error = loss;
+      this.follows.close(loss);
+    } else this.follows.detach();
+    // Without subscriptions the client cannot know what a turn does meanwhile.
+    if (state === "reconnecting" && this.has("subscribe")) return;
+    this.turns.lose(loss);
+    this.approvals.abandon();
+    if (state === "reconnecting") return;
+    // A stream of events just ends when the close was in good order.
+    for (const queue of this.#streams) queue.end(error && loss);
+    this.#streams.clear();
   }
 }

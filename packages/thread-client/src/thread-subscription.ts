@@ -3,7 +3,7 @@ import { checkNumber, createDeferred, type HarnessError, RequestCancelledError }
 import { within } from "@harnesskit/wire/time";
 import type { SubscribeOptions } from "./client-options.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { Follow, Follows } from "./follows.ts";
+import type { Follow } from "./follows.ts";
 import { readPast } from "./read-pages.ts";
 import type { ThreadSession } from "./thread-session.ts";
 
@@ -127,14 +127,13 @@ const toThreadEvent = (event: EventBody): ThreadEvent => {
 /** Follows a thread for one reader. Rejects with `invalid_argument` for an invalid `afterSeq`, and as `thread.subscribe`. */
 export const openSubscription = async (
   client: ThreadSession,
-  follows: Follows,
   threadId: string,
   { afterSeq, signal }: SubscribeOptions,
 ): Promise<ThreadSubscription> => {
   if (afterSeq !== undefined) checkNumber("afterSeq", afterSeq, { min: 0 });
   const open = async () => {
-    const follow = await follows.follow(threadId);
-    const release = () => follows.release(follow);
+    const follow = await client.follows.follow(threadId);
+    const release = () => client.follows.release(follow);
     const { thread, heard } = follow;
     if (thread && heard && !signal?.aborted)
       return new LiveSubscription(client, follow, thread, heard.seq, afterSeq, release);

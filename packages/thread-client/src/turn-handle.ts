@@ -84,9 +84,10 @@ export class LiveTurn extends EventQueue implements TurnHandle {
     return this.#result.promise;
   }
 
-  /** The turn's own approver. `none` for a turn that its caller has given up. */
-  get approver(): ApprovalHandler | "none" | undefined {
-    return this.#options.signal?.aborted ? "none" : this.#options.onApproval;
+  /** Who decides on its approvals: no one for a turn that its caller has given up. */
+  get approver(): ApprovalHandler | undefined {
+    const { signal, onApproval = this.#client.options.onApproval } = this.#options;
+    return signal?.aborted ? undefined : onApproval;
   }
 
   /** Cancels the turn when its caller's signal aborts. To be called once, when what was held has been taken. */

@@ -5,7 +5,6 @@ import type { Fields } from "./call-thread-server.ts";
 import type { StartTurnOptions } from "./client-options.ts";
 import { MalformedMessageError } from "./errors.ts";
 import { EventQueue } from "./event-queue.ts";
-import type { Follows } from "./follows.ts";
 import type { ThreadSession } from "./thread-session.ts";
 import { LiveTurn } from "./turn-handle.ts";
 
@@ -25,12 +24,7 @@ export class Turns {
   readonly #turns = new Map<string, LiveTurn>();
   readonly #holds = new Map<string, Hold>();
 
-  constructor(
-    readonly session: ThreadSession,
-    readonly follows: Follows,
-    /** Takes each event in the order of arrival in its turn, with the turn when this client started it. */
-    readonly onEvent: (event: EventBody, turn: LiveTurn | undefined) => void,
-  ) {}
+  constructor(readonly session: ThreadSession) {}
 
   /** Starts a turn. Rejects with the errors of the call. */
   async start(
@@ -39,7 +33,8 @@ export class Turns {
     options: Omit<StartTurnOptions, "input">,
   ): Promise<LiveTurn> {
     const { threadId, agent, timeoutMs, signal, onApproval } = options;
-    const { session, follows } = this;
+    const { session } = this;
+    const { follows } = session;
     // A server without subscriptions sends the events of all threads.
     const followed = session.has("subscribe") ? await follows.follow(threadId) : undefined;
     const span = startSpan(() => agentSpan("client", threadId, agent));
@@ -111,6 +106,6 @@ export class Turns {
   #deliver(event: EventBody, turn: LiveTurn | undefined): void {
     turn?.accept(event);
     if (turn?.ended) this.#turns.delete(turnKey(turn.threadId, turn.turnId));
-    this.onEvent(event, turn);
+    this.session.observe(event, turn);
   }
 }

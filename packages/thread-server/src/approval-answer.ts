@@ -73,16 +73,12 @@ export interface QuestionItem {
   readonly data: ItemData<"approval">;
   /** When clients were notified of it, in milliseconds since the epoch; undefined where they were not. */
   readonly askedAt: number | undefined;
-}
-
-/** A question of an earlier server that waits in the log. */
-export interface PendingQuestion extends QuestionItem {
-  /** The answer, where one was given and nothing has followed from it. */
+  /** The answer that an earlier server recorded, where nothing has followed from it. */
   readonly answer?: ApprovalAnswer;
 }
 
 /** The item of a question with what it says. */
-type Approval = ItemOf<"approval"> & { readonly data: ItemData<"approval"> };
+export type Approval = ItemOf<"approval"> & { readonly data: ItemData<"approval"> };
 
 /** What a seal binds: the whole answer, and whose it is. */
 const boundIn = ({ threadId, turnId, itemId, data: { seal: _seal, ...answer } }: Approval) => ({

@@ -1,8 +1,8 @@
 import type { Event, ModelRef } from "@harnesskit/protocol/threads";
 import type { Channel, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
-import { EventOutbox, type ReadEvents } from "./event-outbox.ts";
-import type { ServerSettings } from "./server-settings.ts";
+import { EventOutbox } from "./event-outbox.ts";
+import type { ThreadSessions } from "./thread-sessions.ts";
 import type { TurnQueue } from "./turn-queue.ts";
 
 /** Options of `connect` for one client. */
@@ -28,12 +28,11 @@ export class ConnectedClient {
     label: string,
     readonly peer: Peer,
     readonly channel: Channel,
-    settings: ServerSettings,
-    read: ReadEvents,
+    sessions: ThreadSessions,
     readonly options: ThreadConnectOptions = {},
   ) {
     this.label = label;
-    this.outbox = new EventOutbox(peer, channel, settings, read);
+    this.outbox = new EventOutbox(peer, channel, sessions);
   }
 
   hears(threadId: string): boolean {
@@ -64,20 +63,18 @@ export class ConnectedClient {
 
 /** The clients that are connected: each hears of the threads that it subscribed to, or of all before it ever did. */
 export class Connections {
-  readonly #settings: ServerSettings;
-  readonly #read: ReadEvents;
+  readonly #sessions: ThreadSessions;
   readonly #all = new Set<ConnectedClient>();
   readonly #watchers = new Set<() => void>();
   #count = 0;
 
-  constructor(settings: ServerSettings, read: ReadEvents) {
-    this.#settings = settings;
-    this.#read = read;
+  constructor(sessions: ThreadSessions) {
+    this.#sessions = sessions;
   }
 
   add(peer: Peer, channel: Channel, options?: ThreadConnectOptions): ConnectedClient {
     const label = `client-${++this.#count}`;
-    const connection = new ConnectedClient(label, peer, channel, this.#settings, this.#read, options);
+    const connection = new ConnectedClient(label, peer, channel, this.#sessions, options);
     this.#all.add(connection);
     const remove = () => {
       this.#all.delete(connection);
@@ -112,7 +109,7 @@ export class Connections {
   notifyDeleted(threadId: string): void {
     for (const { outbox } of this.#hearing(threadId)) {
       outbox.forget(threadId);
-      outbox.notify({ type: "thread.deleted", data: { threadId } }).catch(this.#settings.onError);
+      outbox.notify({ type: "thread.deleted", data: { threadId } }).catch(this.#sessions.settings.onError);
     }
   }
 

@@ -2,10 +2,7 @@ import type { Event } from "@harnesskit/protocol/threads";
 import { type Channel, createDeferred, HarnessError } from "@harnesskit/wire";
 import type { Peer } from "@harnesskit/wire/rpc";
 import { logChanged } from "./errors.ts";
-import type { ServerSettings } from "./server-settings.ts";
-
-/** Reads the events of a thread after a number, from the store. */
-export type ReadEvents = (threadId: string, afterSeq: number) => AsyncIterable<Event>;
+import type { ThreadSessions } from "./thread-sessions.ts";
 
 interface Parked {
   /** The last number that was sent. */
@@ -25,8 +22,7 @@ const windowEvents = 1000;
 export class EventOutbox {
   readonly #peer: Pick<Peer, "notify">;
   readonly #channel: Pick<Channel, "close">;
-  readonly #settings: Pick<ServerSettings, "limits" | "onError">;
-  readonly #read: ReadEvents;
+  readonly #sessions: Pick<ThreadSessions, "settings" | "events">;
   readonly #parked = new Map<string, Parked>();
   #waiting: Event[] = [];
   #length = 0;
@@ -36,13 +32,11 @@ export class EventOutbox {
   constructor(
     peer: Pick<Peer, "notify">,
     channel: Pick<Channel, "close">,
-    settings: Pick<ServerSettings, "limits" | "onError">,
-    read: ReadEvents,
+    sessions: Pick<ThreadSessions, "settings" | "events">,
   ) {
     this.#peer = peer;
     this.#channel = channel;
-    this.#settings = settings;
-    this.#read = read;
+    this.#sessions = sessions;
   }
 
   /**
@@ -73,7 +67,7 @@ export class EventOutbox {
     }
     this.#waiting.push(event);
     this.#length += eventLength(event);
-    if (this.#length > this.#settings.limits.maxOutboxLength) this.#park();
+    if (this.#length > this.#sessions.settings.limits.maxOutboxLength) this.#park();
     if (!this.#sending) void this.#send();
   }
 
@@ -142,7 +136,7 @@ export class EventOutbox {
   /** The client can no longer be served. */
   #fail(error: unknown): void {
     if (HarnessError.isInstance(error) && error.code === "connection_closed") return;
-    this.#settings.onError(error);
+    this.#sessions.settings.onError(error);
     void this.#channel.close(HarnessError.isInstance(error) ? error : undefined);
   }
 
@@ -156,7 +150,7 @@ export class EventOutbox {
     } catch (error) {
       // The client goes on behind an event that exceeds its messages.
       if (!HarnessError.isInstance(error) || error.code !== "frame_too_large") throw error;
-      this.#settings.onError(error);
+      this.#sessions.settings.onError(error);
     }
   }
 
@@ -165,14 +159,14 @@ export class EventOutbox {
     let window: Event[] = [];
     let length = 0;
     const { latest } = parked;
-    for await (const event of this.#read(threadId, parked.after)) {
+    for await (const event of this.#sessions.events(threadId, { afterSeq: parked.after })) {
       if (this.#parked.get(threadId) !== parked) return;
       // Stored, but not passed on yet: it comes by itself.
       if (event.seq > parked.latest) break;
       window.push(event);
       length += eventLength(event);
       parked.after = event.seq;
-      if (window.length < windowEvents && length < this.#settings.limits.maxOutboxLength) continue;
+      if (window.length < windowEvents && length < this.#sessions.settings.limits.maxOutboxLength) continue;
       await this.#held;
       if (this.#parked.get(threadId) !== parked) return;
       await this.#hand(withoutSuperseded(window));

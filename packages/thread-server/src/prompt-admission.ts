@@ -1,4 +1,5 @@
 import type { InputPart, ItemData } from "@harnesskit/protocol/threads";
+import { defined } from "@harnesskit/wire/json";
 import {
   type AskedAction,
   promptDigest,
@@ -7,9 +8,9 @@ import {
   shownPrompt,
 } from "./approval-answer.ts";
 import { TurnError } from "./errors.ts";
-import { type Decision, GatedStep } from "./gated-step.ts";
+import { type Decision, GatedAction } from "./gated-action.ts";
 import type { JudgedPrompt, JudgedRequest } from "./gates.ts";
-import { answeredPrompt, type Pending } from "./pending-work.ts";
+import { isPrompt, type Pending, readPending } from "./pending-questions.ts";
 import type { Turn } from "./turn.ts";
 import type { TurnRequest } from "./turn-runner.ts";
 
@@ -19,24 +20,16 @@ interface Recorded {
   readonly stored: Promise<unknown>;
 }
 
-type Said = Pick<ItemData<"user_message">, "judgement">;
-
-const notJudged = "The prompt could not be judged, so the agent does not get it.";
-const texts = {
-  notJudged,
-  tooManyChanges: notJudged,
-  changed: "The agent would get another prompt than was shown.",
-};
 const requestChanged =
   "The policy changes a request to the model in the middle of a turn, which cannot be applied.";
 
 /** Records what the user said, and gives it to the agent only as the gate and the user allow. */
-export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: string }, InputPart[]> {
+export class PromptAdmission extends GatedAction<JudgedPrompt, { readonly text: string }, InputPart[]> {
   readonly #request: TurnRequest;
   #recorded: Recorded | undefined;
 
   constructor(turn: Turn, request: TurnRequest) {
-    super(turn, "prompt", texts);
+    super(turn, "prompt");
     this.#request = request;
   }
 
@@ -62,7 +55,7 @@ export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: st
     await stored;
     signal.throwIfAborted();
     if (!settings.promptGate) return this.#request;
-    const judged = await this.judge({ subject: await this.#toPrompt(itemId, this.#request.input) });
+    const judged = await this.judge(await this.#toPrompt(itemId, this.#request.input));
     signal.throwIfAborted();
     return this.#conclude(itemId, await this.decide(judged));
   }
@@ -76,7 +69,7 @@ export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: st
     const { state } = session;
     const open = state.openItems.find(({ item }) => item.turnId === turnId && item.type === "user_message");
     if (!open) return this.#request;
-    const answered = await answeredPrompt(state, settings.store.answerSeal);
+    const answered = (await readPending(state, settings.store.answerSeal)).find(isPrompt);
     if (answered) return this.resume(answered);
     this.#recorded = { itemId: open.item.itemId, stored: Promise.resolve() };
     return this.admit();
@@ -86,9 +79,11 @@ export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: st
   async resume({ item: { itemId }, question }: Pending<"user_message">): Promise<TurnRequest> {
     const { input } = this.#request;
     const { metadata } = question.data;
-    const verify = async () => (await promptDigest(String(metadata.input.text), input)) === metadata.digest;
-    const first = async () => ({ subject: await this.#toPrompt(itemId, input) });
-    return this.#conclude(itemId, await this.decideAgain(question, verify, first));
+    const prepare = async () =>
+      (await promptDigest(String(metadata.input.text), input)) === metadata.digest
+        ? this.#toPrompt(itemId, input)
+        : undefined;
+    return this.#conclude(itemId, await this.decideAgain(question, prepare));
   }
 
   /** Judges a further request to the model. Throws a `TurnError` with the reason where it may not be made. */
@@ -96,7 +91,7 @@ export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: st
     const turn = this.turn;
     if (turn.settings.promptGate?.request === undefined) return;
     const prompt: JudgedRequest = { ...(await this.#toPrompt(itemId, this.#request.input)), ...request };
-    const judged = await this.judge({ subject: prompt });
+    const judged = await this.judge(prompt);
     turn.signal.throwIfAborted();
     if (judged.modified) throw new TurnError("policy.invalid_change", requestChanged);
     const { verdict } = judged;
@@ -153,9 +148,9 @@ export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: st
     const { log, signal } = this.turn;
     signal.throwIfAborted();
     const input = judged?.subject.content ?? this.#request.input;
-    const said = judged?.said ?? {};
     const request = { ...this.#request, input };
-    const data = userMessage(request, refused ? { ...said, withheld: true } : said);
+    const withheld = refused && (true as const);
+    const data = userMessage(request, defined({ judgement: judged?.judgement, withheld }));
     await log.complete("user_message", itemId, data);
     if (refused) throw new TurnError(refused.code, refused.error);
     signal.throwIfAborted();
@@ -166,7 +161,7 @@ export class PromptAdmission extends GatedStep<JudgedPrompt, { readonly text: st
 /** The message's item: with the turn's model and agent, for a later server. */
 const userMessage = (
   { input, agent, model, compact }: TurnRequest,
-  more: Said & Pick<ItemData<"user_message">, "withheld">,
+  more: Pick<ItemData<"user_message">, "judgement" | "withheld">,
 ): ItemData<"user_message"> => ({
   content: [...input],
   agent: agent.name,

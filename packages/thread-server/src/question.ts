@@ -8,7 +8,6 @@ import {
   type AskedAction,
   type ClientAnswer,
   isAllowed,
-  type PendingQuestion,
   type QuestionItem,
   sealedAnswer,
 } from "./approval-answer.ts";
@@ -47,7 +46,7 @@ export const ask = async (
 /** Waits on for a question of an earlier server, unless it was answered; `verify` says whether what would run is still what was shown. */
 export const askAgain = async (
   turn: Turn,
-  pending: PendingQuestion,
+  pending: QuestionItem,
   verify: () => Promise<boolean>,
 ): Promise<ApprovalAnswer> => {
   if (pending.answer) return (await verify()) ? pending.answer : changed;

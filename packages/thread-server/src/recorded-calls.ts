@@ -4,7 +4,7 @@ import { jsonDifference } from "@harnesskit/wire";
 import { defined, isObject, jsonProblem } from "@harnesskit/wire/json";
 import type { Tool } from "@harnesskit/wire/tool";
 import { answersIn, closeOpenItems, serverStopped } from "./close-open-items.ts";
-import { approvedCalls, type Pending } from "./pending-work.ts";
+import { isCall, isOpen, type Pending, readPending } from "./pending-questions.ts";
 import type { Turn } from "./turn.ts";
 import type { ToolOutcome, ToolRequest } from "./turn-runner.ts";
 
@@ -71,7 +71,7 @@ export class RecordedCalls {
    */
   static async read({ session, turnId }: Turn, tools: readonly Tool[]): Promise<RecordedCalls> {
     const { state, settings, log } = session;
-    const approved = await approvedCalls(state, settings.store.answerSeal);
+    const approved = (await readPending(state, settings.store.answerSeal)).filter(isCall).filter(isOpen);
     const answers = answersIn(state.history);
     const repeatable: InterruptedCall[] = [];
     const rest = state.openItems.filter(({ item }) => {

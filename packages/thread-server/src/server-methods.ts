@@ -1,9 +1,7 @@
 import {
-  type EventBody,
   type Grant,
   type InputPart,
   THREAD_PROTOCOL_VERSION,
-  type Thread,
   ThreadErrorCode,
   type ThreadMethodName,
   type ThreadMethodParams,
@@ -14,7 +12,6 @@ import { defined } from "@harnesskit/wire/json";
 import type { ConnectedClient } from "./connections.ts";
 import { unarchived, withTitle } from "./edit-thread.ts";
 import { approvalNotFound, resultTooLarge } from "./errors.ts";
-import type { LogEnd } from "./followed-threads.ts";
 import { nameRequest, threadToCreate, threadToFork } from "./named-requests.ts";
 import { answerQuestion, threadOfRequest } from "./question.ts";
 import { checkHeard, readPage } from "./read-log.ts";
@@ -52,27 +49,6 @@ const compactInput: readonly InputPart[] = [{ type: "text", text: "/compact" }];
 
 const isThreadNotFound = (error: unknown): boolean =>
   ProtocolError.isInstance(error) && error.rpcCode === ThreadErrorCode.ThreadNotFound;
-
-const subscribe = (
-  sessions: ThreadSessions,
-  client: ConnectedClient,
-  { threadId, afterSeq, afterTime }: ThreadMethodParams<"thread.subscribe">,
-): Promise<ThreadMethodResult<"thread.subscribe">> => {
-  const check = async (lastSeq: number) => {
-    if (afterSeq === undefined || afterTime === undefined) return;
-    await checkHeard(sessions.settings.store, threadId, { afterSeq, afterTime, lastSeq });
-  };
-  const begin = (thread: Thread, { lastSeq, lastTime }: LogEnd, pending: readonly EventBody[]) => {
-    client.subscribe(threadId, lastSeq, afterSeq);
-    for (const body of pending) client.outbox.notify(body).catch(() => {});
-    sessions.connections.changed();
-    return { thread, lastSeq, lastTime };
-  };
-  return sessions.subscribe(threadId, async (thread, end, state) => {
-    await check(end.lastSeq);
-    return begin(thread, end, state.requestedApprovals(afterSeq ?? end.lastSeq));
-  });
-};
 
 /** The handlers of the protocol's methods. Their params are valid. */
 export const createMethods = (sessions: ThreadSessions): Methods => {
@@ -122,7 +98,16 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
         const nextAfterSeq = isCut ? last?.seq : undefined;
         return defined({ thread, events: [...events], lastSeq: session?.state.lastSeq, nextAfterSeq });
       }),
-    "thread.subscribe": (params, client) => subscribe(sessions, client, params),
+    "thread.subscribe": ({ threadId, afterSeq, afterTime }, client) =>
+      sessions.subscribe(threadId, async (thread, { lastSeq, lastTime }, state) => {
+        if (afterSeq !== undefined && afterTime !== undefined)
+          await checkHeard(settings.store, threadId, { afterSeq, afterTime, lastSeq });
+        client.subscribe(threadId, lastSeq, afterSeq);
+        const pending = state.requestedApprovals(afterSeq ?? lastSeq);
+        for (const body of pending) client.outbox.notify(body).catch(() => {});
+        connections.changed();
+        return { thread, lastSeq, lastTime };
+      }),
     "thread.unsubscribe": ({ threadId }, client) =>
       sessions.read(threadId, async () => {
         client.unsubscribe(threadId);

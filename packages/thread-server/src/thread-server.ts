@@ -10,11 +10,11 @@ import {
 import { defined } from "@harnesskit/wire/json";
 import { type Call, createPeer, type Peer } from "@harnesskit/wire/rpc";
 import { inTraceMeta } from "@harnesskit/wire/trace";
-import { type ConnectedClient, Connections, type ThreadConnectOptions } from "./connections.ts";
+import type { ConnectedClient, ThreadConnectOptions } from "./connections.ts";
 import { isStoreFailure, resultTooLarge, ThreadStoreError, type ThreadStoreErrorCode } from "./errors.ts";
 import { QueueResumption } from "./resume-queues.ts";
 import { createMethods, type Methods } from "./server-methods.ts";
-import { resolveSettings, type ServerSettings, type ThreadServerOptions } from "./server-settings.ts";
+import { resolveSettings, type ThreadServerOptions } from "./server-settings.ts";
 import { ThreadSessions } from "./thread-sessions.ts";
 
 /** A server of the thread protocol. Knows no transport: it speaks over any channel, and over several at once. */
@@ -38,37 +38,32 @@ export interface ThreadServer extends AsyncDisposable {
 }
 
 class Server implements ThreadServer {
-  readonly #settings: ServerSettings;
-  readonly #connections: Connections;
   readonly #sessions: ThreadSessions;
+  readonly #resumption: QueueResumption;
   readonly #methods: Methods;
   #closing: Promise<void> | undefined;
-  readonly #resumption: QueueResumption;
 
   constructor(options: ThreadServerOptions) {
-    this.#settings = resolveSettings(options);
-    this.#connections = new Connections(this.#settings, (threadId, afterSeq) =>
-      this.#sessions.events(threadId, { afterSeq }),
-    );
-    this.#sessions = new ThreadSessions(this.#settings, this.#connections);
+    this.#sessions = new ThreadSessions(resolveSettings(options));
     this.#resumption = new QueueResumption(this.#sessions);
     this.#methods = createMethods(this.#sessions);
   }
 
   connect(channel: Channel, options?: ThreadConnectOptions): void {
-    if (this.#settings.resumeQueues === "connect") void this.resume();
+    const { settings, connections } = this.#sessions;
+    if (settings.resumeQueues === "connect") void this.resume();
     const peer: Peer = createPeer(
       channel,
       {
         request: (method, params, call) => this.#handle(method, params, call, client),
         end: () => void this.#finish(client),
-        onError: (error) => this.#settings.onError(error),
+        onError: settings.onError,
         resultTooLarge: (method, { maxFrameBytes }) => answerTooLarge(method, maxFrameBytes),
       },
       // In order: a client that creates a thread and lists the threads at once finds it.
       { maxConcurrentCalls: 1 },
     );
-    const client = this.#connections.add(peer, channel, options);
+    const client = connections.add(peer, channel, options);
   }
 
   resume(): Promise<void> {
@@ -79,8 +74,8 @@ class Server implements ThreadServer {
     this.#closing ??= (async () => {
       await this.#resumption.close();
       await this.#sessions.close();
-      await this.#connections.close();
-      await this.#settings.store.close();
+      await this.#sessions.connections.close();
+      await this.#sessions.settings.store.close();
     })();
     return this.#closing;
   }

@@ -1,18 +1,19 @@
 import type { Event, Thread } from "@harnesskit/protocol/threads";
 import { wait } from "@harnesskit/wire";
-import type { Connections } from "./connections.ts";
+import { Connections } from "./connections.ts";
 import {
   isLocked,
   isLogChanged,
   isLogDamaged,
   isStoreFailure,
   logChanged,
+  type ThreadStoreError,
   threadError,
   threadLocked,
   turnActive,
 } from "./errors.ts";
 import { FollowedThreads, type LogEnd } from "./followed-threads.ts";
-import { isAsAsked } from "./pending-work.ts";
+import { isAsAsked } from "./pending-questions.ts";
 import { readLastTurns } from "./read-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ThreadSession } from "./thread-session.ts";
@@ -48,12 +49,12 @@ export class ThreadSessions {
   readonly #stopListening: (() => void) | undefined;
   readonly #closingDown = new AbortController();
 
-  constructor(settings: ServerSettings, connections: Connections) {
+  constructor(settings: ServerSettings) {
     this.settings = settings;
-    this.connections = connections;
+    this.connections = new Connections(this);
     this.followed = new FollowedThreads(this);
     this.#stopListening = settings.store.onLeaseRequested?.((threadId) => this.#yield(threadId));
-    connections.onChange(() => {
+    this.connections.onChange(() => {
       for (const threadId of this.#open.keys()) this.watchIdle(threadId);
     });
   }
@@ -104,19 +105,17 @@ export class ThreadSessions {
     begin: (thread: Thread, end: LogEnd, state: ThreadState) => T | Promise<T>,
   ): Promise<T> {
     const { store, limits } = this.settings;
-    try {
-      return await this.#use(threadId, ({ thread, state }) => begin(thread, state, state));
-    } catch (error) {
-      if (!isLocked(error)) throw error;
+    const follow = async (error: ThreadStoreError) => {
       if (error.code !== "thread_locked" || !this.followed.isPossible) throw threadLocked(error);
-    }
-    const thread = await this.#stored(threadId);
-    const state = new ThreadState(limits.maxHistoryLength);
-    for (const event of await readLastTurns(store, threadId, limits.maxOpenBytes)) state.apply(event);
-    const end = await this.followed.endOf(threadId);
-    const result = await begin(thread, end, state);
-    this.followed.follow(threadId, end);
-    return result;
+      const thread = await this.#stored(threadId);
+      const state = new ThreadState(limits.maxHistoryLength);
+      for (const event of await readLastTurns(store, threadId, limits.maxOpenBytes)) state.apply(event);
+      const end = await this.followed.endOf(threadId);
+      const result = await begin(thread, end, state);
+      this.followed.follow(threadId, end);
+      return result;
+    };
+    return this.#use(threadId, ({ thread, state }) => begin(thread, state, state), follow);
   }
 
   /** Gives a thread to a server that asks for it, unless something runs in it. */
@@ -126,14 +125,12 @@ export class ThreadSessions {
   }
 
   /** Opens a thread, which goes on by itself. False for one that another server writes. */
-  async takeOver(threadId: string): Promise<boolean> {
-    try {
-      await this.#use(threadId, () => {});
-      return true;
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-      return false;
-    }
+  takeOver(threadId: string): Promise<boolean> {
+    return this.#use<boolean>(
+      threadId,
+      () => true,
+      () => false,
+    );
   }
 
   /** Reads the events of a thread. Throws `log_changed` where its log shows a waiting question otherwise than it was asked. */
@@ -148,13 +145,12 @@ export class ThreadSessions {
    * Uses the thread for reading, with what an earlier server left running closed. One that another server writes is read
    * as it is, without a session. Throws -32001.
    */
-  async read<T>(threadId: string, work: (thread: Thread, session?: ThreadSession) => Promise<T>): Promise<T> {
-    try {
-      return await this.#use(threadId, (session) => work(session.thread, session));
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-    }
-    return work(await this.#stored(threadId));
+  read<T>(threadId: string, work: (thread: Thread, session?: ThreadSession) => Promise<T>): Promise<T> {
+    return this.#use(
+      threadId,
+      (session) => work(session.thread, session),
+      async () => work(await this.#stored(threadId)),
+    );
   }
 
   /** Removes a thread with everything that belongs to it. Throws -32001, and -32002 while a turn is active. */
@@ -198,12 +194,18 @@ export class ThreadSessions {
     await Promise.all(this.#closing.values());
   }
 
-  async #use<T>(threadId: string, work: (session: ThreadSession) => T | Promise<T>): Promise<T> {
+  /** @param locked what to do where another server writes the thread. @default rejects as the store does */
+  async #use<T>(
+    threadId: string,
+    work: (session: ThreadSession) => T | Promise<T>,
+    locked?: (error: ThreadStoreError) => T | Promise<T>,
+  ): Promise<T> {
     const entry = await this.#take(threadId);
     try {
       return await work(await entry.session);
     } catch (error) {
       if (isLogChanged(error)) entry.opened?.lose(error);
+      if (locked && isLocked(error)) return await locked(error);
       throw error;
     } finally {
       entry.users--;

@@ -23,8 +23,8 @@ export class TurnQueue {
   readonly prompts: WaitingPrompts;
   readonly #session: ThreadSession;
   #active: Turn | undefined;
-  /** Settles when the start of the prompt is stored that waited and is the active turn now. */
-  #beginning: Promise<void> | undefined;
+  /** Settles when the start of the active turn is stored. */
+  #beginning: Promise<void> = Promise.resolve();
   /** Settles when the active turn is over and noted. */
   #running: Promise<void> = Promise.resolve();
   /** The named requests that are being served: a copy of one gets its answer. */
@@ -137,11 +137,11 @@ export class TurnQueue {
     const session = this.#session;
     const { turn: begun } = session.state;
     if (begun) {
-      const { endings, goesOn } = await planRecovery(session);
+      const { endings, goesOn } = await planRecovery(session, begun.turnId);
       await Promise.all(endings.map((body) => session.log.append(body)));
       if (goesOn) {
         const { request, pending, attempt } = goesOn;
-        const turn = new Turn({ session, turnId: begun.turnId, request, begun });
+        const turn = new Turn(session, begun.turnId, request, { begun });
         this.#active = turn;
         // The questions can be answered before any client can use the thread.
         this.#running = this.#run(turn, pending ? turn.resume(pending) : turn.goOn(attempt));
@@ -192,24 +192,25 @@ export class TurnQueue {
     if (interrupted && interrupted === this.#active) interrupted.cancel();
     this.next();
     // One that begins at once is answered when its start is stored.
-    if (this.#active?.turnId === turnId) await this.#beginning?.catch(() => {});
+    if (this.#active?.turnId === turnId) await this.#beginning.catch(() => {});
     return { turnId, position: this.prompts.positionOf(turnId) };
   }
 
   async #startNow(request: TurnRequest, name: RequestName | undefined): Promise<StartedTurn> {
     const session = this.#session;
-    const { settings } = session;
-    const turn = new Turn({ session, turnId: settings.createId("turn"), request, name });
-    this.#active = turn;
-    try {
+    const { createId, runner } = session.settings;
+    const turn = new Turn(session, createId("turn"), request, { name });
+    const begin = async () => {
       await session.checkDirectory();
-      await settings.runner.accept?.(request);
+      await runner.accept?.(request);
       await this.#unstoredEnd.store();
       // First what tells a later server to look into the log, then the log.
       if (this.leftWork.hasOpenTurn) await session.save();
       await turn.begin();
+    };
+    try {
+      await this.#begin(turn, begin);
     } catch (error) {
-      this.#discard(turn, error);
       this.next();
       throw error;
     }
@@ -223,26 +224,32 @@ export class TurnQueue {
     const { turnId, input, model, clientRequestId, requestDigest } = queued;
     const agent = agents.find(({ name }) => name === queued.agent) ?? agents[0];
     const request = { input, agent, model };
-    const isNamed = clientRequestId !== undefined && requestDigest !== undefined;
-    const name = isNamed ? { clientRequestId, requestDigest } : undefined;
-    const turn = new Turn({ session, turnId, request, name, parent: readTraceContext(queued._meta) });
-    this.#active = turn;
-    this.#beginning = this.#beginQueued(turn);
+    const name = { clientRequestId, requestDigest };
+    const turn = new Turn(session, turnId, request, { name, parent: readTraceContext(queued._meta) });
     try {
-      await this.#beginning;
+      await this.#begin(turn, () => this.#beginQueued(turn));
     } catch (error) {
-      this.#discard(turn, error);
       if (this.#isOpen) onError(error);
       session.onTurnOver();
       return;
-    } finally {
-      this.#beginning = undefined;
     }
     this.changed();
-    await this.#run(
-      turn,
-      turn.run(() => this.#checkQueued(queued, request)),
-    );
+    const check = () => this.#checkQueued(queued, request);
+    await this.#run(turn, turn.run(check));
+  }
+
+  /** Makes the turn the active one until its end; where its start cannot be stored, nothing of it is in the log, and this rejects. */
+  async #begin(turn: Turn, store: () => Promise<void>): Promise<void> {
+    this.#active = turn;
+    this.#beginning = store();
+    try {
+      await this.#beginning;
+    } catch (error) {
+      this.#active = undefined;
+      turn.discard(error);
+      this.changed();
+      throw error;
+    }
   }
 
   /** Rejects with a `TurnError` `queue.refused` where what was accepted when a prompt came is refused now that its turn begins. */
@@ -281,11 +288,5 @@ export class TurnQueue {
     await touched;
     await this.#session.touch();
     this.#session.onTurnOver();
-  }
-
-  #discard(turn: Turn, error: unknown): void {
-    this.#active = undefined;
-    turn.discard(error);
-    this.changed();
   }
 }

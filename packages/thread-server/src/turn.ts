@@ -1,12 +1,11 @@
-import type { Turn as TurnData, Usage } from "@harnesskit/protocol/threads";
+import type { QueuedTurn, Turn as TurnData, Usage } from "@harnesskit/protocol/threads";
 import { backoffDelayMs, createDeferred, HarnessError, wait } from "@harnesskit/wire";
 import { defined } from "@harnesskit/wire/json";
 import { inSpan, type Span, type TraceContext } from "@harnesskit/wire/trace";
 import { addUsage, recordedUsage } from "./add-usage.ts";
 import type { Ending } from "./close-open-items.ts";
 import { isStoreFailure, type ThreadStoreError, TurnError, turnEnded } from "./errors.ts";
-import type { RequestName } from "./named-requests.ts";
-import type { PendingWork } from "./pending-work.ts";
+import type { PendingWork } from "./plan-recovery.ts";
 import { PromptAdmission } from "./prompt-admission.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import type { ThreadSession } from "./thread-session.ts";
@@ -19,16 +18,22 @@ import type { TurnRequest } from "./turn-runner.ts";
 /** How long an interrupted turn that did not get further waits before it goes on again. */
 const retryBackoff = { initialDelayMs: 2000, maxDelayMs: 60_000 };
 
+interface TurnOrigin {
+  /** The name of the request that starts it. */
+  readonly name?: Pick<QueuedTurn, "clientRequestId" | "requestDigest"> | undefined;
+  /** Where a prompt that waited belongs in a trace. @default the active span */
+  readonly parent?: TraceContext | undefined;
+  /** The turn as an earlier server began it. */
+  readonly begun?: TurnData | undefined;
+}
+
 /**
  * A turn from its start to its one terminal event: records what the user said, runs the agent, and writes its items. Refuses with
  * `turn_ended` whatever comes after the end.
  */
 export class Turn {
-  readonly turnId: string;
   readonly threadId: string;
-  readonly session: ThreadSession;
   readonly settings: ServerSettings;
-  readonly request: TurnRequest;
   /** The turn as its start says it. */
   readonly data: TurnData;
   /** True when an earlier server began it. */
@@ -45,44 +50,22 @@ export class Turn {
   #isLeft = false;
   #waiting = 0;
 
-  constructor({
-    session,
-    turnId,
-    request,
-    name,
-    parent,
-    begun,
-  }: {
-    readonly session: ThreadSession;
-    readonly turnId: string;
-    readonly request: TurnRequest;
-    /** The name of the request that starts it. */
-    readonly name?: RequestName | undefined;
-    /** Where a prompt that waited belongs in a trace. @default the active span */
-    readonly parent?: TraceContext | undefined;
-    /** The turn as an earlier server began it; undefined for a new one. */
-    readonly begun?: TurnData | undefined;
-  }) {
+  constructor(
+    readonly session: ThreadSession,
+    readonly turnId: string,
+    readonly request: TurnRequest,
+    { name, parent, begun }: TurnOrigin,
+  ) {
     const { settings, thread } = session;
     const { threadId, directory } = thread;
-    this.turnId = turnId;
     this.threadId = threadId;
-    this.session = session;
     this.settings = settings;
-    this.request = request;
     this.isResumed = begun !== undefined;
     this.observed = { threadId, turnId, directory, agent: request.agent.name, isResumed: this.isResumed };
     this.#span = startTurnSpan(this.observed, request.input, begun, parent);
-    this.data =
-      begun ??
-      defined({
-        turnId,
-        threadId,
-        status: "running" as const,
-        time: { started: settings.clock.now() },
-        ...name,
-        _meta: this.#span?.context,
-      });
+    const time = { started: settings.clock.now() };
+    const made = { turnId, threadId, status: "running" as const, time, ...name, _meta: this.#span?.context };
+    this.data = begun ?? defined(made);
     this.log = new TurnLog(session, this.data);
     this.calls = new ToolCalls(this);
     this.#prompt = new PromptAdmission(this, request);

@@ -340,7 +340,7 @@ describe("a model that fails", () => {
     [
       new InvalidResponseDataError({ data: {}, message: "Expected 'function.name' to be a string." }),
       "model_no_answer",
-      "answer cannot be read: Expected 'function.name' to be a string.",
+      "answer that cannot be used: Expected 'function.name' to be a string.",
     ],
     [new TypeError("fetch failed secret", { cause: refused }), "model_unavailable", "ECONNREFUSED"],
   ])(
@@ -367,10 +367,10 @@ describe("a model that fails", () => {
     const runner = createAiSdkRunner({ model, maxRetries: 2, onRetry: (reason) => retries.push(reason) });
     const { turn } = await run(model, { runner });
     const { error: said } = (await turn()).params;
-    const once =
-      "The model could not be reached or failed (http://127.0.0.1:9/v1/chat/completions): Cannot connect to API: connect ECONNREFUSED 127.0.0.1:9.";
-    expect(retries).toEqual([once, once]);
-    expect(said).toBe(`${once} It was tried 3 times.`);
+    const failed = (tried: string) =>
+      `The model could not be reached or failed (http://127.0.0.1:9/v1/chat/completions${tried}): Cannot connect to API: connect ECONNREFUSED 127.0.0.1:9.`;
+    expect(retries).toEqual([failed(""), failed("")]);
+    expect(said).toBe(failed(", tried 3 times"));
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { EventOutbox } from "../src/event-outbox.ts";
 import { createThreadServer, type TurnRunner } from "../src/index.ts";
-import { threadServerLimits } from "../src/server-settings.ts";
+import { resolveSettings } from "../src/server-settings.ts";
 import { RawClient } from "./support/raw-client.ts";
 
 const ids = { threadId: "ses_1", turnId: "turn_1" };
@@ -94,11 +94,14 @@ describe("the outbox", () => {
             { notify },
             { close: async () => {} },
             {
-              limits: { ...threadServerLimits.defaults, maxOutboxLength },
-              onError: (error) => failures.push(error),
-            },
-            async function* (_threadId, afterSeq) {
-              for (const event of [...written]) if (event.seq > afterSeq) yield event;
+              settings: resolveSettings({
+                runner: { run: async () => {} },
+                limits: { maxOutboxLength },
+                onError: (error) => failures.push(error),
+              }),
+              async *events(_threadId, { afterSeq = 0 }) {
+                for (const event of [...written]) if (event.seq > afterSeq) yield event;
+              },
             },
           );
           for (const [index, event] of events.entries()) {

@@ -1,23 +1,10 @@
 export { type TimelineLimits, timelineLimits } from "./limits.ts";
 export { createMemoryTimelineStore, type TimelineStoreOptions } from "./memory-timeline-store.ts";
 export { approvalWord, decisionWord, decisionWords, rowName, rowSubject } from "./row-name.ts";
-export {
-  changeRow,
-  isOpenRow,
-  lostRow,
-  rowMatches,
-  rowWords,
-  searchable,
-  titleOf,
-  unjudged,
-} from "./row-rules.ts";
-export { RowTally } from "./row-tally.ts";
+export { rowMatches, sessionMatches, unjudged } from "./row-rules.ts";
+export { type ChangedRow, type KeptRow, TimelineBatch } from "./timeline-batch.ts";
 export type {
   NewRow,
-  PageRequest,
-  RowSelector,
-  RuleTally,
-  SessionsRequest,
   SessionTally,
   StoredContent,
   StoredRow,

@@ -2,15 +2,7 @@ import type { RowDecision, RowState, TimelineFilter, TimelineRow } from "@harnes
 import { joinKey } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { rowSubject } from "./row-name.ts";
-import type {
-  NewRow,
-  RuleTally,
-  SessionsRequest,
-  SessionTally,
-  StoredContent,
-  StoredRow,
-  TimelineChange,
-} from "./timeline-store.ts";
+import type { NewRow, RuleTally, SessionsRequest, SessionTally, StoredContent } from "./timeline-store.ts";
 
 const maxTitleLength = 200;
 const openStates: ReadonlySet<RowState> = new Set(["waiting", "running", "unknown", "noted"]);
@@ -60,19 +52,19 @@ export const rowMatches = (row: TimelineRow, filter: TimelineFilter = {}): boole
   );
 };
 
-/** A row after a change of it; undefined where it stays as it is. */
+/** A row after a change of it. */
 export const changeRow = (
-  { row, content }: StoredRow,
-  change: ReturnType<Extract<TimelineChange, { type: "change" }>["apply"]>,
-  seq: () => number,
+  row: TimelineRow,
+  change: Partial<NewRow> | undefined,
+  seq: number,
   nowMs: number,
-): StoredRow | undefined => {
-  if (change === undefined) return undefined;
-  return {
-    row: { ...row, ...change.row, id: row.id, seq: seq(), changedAtMs: Math.max(nowMs, row.changedAtMs) },
-    content: change.content ?? content,
-  };
-};
+): TimelineRow => ({
+  ...row,
+  ...change,
+  id: row.id,
+  seq,
+  changedAtMs: Math.max(nowMs, row.changedAtMs),
+});
 
 /** A running row whose agent is lost. */
 export const lostRow = (outcome: string) => ({ row: { state: "unknown" as const, outcome } });
@@ -120,7 +112,7 @@ export const ruleHit = (
 };
 
 /** What a prompt asks for; undefined for another row. */
-export const titleOf = (row: Pick<TimelineRow, "type" | "tool" | "summary">): string | undefined =>
+const titleOf = (row: Pick<TimelineRow, "type" | "tool" | "summary">): string | undefined =>
   row.type === "pre_prompt" ? rowSubject(row).slice(0, maxTitleLength) || undefined : undefined;
 
 /** Whether a session is among those that were asked for. */

@@ -3,6 +3,13 @@ import { joinKey } from "@harnesskit/wire";
 import { ruleHit, sessionTally } from "./row-rules.ts";
 import type { RuleTally, SessionTally, StoredContent } from "./timeline-store.ts";
 
+/** A row became another; `before` is undefined and `content` is given for a new row. */
+export interface RowStep {
+  readonly before: TimelineRow | undefined;
+  readonly after: TimelineRow;
+  readonly content: StoredContent | undefined;
+}
+
 /** What changes of rows add to the counts of sessions and rules. */
 export class RowTally {
   readonly #sessions = new Map<string, SessionTally>();
@@ -18,27 +25,23 @@ export class RowTally {
     return [...this.#rules.values()];
   }
 
-  get isEmpty(): boolean {
-    return this.#sessions.size === 0 && this.#rules.size === 0;
-  }
-
-  /** A row became another; `before` is undefined and `content` is given for a new row. */
-  add(before: TimelineRow | undefined, after: TimelineRow, content: StoredContent | undefined): void {
+  add({ before, after, content }: RowStep): void {
     const key = joinKey(after.agent, after.session);
     this.#sessions.set(key, sessionTally(this.#sessions.get(key), before, after, content));
-    this.addRule(before, after);
-  }
-
-  /** As `add`, for the rules alone. */
-  addRule(before: TimelineRow | undefined, after: TimelineRow): void {
     const hit = ruleHit(before, after);
     if (hit === undefined) return;
-    const key = joinKey(hit.kind, hit.name, hit.decision);
-    this.#rules.set(key, { ...hit, hits: (this.#rules.get(key)?.hits ?? 0) + 1, lastHitAtMs: after.atMs });
+    const rule = joinKey(hit.kind, hit.name, hit.decision);
+    const hits = (this.#rules.get(rule)?.hits ?? 0) + 1;
+    this.#rules.set(rule, { ...hit, hits, lastHitAtMs: after.atMs });
   }
 
-  clear(): void {
-    this.#sessions.clear();
-    this.#rules.clear();
+  /** Forgets sessions and rules beyond a number, those seen first. */
+  forget(maxNames: number): void {
+    for (const names of [this.#sessions, this.#rules]) {
+      for (const key of names.keys()) {
+        if (names.size <= maxNames) break;
+        names.delete(key);
+      }
+    }
   }
 }

@@ -1,15 +1,12 @@
 import { type HarnessError, TransportError } from "@harnesskit/wire";
+import { causesOf } from "@harnesskit/wire/rpc";
 import { HttpReplyError, TlsError } from "./errors.ts";
 
 /** The system's name for what failed, looked for along the causes, as fetch wraps them. */
-const systemCodeOf = (cause: unknown): string | undefined => {
-  let current = cause;
-  for (let depth = 0; depth < 5 && typeof current === "object" && current !== null; depth++) {
-    if ("code" in current && typeof current.code === "string") return current.code;
-    current = "cause" in current ? current.cause : undefined;
-  }
-  return undefined;
-};
+const systemCodeOf = (cause: unknown): string | undefined =>
+  causesOf(cause)
+    .map(({ code }) => code)
+    .find((code) => typeof code === "string");
 
 const tlsCode =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/;

@@ -1,7 +1,8 @@
 import { connect } from "node:net";
-import { createDeferred, HarnessError, isMessageStream } from "@harnesskit/wire";
+import { createDeferred, isMessageStream } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { rejection } from "../../../scripts/lib/test-kit.ts";
 import { createHttpExchange as createFetchExchange, createFetchHandler } from "../src/index.ts";
 import { createHttpExchange, createHttpServer } from "../src/node/index.ts";
 
@@ -91,14 +92,7 @@ const collect = async (answer: unknown): Promise<unknown[]> => {
   return messages;
 };
 
-const codeOf = async (work: Promise<unknown>): Promise<string> => {
-  const error = await work.then(
-    () => undefined,
-    (cause: unknown) => cause,
-  );
-  expect(HarnessError.isInstance(error)).toBe(true);
-  return (error as HarnessError).code;
-};
+const codeOf = async (work: Promise<unknown>): Promise<string> => (await rejection(work)).code;
 
 describe("a route that answers with events", () => {
   it("sends one event for each message, and says so in its headers", async () => {

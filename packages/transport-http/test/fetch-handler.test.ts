@@ -1,7 +1,7 @@
 import { createDeferred, type HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { thrown, until } from "../../../scripts/lib/test-kit.ts";
 import {
   allowAnyone,
   createFetchHandler,
@@ -10,7 +10,7 @@ import {
   type TokenPrincipal,
 } from "../src/index.ts";
 import type { HttpExchangeContext } from "../src/server/context.ts";
-import { echoCore, thrown, token } from "./support.ts";
+import { echoCore, token } from "./support.ts";
 
 const origin = "https://app.example";
 

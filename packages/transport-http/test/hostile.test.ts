@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, record, until } from "../../../scripts/lib/test-kit.ts";
 import type { HttpServerOptions } from "../src/node/index.ts";
 import { createHttpExchange } from "../src/node/index.ts";
 import {
@@ -10,7 +10,6 @@ import {
   openHandles,
   postHead,
   rawClient,
-  record,
   startServer,
   startSocketServer,
   token,

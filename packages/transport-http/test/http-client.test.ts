@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { rejection, thrown, until } from "../../../scripts/lib/test-kit.ts";
 import type { HttpExchangeOptions } from "../src/exchange-options.ts";
 import { createHttpExchange as createFetchExchange, type HttpExchange } from "../src/index.ts";
 import { createHttpExchange as createNodeExchange } from "../src/node/index.ts";
-import { rejection, thrown } from "./support.ts";
+import { tcpServer } from "./support.ts";
 
 const secret = "s3cret-credential-value";
 
@@ -29,24 +29,6 @@ const plainServer = async (listener: RequestListener) => {
       await once(server, "close");
     },
   });
-};
-
-/** A server that speaks no HTTP. */
-const tcpServer = async (onSocket: (socket: Socket) => void) => {
-  const server = createTcpServer((socket) => {
-    socket.on("error", () => {});
-    onSocket(socket);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/ahp`,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      await once(server, "close");
-    },
-  };
 };
 
 const readBody = async (request: IncomingMessage): Promise<string> => {
@@ -296,23 +278,24 @@ for (const [name, create] of Object.entries(clients)) {
           else socket.end(text);
         });
       });
+      const url = `http://${server.authority}/ahp`;
       const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n";
       const failure = async (url: string) => {
         using exchange = exchangeTo(url);
         return await rejection(exchange.handle({ id: 1 }));
       };
-      const failures: [answer: string, url: string, code: string, name: string][] = [
-        ["", server.url, "transport_failed", "TransportError"],
-        [`${head}[1`, server.url, "transport_failed", "TransportError"],
-        ["SSH-2.0-OpenSSH_9.9\r\n", server.url, "malformed_reply", "HttpReplyError"],
-        ["HTTP/1.1 400 No\r\n\r\n", server.url.replace("http:", "https:"), "tls_failed", "TlsError"],
+      const failures: [answer: string, place: string, code: string, name: string][] = [
+        ["", url, "transport_failed", "TransportError"],
+        [`${head}[1`, url, "transport_failed", "TransportError"],
+        ["SSH-2.0-OpenSSH_9.9\r\n", url, "malformed_reply", "HttpReplyError"],
+        ["HTTP/1.1 400 No\r\n\r\n", url.replace("http:", "https:"), "tls_failed", "TlsError"],
       ];
-      for (const [answer, url, code, errorName] of failures) {
+      for (const [answer, place, code, errorName] of failures) {
         text = answer;
-        expect(await failure(url)).toMatchObject({ code, name: errorName });
+        expect(await failure(place)).toMatchObject({ code, name: errorName });
       }
       await server[Symbol.asyncDispose]();
-      const gone = await failure(server.url);
+      const gone = await failure(url);
       expect(gone).toMatchObject({ code: "transport_failed", name: "TransportError" });
       expect(gone.message).toContain("ECONNREFUSED");
     });

@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { record, rejection, temporaryDirectory, thrown, until } from "../../../scripts/lib/test-kit.ts";
 import { createFetchHandler } from "../src/index.ts";
 import {
   createHttpExchange,
@@ -15,22 +14,7 @@ import {
   type HttpServerOptions,
   toNodeHandler,
 } from "../src/node/index.ts";
-import {
-  echoCore,
-  openHandles,
-  rawClient,
-  record,
-  rejection,
-  startServer,
-  startSocketServer,
-  thrown,
-  token,
-} from "./support.ts";
-
-const temporaryDirectory = async () => {
-  const path = await mkdtemp(join(tmpdir(), "hk-http-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-};
+import { echoCore, openHandles, rawClient, startServer, startSocketServer, token } from "./support.ts";
 
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
 

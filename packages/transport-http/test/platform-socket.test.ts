@@ -2,10 +2,10 @@ import { type Channel, createDeferred } from "@harnesskit/wire";
 import { type ContractPair, channelContract, createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { record, rejection, thrown, until } from "../../../scripts/lib/test-kit.ts";
 import { createWebSocketTransport, type PlatformTransportOptions } from "../src/index.ts";
 import type { PlatformWebSocket } from "../src/socket/platform-socket.ts";
-import { record, rejection, startSocketServer, thrown, token } from "./support.ts";
+import { startSocketServer, token } from "./support.ts";
 
 const limits = { maxFrameBytes: 65_536, maxBufferedBytes: 262_144 };
 
@@ -167,29 +167,6 @@ const scripted = async (options: Partial<PlatformTransportOptions> = {}) => {
 };
 
 describe("what a page receives", () => {
-  it("waits for the start and for a busy handler, in order", async () => {
-    const { channel, socket } = await scripted();
-    expect(socket.binaryType).toBe("arraybuffer");
-    socket.receive("1");
-    socket.receive("2");
-    const handled: unknown[] = [];
-    let release = () => {};
-    channel.start({
-      message(message) {
-        handled.push(message);
-        return message === 1 ? new Promise<void>((resolve) => (release = resolve)) : undefined;
-      },
-      error: () => {},
-      close: () => handled.push("closed"),
-    });
-    socket.receive("3");
-    socket.closed(1000);
-    expect(handled).toEqual([1]);
-    release();
-    await channel.closed;
-    expect(handled).toEqual([1, 2, 3, "closed"]);
-  });
-
   it("that nobody reads is bounded", async () => {
     const { channel, socket } = await scripted({ limits: { maxBufferedBytes: 1000 } });
     for (let count = 0; count < 11; count++) socket.receive(JSON.stringify("x".repeat(98)));
@@ -215,6 +192,7 @@ describe("what a page receives", () => {
       expect(log.messages).toEqual([]);
     }
     const { channel, socket } = await scripted();
+    expect(socket.binaryType).toBe("arraybuffer");
     const log = record(channel);
     socket.receive("{");
     socket.receive("1");

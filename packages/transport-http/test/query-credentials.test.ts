@@ -1,12 +1,10 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { inspect } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
+import { rejection, thrown } from "../../../scripts/lib/test-kit.ts";
 import { createWebSocketTransport as createPlatformTransport } from "../src/index.ts";
 import { createWebSocketTransport } from "../src/node/index.ts";
-import { rejection, thrown } from "./support.ts";
+import { deserted, tcpServer } from "./support.ts";
 
 const secret = "s3cret+/=%20&x-0123456789";
 const kinds = [{ bearer: secret }, { apiKey: secret }] as const;
@@ -19,35 +17,15 @@ const expectNoSecret = (value: unknown): void => {
   for (const form of [secret, encodeURIComponent(secret), "s3cret"]) expect(shown(value)).not.toContain(form);
 };
 
-/** A TCP server that answers each connection so. */
-const listen = async (onSocket: (socket: Socket) => void): Promise<string> => {
-  const sockets = new Set<Socket>();
-  const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    onSocket(socket);
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ahp`;
-};
-
-const answering = (head: string) => listen((socket) => void socket.once("data", () => socket.end(head)));
-
-const unreachable = async (): Promise<string> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return `ws://127.0.0.1:${port}/ahp`;
+/** The place of a server that answers each connection so. */
+const answering = async (head: string): Promise<string> => {
+  const server = await tcpServer((socket) => void socket.once("data", () => socket.end(head)));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return server.authority;
 };
 
 const servers: [string, () => Promise<string>, string][] = [
-  ["is not there", unreachable, "transport_failed"],
+  ["is not there", deserted, "transport_failed"],
   ["refuses them", () => answering("HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n"), "unauthorized"],
   ["speaks no HTTP", () => answering("220 smtp\r\n"), "malformed_reply"],
 ];
@@ -55,7 +33,7 @@ const servers: [string, () => Promise<string>, string][] = [
 describe("credentials in the query of a WebSocket's URL", () => {
   it.each(servers)("are in no error where the server %s", async (_what, start, code) => {
     for (const credentials of kinds) {
-      const url = await start();
+      const url = `ws://${await start()}/ahp`;
       const options = { url, credentials, credentialsIn: "query" } as const;
       const error = await rejection(createWebSocketTransport(options).connect());
       expect(error.code).toBe(code);

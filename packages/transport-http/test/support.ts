@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import { type Channel, type CloseReason, createDeferred, type HarnessError } from "@harnesskit/wire";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type Channel, createDeferred, type HarnessError } from "@harnesskit/wire";
 import { expect } from "vitest";
 import { until } from "../../../scripts/lib/test-kit.ts";
 import type { TokenPrincipal } from "../src/index.ts";
@@ -9,26 +9,6 @@ import { createHttpServer, type HttpServer, type WebSocketContext } from "../src
 import type { WebSocketListenerOptions } from "../src/node/web-socket-listener.ts";
 
 export const token = "a-token-for-tests-0123456789";
-
-/** What a rejected promise was rejected with; fails when it was not. */
-export const rejection = async (promise: Promise<unknown>): Promise<HarnessError> => {
-  const outcome = await promise.then(
-    () => "it was not rejected",
-    (error: unknown) => error,
-  );
-  expect(outcome).toBeInstanceOf(Error);
-  return outcome as HarnessError;
-};
-
-/** What a function throws; fails when it does not. */
-export const thrown = (run: () => unknown): HarnessError => {
-  try {
-    run();
-  } catch (error) {
-    return error as HarnessError;
-  }
-  return expect.fail("nothing was thrown");
-};
 
 /** A core that echoes what has an id, takes what has none, and refuses the rest with a message of its own. */
 export const echoCore = async (message: unknown): Promise<unknown> => {
@@ -100,22 +80,31 @@ export const startSocketServer = async (
   });
 };
 
-/** Writes down what a channel reports. */
-export const record = (channel: Channel) => {
-  const log = {
-    messages: [] as unknown[],
-    errors: [] as HarnessError[],
-    closed: undefined as CloseReason | undefined,
-    untilMessages: (count: number) => until(() => log.messages.length >= count),
-  };
-  channel.start({
-    message: (message) => void log.messages.push(message),
-    error: (error) => void log.errors.push(error),
-    close: (reason) => {
-      log.closed = reason;
+/** A TCP server that does with each connection as it is told. */
+export const tcpServer = async (onSocket: (socket: Socket) => void) => {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    onSocket(socket);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    authority: `127.0.0.1:${port}`,
+    sockets,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
     },
-  });
-  return log;
+  };
+};
+
+/** A host and port at which nothing listens. */
+export const deserted = async (): Promise<string> => {
+  await using server = await tcpServer(() => {});
+  return server.authority;
 };
 
 /** A plain TCP client that writes what it likes. */

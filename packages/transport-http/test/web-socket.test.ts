@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, record, rejection, thrown, until } from "../../../scripts/lib/test-kit.ts";
 import { createWebSocketTransport, type NodeWebSocketTransportOptions } from "../src/node/index.ts";
-import { rawClient, record, rejection, startSocketServer, thrown, token, upgradeHead } from "./support.ts";
+import { deserted, rawClient, startSocketServer, tcpServer, token, upgradeHead } from "./support.ts";
 
 const credentials = { bearer: token };
 
@@ -35,6 +35,21 @@ const plainServer = async (onSocket: (ws: WebSocket) => void) => {
       for (const ws of server.clients) ws.terminate();
       server.close();
       await once(server, "close");
+    },
+  };
+};
+
+/** A channel of a listener, not started, and the plain client at its other end. */
+const accept = async (...options: Parameters<typeof startSocketServer>) => {
+  const server = await startSocketServer(...options);
+  const accepted = server.nextChannel();
+  const client = await plainClient(server.socketUrl);
+  return {
+    channel: await accepted,
+    client,
+    async [Symbol.asyncDispose]() {
+      client.ws.terminate();
+      await server.close();
     },
   };
 };
@@ -172,10 +187,8 @@ describe("what arrives", () => {
   ];
   for (const [name, send, code, error] of faults) {
     it(`${name} closes the connection with ${code}`, async () => {
-      await using server = await startSocketServer({ limits: { maxFrameBytes: 1000 } });
-      const accepted = server.nextChannel();
-      using client = await plainClient(server.socketUrl);
-      const channel = await accepted;
+      await using end = await accept({ limits: { maxFrameBytes: 1000 } });
+      const { channel, client } = end;
       const log = record(channel);
       send(client.ws);
       expect(await client.closed).toBe(code);
@@ -185,10 +198,8 @@ describe("what arrives", () => {
   }
 
   it("an answer to a client that has said goodbye is refused as connection_closed", async () => {
-    await using server = await startSocketServer();
-    const accepted = server.nextChannel();
-    using client = await plainClient(server.socketUrl);
-    const channel = await accepted;
+    await using end = await accept();
+    const { channel, client } = end;
     const answers: Promise<unknown>[] = [];
     channel.start({
       message: () => void answers.push(rejection(channel.send("too late"))),
@@ -204,10 +215,8 @@ describe("what arrives", () => {
   });
 
   it("messages before a close are handled, however long that takes", async () => {
-    await using server = await startSocketServer();
-    const accepted = server.nextChannel();
-    using client = await plainClient(server.socketUrl);
-    const channel = await accepted;
+    await using end = await accept();
+    const { channel, client } = end;
     const handled: unknown[] = [];
     let release = () => {};
     channel.start({
@@ -229,10 +238,8 @@ describe("what arrives", () => {
 
   it("a handler that never comes to an end does not keep a closed connection for ever", async () => {
     const clock = createManualClock();
-    await using server = await startSocketServer({ limits: { closeTimeoutMs: 500 } }, { clock });
-    const accepted = server.nextChannel();
-    using client = await plainClient(server.socketUrl);
-    const channel = await accepted;
+    await using end = await accept({ limits: { closeTimeoutMs: 500 } }, { clock });
+    const { channel, client } = end;
     channel.start({ message: () => new Promise<void>(() => {}), error: () => {}, close: () => {} });
     client.ws.send("1");
     client.ws.close(1000);
@@ -264,12 +271,10 @@ describe("liveness", () => {
 
   it("keeps a peer that answers, and asks again", async () => {
     const clock = createManualClock();
-    await using server = await startSocketServer({ limits: pingLimits }, { clock });
-    const accepted = server.nextChannel();
-    using client = await plainClient(server.socketUrl);
+    await using end = await accept({ limits: pingLimits }, { clock });
+    const { channel, client } = end;
     const seen: unknown[] = [];
     client.ws.on("ping", () => seen.push(1));
-    const channel = await accepted;
     const log = record(channel);
     for (let round = 1; round <= 3; round++) {
       clock.advance(1000);
@@ -365,13 +370,7 @@ describe("why a channel closed", () => {
 
 describe("connect", () => {
   it("says what is wrong with the other side", async () => {
-    const gone = createTcpServer();
-    gone.listen(0, "127.0.0.1");
-    await once(gone, "listening");
-    const { port } = gone.address() as AddressInfo;
-    gone.close();
-    await once(gone, "close");
-    const refused = await rejection(connect(`ws://127.0.0.1:${port}/?tenant=secret`));
+    const refused = await rejection(connect(`ws://${await deserted()}/?tenant=secret`));
     expect(refused).toMatchObject({ code: "transport_failed" });
     expect(refused.message).toContain("ECONNREFUSED");
     expect(refused.message).not.toContain("secret");
@@ -397,27 +396,24 @@ describe("connect", () => {
   });
 
   it("gives up after its time and with its signal, and leaves nothing open", async () => {
-    const sockets: Socket[] = [];
-    const silent = createTcpServer((socket) => void sockets.push(socket.on("error", () => {})));
-    silent.listen(0, "127.0.0.1");
-    await once(silent, "listening");
-    const url = `ws://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+    await using silent = await tcpServer(() => {});
+    const { authority, sockets } = silent;
+    const url = `ws://${authority}/`;
     const clock = createManualClock();
     const late = rejection(connect(url, { clock, limits: { connectTimeoutMs: 1000 } }));
-    await until(() => sockets.length === 1);
+    await until(() => sockets.size === 1);
     clock.advance(1000);
     expect(await late).toMatchObject({ code: "transport_failed" });
     const abort = new AbortController();
     const transport = createWebSocketTransport({ url });
     const given = rejection(transport.connect({ signal: abort.signal }));
-    await until(() => sockets.length === 2);
+    await until(() => sockets.size === 2);
     abort.abort("enough");
     expect(await given).toMatchObject({ code: "request_cancelled", cause: "enough" });
     expect((await rejection(transport.connect({ signal: abort.signal }))).code).toBe("request_cancelled");
     for (const socket of sockets) socket.resume();
-    await until(() => sockets.every(({ destroyed }) => destroyed));
+    await until(() => [...sockets].every(({ destroyed }) => destroyed));
     expect(clock.pending).toBe(0);
-    silent.close();
   });
 
   const wrong: [string, Partial<NodeWebSocketTransportOptions>][] = [

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { record } from "../../../scripts/lib/test-kit.ts";
 import { ChildExitError, type ChildTransportOptions, createChildTransport } from "../src/index.ts";
-import { isAlive, record, startFixture, untilGone } from "./support.ts";
+import { isAlive, startFixture, untilGone } from "./support.ts";
 
 let directory: string;
 beforeAll(async () => {
@@ -62,8 +63,8 @@ describe("connecting", () => {
 describe("closing", () => {
   it("ends the input, and a child that ends then is closed in good order", async () => {
     const channel = await startFixture("garbage");
-    const { log, untilMessages } = record(channel);
-    await untilMessages(2);
+    const log = record(channel);
+    await log.untilMessages(2);
     const { pid } = channel.context;
     await channel.close();
     expect(isAlive(pid)).toBe(false);
@@ -81,8 +82,8 @@ describe("closing", () => {
         return Promise.reject(new TypeError("the log service is down"));
       },
     });
-    const { log, untilMessages } = record(channel);
-    await untilMessages(1);
+    const log = record(channel);
+    await log.untilMessages(1);
     await channel.close();
     expect(await heard.promise).toBe("SIGTERM ignored");
     expect(isAlive(channel.context.pid)).toBe(false);
@@ -96,8 +97,8 @@ describe("closing", () => {
 
   it("reaches a grandchild that holds the pipes and ignores SIGTERM", async () => {
     const channel = await startFixture("grandchild", [], { closeTimeoutMs: 50, killTimeoutMs: 100 });
-    const { log, untilMessages } = record(channel);
-    await untilMessages(1);
+    const log = record(channel);
+    await log.untilMessages(1);
     const [{ pid }] = log.messages as [{ pid: number }];
     expect(isAlive(pid)).toBe(true);
     await channel.close();
@@ -109,7 +110,7 @@ describe("closing", () => {
 describe("a child that ends by itself", () => {
   it("has its output delivered first, and says how it ended", async () => {
     const channel = await startFixture("dying");
-    const { log } = record(channel, { onEnd: () => {} });
+    const log = record(channel, { onEnd: () => {} });
     await channel.closed;
     expect(log.messages).toEqual([{ n: 1 }, { n: 2 }]);
     expect(log.events).toEqual(["message", "message", "close"]);
@@ -125,7 +126,7 @@ describe("a child that ends by itself", () => {
   it("is heard although it ended before its channel was started", async () => {
     const channel = await startFixture("dying");
     await channel.context.exit;
-    const { log } = record(channel);
+    const log = record(channel);
     await channel.closed;
     expect(log.events).toEqual(["message", "message", "close"]);
   });
@@ -145,7 +146,7 @@ describe("a child that ends by itself", () => {
 
   it("closes its channel although a process outside of its group holds the pipes", async () => {
     const channel = await startFixture("grandchild", ["exit", "escape"], { closeTimeoutMs: 100 });
-    const { log } = record(channel);
+    const log = record(channel);
     await channel.closed;
     const [{ pid }] = log.messages as [{ pid: number }];
     expect(isAlive(pid)).toBe(true);
@@ -159,7 +160,7 @@ describe("a child that misbehaves", () => {
   it("may close its output early and live: that is an end, not a close", async () => {
     const channel = await startFixture("close-stdout");
     const ended = createDeferred<void>();
-    const { log } = record(channel, { onEnd: ended.resolve });
+    const log = record(channel, { onEnd: ended.resolve });
     await ended.promise;
     expect(log.messages).toEqual([{ ready: true }]);
     expect(isAlive(channel.context.pid)).toBe(true);
@@ -171,8 +172,8 @@ describe("a child that misbehaves", () => {
 
   it("closes its input: the channel fails and the child is ended", async () => {
     const channel = await startFixture("close-stdin", [], { killTimeoutMs: 500 });
-    const { log, untilMessages } = record(channel);
-    await untilMessages(1);
+    const log = record(channel);
+    await log.untilMessages(1);
     await expect(channel.send("unheard")).rejects.toMatchObject({
       code: "connection_closed",
       cause: { code: "transport_failed" },
@@ -194,8 +195,8 @@ describe("a child that misbehaves", () => {
         throw new TypeError("a listener's own fault");
       },
     });
-    const { untilMessages } = record(channel);
-    await untilMessages(1);
+    const log = record(channel);
+    await log.untilMessages(1);
     await channel.close();
     const { stderrTail } = await channel.context.exit;
     expect(lines).toBe(8193);

@@ -1,38 +1,23 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { connect, createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
+import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { type ContractPair, channelContract } from "@harnesskit/wire/testing";
 import { describe, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createStdioChannel } from "../src/index.ts";
 import { startFixture } from "./support.ts";
 
 const limits = { maxFrameBytes: 65_536, maxBufferedBytes: 262_144 };
 
-/** A socket to listen on, and the first connection to it. */
-const listenOnce = async () => {
-  const directory = await mkdtemp(join(tmpdir(), "harnesskit-relay-"));
-  const path = join(directory, "socket");
-  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
-  server.listen(path);
-  await once(server, "listening");
-  const accepted = once(server, "connection") as Promise<[Socket]>;
-  return {
-    path,
-    accepted: accepted.then(([socket]) => socket),
-    async dispose() {
-      server.close();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
-};
-
 /** A child transport whose child carries everything to a stdio channel in this process. */
 const relay = async () => {
-  const { path, accepted, dispose } = await listenOnce();
+  const directory = await temporaryDirectory();
+  const path = join(directory.path, "socket");
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }).listen(path);
+  await once(server, "listening");
+  const accepted = once(server, "connection") as Promise<[Socket]>;
   const parent = await startFixture("relay", [path], limits);
-  const socket = await accepted;
+  const [socket] = await accepted;
   const child = createStdioChannel({ input: socket, output: socket, ...limits });
   return {
     parent,
@@ -42,7 +27,8 @@ const relay = async () => {
       socket.destroy();
       await Promise.all([parent.close(), child.close()]);
       await parent.context.exit;
-      await dispose();
+      server.close();
+      await directory[Symbol.asyncDispose]();
     },
   };
 };
@@ -69,31 +55,9 @@ const fromChild = async (): Promise<ContractPair> => {
   };
 };
 
-const overStreams = async (): Promise<ContractPair> => {
-  const { path, accepted, dispose } = await listenOnce();
-  const near = connect({ path, allowHalfOpen: true });
-  const far = await accepted;
-  const client = createStdioChannel({ input: near, output: near, ...limits });
-  const server = createStdioChannel({ input: far, output: far, ...limits });
-  return {
-    client,
-    server,
-    async dispose() {
-      near.destroy();
-      far.destroy();
-      await Promise.all([client.close(), server.close()]);
-      await dispose();
-    },
-    writeRawToServer: (bytes) => void near.write(bytes),
-    endClient: () => void near.end(),
-    killClient: () => void near.destroy(),
-  };
-};
-
 const suites = [
   { name: "parent to child", makePair: fromParent, halfClose: false, rawBytes: false },
   { name: "child to parent", makePair: fromChild, halfClose: true, rawBytes: true },
-  { name: "given streams", makePair: overStreams, halfClose: true, rawBytes: true },
 ];
 
 describe.each(suites)("$name", ({ name, makePair, halfClose, rawBytes }) => {

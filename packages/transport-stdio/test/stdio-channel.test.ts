@@ -2,9 +2,8 @@ import { PassThrough, Writable } from "node:stream";
 import { TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, record } from "../../../scripts/lib/test-kit.ts";
 import { createStdioChannel, ParentGoneError } from "../src/index.ts";
-import { record } from "./support.ts";
 
 const brokenPipe = Object.assign(new TypeError("write EPIPE"), { code: "EPIPE" });
 
@@ -22,9 +21,9 @@ describe("a channel on given streams", () => {
     const channel = createStdioChannel({ input, output });
     expect(process.stdout.write).toBe(before);
     expect(channel.context).toEqual({ parentId: process.ppid });
-    const { log, untilMessages } = record(channel);
+    const log = record(channel);
     input.write('{"a":1}\r\n');
-    await untilMessages(1);
+    await log.untilMessages(1);
     await channel.send({ b: 2 });
     expect(String(output.read())).toBe('{"b":2}\n');
     input.end('{"a":2}');
@@ -39,9 +38,9 @@ describe("a channel on given streams", () => {
     const output = new Writable({ write() {} });
     const limits = { maxFrameBytes: 20, maxDepth: 2, maxBufferedBytes: 30, closeTimeoutMs: 0 };
     const channel = createStdioChannel({ input, output, ...limits });
-    const { log, untilMessages } = record(channel);
+    const log = record(channel);
     input.write(`"${"x".repeat(30)}"\n[[[1]]]\n1\n`);
-    await untilMessages(1);
+    await log.untilMessages(1);
     expect(log.errors.map(({ code }) => code)).toEqual(["frame_too_large", "invalid_message"]);
     await expect(channel.send("x".repeat(20))).rejects.toMatchObject({ code: "frame_too_large" });
     const waiting = [1, 2].map(() => channel.send("x".repeat(15)).catch((error: unknown) => error));
@@ -54,7 +53,7 @@ describe("a channel on given streams", () => {
 
   it("closes with transport_failed when a stream fails, also before the start", async () => {
     const first = createStdioChannel({ input: new PassThrough(), output: brokenOutput() });
-    const { log } = record(first);
+    const log = record(first);
     await expect(first.send(1)).rejects.toMatchObject({ code: "transport_failed" });
     await first.closed;
     expect(log.closed?.error).toBeInstanceOf(TransportError);
@@ -82,7 +81,7 @@ describe("the watch on the parent", () => {
     const parentId = vi.spyOn(process, "ppid", "get").mockReturnValue(42);
     onTestFinished(() => parentId.mockRestore());
     const channel = createStdioChannel({ input: new PassThrough(), output, clock });
-    return { clock, parentId, channel, ...record(channel) };
+    return { clock, parentId, channel, log: record(channel) };
   };
 
   it("closes the channel with parent_gone when another parent takes over", async () => {

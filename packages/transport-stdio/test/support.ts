@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Channel, CloseReason, HarnessError } from "@harnesskit/wire";
+import type { Channel } from "@harnesskit/wire";
 import { expect } from "vitest";
 import { type ChildContext, type ChildTransportOptions, createChildTransport } from "../src/index.ts";
 
@@ -25,44 +25,6 @@ export const isAlive = (pid: number): boolean => {
 
 export const untilGone = (pid: number): Promise<void> =>
   expect.poll(() => isAlive(pid), { timeout: 10_000, interval: 10 }).toBe(false);
-
-/** Starts a channel and writes down what it reports. */
-export const record = (channel: Channel, options: { onEnd?: () => void } = {}) => {
-  const log = {
-    messages: [] as unknown[],
-    errors: [] as HarnessError[],
-    ends: 0,
-    events: [] as string[],
-    closed: undefined as CloseReason | undefined,
-  };
-  channel.start({
-    message: (message) => {
-      log.messages.push(message);
-      log.events.push("message");
-    },
-    error: (error) => {
-      log.errors.push(error);
-      log.events.push(error.code);
-    },
-    ...(options.onEnd && {
-      end: () => {
-        log.ends++;
-        log.events.push("end");
-        options.onEnd?.();
-      },
-    }),
-    close: (reason) => {
-      log.closed = reason;
-      log.events.push("close");
-    },
-  });
-  return {
-    ...log,
-    log,
-    untilMessages: (count: number) =>
-      expect.poll(() => log.messages.length, { timeout: 10_000, interval: 5 }).toBeGreaterThanOrEqual(count),
-  };
-};
 
 /** Starts a fixture as a child and gives the parent's channel to it. */
 export const startFixture = (

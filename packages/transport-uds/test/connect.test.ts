@@ -4,19 +4,9 @@ import { join } from "node:path";
 import { type Channel, createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { linkedModule } from "../../../scripts/lib/test-kit.ts";
+import { linkedModule, record, rejection, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
-import {
-  ask,
-  connectWithSocket,
-  echo,
-  leaveStaleSocket,
-  plainServer,
-  rawSocket,
-  record,
-  rejection,
-  temporaryDirectory,
-} from "./support.ts";
+import { ask, connectWithSocket, echo, leaveStaleSocket, plainServer, rawSocket } from "./support.ts";
 
 describe("a socket that cannot be reached", () => {
   it("is named, with what to do", async () => {

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Channel, createDeferred } from "@harnesskit/wire";
 import { type ContractPair, channelContract } from "@harnesskit/wire/testing";
 import { describe, it } from "vitest";
+import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
 import { connectWithSocket } from "./support.ts";
 
@@ -11,8 +10,8 @@ const limits = { maxFrameBytes: 65_536, maxBufferedBytes: 262_144 };
 
 describe.each(["length-prefix", "newline"] as const)("a Unix socket, %s", (framing) => {
   const makePair = async (): Promise<ContractPair> => {
-    const directory = await mkdtemp(join(tmpdir(), "hk-contract-"));
-    const options = { path: join(directory, "s"), framing, ...limits };
+    const directory = await temporaryDirectory();
+    const options = { path: join(directory.path, "s"), framing, ...limits };
     const listener = createUnixListener(options);
     const accepted = createDeferred<Channel<unknown>>();
     await listener.listen(accepted.resolve);
@@ -26,7 +25,7 @@ describe.each(["length-prefix", "newline"] as const)("a Unix socket, %s", (frami
       async dispose() {
         socket.destroy();
         await Promise.all([client.close(), listener.close()]);
-        await rm(directory, { recursive: true, force: true });
+        await directory[Symbol.asyncDispose]();
       },
     };
   };

@@ -3,17 +3,9 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { record, rejection, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
-import {
-  ask,
-  closing,
-  echo,
-  leaveStaleSocket,
-  record,
-  rejection,
-  startProcess,
-  temporaryDirectory,
-} from "./support.ts";
+import { ask, closing, echo, leaveStaleSocket, startProcess } from "./support.ts";
 
 const nobody = 65_534;
 const isRoot = process.geteuid?.() === 0;
@@ -70,7 +62,7 @@ describe("a server process", () => {
 });
 
 describe("many servers on one path at the same time", () => {
-  const rounds = 12;
+  const rounds = 5;
 
   const race = async (prepare: (path: string) => Promise<void>) => {
     await using directory = await temporaryDirectory();

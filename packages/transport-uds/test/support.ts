@@ -1,51 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { link, mkdtemp, readdir, rm } from "node:fs/promises";
+import { link } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import type { Channel, CloseReason, HarnessError, Transport } from "@harnesskit/wire";
+import type { Channel, Transport } from "@harnesskit/wire";
 import { expect } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { record } from "../../../scripts/lib/test-kit.ts";
 import type { UnixListener } from "../src/index.ts";
-
-/** A private directory that is gone after the scope. */
-export const temporaryDirectory = async () => {
-  const path = await mkdtemp(join(tmpdir(), "hk-uds-"));
-  return {
-    path,
-    names: async () => (await readdir(path)).sort(),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
-  };
-};
-
-/** Writes down what a channel reports. */
-export const record = (channel: Channel, options: { onEnd?: () => void } = {}) => {
-  const log = {
-    messages: [] as unknown[],
-    errors: [] as HarnessError[],
-    ends: 0,
-    closed: undefined as CloseReason | undefined,
-    untilMessages: (count: number) => until(() => log.messages.length >= count),
-  };
-  channel.start({
-    message: (message) => void log.messages.push(message),
-    error: (error) => void log.errors.push(error),
-    ...(options.onEnd && {
-      end: () => {
-        log.ends++;
-        options.onEnd?.();
-      },
-    }),
-    close: (reason) => {
-      log.closed = reason;
-    },
-  });
-  return log;
-};
 
 /** An accept callback that sends everything back. */
 export const echo = (channel: Channel): void =>
@@ -63,16 +26,6 @@ export const ask = async (transport: Transport, message: unknown): Promise<unkno
   await log.untilMessages(1);
   await channel.close();
   return log.messages[0];
-};
-
-/** What a rejected promise was rejected with; fails when it was not. */
-export const rejection = async (promise: Promise<unknown>): Promise<HarnessError> => {
-  const outcome = await promise.then(
-    () => "it was not rejected",
-    (error: unknown) => error,
-  );
-  expect(outcome).toBeInstanceOf(Error);
-  return outcome as HarnessError;
 };
 
 /** Closes the listener after the scope. */

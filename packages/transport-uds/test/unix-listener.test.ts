@@ -2,7 +2,7 @@ import { chmod, chown, lstat, mkdir, readFile, rename, symlink, utimes, writeFil
 import { join, relative } from "node:path";
 import { type Channel, ConnectionClosedError, createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { linkedModule, until } from "../../../scripts/lib/test-kit.ts";
+import { linkedModule, record, rejection, temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
 import {
   AddressInUseError,
   createUnixListener,
@@ -11,16 +11,7 @@ import {
   NotASocketError,
   PathTooLongError,
 } from "../src/index.ts";
-import {
-  ask,
-  closing,
-  echo,
-  leaveStaleSocket,
-  plainServer,
-  record,
-  rejection,
-  temporaryDirectory,
-} from "./support.ts";
+import { ask, closing, echo, leaveStaleSocket, plainServer } from "./support.ts";
 
 const maxPathBytes = process.platform === "linux" ? 107 : 103;
 

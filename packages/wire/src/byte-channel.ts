@@ -33,8 +33,8 @@ export interface BytePipe {
   resume(): void;
   /** Writes, behind what was written before; `done` is called once, when the bytes were handed to the operating system or could not be. */
   write(data: Uint8Array | string, done: (error?: Error | null) => void): void;
-  /** Ends in good order: what was written arrives. Leads to `closed`. */
-  end(): void;
+  /** Ends in good order: what was written arrives. Leads to `closed`. `error` is the reason, for a pipe that can tell it. */
+  end(error?: HarnessError): void;
   /** Ends at once. Leads to `closed`. */
   destroy(): void;
 }
@@ -46,6 +46,8 @@ export interface ByteChannelOptions<Context> {
   readonly maxBufferedBytes?: number | undefined;
   /** How long `close` waits for what is queued and for the other side before it cuts the pipe. @default 2000 */
   readonly closeTimeoutMs?: number | undefined;
+  /** Whether the other side may end and still read; where it may not, its end closes the channel. @default true */
+  readonly halfClose?: boolean | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
 }
@@ -69,6 +71,7 @@ class ByteChannel<Context> implements Channel<Context> {
   readonly #decoder;
   readonly #maxBufferedBytes: number;
   readonly #closeTimeoutMs: number;
+  readonly #halfClose: boolean;
   readonly #abort = new AbortController();
   readonly #settleClosed: (reason: CloseReason) => void;
   #queue: MessageQueue | undefined;
@@ -90,6 +93,7 @@ class ByteChannel<Context> implements Channel<Context> {
     this.#decoder = options.codec.createDecoder();
     this.#maxBufferedBytes = options.maxBufferedBytes ?? defaultWireLimits.maxBufferedBytes;
     this.#closeTimeoutMs = options.closeTimeoutMs ?? 2000;
+    this.#halfClose = options.halfClose ?? true;
     const closed = createDeferred<CloseReason>();
     this.closed = closed.promise;
     this.#settleClosed = closed.resolve;
@@ -171,14 +175,14 @@ class ByteChannel<Context> implements Channel<Context> {
       else batch.resolve();
       if (this.#writing.size > 0) return;
       if (this.#batch) this.#flush();
-      else if (this.#state === "closing") this.#pipe.end();
+      else if (this.#state === "closing") this.#pipe.end(this.#reason);
     });
   }
 
   #endWhenWritten(): void {
     if (this.#writing.size > 0) return;
     if (this.#batch) this.#flush();
-    else this.#pipe.end();
+    else this.#pipe.end(this.#reason);
   }
 
   #received(chunk: Uint8Array): void {
@@ -195,7 +199,7 @@ class ByteChannel<Context> implements Channel<Context> {
     this.#queue?.push(this.#decoder.end());
     this.#queue?.whenEmpty(() => {
       if (this.#state !== "open") return;
-      if (this.#handlers?.end) this.#handlers.end();
+      if (this.#handlers?.end && this.#halfClose) this.#handlers.end();
       else void this.close();
     });
   }

@@ -1,52 +1,6 @@
-import { Duplex, PassThrough } from "node:stream";
-import { type ContractPair, channelContract } from "@harnesskit/wire/testing";
+import { type Duplex, PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { createByteChannel, createStreamPipe, newlineCodec, TransportError } from "../src/index.ts";
-
-const limits = { maxFrameBytes: 65_536, maxBufferedBytes: 262_144 };
-
-/** One end of a connection within this process: what is written to one is read from the other. */
-class End extends Duplex {
-  other: End | undefined;
-  #ended = false;
-  #taken: (() => void) | undefined;
-
-  constructor() {
-    super({ allowHalfOpen: true });
-  }
-
-  override _read(): void {
-    const taken = this.#taken;
-    this.#taken = undefined;
-    taken?.();
-  }
-
-  override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {
-    this.other?.receive(chunk, done);
-  }
-
-  override _final(done: () => void): void {
-    this.other?.receiveEnd();
-    done();
-  }
-
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#taken?.();
-    this.other?.receiveEnd();
-    done(error);
-  }
-
-  receive(chunk: Uint8Array, done: () => void): void {
-    if (this.destroyed || this.push(chunk)) done();
-    else this.#taken = done;
-  }
-
-  receiveEnd(): void {
-    if (this.#ended || this.destroyed) return;
-    this.#ended = true;
-    this.push(null);
-  }
-}
+import { createStreamPipe, TransportError } from "../src/index.ts";
 
 const pipeOver = (input: Duplex, output: Duplex, endOutput = true) => {
   const released: unknown[] = [];
@@ -63,28 +17,6 @@ const pipeOver = (input: Duplex, output: Duplex, endOutput = true) => {
   });
   return { pipe, released };
 };
-
-const channelOver = (stream: Duplex) =>
-  createByteChannel(pipeOver(stream, stream).pipe, { codec: newlineCodec(limits), context: {}, ...limits });
-
-const makePair = (): ContractPair => {
-  const [near, far] = [new End(), new End()];
-  near.other = far;
-  far.other = near;
-  return {
-    client: channelOver(near),
-    server: channelOver(far),
-    dispose: async () => void near.destroy(),
-    writeRawToServer: (bytes) => void near.write(bytes),
-    endClient: () => void near.end(),
-    killClient: () => void near.destroy(),
-  };
-};
-
-describe("a byte pipe over a stream keeps the channel contract", () => {
-  const profile = { framing: "newline", halfClose: true, rawBytes: true, ...limits } as const;
-  for (const { name, run } of channelContract({ name: "streams", makePair, profile })) it(name, run);
-});
 
 describe("a stream that fails", () => {
   const watch = (input: Duplex, output: Duplex, endOutput?: boolean) => {

@@ -57,12 +57,9 @@ export const check = async ({ approvals, timeline, directory, acknowledged, pres
     const found = records.get(id)?.status;
     if (found !== "pending") problems.push(`${id} was pending and is ${found}`);
   }
-  const counts = {};
   let inPage = 0;
-  for (const { id, status, effect, answer } of records.values()) {
+  for (const { id, effect, answer } of records.values()) {
     if (answer?.by.includes("(page")) inPage++;
-    const name = `${status}/${effect}`;
-    counts[name] = (counts[name] ?? 0) + 1;
     if (effect === "done" && effects.get(id) !== 1)
       problems.push(`${id} says done and has ${effects.get(id) ?? 0} effects`);
   }
@@ -77,5 +74,5 @@ export const check = async ({ approvals, timeline, directory, acknowledged, pres
     const missing = rows.filter(({ id, seq }) => seq > (page.rows.get(id) ?? 0) && seq <= page.lastSeq);
     if (missing.length > 0) problems.push(`a page has not seen the last change of ${missing.length} rows`);
   }
-  return { problems, counts, approvals: records.size, rows: rows.length, inPage, effects: lines.length };
+  return { problems, approvals: records.size, inPage, effects: lines.length };
 };

@@ -3,7 +3,7 @@ import { createHub } from "../../../packages/hub/dist/index.js";
 import { serveHub } from "../../../packages/hub/dist/node.js";
 import { hubPlace } from "../../../packages/hub/dist/place.js";
 import { createPolicyHarness, parsePolicy } from "../../../packages/policy/dist/index.js";
-import { openHubStores } from "./stores.mjs";
+import { openHubStores } from "../stores.mjs";
 
 process.stdin.resume().once("end", () => process.exit(1));
 const [, , state, schema] = process.argv;

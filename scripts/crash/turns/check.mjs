@@ -1,5 +1,4 @@
 import { must } from "../violation.mjs";
-import { chatState, openChats, openThreads, summariesOf, threadEvents } from "./stores.mjs";
 import { textOf, turnSteps } from "./turn.mjs";
 
 /** Compares the ledger with itself: what was recorded was not paid again, and no effect happened twice. */
@@ -42,10 +41,7 @@ const checkSummaries = (ledger, told, isLong) => {
 };
 
 /** Compares the log of the turn with what the provider was asked, and with the effects. */
-export const checkThread = async (place, ledger) => {
-  const { threads, close } = await openThreads(place);
-  const events = await threadEvents(threads);
-  await close();
+const checkThread = ({ events, summaries: told }, ledger, isLong) => {
   must(
     events.every(({ seq }, index) => seq === index + 1),
     "the numbers of the events have a gap",
@@ -56,36 +52,36 @@ export const checkThread = async (place, ledger) => {
   must(ends.length === 1 && ends[0].data.status === "completed", `the turn ended: ${JSON.stringify(ends)}`);
   const steps = of("turn.step").map(({ data }) => data.step);
   must(JSON.stringify(steps) === JSON.stringify([...Array(turnSteps).keys()]), `the steps are ${steps}`);
-  const told = summariesOf(events);
-  const summaries = checkSummaries(ledger, told, place.isLong);
+  const summaries = checkSummaries(ledger, told, isLong);
   must(new Set(told).size === told.length, `a summary is in the log twice: ${told}`);
   must(
     ends[0].data.turn.usage?.inputTokens === turnSteps + summaries,
     "the usage is not that of each step and summary once",
   );
-  checkLedger(ledger);
   const calls = of("item.completed").filter(({ data }) => data.type === "tool_exec");
   must(calls.length === 3 * (turnSteps - 1), `${calls.length} calls ended`);
-  const unknown = calls.filter(({ data }) => data.item.data.status === "unknown").length;
-  return { turns: 1, unknown, summaries };
+  return { summaries, unknown: calls.filter(({ data }) => data.item.data.status === "unknown").length };
 };
 
 /** Compares the history of the conversation with what the provider was asked, and with the effects. */
-export const checkChat = async (place, ledger) => {
-  const { graph, close } = await openChats(place);
-  const { messages, runs } = await chatState(graph);
-  await close();
+const checkChat = ({ messages, runs }, ledger, isLong) => {
   must(runs.length === 0, `${runs.length} runs are left`);
   const roles = messages.map(({ role }) => role).join(" ");
   const step = " assistant tool tool tool".repeat(turnSteps - 1);
   must(roles === `user${step} assistant`, `the history is ${roles}`);
   const said = messages.filter(({ role }) => role === "assistant").map(({ content }) => content);
-  const expected = [...Array(turnSteps).keys()].map((number) => textOf(number, place.isLong));
+  const expected = [...Array(turnSteps).keys()].map((number) => textOf(number, isLong));
   must(JSON.stringify(said) === JSON.stringify(expected), `the model has said ${JSON.stringify(said)}`);
-  checkLedger(ledger);
-  const results = messages.filter(({ role }) => role === "tool").map(({ content }) => content);
   const told = ledger.filter((line) => line.startsWith("told ")).map((line) => line.split(" ")[1]);
-  const summaries = checkSummaries(ledger, told, place.isLong);
-  const unknown = results.filter((content) => content.includes("tool_interrupted")).length;
-  return { turns: 1, unknown, summaries };
+  const results = messages.filter(({ role }) => role === "tool");
+  const unknown = results.filter(({ content }) => content.includes("tool_interrupted")).length;
+  return { summaries: checkSummaries(ledger, told, isLong), unknown };
+};
+
+const checks = { thread: checkThread, chat: checkChat };
+
+/** Compares what is stored of a turn that has ended, as `stateOf` returns it, with the lines of its ledger. Returns figures. */
+export const checkTurn = (kind, state, ledger, isLong) => {
+  checkLedger(ledger);
+  return { turns: 1, ...checks[kind](state, ledger, isLong) };
 };

@@ -11,14 +11,6 @@ const usage = {
   outputTokens: { total: 1, text: undefined, reasoning: undefined },
 };
 
-const toStream = (parts) =>
-  new ReadableStream({
-    start(controller) {
-      for (const part of parts) controller.enqueue(part);
-      controller.close();
-    },
-  });
-
 const answerOf = ({ text, calls }) => [
   { type: "stream-start", warnings: [] },
   { type: "text-start", id: "t" },
@@ -49,8 +41,8 @@ const stepOf = (prompt) => {
   return last === undefined ? 0 : Number(/^Step (\d+)\./.exec(textIn(last))[1]) + 1;
 };
 
-/** A provider in this process. What it is asked is in the ledger before it answers. `at`: called around what it does for a summary. */
-const providerOf = ({ ledger, isLong, at }) => ({
+/** A provider in this process. What it is asked is in the ledger before it answers. `atSummary(isBefore)` is called around what it does for a summary. */
+const providerOf = ({ ledger, isLong, atSummary }) => ({
   specificationVersion: "v3",
   provider: "fake",
   modelId: "fake",
@@ -58,11 +50,11 @@ const providerOf = ({ ledger, isLong, at }) => ({
   async doStream({ prompt }) {
     const asked = JSON.stringify(prompt);
     if (asked.includes("You summarise the beginning of a conversation")) {
-      at("summary", true);
+      atSummary(true);
       const name = createHash("sha256").update(asked).digest("hex").slice(0, 12);
       appendFileSync(ledger, `summary ${name}\n`);
-      at("summary", false);
-      return { stream: toStream(answerOf({ text: `Summary ${name}.`, calls: [] })) };
+      atSummary(false);
+      return { stream: ReadableStream.from(answerOf({ text: `Summary ${name}.`, calls: [] })) };
     }
     const step = stepOf(prompt);
     const steps = prompt.filter(({ role }) => role === "assistant").length;
@@ -76,7 +68,7 @@ const providerOf = ({ ledger, isLong, at }) => ({
       input: JSON.stringify({ name: `${name}${step}` }),
     });
     const calls = isLast ? [] : [call("look", "r"), call("act", "a"), call("act", "b")];
-    return { stream: toStream(answerOf({ text: textOf(step, isLong), calls })) };
+    return { stream: ReadableStream.from(answerOf({ text: textOf(step, isLong), calls })) };
   },
 });
 

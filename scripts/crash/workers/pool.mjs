@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { bundleOf } from "../bundle.mjs";
-import { Violation } from "../violation.mjs";
+import { must, Violation } from "../violation.mjs";
 
 /** What workers die in by turns. Any other work is what renews leases and settles what dead ones have left. */
 const operations = ["turn", "suspend", "resume", "append"];
@@ -11,47 +12,32 @@ const anyPart = 0.1;
 const program = new URL("worker.mjs", import.meta.url);
 /** Steps until a worker dies, at most: of one operation, and of any. */
 const maxSteps = { one: 16, any: 60 };
-/** Attempts that a client makes at least. */
-const minAttempts = 20;
+/** How long what a client waits for may take on a quiet machine, and after how long workers that start live on. */
+const patienceMs = 120_000;
+const calmAfterMs = 10_000;
 
-/** Workers of one place, each of which is started again when it has died. */
+/** Three workers of one place, each of which is started again when it has died. */
 export class Pool {
   /** How often something died at which step, by `operation before|after step`. */
   deaths = new Map();
+  /** How many are still to die. */
+  left;
   /** How many clients wait so long that workers which start now live on. */
-  #calls = 0;
-  /** When a worker was last started. */
-  #startedMs = 0;
+  #calm = 0;
   #workers = [];
   #place;
   #random;
-  #left;
   #isClosing = false;
 
-  /** @param {{ place: object, random: import("../random.mjs").Random, kills: number, count?: number }} options */
-  constructor({ place, random, kills, count = 3 }) {
+  /** @param {{ place: object, random: import("../random.mjs").Random, kills: number }} options */
+  constructor({ place, random, kills }) {
     this.#place = place;
     this.#random = random;
-    this.#left = kills;
-    this.#workers = Array.from({ length: count }, () => undefined);
-  }
-
-  /** How many are still to die. */
-  get left() {
-    return this.#left;
-  }
-
-  /** How much longer each time is than on a quiet machine. */
-  get slowness() {
-    return this.#place.patience;
+    this.left = kills;
   }
 
   async open() {
-    await Promise.all(this.#workers.map((_, index) => this.#start(index)));
-  }
-
-  get #mayArm() {
-    return this.#left > 0 && this.#calls === 0;
+    await Promise.all([0, 1, 2].map((index) => this.#start(index)));
   }
 
   /** The operation in which the fewest have died. */
@@ -63,26 +49,22 @@ export class Pool {
     return this.#random.pick(operations.filter((_, index) => counts[index] === fewest));
   }
 
-  /** The step at which a worker dies. */
+  /** The step at which a worker dies; null for one that lives on. */
   #death() {
+    if (this.left <= 0 || this.#calm > 0) return null;
     const operation = this.#random.chance(anyPart) ? undefined : this.#rarest();
     const after = this.#random.between(1, operation === undefined ? maxSteps.any : maxSteps.one);
     return { operation, after, isBefore: this.#random.chance(0.5) };
   }
 
   async #start(index) {
-    const isArmed = this.#mayArm;
-    const armed = isArmed ? this.#death() : { after: -1, isBefore: true };
-    const script = await bundleOf(program);
-    const child = spawn(process.execPath, [script, JSON.stringify(this.#place), JSON.stringify(armed)], {
-      stdio: ["pipe", "pipe", "pipe"],
-    });
-    const worker = { child, waiting: new Map(), lastId: 0, isReady: false, isArmed };
+    const armed = this.#death();
+    const args = [await bundleOf(program), JSON.stringify(this.#place), JSON.stringify(armed)];
+    const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] });
+    const worker = { child, armed, waiting: new Map(), lastId: 0, isReady: false, log: "" };
     this.#workers[index] = worker;
-    let log = "";
     child.stderr.setEncoding("utf8").on("data", (text) => {
-      log = `${log}${text}`.slice(-4000);
-      worker.log = log;
+      worker.log = `${worker.log}${text}`.slice(-4000);
     });
     child.stdin.on("error", () => {});
     createInterface({ input: child.stdout }).on("line", (line) => {
@@ -92,64 +74,59 @@ export class Pool {
       worker.waiting.delete(answer.id);
     });
     worker.ready = new Promise((resolve) => worker.waiting.set(0, resolve));
-    worker.closed = once(child, "close").then(async ([code, signal]) => {
-      for (const resolve of worker.waiting.values()) resolve({ died: true });
-      worker.waiting.clear();
-      if (this.#isClosing) return;
-      const label = /^died (.*)$/m.exec(log)?.[1];
-      if (signal === "SIGKILL" && label !== undefined) {
-        this.deaths.set(label, (this.deaths.get(label) ?? 0) + 1);
-        this.#left--;
-      } else if (worker.isReady) {
-        this.failure ??= new Violation(`a worker ended by itself (${code ?? signal}): ${log}`);
-      } else await new Promise((resolve) => setTimeout(resolve, 200));
-      await this.#start(index);
-    });
+    worker.closed = once(child, "close").then(([code, signal]) => this.#ended(index, worker, code, signal));
     await worker.ready;
-    this.#startedMs = Date.now();
+  }
+
+  async #ended(index, { waiting, isReady, log }, code, signal) {
+    for (const resolve of waiting.values()) resolve({ died: true });
+    waiting.clear();
+    if (this.#isClosing) return;
+    if (signal === "SIGKILL") {
+      const label = /^died (.*)$/m.exec(log)?.[1] ?? "anything at rest";
+      this.deaths.set(label, (this.deaths.get(label) ?? 0) + 1);
+      this.left--;
+    } else if (isReady) {
+      this.failure ??= new Violation(`a worker ended by itself (${code ?? signal}): ${log}`);
+    } else await sleep(200);
+    await this.#start(index);
   }
 
   /**
-   * Counts the attempts of a client that waits for one thing. After a quarter of the time, workers that start live on; the time and
-   * the attempts that are too much count from the last start of a worker, so that neither deaths nor a busy machine use them up.
+   * Repeats `attempt` until it returns something, and returns that. Throws a `Violation` after two minutes; each time is as much longer as
+   * this machine is slower than a quiet one. When clients have waited long, workers that start live on until all have what they wait for.
    */
-  patience(quietMs) {
-    const limitMs = quietMs * this.slowness;
+  async insist(what, attempt) {
+    const { patience } = this.#place;
     const beganMs = Date.now();
-    let isCalling = false;
-    let attempts = 0;
-    let sinceMs = beganMs;
-    return {
-      /** Counts an attempt in vain. True if there were too many. */
-      isOver: () => {
-        if (!isCalling && Date.now() - beganMs > limitMs / 4) {
-          isCalling = true;
-          this.#calls++;
+    let isCalm = false;
+    try {
+      for (;;) {
+        const found = await attempt();
+        if (found !== undefined) return found;
+        const waitedMs = (Date.now() - beganMs) / patience;
+        if (waitedMs > calmAfterMs && !isCalm) {
+          isCalm = true;
+          this.#calm++;
         }
-        if (this.#startedMs > sinceMs) {
-          sinceMs = this.#startedMs;
-          attempts = 0;
-        }
-        return ++attempts > minAttempts && Date.now() - sinceMs > limitMs;
-      },
-      end: () => {
-        if (isCalling) this.#calls--;
-        if (!this.#mayArm) return;
-        for (const worker of this.#workers.filter(({ isArmed }) => !isArmed)) {
-          worker.isArmed = true;
-          void this.#send(worker, "arm", [this.#death()]);
-        }
-      },
-    };
+        must(waitedMs < patienceMs, `${what}\n${this.#logs}`);
+        await sleep(50);
+      }
+    } finally {
+      if (isCalm && --this.#calm === 0) this.#killCalm();
+    }
+  }
+
+  /** What was started to live on dies now, so that the deaths go on. */
+  #killCalm() {
+    if (this.left <= 0) return;
+    for (const { child, armed } of this.#workers) if (armed === null) child.kill("SIGKILL");
   }
 
   /** Has one worker do something: its answer, or `{ died: true }`. */
   async call(op, ...args) {
     if (this.failure !== undefined) throw this.failure;
-    return this.#send(this.#random.pick(this.#workers), op, args);
-  }
-
-  async #send(worker, op, args) {
+    const worker = this.#random.pick(this.#workers);
     await worker.ready;
     if (worker.child.exitCode !== null || worker.child.signalCode !== null) return { died: true };
     const id = ++worker.lastId;
@@ -159,8 +136,8 @@ export class Pool {
   }
 
   /** What the workers that live have reported. */
-  get logs() {
-    return this.#workers.map(({ log = "" }) => log.slice(-1000)).join("\n---\n");
+  get #logs() {
+    return this.#workers.map(({ log }) => log.slice(-1000)).join("\n---\n");
   }
 
   async close() {

@@ -1,85 +1,67 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { slowness } from "../slowness.mjs";
+import { promisify } from "node:util";
+import { openStores, urlOf } from "../stores.mjs";
 import { Conversation } from "./conversation.mjs";
 import { Pool } from "./pool.mjs";
-import { openStores } from "./stores.mjs";
 import { ThreadClient } from "./thread.mjs";
 
-const sessions = 3;
+/** How long an empty program takes on a quiet machine. */
+const quietMs = 80;
+const mostPatience = 12;
 
-/** Three workers of one store, which die again and again, and clients that compare in the end. */
-export class WorkersStory {
-  #random;
-  #place;
+/** How much slower than a quiet machine this one is now, from 1 to 12: other programs take processor time, and leases must last longer. */
+const measurePatience = async () => {
+  const begin = performance.now();
+  await promisify(execFile)(process.execPath, ["-e", "0"]);
+  return Math.min(mostPatience, Math.max(1, Math.round((performance.now() - begin) / quietMs)));
+};
 
-  /** @param {{ random: import("../random.mjs").Random, engine: "sqlite" | "postgres", url?: string, maxConnections?: number }} options */
-  constructor({ random, engine, url, maxConnections }) {
-    this.#random = random;
-    const directory = mkdtempSync(join(tmpdir(), "harness-workers-"));
-    const schema = `crash_${Math.floor(random.next() * 2 ** 40).toString(36)}_${process.pid}`;
-    this.#place = { engine, directory, url, schema, maxConnections };
-  }
-
-  /** Goes on until `kills` workers have died; `faults` runs beside it, until its signal aborts. */
-  async tell(kills, faults = async () => {}) {
-    const random = this.#random;
-    const place = { ...this.#place, patience: await slowness() };
-    const store = await openStores(place);
-    const pool = new Pool({ place, random, kills });
-    const ending = new AbortController();
-    try {
-      await pool.open();
-      const parts = { pool, store, random };
-      const talks = Array.from(
-        { length: sessions },
-        (_, index) => new Conversation({ id: `s${index}`, ...parts }),
-      );
-      const thread = new ThreadClient(parts);
-      let isOver = kills === 0 ? () => ending.signal.aborted : () => pool.left <= 0;
-      const talk = async (conversation, index) => {
-        for (let count = 0; !isOver(); count++) {
-          await conversation.say(`${random.chance(0.5) ? "ask" : "chat"} ${index}-${count}`);
-        }
-      };
-      const append = async () => {
-        await thread.open();
-        for (let count = 0; !isOver(); count++) await thread.run(`r${count}`);
-      };
-      const inflicted = faults({ signal: ending.signal, schema: this.#place.schema }).finally(() => {
-        if (kills === 0) ending.abort();
-      });
-      await Promise.all([...talks.map(talk), append(), ...(kills === 0 ? [inflicted] : [])]);
-      isOver = () => true;
-      ending.abort();
-      await inflicted;
-      const effects = this.#effects();
-      for (const conversation of talks) await conversation.check(effects);
-      await thread.check();
-      const figures = { kills: [...pool.deaths.values()].reduce((sum, count) => sum + count, 0) };
-      for (const { counts } of [...talks, thread]) {
-        for (const [name, count] of Object.entries(counts)) figures[name] = (figures[name] ?? 0) + count;
-      }
-      for (const [label, count] of pool.deaths) {
-        const [op] = label.split(" ");
-        figures[`in ${op}`] = (figures[`in ${op}`] ?? 0) + count;
-        figures[`step ${label}`] = count;
-      }
-      return figures;
-    } finally {
-      ending.abort();
-      await pool.close();
-      await store.close().catch(() => {});
-      rmSync(this.#place.directory, { recursive: true, force: true });
+/**
+ * Tells of three workers of one store, which die again and again until `kills` have, and of their clients, which compare in the end.
+ *
+ * @param {"sqlite" | "postgres"} engine
+ */
+export const workersStory = (engine) => async (random, kills) => {
+  const directory = mkdtempSync(join(tmpdir(), "harness-workers-"));
+  const schema = `crash_${Math.floor(random.next() * 2 ** 40).toString(36)}_${process.pid}`;
+  const place = { engine, directory, url: await urlOf(engine), schema, patience: await measurePatience() };
+  const stores = await openStores({ ...place, patience: mostPatience });
+  const pool = new Pool({ place, random, kills });
+  try {
+    await pool.open();
+    const parts = { pool, stores, random };
+    const talks = [0, 1, 2].map((index) => new Conversation({ id: `s${index}`, ...parts }));
+    const thread = new ThreadClient(parts);
+    const talk = async (client, nameOf) => {
+      for (let count = 0; pool.left > 0; count++) await client.say(nameOf(count));
+    };
+    await Promise.all([
+      ...talks.map((client, index) =>
+        talk(client, (count) => `${random.chance(0.5) ? "ask" : "chat"} ${index}-${count}`),
+      ),
+      talk(thread, (count) => `thread-${count}`),
+    ]);
+    const file = join(directory, "effects.txt");
+    const effects = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
+    for (const client of [...talks, thread]) await client.check(effects);
+    const figures = { kills: 0 };
+    const add = (figure, count) => {
+      figures[figure] = (figures[figure] ?? 0) + count;
+    };
+    for (const { counts } of [...talks, thread])
+      for (const [name, count] of Object.entries(counts)) add(name, count);
+    for (const [label, count] of pool.deaths) {
+      add("kills", count);
+      add(`in ${label.split(" ")[0]}`, count);
+      add(`step ${label}`, count);
     }
+    return figures;
+  } finally {
+    await pool.close();
+    await stores.close().catch(() => {});
+    rmSync(directory, { recursive: true, force: true });
   }
-
-  #effects() {
-    try {
-      return readFileSync(join(this.#place.directory, "effects.txt"), "utf8").split("\n");
-    } catch {
-      return [];
-    }
-  }
-}
+};

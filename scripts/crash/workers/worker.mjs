@@ -1,6 +1,6 @@
 // A worker of conversations and threads, for crash.mjs: it takes `{ id, op, args }` as lines of JSON and answers `{ id, result }` or
 // `{ id, code }`. It kills itself at a step of its stores that its driver has chosen.
-// node worker.mjs PLACE ARMED
+// node worker.mjs PLACE ARMED: JSON of what `openStores` and `deathAt` take
 import { AsyncLocalStorage } from "node:async_hooks";
 import { appendFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -8,24 +8,18 @@ import { createInterface } from "node:readline";
 import { createChatHarness, messagesField } from "../../../packages/chat-harness/dist/index.js";
 import { defineGraph, defineState, END } from "../../../packages/graph/dist/index.js";
 import { createThreadServer } from "../../../packages/thread-server/dist/index.js";
+import { createPeer } from "../../../packages/wire/dist/rpc.js";
 import { createMemoryPair } from "../../../packages/wire/dist/testing.js";
-import { watched } from "../watched.mjs";
-import { leaseTtlMs, openStores } from "./stores.mjs";
+import { deathAt, watched } from "../dying.mjs";
+import { openStores } from "../stores.mjs";
 
-const place = JSON.parse(process.argv[2]);
-let armed = JSON.parse(process.argv[3]);
+const [place, armed] = process.argv.slice(2).map((text) => JSON.parse(text));
 const doing = new AsyncLocalStorage();
 const effects = join(place.directory, "effects.txt");
-let left = armed.after;
-
-/** Dies here, if this is the step: of one operation, or of any. Renewals of leases and other work of no operation are steps too. */
-const step = (label, isBefore) => {
-  const operation = doing.getStore() ?? "background";
-  if (armed.isBefore !== isBefore || (armed.operation ?? operation) !== operation || --left !== 0) return;
-  // Standard error is read by the driver.
-  writeSync(2, `died ${operation} ${isBefore ? "before" : "after"} ${label}\n`);
-  process.kill(process.pid, "SIGKILL");
-};
+// The driver reads standard error.
+const dying = deathAt(armed, (step) => writeSync(2, `died ${step}\n`));
+/** Renewals of leases and other work of no operation are steps too. */
+const step = (label, isBefore) => dying(doing.getStore() ?? "background", label, isBefore);
 
 const stores = await openStores(place);
 const said = ({ messages }) => messages.findLast(({ role }) => role === "user").content;
@@ -52,7 +46,7 @@ const harness = createChatHarness({
   graph,
   store: watched(stores.graph, step),
   interruptedTurns: "retry",
-  session: { leaseTtlMs: leaseTtlMs * place.patience, leaseWaitMs: 15_000 * place.patience },
+  session: { leaseTtlMs: 700 * place.patience, leaseWaitMs: 15_000 * place.patience },
   onError: (error, { message }) =>
     writeSync(2, `${message}: ${error.code ?? error.message}: ${error.message}\n`),
 });
@@ -72,24 +66,9 @@ const server = createThreadServer({
     },
   },
 });
-const { client, server: side } = createMemoryPair();
-server.connect(side);
-const calls = new Map();
-let lastCall = 0;
-client.start({
-  message: ({ id, result, error }) => {
-    calls.get(id)?.(error === undefined ? { result } : { error });
-    calls.delete(id);
-  },
-  error() {},
-  close() {},
-});
-const call = (method, params) =>
-  new Promise((resolve) => {
-    const id = ++lastCall;
-    calls.set(id, resolve);
-    void client.send({ jsonrpc: "2.0", id, method, params });
-  });
+const pair = createMemoryPair();
+server.connect(pair.server);
+const peer = createPeer(pair.client);
 
 const outcomeOf = (turn) => ({ outcome: turn.outcome, category: turn.error_category });
 const operations = {
@@ -100,17 +79,13 @@ const operations = {
     return { outcome: outcome === "resumed" && turn.outcome === "errored" ? "failed" : outcome };
   },
   recover: (sessionId) => harness.recover({ sessionId }),
-  thread: async () => (await call("thread.create", {})).result?.thread.threadId ?? null,
-  append: async (threadId, clientRequestId) => {
+  thread: async () => (await peer.request("thread.create", {})).thread.threadId,
+  append: (threadId, clientRequestId) => {
     const input = [{ type: "text", text: clientRequestId }];
-    return call("turn.start", { threadId, input, clientRequestId });
+    return peer.request("turn.start", { threadId, input, clientRequestId });
   },
 };
 operations.suspend = operations.turn;
-operations.arm = async (next) => {
-  armed = next;
-  left = next.after;
-};
 
 const answer = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 answer({ id: 0 });

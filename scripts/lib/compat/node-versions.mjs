@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { npmInstall, versionIn } from "../npm-install.mjs";
 import { loadEntries } from "../packages/consumers.mjs";
+import { entriesOf } from "../packages/outside.mjs";
 import { mapLimit, run } from "../run.mjs";
-import { installTool } from "../tool.mjs";
 
 /** The floor, and the newest of each major version. Binaries are in the npm registry. */
 const versions = ["20.19", "22", "24"];
@@ -13,17 +14,17 @@ const runsOn = ({ name }, version) => !(name.endsWith("-and-other") && version.s
 
 /**
  * Loads every entry with `import` and with `require`, and runs every README's program, on each version of Node. Adds what fails to
- * `findings`; returns a row for each version.
+ * `findings`; returns a table's head and rows.
  */
 export async function tryNodeVersions(dir, tools, consumers, findings) {
   const rows = [];
   for (const range of versions) {
-    const { folder, version } = await installTool(tools, `node-${process.platform}-${process.arch}`, range);
-    const program = join(folder, "bin/node");
+    const name = `node-${process.platform}-${process.arch}`;
+    const modules = await npmInstall(join(tools, `node-${range}`), [`${name}@${range}`]);
+    const version = versionIn(modules, name);
+    const program = join(modules, name, "bin/node");
     const chosen = consumers.filter((consumer) => runsOn(consumer, version));
-    const loaded = chosen
-      .filter(({ entries }) => entries.length > 0)
-      .map(({ name, entries }) => ({ name, specifiers: entries.map(({ specifier }) => specifier) }));
+    const loaded = entriesOf(chosen);
     const failed = (await loadEntries(dir, loaded, program)).map((text) => `Node ${version}: ${text}`);
     const programs = chosen.filter((consumer) => consumer.program !== undefined);
     await mapLimit(programs, 2, async ({ name, program: { name: file, code: text } }) => {
@@ -32,8 +33,8 @@ export async function tryNodeVersions(dir, tools, consumers, findings) {
       if (code !== 0) failed.push(`Node ${version}: ${name}/${file} ends with ${code}\n  ${output.trim()}`);
     });
     const entries = loaded.reduce((sum, { specifiers }) => sum + specifiers.length, 0);
-    rows.push({ version, entries, programs: programs.length, failed: failed.length });
+    rows.push([version, entries, programs.length, failed.length === 0 ? "ok" : `${failed.length} failed`]);
     findings.push(...failed);
   }
-  return rows;
+  return [["Node.js", "entries loaded by `import` and `require`", "README programs run", ""], rows];
 }

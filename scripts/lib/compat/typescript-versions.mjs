@@ -1,13 +1,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { npmInstall, versionIn } from "../npm-install.mjs";
 import { typeProblems, writeTypeProjects } from "../packages/types.mjs";
-import { installTool } from "../tool.mjs";
 
 const versions = ["5.9", "6", "7"];
 
+/** `tsconfig.beside.nodenext.json` is `nodenext, beside optional peers`. */
+const titleOf = (config) => {
+  const [, kind, resolution] = config.split(".");
+  return `${resolution}${kind === "beside" ? ", beside optional peers" : ""}`;
+};
+
 /**
  * Compiles an import of every entry with each version of TypeScript and each way of resolving modules, declarations of dependencies
- * included. Adds what fails to `findings`; returns a row for each version and project.
+ * included. Adds what fails to `findings`; returns a table's head and rows.
  */
 export async function tryTypeScriptVersions(dir, tools, consumers, findings) {
   const { alone, beside } = writeTypeProjects(dir, consumers);
@@ -29,12 +35,15 @@ export async function tryTypeScriptVersions(dir, tools, consumers, findings) {
   ];
   const rows = [];
   for (const range of versions) {
-    const { folder, version } = await installTool(tools, "typescript", range);
+    const modules = await npmInstall(join(tools, `typescript-${range}`), [`typescript@${range}`]);
+    const version = versionIn(modules, "typescript");
+    const row = [version];
     for (const config of projects) {
-      const failed = await typeProblems(dir, config, folder);
-      rows.push({ version, project: config.replace(/^tsconfig\.|\.json$/g, ""), failed: failed.length });
+      const failed = await typeProblems(dir, config, join(modules, "typescript"));
+      row.push(failed.length === 0 ? "ok" : `${failed.length} failed`);
       findings.push(...failed.slice(0, 5).map((line) => `TypeScript ${version}, ${line}`));
     }
+    rows.push(row);
   }
-  return rows;
+  return [["TypeScript", ...projects.map(titleOf)], rows];
 }

@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../root.mjs";
 import { run } from "../run.mjs";
+import { manifestOf } from "../workspace.mjs";
 
 const examples = join(repositoryRoot, "apps/examples");
 const prompts = ["greet Ada", "sign Ada", "sign Mallory", "greet Ada"];
@@ -13,10 +14,10 @@ const lines = [
 ];
 
 /** What the example that embeds the parts imports, from `tarballs` by name. */
-export function embedderDependencies(tarballs) {
-  const { dependencies } = JSON.parse(readFileSync(join(examples, "embedder/package.json"), "utf8"));
+export function dependencies(tarballs) {
+  const manifest = manifestOf("apps/examples/embedder");
   return Object.fromEntries(
-    Object.entries(dependencies).map(([name, range]) => [name, tarballs[name] ?? range]),
+    Object.entries(manifest.dependencies).map(([name, range]) => [name, tarballs[name] ?? range]),
   );
 }
 
@@ -24,7 +25,7 @@ export function embedderDependencies(tarballs) {
  * Runs the example that embeds the parts outside of the repository, with nothing but the packed packages, which are installed in
  * `dir`. Returns findings.
  */
-export async function checkEmbedder(dir) {
+export async function check(dir) {
   for (const name of ["embedder", "hello-agent"]) {
     const isOwn = (path) => !/node_modules|[\\/]test$/.test(path.slice(examples.length));
     cpSync(join(examples, name), join(dir, name), { recursive: true, filter: isOwn });

@@ -5,10 +5,10 @@ import { compile } from "../compile.mjs";
 import { pagePrograms } from "../page-programs.mjs";
 import { repositoryRoot } from "../root.mjs";
 import { run } from "../run.mjs";
-import { isCi } from "../skips.mjs";
-import { installConsumers } from "./consumers.mjs";
+import { manifestOf } from "../workspace.mjs";
 
 const guide = "docs/frameworks.md";
+const page = readFileSync(join(repositoryRoot, guide), "utf8");
 const theirs = {
   "@hono/node-server": "2.1.9",
   "@types/express": "5.0.6",
@@ -83,33 +83,19 @@ async function typeProblems(dir, programs) {
   return code === 0 ? [] : [`${guide}: not strict TypeScript: ${firstLines(output)}`];
 }
 
-/**
- * Runs the guide's servers, in the four frameworks, against the packed packages, with a hub and its policy; kills and restarts each.
- * Compiles its programs as strict TypeScript. Installs the frameworks below `dir`. Returns findings. If they cannot be
- * installed and CI is not set, prints a line that starts with `skipped: ` and returns none.
- */
-export async function checkFrameworks(dir, pnpm, tarballs) {
-  const page = readFileSync(join(repositoryRoot, guide), "utf8");
+export const dependencies = (tarballs) => {
   const [, names = ""] = /@harnesskit\/\{([^}]+)\}/.exec(page) ?? [];
   const ours = [...names.split(","), "approvals", "policy", "timeline"].map((name) => `@harnesskit/${name}`);
-  const { devDependencies, dependencies } = JSON.parse(
-    readFileSync(join(repositoryRoot, "packages/ahp-client/package.json"), "utf8"),
-  );
-  const wanted = {
-    ...Object.fromEntries(ours.map((name) => [name, tarballs[name]])),
-    ...theirs,
-    ai: devDependencies.ai,
-    zod: dependencies.zod,
-  };
-  const installed = await installConsumers(pnpm, dir, { app: wanted }, tarballs);
-  if (installed.code !== 0) {
-    const output = installed.output.trim();
-    if (isCi()) return [`${guide}: the frameworks cannot be installed: ${output}`];
-    const [reason] = /\w[^\n]*$/.exec(output) ?? ["no reason given"];
-    process.stdout.write(`skipped: ${guide}: the frameworks cannot be installed (${reason})\n`);
-    return [];
-  }
-  const cwd = join(dir, "app");
+  const manifest = manifestOf("packages/ahp-client");
+  const all = Object.fromEntries(ours.map((name) => [name, tarballs[name]]));
+  return { ...all, ...theirs, ai: manifest.devDependencies.ai, zod: manifest.dependencies.zod };
+};
+
+/**
+ * Runs the guide's servers, in the four frameworks, against the packed packages in `cwd`, with a hub and its policy; kills and restarts
+ * each. Compiles its programs as strict TypeScript. Returns findings.
+ */
+export async function check(cwd) {
   const programs = pagePrograms(page).files;
   for (const { name, code } of programs) write(join(cwd, name), code);
   write(join(cwd, "report-port.mjs"), reportPort);
@@ -117,7 +103,7 @@ export async function checkFrameworks(dir, pnpm, tarballs) {
   const env = {
     APP_TOKEN: "a-token-of-the-check",
     NEXT_TELEMETRY_DISABLED: "1",
-    XDG_STATE_HOME: join(dir, "state"),
+    XDG_STATE_HOME: join(cwd, "state"),
   };
   const built = await run(process.execPath, [next, "build"], { cwd, env, timeoutMs: 300_000 });
   if (built.code !== 0) return [`${guide}: next build ends with ${built.code}: ${built.output.trim()}`];

@@ -4,8 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { pagePrograms } from "../page-programs.mjs";
 import { repositoryRoot } from "../root.mjs";
 import { run } from "../run.mjs";
-import { isCi } from "../skips.mjs";
-import { installConsumers } from "./consumers.mjs";
+import { manifestOf } from "../workspace.mjs";
 
 const guide = "docs/supervise.md";
 const mastra = "1.71.0";
@@ -98,29 +97,15 @@ const ours = ["ahp-client", "approvals", "hub", "policy", "timeline", "transport
   (name) => `@harnesskit/${name}`,
 );
 
-/**
- * Runs the guide's tool in a Mastra agent, with a stand-in for the model, against the packed packages. Installs Mastra and, where this
- * Node.js is older, Node 22 below `dir`. Returns findings. If they cannot be installed and CI is not set, prints a line that starts
- * with `skipped: ` and returns none.
- */
-export async function checkMastra(dir, pnpm, tarballs) {
-  const client = readFileSync(join(repositoryRoot, "packages/ahp-client/package.json"), "utf8");
-  const dependencies = {
-    ...Object.fromEntries(ours.map((name) => [name, tarballs[name]])),
-    "@mastra/core": mastra,
-    zod: JSON.parse(client).dependencies.zod,
-    ...(!isNewEnough && { [nodePackage]: "22" }),
-  };
-  const installed = await installConsumers(pnpm, dir, { mastra: dependencies }, tarballs);
-  if (installed.code !== 0) {
-    const name = `${guide}: @mastra/core@${mastra}`;
-    const output = installed.output.trim();
-    if (isCi()) return [`${name} cannot be installed: ${output}`];
-    const [reason] = /\w[^\n]*$/.exec(output) ?? ["no reason given"];
-    process.stdout.write(`skipped: ${name} cannot be installed (${reason})\n`);
-    return [];
-  }
-  const cwd = join(dir, "mastra");
+export const dependencies = (tarballs) => ({
+  ...Object.fromEntries(ours.map((name) => [name, tarballs[name]])),
+  "@mastra/core": mastra,
+  zod: manifestOf("packages/ahp-client").dependencies.zod,
+  ...(!isNewEnough && { [nodePackage]: "22" }),
+});
+
+/** Runs the guide's tool in a Mastra agent, with a stand-in for the model, against the packed packages in `cwd`. Returns findings. */
+export async function check(cwd) {
   for (const { name, code } of pagePrograms(readFileSync(join(repositoryRoot, guide), "utf8")).files)
     writeFileSync(join(cwd, name), code);
   writeFileSync(join(cwd, "agent.mjs"), program);
@@ -128,7 +113,7 @@ export async function checkMastra(dir, pnpm, tarballs) {
   const node = isNewEnough ? process.execPath : join(cwd, "node_modules", nodePackage, "bin/node");
   const { code, stdout, output } = await run(node, ["agent.mjs"], {
     cwd,
-    env: { XDG_STATE_HOME: join(dir, "state"), MASTRA_TELEMETRY_DISABLED: "1" },
+    env: { XDG_STATE_HOME: join(cwd, "state"), MASTRA_TELEMETRY_DISABLED: "1" },
     timeoutMs: 60_000,
   });
   const found = code === 0 ? JSON.parse(stdout.trim().split("\n").at(-1)) : undefined;

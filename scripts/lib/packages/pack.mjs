@@ -1,13 +1,13 @@
 import { join } from "node:path";
 
-/** Packs packages into `dir`. Returns `{ packed }`, `{ pkg, tarball, files }` for each, or `{ problem }`. */
+/** Packs packages into `dir`. Returns `{ pkg, tarball, files }` of each. */
 export async function pack(pnpm, packages, dir) {
   const filters = packages.flatMap(({ name }) => ["--filter", name]);
   const args = ["-r", ...filters, "pack", "--pack-destination", dir, "--json"];
   const { code, stdout, output } = await pnpm(args);
-  if (code !== 0) return { problem: `pnpm pack failed: ${output.trim()}` };
+  if (code !== 0) throw new Error(`pnpm pack failed: ${output.trim()}`);
   const results = [JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))].flat();
-  const packed = packages.map((pkg) => {
+  return packages.map((pkg) => {
     const result = results.find(({ name }) => name === pkg.name);
     return {
       pkg,
@@ -15,5 +15,4 @@ export async function pack(pnpm, packages, dir) {
       files: result.files.map(({ path }) => path),
     };
   });
-  return { packed };
 }

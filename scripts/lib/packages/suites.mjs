@@ -1,10 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { repositoryRoot } from "../root.mjs";
 import { run } from "../run.mjs";
 import { buildTargets } from "../suite-targets.mjs";
-
-const conformance = join(repositoryRoot, "conformance");
+import { manifestOf } from "../workspace.mjs";
 
 /** Runs every suite against the target of its name on each transport; writes a line for each run, `ok` or what fails. */
 const program = `
@@ -53,26 +51,27 @@ async function checkServe(dir) {
 }
 
 /** What the suites and the test handlers of `conformance/test` import, from `tarballs` by name. */
-export function suitesDependencies(tarballs) {
-  const { dependencies, devDependencies } = JSON.parse(
-    readFileSync(join(conformance, "package.json"), "utf8"),
-  );
+export function dependencies(tarballs) {
+  const manifest = manifestOf("conformance");
   const names = [
     "@harnesskit/conformance",
-    ...Object.keys(devDependencies),
+    ...Object.keys(manifest.devDependencies),
     "@harnesskit/protocol",
     "@harnesskit/wire",
     "@harnesskit/cli",
   ];
   const ours = names.filter((name) => tarballs[name] !== undefined);
-  return { ...Object.fromEntries(ours.map((name) => [name, tarballs[name]])), zod: dependencies.zod };
+  return {
+    ...Object.fromEntries(ours.map((name) => [name, tarballs[name]])),
+    zod: manifest.dependencies.zod,
+  };
 }
 
 /**
  * Runs the conformance suites outside of the repository: the packed suite against the packed packages, behind the test
  * handlers of `conformance/test`, and `harness serve` as it is, all of them installed in `dir`. Returns findings.
  */
-export async function checkSuites(dir) {
+export async function check(dir) {
   await buildTargets(dir);
   writeFileSync(join(dir, "suites.mjs"), program);
   const { code, stdout, output } = await run(process.execPath, ["suites.mjs"], {

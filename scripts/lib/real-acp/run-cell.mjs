@@ -1,16 +1,12 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startScriptedModel } from "../../../packages/guard/dist/doctor.js";
-import { createHubClient } from "../../../packages/hub/dist/client.js";
-import { hubPlace } from "../../../packages/hub/dist/place.js";
-import { createUnixTransport } from "../../../packages/transport-uds/dist/index.js";
-import { repositoryRoot } from "../root.mjs";
-import { Editor } from "./editor.mjs";
+import { JsonProcess } from "../json-process.mjs";
+import { harnessBin, Machine, until } from "../real-agents/machine.mjs";
+import { withTempDir } from "../temp.mjs";
+import { policy } from "./cells.mjs";
 
-const bin = join(repositoryRoot, "apps", "cli", "dist", "bin.cjs");
 /** Programs that go by these variables reach nothing outside. */
 const nowhere = "http://127.0.0.1:9";
 const offline = {
@@ -22,152 +18,111 @@ const offline = {
   no_proxy: "127.0.0.1,localhost",
 };
 
-const policy = `version: 1
-name: real-acp
-defaults: { gate: allow }
-rules:
-  - name: no-block
-    when: { event: pre_action, cel: 'has(args.command) && args.command.contains("leave.sh block")' }
-    then: { decision: block, reason: the policy says no }
-  - name: ask
-    when: { event: pre_action, cel: 'has(args.command) && args.command.contains("leave.sh ask")' }
-    then: { decision: escalate, reason: a human has to say }
-`;
+/** How long a request of an editor may take. */
+const patienceMs = 120_000;
 
-/** What is tried: the word that the command leaves behind, and what is done meanwhile. */
-export const cells = [
-  { id: "allow", word: "allow" },
-  { id: "block", word: "block" },
-  { id: "approve", word: "ask", answer: { decision: "approve" } },
-  { id: "refuse", word: "ask", answer: { decision: "reject", note: "the human says no" } },
-  { id: "fail", word: "fail" },
-  { id: "unasked", word: "unasked" },
-  { id: "cancel", word: "ask", cancel: "session/cancel" },
-  { id: "$/cancel_request", word: "ask", cancel: "$/cancel_request" },
-];
-
-async function until(look, ms) {
-  const end = performance.now() + ms;
-  do {
-    const found = await look();
-    if (found) return found;
-    await sleep(50);
-  } while (performance.now() < end);
-  return undefined;
-}
-
-const makeMachine = (base) => {
-  const root = mkdtempSync(join(base, "run-"));
-  const home = join(root, "home");
-  const project = join(root, "project");
-  for (const each of [join(home, "tmp"), project]) mkdirSync(each, { recursive: true });
-  writeFileSync(join(home, "policy.yaml"), policy);
-  const log = join(project, "ran.log");
-  const script = `#!/bin/sh\n[ "$1" = fail ] && { echo "it went wrong" >&2; exit 3; }\necho "$@" >> ${log}\n`;
-  writeFileSync(join(project, "leave.sh"), script);
-  chmodSync(join(project, "leave.sh"), 0o755);
-  const ran = () => {
-    try {
-      return readFileSync(log, "utf8").trim();
-    } catch {
-      return "";
+/** Starts a program as an editor does that speaks ACP with it and carries nothing out itself: `asked` and `updates` are what it said. */
+function openEditor(args, { project: cwd }, env) {
+  const child = spawn(process.execPath, args, { cwd, env, stdio: "pipe", detached: true });
+  const agent = new JsonProcess(child, patienceMs);
+  const editor = { agent, asked: [], updates: [], close };
+  agent.open((message) => {
+    if (message.method === undefined) return;
+    if (message.id === undefined) editor.updates.push(message.params?.update);
+    else {
+      editor.asked.push(message);
+      agent.send({ id: message.id, error: { code: -32601, message: "not in this editor" } });
     }
-  };
-  return { home, project, ran };
-};
+  });
+  return editor;
 
-async function openHub({ home, project }, env) {
-  const hub = spawn(process.execPath, [bin, "hub", "--policy", join(home, "policy.yaml")], {
-    cwd: project,
-    env,
-  });
-  let output = "";
-  for (const stream of [hub.stdout, hub.stderr]) stream.on("data", (chunk) => (output += chunk));
-  if (!(await until(() => output.includes("approvals: "), 60_000))) throw new Error(`no hub: ${output}`);
-  const { apiSocket } = hubPlace({ state: join(home, ".local", "state", "harnesskit", "hub") });
-  const client = createHubClient({
-    transport: createUnixTransport({ path: apiSocket, framing: "newline" }),
-    client: { name: "real-acp" },
-  });
-  await client.connect();
-  const close = async () => {
-    await client.close();
-    const ended = once(hub, "exit");
-    hub.kill("SIGTERM");
-    await ended;
-  };
-  return { client, close };
-}
-
-/** Runs a cell of an agent, and says what was seen of it. */
-export async function runCell(cell, agent, { program, node, base }) {
-  const machine = makeMachine(base);
-  const { home, project } = machine;
-  const isUnasked = cell.id === "unasked";
-  const step = (isUnasked && agent.unasked.step) || agent.step;
-  const model = await startScriptedModel((outputs) =>
-    outputs.length === 0 ? step(`./leave.sh ${cell.word}`) : { say: "done" },
-  );
-  const PATH = [node, process.env.PATH].join(delimiter);
-  const own = { PATH, HOME: home, TERM: "dumb", NO_COLOR: "1", TMPDIR: join(home, "tmp"), ...offline };
-  const hub = await openHub(machine, own);
-  const env = { ...own, ...agent.env(home, model.url), ...(isUnasked && agent.unasked.env) };
-  const guard = ["guard", "acp", "--name", agent.id, ...((isUnasked && agent.unasked.guard) || [])];
-  const editor = new Editor(process.execPath, [bin, ...guard, "--", program, ...agent.args], {
-    cwd: project,
-    env,
-  });
-  try {
-    const seen = await drive({ cell, agent, editor, hub, project });
-    const { rows } = await hub.client.call("timeline.page", { filter: {} });
-    const { agents } = await hub.client.call("agents.list");
-    const { records } = await hub.client.call("inbox.list", {});
-    const actions = rows.filter(({ type }) => type === "pre_action" || type === "post_action");
-    return {
-      ...seen,
-      ran: machine.ran(),
-      actions,
-      agents,
-      records,
-      stderr: editor.stderr,
-      asked: editor.asked,
-      model: model.outputs,
-    };
-  } finally {
-    await editor.close();
-    await hub.close();
-    await model.close();
+  async function close() {
+    child.stdin.end();
+    await Promise.race([agent.ended, sleep(5000)]);
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has ended, and so has all that it has started.
+    }
+    await agent.ended;
   }
 }
 
-async function drive({ cell, agent, editor, hub, project }) {
+/** The mode in which the agent started, and what the guard has set, as it said. */
+const modeOf = ({ stderr, mode }) => {
+  const set = [...stderr.matchAll(/started with (.+?) "(.+?)"; set to "(.+?)"/g)];
+  const short = (name = "none") => name.replace(/^.*#/, "");
+  if (set.length === 0) return short(mode);
+  return set.map(([, , from, to]) => `${short(from)} → ${short(to)}`).join(", ");
+};
+
+/** What was seen, in words, and whether it is as it must be. */
+const judge = (cell, found, { id }) => {
+  if (found.problem !== undefined) return { holds: false, text: found.problem };
+  const { ran, actions, records, asked } = found;
+  const row = actions.find(({ tool }) => tool === "bash") ?? actions[0];
+  const did = ran === "" ? "did not run" : "ran";
+  const rowText = row === undefined ? "no row" : `${row.decision?.decision ?? "none"}, ${row.state}`;
+  const shown = { ...found, agent: id, row, did, rowText, base: `${did}; ${rowText}`, record: records[0] };
+  const { holds, text } = cell.judge(shown);
+  // The editor is never asked: the guard answers.
+  return { holds: holds && (!cell.isQuiet || asked.length === 0), text };
+};
+
+/** Runs a cell of an agent, and says what was seen of it: `{ mode, holds, text, found }`. */
+export const runCell = (cell, agent, { program, node, base }) =>
+  withTempDir(join(base, "run-"), async (directory) => {
+    const PATH = [node, process.env.PATH].join(delimiter);
+    const machine = new Machine(directory, { policy, env: { PATH, TERM: "dumb", ...offline } });
+    const unasked = cell.id === "unasked" ? agent.unasked : {};
+    const step = unasked.step ?? agent.step;
+    const model = await startScriptedModel((outputs) =>
+      outputs.length === 0 ? step(`./leave.sh ${cell.word}`) : { say: "done" },
+    );
+    await machine.startHub();
+    const env = { ...machine.env, ...agent.env(machine.home, model.url), ...unasked.env };
+    const guard = ["guard", "acp", "--name", agent.id, ...(unasked.guard ?? [])];
+    const editor = openEditor([harnessBin, ...guard, "--", program, ...agent.args], machine, env);
+    try {
+      const driven = await drive({ cell, agent, editor, machine });
+      const { rows } = await machine.client.call("timeline.page", { filter: {} });
+      const { agents } = await machine.client.call("agents.list");
+      const { records } = await machine.client.call("inbox.list", {});
+      const actions = rows.filter(({ type }) => type === "pre_action" || type === "post_action");
+      const found = {
+        ...{ ...driven, ran: machine.ran().join("\n"), actions, agents, records },
+        ...{ stderr: editor.agent.stderr, asked: editor.asked, model: model.outputs },
+      };
+      return { mode: modeOf(found), ...judge(cell, found, agent), found };
+    } finally {
+      await editor.close();
+      await machine.killHub();
+      await model.close();
+    }
+  });
+
+async function drive({ cell, agent, editor, machine }) {
+  const request = (...args) => editor.agent.request(...args);
+  const notify = (method, params) => editor.agent.send({ method, params });
   const clientInfo = { name: "real-acp", version: "1" };
-  await editor.call("initialize", { protocolVersion: 1, clientCapabilities: {}, clientInfo });
-  if (agent.auth !== undefined) await editor.call("authenticate", { methodId: agent.auth });
-  const opened = await editor.call("session/new", { cwd: project, mcpServers: [] });
+  await request("initialize", { protocolVersion: 1, clientCapabilities: {}, clientInfo });
+  if (agent.auth !== undefined) await request("authenticate", { methodId: agent.auth });
+  const opened = await request("session/new", { cwd: machine.project, mcpServers: [] });
   const { sessionId, modes, configOptions } = opened.result ?? {};
   if (sessionId === undefined) return { problem: JSON.stringify(opened.error) };
   const mode = modes?.currentModeId ?? configOptions?.find(({ id }) => id === "mode")?.currentValue;
   let requestId;
   const prompt = [{ type: "text", text: "go on" }];
-  const turn = editor.call("session/prompt", { sessionId, prompt }, (id) => (requestId = id));
-  if (cell.word === "ask") {
-    const waiting = until(async () => {
-      const { records } = await hub.client.call("inbox.list", { status: "pending" });
-      return records[0];
-    }, 60_000);
-    const record = await Promise.race([waiting, turn.then(() => undefined)]);
-    if (record !== undefined && cell.answer !== undefined) {
-      await hub.client.call("inbox.answer", { id: record.id, digest: record.digest, ...cell.answer });
-    } else if (record !== undefined && cell.cancel === "session/cancel") {
-      editor.notify("session/cancel", { sessionId });
-    } else if (record !== undefined) editor.notify("$/cancel_request", { requestId });
-    if (cell.cancel !== undefined && record !== undefined) {
-      await until(async () => {
-        const { records } = await hub.client.call("inbox.list", { status: "pending" });
-        return records.length === 0;
-      }, 10_000);
-    }
+  const turn = request("session/prompt", { sessionId, prompt }, (id) => (requestId = id)).catch(
+    ({ message }) => ({ error: { message } }),
+  );
+  const waiting = cell.word === "ask" && until(async () => (await machine.pending())[0], 60_000);
+  const record = await Promise.race([waiting, turn.then(() => undefined)]);
+  if (record) {
+    if (cell.answer !== undefined) await machine.answer(record, cell.answer);
+    if (cell.cancel === "session/cancel") notify("session/cancel", { sessionId });
+    if (cell.cancel === "$/cancel_request") notify("$/cancel_request", { requestId });
+    if (cell.cancel !== undefined) await until(async () => (await machine.pending()).length === 0, 10_000);
   }
   const end = await Promise.race([turn, sleep(60_000, { error: { message: "no end of the turn" } })]);
   // Reports are notifications: they may come after the end of the turn.

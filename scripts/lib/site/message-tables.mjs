@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { toTable } from "../marked-table.mjs";
 import { repositoryRoot } from "../root.mjs";
 
 const cell = (text) => text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ").trim();
@@ -50,12 +51,9 @@ function fieldsOf(schema, document) {
   return type === "object" ? "{}" : type;
 }
 
-const table = (head, rows) =>
-  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
-
 const kinds = {
   methods: (document) =>
-    table(
+    toTable(
       ["method", "params", "result"],
       Object.entries(document["x-methods"]).map(([name, { params, result }]) => [
         code(name),
@@ -64,7 +62,7 @@ const kinds = {
       ]),
     ),
   notifications: (document) =>
-    table(
+    toTable(
       ["notification", "params"],
       Object.entries(document["x-notifications"]).map(([name, params]) => [
         code(name),
@@ -72,7 +70,7 @@ const kinds = {
       ]),
     ),
   messages: (document) =>
-    table(
+    toTable(
       ["message", "payload"],
       Object.entries(document["x-messages"]).map(([name, message]) => {
         const { properties } = resolve(message, document);
@@ -80,7 +78,7 @@ const kinds = {
       }),
     ),
   events: (document) =>
-    table(
+    toTable(
       ["event", "waits for a decision", "payload", "decision"],
       Object.entries(document["x-events"]).map(([name, { blocking, payload, decision }]) => [
         code(name),
@@ -102,7 +100,7 @@ const fields = (document, names) =>
         required.includes(field) ? "yes" : "",
         cell(schema.description ?? ""),
       ]);
-      return `### ${name}\n\n${table(["field", "type", "required", ""], rows)}`;
+      return `### ${name}\n\n${toTable(["field", "type", "required", ""], rows)}`;
     })
     .join("\n\n");
 
@@ -125,7 +123,7 @@ function types(document, page) {
   };
   add(page);
   const sorted = [...rows].sort(([a], [b]) => a.localeCompare(b, "en"));
-  return table(
+  return toTable(
     ["type", "is"],
     sorted.map(([name, is]) => [code(name), is]),
   );

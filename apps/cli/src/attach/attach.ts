@@ -5,15 +5,13 @@ import { CliError, ExitCode } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { Interrupts, interruptedExitCode } from "../interruption.ts";
 import { io } from "../io.ts";
-import { toCliFailure } from "../run/failures.ts";
-import { failureJson, goOnCommand } from "../run/run-output.ts";
-import { createThreadParts, type ThreadParts } from "../run/run-parts.ts";
-import { createTerminal, note, type Terminal } from "../terminal/terminal.ts";
+import { goOnCommand } from "../run/run-output.ts";
+import { ThreadSession } from "../run/thread-session.ts";
+import { note, type Terminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
 import { threadRowText } from "../threads/thread-row.ts";
-import { withServer } from "./connection.ts";
-import { ThreadFollower } from "./thread-follower.ts";
+import type { ThreadFollower } from "./thread-follower.ts";
 
 const maxListed = 10;
 
@@ -65,69 +63,45 @@ export const attach = async (
   options: AttachOptions,
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
-  const path = socketPathOf(endpoint, "attach");
+  const transport = createUnixTransport({ path: socketPathOf(endpoint, "attach") });
   const { thread: threadId, approve, retryFor, json = false } = options;
   const interrupts = new Interrupts(() => io().exit(interruptedExitCode()));
-  const parts = await createThreadParts({
-    command: "harness attach",
-    version,
-    transport: createUnixTransport({ path }),
-    endpoint,
-    retryFor,
-    threadId,
-    approve,
-    withoutTerminal: "watch",
-    json,
-    interrupts,
+  const thread = await ThreadSession.open({
+    ...{ command: "harness attach", version, transport, endpoint, retryFor, threadId },
+    ...{ approve, withoutTerminal: "watch", json, interrupts },
   });
   interrupts.listen();
   try {
-    return await followThread(parts, endpoint, options);
+    return await thread.connect((client) =>
+      followThread(client, thread, endpoint, options, interrupts.signal),
+    );
   } catch (error) {
-    const failure = toCliFailure(error, { command: "attach", endpoint, threadId: parts.threadId });
-    if (json) createTerminal().json(failureJson(failure, parts.threadId));
-    throw failure;
+    throw thread.failure(error);
   } finally {
-    await parts.end();
+    await thread.end();
   }
 };
 
 const followThread = async (
-  parts: ThreadParts,
+  client: ThreadClient,
+  thread: ThreadSession,
   endpoint: string,
-  options: AttachOptions,
+  { json, after, follow }: AttachOptions,
+  signal: AbortSignal,
 ): Promise<ExitCode> => {
-  const { json, after, follow } = options;
-  const { session, output, questions } = parts;
-  const { terminal } = session;
-  const { signal } = parts.interrupts;
-  const onError = parts.notes.tellFollower;
-  const follower = new ThreadFollower({
-    ready: () => session.ready(),
-    output,
-    questions,
-    signal,
-    after,
-    stay: follow ? true : undefined,
-  });
-  return withServer({ ...parts.connecting, onError }, async (client) => {
-    const id =
-      parts.threadId === undefined
-        ? await chooseThread(client, endpoint, json ? undefined : terminal, signal)
-        : await servedThreadId(client, parts.threadId, signal);
-    parts.threadId = id;
-    const turn = await follower.follow(client, id);
-    session.view.breakLine();
-    if (signal.aborted) return detached(id, client, follower);
-    if (!turn) return idle(id, terminal, json);
-    const { turnId, result, exitCode } = turn;
-    const again = goOnCommand(id, endpoint);
-    output.summary({
-      ...{ threadId: id, turnId, result, exitCode, again },
-      ...{ unasked: 0, log: undefined, endedCommands: [] },
-    });
-    return exitCode;
-  });
+  const { terminal, view } = thread.session;
+  const threadId =
+    thread.threadId === undefined
+      ? await chooseThread(client, endpoint, json ? undefined : terminal, signal)
+      : await servedThreadId(client, thread.threadId, signal);
+  thread.threadId = threadId;
+  const follower = thread.follower();
+  const turn = await follower.follow(client, threadId, { signal, after, stay: follow });
+  view.breakLine();
+  if (signal.aborted) return detached(threadId, client, follower);
+  if (!turn) return idle(threadId, terminal, json);
+  thread.output.summary({ ...turn, threadId, again: goOnCommand(threadId, endpoint), unasked: 0 });
+  return turn.exitCode;
 };
 
 const detached = (threadId: string, client: ThreadClient, follower: ThreadFollower): ExitCode => {

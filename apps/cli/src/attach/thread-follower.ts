@@ -1,4 +1,4 @@
-import type { EventBody, ThreadClient, ThreadEvent, TurnResult } from "@harnesskit/thread-client";
+import type { EventBody, ThreadClient, ThreadEvent, TurnHandle, TurnResult } from "@harnesskit/thread-client";
 import { createDeferred } from "@harnesskit/wire";
 import { CliError, type ExitCode } from "../cli-error.ts";
 import type { RunOutput } from "../run/run-output.ts";
@@ -10,6 +10,10 @@ export interface ThreadFollowerOptions {
   readonly ready: () => Promise<void>;
   readonly output: RunOutput;
   readonly questions: Questions;
+}
+
+/** How a thread is followed. */
+export interface FollowOptions {
   /** Events up to this number are taken in and not shown. @default 0 */
   readonly after?: number | undefined;
   /** Of the past, show only the turn that has no end yet. @default false */
@@ -30,24 +34,27 @@ export interface FollowedTurn {
   readonly turnId: string;
   readonly result: TurnResult;
   readonly exitCode: ExitCode;
+  /** Calls that were not approved because no user could be asked. */
+  readonly unasked: number;
 }
 
-/** Follows a thread: shows its events and answers pending approvals, once the whole past was shown. */
+/** Follows a turn or a thread once: shows its events, and answers pending approvals once the whole past was shown. */
 export class ThreadFollower {
-  readonly #options: ThreadFollowerOptions;
+  readonly #parts: ThreadFollowerOptions;
   readonly #done = createDeferred<void>();
   readonly #over = new AbortController();
   readonly #held: EventBody[] = [];
+  readonly #refused = new RefusedCalls();
+  #how: FollowOptions = {};
   #isPast = true;
   #isCurrent = false;
   #seen = 0;
   #openTurn: string | undefined;
   #heldTurn: string | undefined;
-  readonly #refused = new RefusedCalls();
   #last: FollowedTurn | undefined;
 
-  constructor(options: ThreadFollowerOptions) {
-    this.#options = options;
+  constructor(parts: ThreadFollowerOptions) {
+    this.#parts = parts;
     this.#done.promise.catch(() => {});
   }
 
@@ -55,12 +62,40 @@ export class ThreadFollower {
     return this.#openTurn;
   }
 
+  /** Follows a turn of this client to its end. Rejects with the errors of the client. */
+  async run(client: ThreadClient, turn: TurnHandle, directory: string): Promise<FollowedTurn> {
+    const { questions, output, ready } = this.#parts;
+    questions.directory = directory;
+    questions.begin(client, this.#done.reject);
+    const show = async () => {
+      for await (const event of turn) {
+        this.#refused.observe(event);
+        output.event(event);
+        questions.observe(event);
+        questions.put();
+        await ready();
+      }
+    };
+    try {
+      await Promise.race([show(), this.#done.promise]);
+      return this.#followed(await turn.result);
+    } finally {
+      await questions.end();
+    }
+  }
+
   /**
    * Follows until no turn runs, or until the signal. Returns the turn that ended last, undefined where none did. Rejects
    * with the errors of the client, and a `CliError` `thread_not_found` when the thread is deleted meanwhile.
    */
-  async follow(client: ThreadClient, threadId: string): Promise<FollowedTurn | undefined> {
-    const { questions, signal } = this.#options;
+  async follow(
+    client: ThreadClient,
+    threadId: string,
+    how: FollowOptions = {},
+  ): Promise<FollowedTurn | undefined> {
+    const { questions } = this.#parts;
+    const { signal } = how;
+    this.#how = how;
     questions.begin(client, this.#done.reject);
     signal?.addEventListener("abort", this.#finish, { once: true });
     if (signal?.aborted) this.#finish();
@@ -81,7 +116,7 @@ export class ThreadFollower {
       const subscription = await client.subscribe(threadId, { afterSeq: this.#seen, signal });
       const close = () => subscription.close();
       signal.addEventListener("abort", close, { once: true });
-      this.#options.questions.directory = subscription.thread.directory;
+      this.#parts.questions.directory = subscription.thread.directory;
       this.#isCurrent = false;
       void subscription.caughtUp.then((isTold) => isTold && this.#caughtUp());
       let isWhole = true;
@@ -98,12 +133,13 @@ export class ThreadFollower {
   }
 
   async #show(threadEvent: ThreadEvent): Promise<void> {
-    const { output, ready, questions, after = 0 } = this.#options;
+    const { output, ready, questions } = this.#parts;
+    const { after = 0, onlyOpenTurn } = this.#how;
     const event = toBody(threadEvent);
     this.#seen = Math.max(this.#seen, event.data.seq ?? 0);
     if (questions.knows(event)) return;
     this.#observe(event);
-    if (this.#isPast && this.#options.onlyOpenTurn) this.#hold(event);
+    if (this.#isPast && onlyOpenTurn) this.#hold(event);
     else if (this.#seen > after) output.event(event);
     questions.observe(event);
     await ready();
@@ -114,7 +150,7 @@ export class ThreadFollower {
       this.#held.length = 0;
       this.#heldTurn = event.data.turnId;
     }
-    const { turnId } = this.#options;
+    const { turnId } = this.#how;
     if (this.#openTurn === undefined && (turnId === undefined || this.#heldTurn !== turnId))
       this.#held.length = 0;
     else this.#held.push(event);
@@ -139,31 +175,36 @@ export class ThreadFollower {
   }
 
   #ended(result: TurnResult): void {
-    const exitCode = exitCodeOf(result, this.#refused);
-    const { turnId } = result.turn;
     // A turn that had ended before is not one of those to follow.
-    const { onlyOpenTurn, turnId: named } = this.#options;
-    if (!this.#isPast || !onlyOpenTurn || turnId === named) this.#last = { turnId, result, exitCode };
+    const { onlyOpenTurn, turnId } = this.#how;
+    if (!this.#isPast || !onlyOpenTurn || result.turn.turnId === turnId) this.#last = this.#followed(result);
     this.#openTurn = undefined;
+  }
+
+  #followed(result: TurnResult): FollowedTurn {
+    const { turnId } = result.turn;
+    const unasked = this.#refused.count("unattended");
+    return { turnId, result, exitCode: exitCodeOf(result, this.#refused), unasked };
   }
 
   #caughtUp(): void {
     if (this.#over.signal.aborted) return;
-    const { openTurnRefusal, questions } = this.#options;
+    const { questions, output } = this.#parts;
+    const { openTurnRefusal } = this.#how;
     if (openTurnRefusal && this.#openTurn !== undefined && questions.isWaiting) {
       this.#done.reject(openTurnRefusal());
       return;
     }
     this.#isPast = false;
     this.#isCurrent = true;
-    for (const event of this.#held.splice(0)) this.#options.output.event(event);
+    for (const event of this.#held.splice(0)) output.event(event);
     this.#proceed();
   }
 
   #proceed(): void {
     if (this.#isPast) return;
-    if (this.#isCurrent) this.#options.questions.put();
-    if (this.#openTurn === undefined && !this.#options.stay) this.#finish();
+    if (this.#isCurrent) this.#parts.questions.put();
+    if (this.#openTurn === undefined && !this.#how.stay) this.#finish();
   }
 
   readonly #finish = (): void => {

@@ -184,8 +184,7 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
       history: (id) => storedHistory(store, id),
     });
     if (options.session !== undefined && (await conversation.isNew())) await checkBegins(sessionId);
-    const follow = () =>
-      session.followHub(judge?.place, conversation.sessionId, () => void conversation.cancel());
+    const follow = () => session.followHub(judge?.place, conversation.sessionId, session.cancel);
     const take = async (id: string) => {
       conversation.take(id);
       await follow();
@@ -199,7 +198,6 @@ export const chat = (options: ChatOptions, { version }: { readonly version: stri
       if (title !== "") view.note(`going on with “${oneLine(title, 100)}”`);
     };
     const resume = async () => {
-      session.beforeAsk();
       const chosen = await pickOne(await picksOf(store), "conversation");
       if (chosen === undefined) return;
       await take(chosen);

@@ -46,7 +46,6 @@ export class Conversation implements LineActions {
   #sessionId: string;
   readonly #options: ConversationOptions;
   readonly #shown = new Set<string>();
-  #running: AbortController | undefined;
   /** Of all turns. */
   readonly #refused = new RefusedCalls();
   #failure: ExitCode | undefined;
@@ -92,12 +91,6 @@ export class Conversation implements LineActions {
     if (event.type === "model_failed" && event.isRetried) view.warn(`${event.reason}; asking again`);
     if (event.type === "model_ended" && event.reason === "length")
       view.warn("(the answer was cut at the model's limit)");
-  }
-
-  cancel(): boolean {
-    if (this.#running === undefined) return false;
-    this.#running.abort();
-    return true;
   }
 
   /** Nothing was said in it, and nothing waits. */
@@ -238,20 +231,20 @@ export class Conversation implements LineActions {
   }
 
   async #run<T>(turn: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-    const { view } = this.#options.session;
-    const running = new AbortController();
-    this.#running = running;
+    const { session } = this.#options;
+    let isCancelled = false;
     this.#begin();
     try {
-      return await turn(running.signal);
+      return await session.cancellable((signal) => {
+        signal.addEventListener("abort", () => (isCancelled = true), { once: true });
+        return turn(signal);
+      });
     } catch (error) {
       if (!ChatHarnessError.isInstance(error)) throw error;
-      const isCancelled = running.signal.aborted;
       if (!isCancelled) this.#failure = ExitCode.failed;
-      view.warn(isCancelled ? "○ cancelled" : `✗ ${error.message}`);
+      session.view.warn(isCancelled ? "○ cancelled" : `✗ ${error.message}`);
       return undefined;
     } finally {
-      this.#running = undefined;
       this.#rest();
     }
   }
@@ -281,14 +274,10 @@ export class Conversation implements LineActions {
     const [{ lines, call } = { lines: [], call: undefined }] = waiting;
     if (call === undefined) return;
     if (waiting.length > 1) view.note(`${waiting.length} calls of this step wait; this is the first:`);
-    const asking = new AbortController();
-    this.#running = asking;
     const { request } = call;
     const always = request.problem === undefined ? alwaysChoices(request, this.directory) : [];
     const question = { lines, always, canWait: true };
-    const reply = await session.ask(question, asking.signal).finally(() => {
-      this.#running = undefined;
-    });
+    const reply = await session.cancellable((signal) => session.ask(question, signal));
     if (typeof reply !== "object") view.note(answersText(call.id));
     else if (reply.decision === "approve") {
       const { grants } = this.#options;

@@ -35,30 +35,6 @@ const failureReason = (error: unknown): string => {
   return "the MCP server cannot be reached";
 };
 
-/** A body with its numbers marked, line by line: no string of JSON spans two lines. Of a stream of events only the data is JSON. */
-const markedBody = (body: ReadableStream<Uint8Array>, isStream: boolean): ReadableStream<Uint8Array> => {
-  const utf8 = new TextDecoder();
-  const mark = (line: string): string => (isStream && !line.startsWith("data:") ? line : markNumbers(line));
-  let rest: string[] = [];
-  return body
-    .pipeThrough(
-      new TransformStream<Uint8Array, string>({
-        transform(chunk, controller) {
-          const text = utf8.decode(chunk, { stream: true });
-          const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
-          if (end > 0) {
-            const lines = [...rest, text.slice(0, end)].join("").split(/(?<=[\r\n])/);
-            controller.enqueue(lines.map(mark).join(""));
-            rest = [];
-          }
-          rest.push(text.slice(end));
-        },
-        flush: (controller) => controller.enqueue(mark([...rest, utf8.decode()].join(""))),
-      }),
-    )
-    .pipeThrough(new TextEncoderStream());
-};
-
 /** Since the revision of 2026-07-28, which states itself in each request, a call is cancelled by closing its response. */
 const endsByClosing = ({ params }: Readonly<Record<string, unknown>>): boolean =>
   isObject(params) &&
@@ -80,21 +56,18 @@ export const createHttpChannel = ({ url, headers, maxMessageBytes, onNote }: Htt
   const open = new Map<unknown, AbortController>();
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     requestInit: { headers: { ...headers } },
-    async fetch(url, init) {
+    fetch(url, init) {
       const text = typeof init?.body === "string" ? unmarkNumbers(init.body) : undefined;
       const send = createBoundedFetch({
         maxMessageBytes,
+        rewrite: markNumbers,
         onBroken: (method, error) => {
           if (method === "GET") onNote("the stream of notices broke off");
           else if (HarnessError.isInstance(error) && error.code === "frame_too_large") tooLarge(text);
           else void channel.close(new TransportError(`an answer broke off: ${failureReason(error)}`));
         },
       });
-      const response = await refuseLegacySse(send)(url, text === undefined ? init : { ...init, body: text });
-      if (!response.body || !response.ok) return response;
-      const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-      const exact = new Response(markedBody(response.body, isStream), response);
-      return Object.defineProperty(exact, "url", { value: response.url });
+      return refuseLegacySse(send)(url, text === undefined ? init : { ...init, body: text });
     },
   });
   /** The answer to a request is over the limit: the request's error. */

@@ -17,10 +17,6 @@ export interface HubQuestionsOptions {
   readonly style: Style;
   /** Whether the user is asked here, too, now. */
   readonly asks: () => boolean;
-  /** Takes the keyboard from what reads it, before the user is asked. @default nothing reads it */
-  readonly beforeAsk?: (() => void) | undefined;
-  /** Gives it back. @default nothing reads it */
-  readonly afterAsk?: (() => void) | undefined;
   readonly askTerminal: AskTerminal;
   /** Who asks, and until when: safe text. @default where the session's questions can be answered beside here */
   readonly where?: ((record: ApprovalRecord) => string) | undefined;
@@ -150,10 +146,9 @@ export class HubQuestions {
     client: HubClient,
     put: AbortController,
   ): Promise<void> {
-    const { askTerminal, style, beforeAsk, afterAsk, spinner, onCancel, onError } = this.#options;
+    const { askTerminal, style, spinner, onCancel, onError } = this.#options;
     const signal = AbortSignal.any([put.signal, this.#stop.signal]);
     if (signal.aborted) return;
-    beforeAsk?.();
     // Nothing moves on the terminal while the user chooses.
     const resume = spinner?.instead();
     try {
@@ -169,7 +164,6 @@ export class HubQuestions {
       onError(error);
     } finally {
       resume?.();
-      afterAsk?.();
     }
   }
 

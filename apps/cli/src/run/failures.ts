@@ -10,7 +10,7 @@ import { oneLine } from "../terminal/text.ts";
 export interface FailureFacts {
   readonly command: "run" | "attach";
   /** The directory of the server, where it was started for this command. */
-  readonly workspace?: string;
+  readonly workspace?: string | undefined;
   /** The endpoint of a server that others use as well. @default the server was started for this command */
   readonly endpoint?: string | undefined;
   readonly threadId: string | undefined;

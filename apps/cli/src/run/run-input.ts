@@ -2,8 +2,13 @@ import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
 import type { Readable } from "node:stream";
 import type { FileInput } from "@harnesskit/protocol/threads";
-import { usageError } from "../cli-error.ts";
-import { fromHere } from "../io.ts";
+import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { noteInterruption } from "../interruption.ts";
+import { fromHere, io } from "../io.ts";
+import { completeLine } from "../terminal/complete-line.ts";
+import { LineHistory } from "../terminal/line-history.ts";
+import { LineReader } from "../terminal/line-reader.ts";
+import { note } from "../terminal/terminal.ts";
 
 /** The longest prompt that is read from standard input, in bytes. */
 const maxPromptBytes = 1024 * 1024;
@@ -64,4 +69,35 @@ export const toFileInput = async (path: string, directory: string): Promise<File
   const way = relative(directory, absolute);
   const isInside = way !== "" && way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
   return { type: "file", path: isInside ? way.split(sep).join("/") : absolute };
+};
+
+/** Whether the user can be asked what to do. */
+export const canAskPrompt = (): boolean => io().stdin.isTTY === true && io().stdout.isTTY === true;
+
+/**
+ * Asks the user at the terminal what to do, as a conversation does: with its history, and `@FILE` completed. Rejects with a `CliError` `cancelled` after
+ * Ctrl-C, and at the end of the input.
+ */
+export const askPrompt = async (directory: string): Promise<string> => {
+  note("What to do? Enter sends it; Alt+Enter begins another line; Ctrl-C leaves.");
+  const history = new LineHistory();
+  await history.load();
+  const reader = new LineReader({
+    onInterrupt: () => reader.close(),
+    history,
+    complete: (line) => completeLine(line, { commands: [], ids: () => [], directory }),
+  });
+  try {
+    for (;;) {
+      const prompt = await reader.next();
+      if (prompt === undefined) {
+        noteInterruption();
+        throw new CliError("cancelled", "No prompt was entered", { exitCode: ExitCode.interrupted });
+      }
+      if (prompt.trim() !== "") return prompt.trim();
+    }
+  } finally {
+    reader.close();
+    await history.saved();
+  }
 };

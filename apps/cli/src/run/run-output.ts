@@ -1,7 +1,8 @@
-import type { EventBody, TurnResult } from "@harnesskit/thread-client";
+import type { EventBody } from "@harnesskit/thread-client";
 import { shellWord } from "@harnesskit/wire";
 import type { RunningCommand } from "../agents/ended-commands.ts";
-import type { CliError, ExitCode } from "../cli-error.ts";
+import type { FollowedTurn } from "../attach/thread-follower.ts";
+import type { CliError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
@@ -11,22 +12,18 @@ import type { View } from "../timeline/view.ts";
 import { LastAnswer } from "./answer-output.ts";
 
 /** What is shown when a turn has ended. */
-export interface RunSummary {
+export interface RunSummary extends FollowedTurn {
   readonly threadId: string;
-  readonly turnId: string;
-  readonly log: string | undefined;
+  /** The file of the thread. @default it is not here */
+  readonly log?: string | undefined;
   /** The command that goes on with the thread. `isShort`: a human copies it. */
   readonly again: (isShort: boolean) => string;
-  readonly result: TurnResult;
-  readonly exitCode: ExitCode;
-  /** Calls that were not approved because no user could be asked. */
-  readonly unasked: number;
   /** What a hub asked. @default nothing */
   readonly askedAtHub?: AskedAtHub | undefined;
   /** What the turn cost, in US dollars. @default unknown */
   readonly cost?: number | undefined;
-  /** Commands in the background that end with this run. */
-  readonly endedCommands: readonly RunningCommand[];
+  /** Commands in the background that end with this run. @default none */
+  readonly endedCommands?: readonly RunningCommand[];
 }
 
 /** What is said of commands that end with the process that ran them; undefined where there is none. */
@@ -65,7 +62,7 @@ export const createJsonOutput = (terminal: Terminal, noPolicy = false): RunOutpu
   };
 };
 
-const toResult = ({ threadId, turnId, log, result, exitCode, endedCommands }: RunSummary): object => {
+const toResult = ({ threadId, turnId, log, result, exitCode, endedCommands = [] }: RunSummary): object => {
   const { status, turn } = result;
   const failure = status === "error" ? { error: result.error, code: result.code } : {};
   const usage = turn.usage === undefined ? {} : { usage: turn.usage };
@@ -83,7 +80,7 @@ const toResult = ({ threadId, turnId, log, result, exitCode, endedCommands }: Ru
 
 export const createTimelineOutput = (terminal: Terminal, view: View): RunOutput => ({
   event: (event) => view.show(event),
-  summary({ again, unasked, endedCommands, cost }) {
+  summary({ again, unasked, endedCommands = [], cost }) {
     const { style } = terminal;
     const ended = endedCommandsText(endedCommands);
     if (ended !== undefined) {

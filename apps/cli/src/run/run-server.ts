@@ -3,9 +3,8 @@ import { createMemoryPair } from "@harnesskit/wire/testing";
 import type { RunningCommand } from "../agents/ended-commands.ts";
 import { isDebugging, logFailure } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
-import { io } from "../io.ts";
 import type { ServiceReports, ThreadService, ThreadServiceOptions } from "../serve/thread-service.ts";
-import { createTerminal } from "../terminal/terminal.ts";
+import { note } from "../terminal/terminal.ts";
 import { withCleanup } from "../with-cleanup.ts";
 
 export interface RunServerOptions {
@@ -15,12 +14,10 @@ export interface RunServerOptions {
   readonly service: ThreadServiceOptions;
 }
 
-const note = (line: string): void => void createTerminal(io().stderr).say(`harness run: ${line}`);
-
 const reports: ServiceReports = {
-  note,
+  note: (line) => note(`harness run: ${line}`),
   detail: (line) => {
-    if (isDebugging()) note(line);
+    if (isDebugging()) note(`harness run: ${line}`);
   },
   error: (error) => {
     if (isDebugging()) logFailure("harness run", error);

@@ -21,8 +21,7 @@ import { type LastTurn, lastTurnOf } from "../threads/last-turn.ts";
 import { storedThreadsIn } from "../threads/stored-threads.ts";
 import { chosenThread } from "../threads/thread-ids.ts";
 import { harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
-import { askPrompt, canAskPrompt } from "./ask-prompt.ts";
-import { checkCommand, promptOf } from "./run-input.ts";
+import { askPrompt, canAskPrompt, checkCommand, promptOf } from "./run-input.ts";
 import { RunServer } from "./run-server.ts";
 
 export interface RunOptions extends PolicyOptions, AgentsOptions {
@@ -73,18 +72,15 @@ const checkWhenBusy = (
 };
 
 /**
- * The last turn of a thread of this directory, before a server opens the thread and ends what was interrupted. Throws a `CliError`
+ * What the last turn of the thread means for a prompt, before a server opens the thread and ends what was interrupted. Throws a `CliError`
  * `turn_interrupted` for one that the user did not say anything about: it stays as it is.
  */
-const openTurnOf = async (
+const checkLastTurn = (
+  last: LastTurn | undefined,
   prompt: string | undefined,
-  { thread, attach, continue: goesOn }: RunOptions,
-  workspace: string,
-): Promise<LastTurn | undefined> => {
-  if (thread === undefined || attach !== undefined) return undefined;
-  // The server says why a thread cannot be read.
-  const last = await lastTurnOf(harnessDirectory(workspace), thread).catch(() => undefined);
-  if (last?.state !== "interrupted" || goesOn) return last;
+  { thread = "", continue: goesOn }: RunOptions,
+): void => {
+  if (last?.state !== "interrupted" || goesOn) return;
   const command = `harness run --thread ${oneLine(thread, 80)}`;
   if (prompt === undefined) {
     throw unavailableError(
@@ -96,7 +92,6 @@ const openTurnOf = async (
     );
   }
   note(`harness run: the last turn was interrupted and ends here; --continue would have gone on with it`);
-  return last;
 };
 
 /** Says to a terminal's user which thread goes on. */
@@ -114,13 +109,12 @@ const sayTitle = async (
 };
 
 /** What the user says at the terminal where nothing goes on without it; undefined where something does, or no user is there. */
-const neededPrompt = async (options: RunOptions, workspace: string): Promise<string | undefined> => {
-  const { thread, attach, file, json } = options;
+const neededPrompt = async (
+  last: LastTurn | undefined,
+  { thread, attach, file, json }: RunOptions,
+  workspace: string,
+): Promise<string | undefined> => {
   if (json || !canAskPrompt() || (attach !== undefined && thread !== undefined)) return undefined;
-  const last =
-    thread === undefined
-      ? undefined
-      : await lastTurnOf(harnessDirectory(workspace), thread).catch(() => undefined);
   const isOpen = last !== undefined && last.state !== "ended";
   return isOpen && file === undefined ? undefined : askPrompt(workspace);
 };
@@ -152,8 +146,13 @@ export const run = async (
   const threadId = attach === undefined ? await chosenThread(given, workspace) : given.thread;
   const options = threadId === undefined ? given : { ...given, thread: threadId };
   await sayTitle(options, workspace);
+  const lastTurn =
+    threadId === undefined || attach !== undefined
+      ? undefined
+      : // The server says why a thread cannot be read.
+        await lastTurnOf(harnessDirectory(workspace), threadId).catch(() => undefined);
   const argued = await promptOf(argument, options, io().stdin);
-  const prompt = argued ?? (await neededPrompt(options, workspace));
+  const prompt = argued ?? (await neededPrompt(lastTurn, options, workspace));
   // What came through a pipe may be anyone's words: it is no command, and an @ in it gives the model no file.
   const isTyped = prompt !== undefined && (argued === undefined || argued === argument);
   if (isTyped) checkCommand(prompt, threadId !== undefined);
@@ -169,7 +168,7 @@ export const run = async (
   // Before a thread is made for it.
   for (const path of options.file ?? []) if (!existsSync(fromHere(path))) throw noFile(path);
   checkWhenBusy(prompt, options);
-  const lastTurn = await openTurnOf(prompt, options, workspace);
+  checkLastTurn(lastTurn, prompt, options);
   const noPolicy = attach === undefined && choice.kind === "none";
   if (noPolicy) note(`harness run: ${noPolicyText}`);
   const hub = attach === undefined ? await hubOf(choice) : undefined;

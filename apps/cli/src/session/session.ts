@@ -4,15 +4,38 @@ import { logFailure } from "../cli-error.ts";
 import type { HubQuestions } from "../hub/hub-questions.ts";
 import { io } from "../io.ts";
 import { type Answer, type AskMode, type AskTerminal, askUser, type Question } from "../terminal/asker.ts";
+import { keyboard, ownsKeyboard } from "../terminal/keyboard.ts";
 import { LineReader } from "../terminal/line-reader.ts";
-import { ownsKeyboard } from "../terminal/owns-keyboard.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { canSpin, Spinner } from "../terminal/spinner.ts";
 import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import type { AskedAtHub } from "../timeline/judgements.ts";
 import { View } from "../timeline/view.ts";
 import type { ViewOptions } from "../timeline/view-options.ts";
-import { questionStream, type SessionStreams, shownStreams, streamTerminals } from "./streams.ts";
+
+/** Where a command shows a thread, and where it says what the model says. */
+export interface SessionStreams {
+  /** Shows tools, questions and how a turn ended. */
+  readonly shown: NodeJS.WriteStream;
+  /** Where the answer goes, and lines of JSON. */
+  readonly answer: NodeJS.WriteStream;
+}
+
+/** Of `harness run`: standard output is the answer alone. */
+export const runStreams = (): SessionStreams => ({ shown: io().stderr, answer: io().stdout });
+
+/** Of a command whose standard output shows everything. */
+const shownStreams = (): SessionStreams => ({ shown: io().stdout, answer: io().stdout });
+
+/** The stream to ask the user on; undefined where none is a terminal, or standard input is not. */
+const questionStream = ({ shown, answer }: SessionStreams): NodeJS.WriteStream | undefined =>
+  io().stdin.isTTY ? [shown, answer].find(({ isTTY }) => isTTY) : undefined;
+
+/** Both as terminals: the same one where they are the same stream. */
+const streamTerminals = ({ shown, answer }: SessionStreams): { shown: Terminal; answer: Terminal } => {
+  const terminal = createTerminal(shown);
+  return { shown: terminal, answer: answer === shown ? terminal : createTerminal(answer) };
+};
 
 export interface SessionOptions extends Pick<ViewOptions, "showPrompt" | "showDone" | "policyUse"> {
   readonly command: "harness run" | "harness attach" | "harness chat" | "harness shell";
@@ -48,13 +71,8 @@ export class Session {
   readonly readsKeys: boolean;
   /** The terminal to ask in; undefined where no user can be asked. */
   readonly askTerminal: AskTerminal | undefined;
-  /** Takes the keyboard from what reads lines, before the user is asked. */
-  beforeAsk: () => void = () => {};
-  /** Gives it back, once the user was asked. */
-  afterAsk: () => void = () => {};
-  /** The keyboard is for the user's next line: a question of the hub is only shown. */
-  isReading: () => boolean = () => false;
   readonly #show: (lines: readonly string[]) => void;
+  #running: AbortController | undefined;
   #hub: HubQuestions | undefined;
   #hubOpens: Promise<void> = Promise.resolve();
 
@@ -106,36 +124,33 @@ export class Session {
 
   /** Asks the user. Only where {@link mode} is `ask`. */
   ask<Reach extends string = never>(question: Question<Reach>, signal: AbortSignal): Promise<Answer<Reach>> {
-    this.beforeAsk();
-    return askUser(question, signal, this.askTerminal ?? { show: this.#show }).finally(() => this.afterAsk());
+    return askUser(question, signal, this.askTerminal ?? { show: this.#show });
   }
 
   /** Calls `onEscape` for Esc while no question is asked; returns what ends that. Whatever else is typed meanwhile is dropped. */
   hearEscape(onEscape: () => void): () => void {
     if (!this.readsKeys) return () => {};
     const onInterrupt = () => void io().signals.emit("SIGINT", "SIGINT");
-    let reader: LineReader | undefined;
-    // The whole job stops, and may go on in the background, where no key is read.
-    const onSuspend = () => {
-      this.beforeAsk();
-      process.once("SIGCONT", () => {
-        if (ownsKeyboard()) this.afterAsk();
-      });
-      process.kill(0, "SIGTSTP");
-    };
-    this.afterAsk = () => {
-      reader ??= new LineReader({ onInterrupt, onEscape, onSuspend });
-    };
-    this.beforeAsk = () => {
-      reader?.close();
-      reader = undefined;
-    };
-    this.afterAsk();
-    return () => {
-      this.beforeAsk();
-      this.afterAsk = () => {};
-    };
+    const reader = new LineReader({ onInterrupt, onEscape });
+    return () => reader.close();
   }
+
+  /** Lets `work` go on until it is cancelled. */
+  async cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      return await work(running.signal);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  /** Cancels what is {@link cancellable}; false if nothing is. */
+  readonly cancel = (): boolean => {
+    this.#running?.abort();
+    return this.#running !== undefined;
+  };
 
   /** Says something beside what is shown, on standard error. Safe text. */
   readonly note = (line: string): void => {
@@ -164,9 +179,7 @@ export class Session {
     this.#hub = new HubQuestions({
       ...{ place, command: this.command, version: this.version, style: this.terminal.style, onCancel },
       spinner: this.spinner,
-      asks: () => this.mode === "ask" && !this.isReading(),
-      beforeAsk: () => this.beforeAsk(),
-      afterAsk: () => this.afterAsk(),
+      asks: () => this.mode === "ask" && !keyboard().isAwaited,
       askTerminal: this.askTerminal ?? { show: this.#show },
       onError: (error) => logFailure(`${this.command}: the hub's inbox`, error),
     });

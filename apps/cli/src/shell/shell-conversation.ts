@@ -23,7 +23,6 @@ import { errorExitCode, errorWord, RefusedCalls } from "../timeline/outcomes.ts"
 import { questionLines, type ShellApprover } from "./approvals.ts";
 import { showCard } from "./cards.ts";
 import { judgeResults } from "./judge-results.ts";
-import { ended, questionKey, shortIdOf } from "./pending-questions.ts";
 import type { KeptConversation, ShellState } from "./shell-state.ts";
 import type { StreamPreview } from "./stream-preview.ts";
 
@@ -42,6 +41,25 @@ export interface ShellConversationOptions {
 const approvalTimeoutMs = 24 * 3_600_000;
 const maxFollowUps = 50;
 
+/** The codes of an answer that will never count. */
+const ended: ReadonlySet<string> = new Set([
+  "continuation_used",
+  "continuation_expired",
+  "invalid_continuation",
+  "approval_mismatch",
+]);
+
+/** A name that the user can type for a question. */
+const shortIdOf = ({ digest }: PendingApproval): string =>
+  digest
+    .replace(/^.*:/, "")
+    .replaceAll(/[^\w-]/g, "")
+    .slice(0, 8);
+
+/** The same for a question that is asked once more. */
+const questionKey = ({ digest, continuation }: PendingApproval): string =>
+  JSON.stringify([digest, continuation.run_id ?? continuation.continuation_token]);
+
 /** One conversation of the terminal with an engine: messages, answers and pending approvals. */
 export class ShellConversation implements LineActions {
   readonly #options: ShellConversationOptions;
@@ -50,7 +68,6 @@ export class ShellConversation implements LineActions {
   readonly #put = new Set<string>();
   #attachments: readonly AttachmentRef[];
   #pending: readonly PendingApproval[];
-  #running: AbortController | undefined;
   #failure: ExitCode | undefined;
   /** Calls of the engine that did not run: of the turn that is shown, and of all. */
   readonly #turnCalls = new RefusedCalls();
@@ -149,12 +166,6 @@ export class ShellConversation implements LineActions {
     }
   }
 
-  cancel(): boolean {
-    if (this.#running === undefined) return false;
-    this.#running.abort();
-    return true;
-  }
-
   close(): Promise<void> {
     return this.#client.close();
   }
@@ -182,7 +193,9 @@ export class ShellConversation implements LineActions {
 
   async #ask(pending: PendingApproval): Promise<void> {
     this.#put.add(questionKey(pending));
-    const reply = await this.#cancellable((signal) => this.#options.approver.answerPending(pending, signal));
+    const reply = await this.#options.session.cancellable((signal) =>
+      this.#options.approver.answerPending(pending, signal),
+    );
     if (reply !== undefined) {
       await this.#answer(pending, reply);
     } else if (this.#options.session.mode === "ask") {
@@ -199,24 +212,15 @@ export class ShellConversation implements LineActions {
     await this.#run((signal) => this.#client.send({ signal }));
   }
 
-  async #cancellable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const controller = new AbortController();
-    this.#running = controller;
-    try {
-      return await work(controller.signal);
-    } finally {
-      this.#running = undefined;
-    }
-  }
-
   async #run(
     call: (signal: AbortSignal) => Promise<ShellOutcome>,
     answers?: PendingApproval,
   ): Promise<string | undefined> {
-    const { spinner } = this.#options.session;
+    const { session } = this.#options;
+    const { spinner } = session;
     spinner?.work(engineLabel);
     try {
-      const outcome = await this.#cancellable(call).finally(() => spinner?.rest());
+      const outcome = await session.cancellable(call).finally(() => spinner?.rest());
       this.#settle(outcome, answers);
       await this.#keep();
       return outcome.error?.code;

@@ -139,7 +139,7 @@ export const shell = async (
   });
   const lines = new LineConversation(session, conversation, intent !== undefined);
   try {
-    await session.followHub(await hubOf(running), sessionId, () => void conversation.cancel());
+    await session.followHub(await hubOf(running), sessionId, session.cancel);
     if (intent === undefined) {
       view.note(`session ${sessionId}, engine ${url}; /help lists the commands`);
     }

@@ -1,7 +1,8 @@
-import { createInterface } from "node:readline";
 import { io } from "../io.ts";
 import { type Choice, choose } from "./choose.ts";
-import { showToEnd } from "./show-to-end.ts";
+import { LineReader } from "./line-reader.ts";
+import { createTerminal } from "./terminal.ts";
+import { wrapText } from "./text.ts";
 
 /**
  * What answers: the user at the terminal, `--approve`, nothing because there is no terminal (then the answer is no, or the question
@@ -40,38 +41,63 @@ export type Answer<Reach extends string = never> =
   | "interrupted"
   | undefined;
 
-/**
- * A line that the user types; undefined after Ctrl-C or Esc and Enter, at the end of the input, and where the signal aborts.
- *
- * @param message safe text
- */
-const askLine = (
+/** A line that the user types; undefined after Ctrl-C at an empty line, at the end of the input, and where the signal aborts. */
+const askLine = async (
   message: string,
   signal: AbortSignal,
   output: NodeJS.WriteStream,
-): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    const reader = createInterface({ input: io().stdin, output, terminal: true });
-    const onAbort = () => reader.close();
-    signal.addEventListener("abort", onAbort, { once: true });
-    reader.once("close", () => {
-      signal.removeEventListener("abort", onAbort);
-      resolve(undefined);
+): Promise<string | undefined> => {
+  const close = () => void reader.close();
+  const reader = new LineReader({ onInterrupt: close, prompt: `${message} `, output });
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    return signal.aborted ? undefined : await reader.next();
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
+  }
+};
+
+/** Lines of a screen that a choice takes. */
+const choiceRows = 6;
+const minRows = 5;
+
+/**
+ * Shows a question screen by screen: who does not come to its end cannot allow it. `seen` at its end, `stopped` where the user stopped before.
+ */
+const showToEnd = async (
+  lines: readonly string[],
+  signal: AbortSignal,
+  { show, output = io().stdout }: AskTerminal,
+): Promise<"seen" | "stopped" | "interrupted" | "aborted"> => {
+  const { columns } = createTerminal(output);
+  const whole = wrapText(lines.join("\n"), columns).split("\n");
+  const rows = Math.max(minRows, (output.rows || 24) - choiceRows);
+  for (let at = 0; ; ) {
+    show(whole.slice(at, at + rows));
+    at += rows;
+    if (at >= whole.length) return "seen";
+    const chosen = await choose({
+      message: `${at} of ${whole.length} lines are shown.`,
+      choices: [
+        { value: true, label: "Show more" },
+        { value: false, label: "No: do not allow it", key: "n" },
+      ],
+      ...{ initial: true, signal, output },
     });
-    reader.question(`${message} `, (line) => {
-      resolve(line);
-      reader.close();
-    });
-    if (signal.aborted) reader.close();
-  });
+    if (chosen === "interrupted" || chosen === "aborted") return chosen;
+    if (typeof chosen === "object" && !chosen.value) return "stopped";
+  }
+};
 
 /** Asks the user at the terminal: the one question of every command. */
 export const askUser = async <Reach extends string = never>(
   { lines, always = [], canWait = false }: Question<Reach>,
   signal: AbortSignal,
-  { show, output = io().stdout }: AskTerminal,
+  terminal: AskTerminal,
 ): Promise<Answer<Reach>> => {
-  const seen = await showToEnd({ lines, show }, signal, output);
+  const { output = io().stdout } = terminal;
+  const seen = await showToEnd(lines, signal, terminal);
   if (seen === "aborted") return undefined;
   if (seen === "interrupted") return seen;
   if (seen === "stopped") return { decision: "reject" };

@@ -1,6 +1,6 @@
 import { io } from "../io.ts";
 import { ChoiceList } from "./choice-list.ts";
-import { quietKeyboard } from "./keyboard.ts";
+import { keyboard } from "./keyboard.ts";
 import { KeyParser } from "./keys.ts";
 
 export interface Choice<T> {
@@ -28,48 +28,59 @@ export interface ChooseOptions<T> {
 /** `left` after Esc, `interrupted` after Ctrl-C and at the end of the input, `aborted` where the signal aborted. */
 export type Chosen<T> = { readonly value: T } | "left" | "interrupted" | "aborted";
 
-/** A terminal marks what is pasted, so that nothing of it is a key. */
-export const bracketedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
+/** What was typed before a question does not count: it is over when nothing came for so long. */
+const quietMs = 200;
+const ctrlC = "\u0003";
 
 /**
  * One choice of the user's at the terminal. Nothing counts that was typed before, and nothing that is pasted. The arrow keys stop at the
  * ends; a digit, or a choice's letter, chooses at once.
  */
-export const choose = async <T>(options: ChooseOptions<T>): Promise<Chosen<T>> => {
-  const { signal, output } = options;
-  const quiet = await quietKeyboard(io().stdin, signal);
-  if (quiet !== "quiet") return quiet;
+export const choose = <T>(options: ChooseOptions<T>): Promise<Chosen<T>> => {
+  const { signal } = options;
   const list = new ChoiceList(options);
-  const isDrawn = io().env.TERM !== "dumb";
+  const isDumb = io().env.TERM === "dumb";
   return new Promise((resolve) => {
-    const { stdin } = io();
+    if (signal.aborted) return resolve("aborted");
+    let keys: KeyParser | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    let lastLook: NodeJS.Immediate | undefined;
     const settle = (chosen: Chosen<T>) => {
-      keys.close();
-      stdin.off("data", onData);
-      stdin.off("end", onEnd);
+      clearTimeout(timer);
+      clearImmediate(lastLook);
+      keys?.close();
       signal.removeEventListener("abort", onAbort);
       list.end(typeof chosen === "object" ? chosen.value : undefined);
-      if (isDrawn) output.write(bracketedPaste.off);
-      stdin.setRawMode(false);
-      stdin.pause();
+      close();
       resolve(chosen);
     };
-    const keys = new KeyParser((key) => {
-      const chosen = list.press(key);
-      if (chosen !== undefined) settle(chosen);
-    });
-    const onData = (chunk: Buffer | string) => {
-      const text = chunk.toString();
-      // A terminal that sends whole lines sends what is typed with Enter behind it.
-      keys.push(isDrawn ? text : text.replace(/^([^\r\n]+)\r?\n$/u, "$1"));
-    };
-    const onEnd = () => settle("interrupted");
     const onAbort = () => settle("aborted");
-    stdin.on("data", onData);
-    stdin.once("end", onEnd);
+    const put = () => {
+      keys = new KeyParser((key) => {
+        const chosen = list.press(key);
+        if (chosen !== undefined) settle(chosen);
+      });
+      list.draw();
+    };
+    const wait = () => {
+      clearTimeout(timer);
+      clearImmediate(lastLook);
+      // In a process that was held up, the timer can be due before what was typed is read.
+      timer = setTimeout(() => {
+        lastLook = setImmediate(put);
+      }, quietMs);
+    };
+    const close = keyboard().open({
+      take(chunk) {
+        const text = chunk.toString();
+        // A terminal that sends whole lines sends what is typed with Enter behind it.
+        if (keys !== undefined) keys.push(isDumb ? text.replace(/^([^\r\n]+)\r?\n$/u, "$1") : chunk);
+        else if (text.includes(ctrlC)) settle("interrupted");
+        else wait();
+      },
+      end: () => settle("interrupted"),
+    });
     signal.addEventListener("abort", onAbort, { once: true });
-    if (isDrawn) output.write(bracketedPaste.on);
-    list.draw();
-    stdin.resume();
+    wait();
   });
 };

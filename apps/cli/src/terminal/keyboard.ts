@@ -1,58 +1,119 @@
-import type { Readable } from "node:stream";
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { type Io, io } from "../io.ts";
 
-/** Standard input where it is a terminal. */
-export type Keyboard = Readable & { setRawMode(isRaw: boolean): unknown };
+/** What reads the keyboard. */
+export interface KeyReader {
+  take(chunk: Buffer | string): void;
+  /** The input has ended. */
+  end(): void;
+  /** Another reader has the keyboard until it is closed. @default nothing happens */
+  covered?(): void;
+  /** Whether the user is writing a line that is waited for. @default never */
+  readonly isAwaited?: boolean;
+}
 
-const quietMs = 200;
+/** A terminal marks what is pasted, so that nothing of it is a key. */
+const bracketedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
 
-const ctrlC = "\u0003";
+/** Standard input where it is a terminal, in raw mode while something reads it: what opened it last has all that is typed. */
+class Keyboard {
+  readonly #io: Io;
+  readonly #readers: KeyReader[] = [];
 
-/**
- * Throws away what was typed, until nothing came for a moment. `quiet`: the keyboard stays in raw mode, and what is
- * typed from now on is for the next reader. `interrupted`: Ctrl-C was pressed. `aborted`: the signal aborted.
- */
-export const quietKeyboard = (
-  keyboard: Keyboard,
-  signal: AbortSignal,
-): Promise<"quiet" | "interrupted" | "aborted"> =>
-  new Promise((resolve) => {
-    let timer: NodeJS.Timeout | undefined;
-    let lastLook: NodeJS.Immediate | undefined;
-    const settle = (how: "quiet" | "interrupted" | "aborted") => {
-      clearTimeout(timer);
-      clearImmediate(lastLook);
-      keyboard.off("data", onData);
-      keyboard.off("end", onQuiet);
-      signal.removeEventListener("abort", onAbort);
-      if (how !== "quiet") {
-        keyboard.setRawMode(false);
-        keyboard.pause();
-      }
-      resolve(how);
+  constructor(of: Io) {
+    this.#io = of;
+  }
+
+  get isAwaited(): boolean {
+    return this.#readers.at(-1)?.isAwaited === true;
+  }
+
+  /** Returns what closes it. */
+  open(reader: KeyReader): () => void {
+    this.#readers.at(-1)?.covered?.();
+    if (this.#readers.push(reader) === 1) this.#listen();
+    return () => {
+      const at = this.#readers.indexOf(reader);
+      if (at === -1) return;
+      this.#readers.splice(at, 1);
+      if (this.#readers.length === 0) this.#rest();
     };
-    const onQuiet = () => settle("quiet");
-    const onAbort = () => settle("aborted");
-    const wait = () => {
-      clearTimeout(timer);
-      clearImmediate(lastLook);
-      // In a process that was held up, the timer can be due before what was typed is read.
-      timer = setTimeout(() => {
-        lastLook = setImmediate(onQuiet);
-      }, quietMs);
-    };
-    const onData = (typed: Buffer | string) => {
-      if (typed.toString().includes(ctrlC)) settle("interrupted");
-      else wait();
-    };
-    if (signal.aborted) {
-      resolve("aborted");
-      return;
-    }
-    signal.addEventListener("abort", onAbort, { once: true });
-    keyboard.once("end", onQuiet);
+  }
+
+  /** Stops the whole job, as Ctrl-Z does elsewhere. It may go on in the background, where no key is read but for a line that is waited for. */
+  suspend(onBack: () => void): void {
+    this.#rest();
+    process.once("SIGCONT", () => {
+      if (this.#readers.length === 0 || !(this.isAwaited || ownsKeyboard())) return;
+      this.#listen();
+      onBack();
+    });
+    process.kill(0, "SIGTSTP");
+  }
+
+  #listen(): void {
+    const { stdin } = this.#io;
     // What was typed as a line that has no end yet can be read in raw mode only.
-    keyboard.setRawMode(true);
-    keyboard.on("data", onData);
-    keyboard.resume();
-    wait();
-  });
+    stdin.setRawMode(true);
+    stdin.on("data", this.#onData);
+    stdin.once("end", this.#onEnd);
+    this.#paste("on");
+    // A second Ctrl-C ends the process at once.
+    process.once("exit", this.#onExit);
+    stdin.resume();
+  }
+
+  #rest(): void {
+    const { stdin } = this.#io;
+    stdin.off("data", this.#onData);
+    stdin.off("end", this.#onEnd);
+    process.off("exit", this.#onExit);
+    this.#paste("off");
+    stdin.setRawMode(false);
+    stdin.pause();
+  }
+
+  readonly #onData = (chunk: Buffer | string): void => this.#readers.at(-1)?.take(chunk);
+
+  readonly #onEnd = (): void => {
+    for (const reader of this.#readers.toReversed()) reader.end();
+  };
+
+  readonly #onExit = (): void => this.#paste("off");
+
+  #paste(how: "on" | "off"): void {
+    const { stdout, stderr, env } = this.#io;
+    if (env.TERM !== "dumb") [stdout, stderr].find(({ isTTY }) => isTTY)?.write(bracketedPaste[how]);
+  }
+}
+
+const keyboards = new WeakMap<Io, Keyboard>();
+
+/** The keyboard of the command that runs. */
+export const keyboard = (): Keyboard => {
+  const found = keyboards.get(io()) ?? new Keyboard(io());
+  keyboards.set(io(), found);
+  return found;
+};
+
+/** The group of this process, and the one that its terminal's keyboard belongs to. */
+const groups = (): readonly (string | undefined)[] => {
+  try {
+    const stat = readFileSync("/proc/self/stat", "latin1");
+    // The command's name, in brackets, may hold anything; fields are counted behind its last bracket.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return [fields[2], fields[5]];
+  } catch {
+    const args = ["-o", "pgid=,tpgid=", "-p", String(process.pid)];
+    return spawnSync("ps", args, { encoding: "utf8" }).stdout?.trim().split(/\s+/) ?? [];
+  }
+};
+
+/** Whether keys can be read one by one while something runs. The system stops a job in the background that tries. */
+export const ownsKeyboard = (): boolean => {
+  const { stdin, stdout, env } = io();
+  if (!stdin.isTTY || !stdout.isTTY || env.TERM === "dumb") return false;
+  const [own, foreground] = groups();
+  return own !== undefined && own === foreground;
+};

@@ -33,8 +33,6 @@ export interface LineActions {
   answer(command: AnswerCommand): Promise<void>;
   /** Shows what is pending; returns how much it is. */
   showPending(): number | Promise<number>;
-  /** Cancels what runs; false if nothing runs. */
-  cancel(): boolean;
 }
 
 /**
@@ -43,6 +41,7 @@ export interface LineActions {
  */
 export class LineConversation {
   readonly isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
+  readonly #session: Session;
   readonly #view: View;
   readonly #actions: LineActions;
   readonly #isOneMessage: boolean;
@@ -51,18 +50,10 @@ export class LineConversation {
   #interrupts = 0;
   #isClosed = false;
   #isReading = false;
-  #isFollowing = false;
-  /** What was typed, and not sent, when a question took the keyboard. */
-  #draft = "";
-  /** What was sent while a turn ran, when a question took the keyboard. */
-  #ahead: readonly string[] = [];
-
   /** @param isOneMessage the command ends after one message: then Ctrl-C always ends it */
   constructor(session: Session, actions: LineActions, isOneMessage = false) {
+    this.#session = session;
     this.#view = session.view;
-    session.beforeAsk = () => this.#releaseKeyboard();
-    session.afterAsk = () => this.#takeKeyboard();
-    session.isReading = () => this.#isReading;
     this.#actions = actions;
     this.#isOneMessage = isOneMessage;
     io().signals.on("SIGINT", this.#onInterrupt);
@@ -72,10 +63,9 @@ export class LineConversation {
     noteInterruption();
     const goesOn = this.isTerminal && !this.#isOneMessage;
     if (++this.#interrupts > (goesOn ? 2 : 1)) {
-      this.#reader?.close();
       io().exit(interruptedExitCode());
     }
-    const isCancelled = this.#actions.cancel();
+    const isCancelled = this.#session.cancel();
     const isFirst = this.#isReading && this.#interrupts === 1;
     // At a terminal the user goes on after a turn that was cancelled.
     if (!goesOn || (!isCancelled && !isFirst)) {
@@ -85,22 +75,6 @@ export class LineConversation {
     forgetInterruption();
     if (!isCancelled) this.#view.note("Ctrl-C again, Ctrl-D or /quit leaves.");
   };
-
-  readonly #onEscape = (): void => void this.#actions.cancel();
-
-  /** Gives the keyboard up, so that a question can be asked. What was sent ahead is no answer to it: a message is the next one, and a command is forgotten. */
-  #releaseKeyboard(): void {
-    if (!this.isTerminal) return;
-    this.#draft = this.#reader?.draft ?? this.#draft;
-    const ahead = this.#reader?.close() ?? this.#ahead;
-    this.#ahead = ahead.filter((line) => parseChatLine(line).kind === "message");
-    this.#reader = undefined;
-  }
-
-  /** What is typed while a turn runs is for the next line, and not shown before. */
-  #takeKeyboard(): void {
-    if (this.isTerminal && this.#isFollowing && !this.#isClosed) this.#reader ??= this.#openReader();
-  }
 
   #stopReading(): void {
     this.#isClosed = true;
@@ -115,9 +89,7 @@ export class LineConversation {
   /** @param ready waited for before each line: what asks the user first. @default nothing */
   async follow(ready: () => Promise<void> | undefined = async () => {}): Promise<void> {
     if (this.isTerminal) await this.#history.load();
-    this.#isFollowing = true;
     await this.#read(ready);
-    this.#isFollowing = false;
     await this.#history.saved();
   }
 
@@ -147,17 +119,13 @@ export class LineConversation {
       "/reject",
       ...commands.map(({ word }) => word),
     ];
-    const draft = this.#draft;
-    const ahead = this.#ahead;
-    this.#draft = "";
-    this.#ahead = [];
     const sources = { commands: words.sort(), ids: () => this.#actions.pendingIds(), directory };
     return new LineReader({
       onInterrupt: this.#onInterrupt,
-      onEscape: this.#onEscape,
+      onEscape: this.#session.cancel,
       history: this.#history,
-      draft,
-      ahead,
+      // What was sent ahead answers no question: a message is the next one, and a command is forgotten.
+      keepsAhead: (line) => parseChatLine(line).kind === "message",
       complete: (line) => completeLine(line, sources),
     });
   }

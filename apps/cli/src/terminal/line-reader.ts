@@ -1,18 +1,17 @@
 import { createInterface, type Interface, type Key } from "node:readline";
-import { Writable } from "node:stream";
+import { PassThrough, Writable } from "node:stream";
 import { createDeferred, type Deferred, displayText } from "@harnesskit/wire";
 import { io } from "../io.ts";
-import { bracketedPaste } from "./choose.ts";
 import type { Completion } from "./complete-line.ts";
+import { type KeyReader, keyboard } from "./keyboard.ts";
+import { escapeCodeTimeout } from "./keys.ts";
 import type { LineHistory } from "./line-history.ts";
 
 const maxLines = 1_000;
-const prompt = "› ";
+const usualPrompt = "› ";
 const furtherPrompt = "… ";
 /** A line break in a message that is edited as one line. */
 const lineBreak = "⏎";
-/** How long after Esc the rest of an arrow key's sequence may come. */
-const escapeCodeTimeout = 100;
 
 const asOneLine = (message: string): string => message.replaceAll("\n", lineBreak);
 
@@ -21,14 +20,14 @@ export interface LineReaderOptions {
   readonly onInterrupt: () => void;
   /** Called for Esc while no message is waited for. @default nothing happens */
   readonly onEscape?: (() => void) | undefined;
-  /** Called for Ctrl-Z, in place of stopping this process alone. @default the process stops */
-  readonly onSuspend?: (() => void) | undefined;
+  /** What stands before a message. @default "› " */
+  readonly prompt?: string | undefined;
+  /** The terminal. @default standard output */
+  readonly output?: NodeJS.WriteStream | undefined;
   /** What the arrow keys bring back. @default what was typed since it was made */
   readonly history?: LineHistory | undefined;
-  /** What is typed already. @default nothing */
-  readonly draft?: string | undefined;
-  /** What was sent already, and is given before anything else. @default nothing */
-  readonly ahead?: readonly string[] | undefined;
+  /** Which messages that were sent ahead stay when something else is asked. @default all */
+  readonly keepsAhead?: ((message: string) => boolean) | undefined;
   /** What Tab completes. @default nothing */
   readonly complete?: ((line: string) => Promise<Completion>) | undefined;
 }
@@ -36,7 +35,7 @@ export interface LineReaderOptions {
 /** What a line editor writes to a terminal: its echo, which is not shown while something else has the screen. */
 class EchoOutput extends Writable {
   readonly isTTY = true;
-  isShown = true;
+  isShown = false;
   readonly #terminal: NodeJS.WriteStream;
 
   constructor(terminal: NodeJS.WriteStream) {
@@ -67,11 +66,16 @@ class EchoOutput extends Writable {
  * where they are pasted, end with a backslash, or with Alt+Enter; the arrow keys bring it back as one line, its line breaks shown as `⏎`. What is
  * typed while no message is waited for is shown with the next prompt.
  */
-export class LineReader {
+export class LineReader implements KeyReader {
   readonly isTerminal: boolean;
   readonly #reader: Interface;
   readonly #options: LineReaderOptions;
-  readonly #messages: string[];
+  readonly #output: NodeJS.WriteStream;
+  readonly #prompt: string;
+  /** What is typed, but for what something else reads. */
+  readonly #keys = new PassThrough();
+  readonly #closeKeys: () => void;
+  #messages: string[] = [];
   /** The lines of the message that is written, but for the last. */
   readonly #begun: string[] = [];
   #isPasting = false;
@@ -83,14 +87,15 @@ export class LineReader {
   #recalled: string[] = [];
 
   constructor(options: LineReaderOptions) {
-    const { stdin: input, stdout: output } = io();
+    const { history, complete, prompt = usualPrompt, output = io().stdout } = options;
+    const { stdin } = io();
     this.#options = options;
-    this.isTerminal = input.isTTY === true && output.isTTY === true;
-    const { history, complete, onSuspend, draft = "", ahead = [] } = options;
-    this.#messages = [...ahead];
+    this.#output = output;
+    this.#prompt = prompt;
+    this.isTerminal = stdin.isTTY === true && output.isTTY === true;
     if (this.isTerminal) this.#echo = new EchoOutput(output);
     this.#reader = createInterface({
-      input,
+      input: this.isTerminal ? this.#keys : stdin,
       terminal: this.isTerminal,
       prompt,
       output: this.#echo,
@@ -103,22 +108,30 @@ export class LineReader {
     });
     this.#reader.on("line", (line) => (this.isTerminal ? this.#typed(line) : this.#take(line)));
     this.#reader.on("SIGINT", this.#interrupted);
-    if (onSuspend) this.#reader.on("SIGTSTP", onSuspend);
+    this.#reader.on("SIGTSTP", () => keyboard().suspend(() => this.#waiting && this.#reader.prompt(true)));
     this.#reader.on("close", this.#ended);
-    if (!this.isTerminal) return;
     this.#reader.on("history", (lines: string[]) => (this.#recalled = lines));
-    if (this.#echo) this.#echo.isShown = false;
-    if (draft !== "") this.#reader.write(draft);
     // Before the interface, which ends a line at Enter.
-    input.prependListener("keypress", this.#onKey);
-    if (io().env.TERM !== "dumb") output.write(bracketedPaste.on);
-    // A second Ctrl-C ends the process at once.
-    process.once("exit", this.#endPaste);
+    this.#keys.prependListener("keypress", this.#onKey);
+    this.#closeKeys = this.isTerminal ? keyboard().open(this) : () => {};
   }
 
-  readonly #endPaste = (): void => {
-    if (io().env.TERM !== "dumb") io().stdout.write(bracketedPaste.off);
-  };
+  take(chunk: Buffer | string): void {
+    this.#keys.emit("data", chunk);
+  }
+
+  end(): void {
+    this.#reader.close();
+  }
+
+  covered(): void {
+    const { keepsAhead } = this.#options;
+    if (keepsAhead) this.#messages = this.#messages.filter(keepsAhead);
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiting !== undefined;
+  }
 
   readonly #onKey = (_: unknown, key: Key | undefined): void => {
     if (key?.name === "paste-start") this.#isPasting = true;
@@ -151,7 +164,7 @@ export class LineReader {
   #editWhole(): void {
     const whole = [...this.#begun.splice(0), this.#reader.line].join(lineBreak);
     this.#clearLine();
-    this.#reader.setPrompt(prompt);
+    this.#reader.setPrompt(this.#prompt);
     this.#reader.write(whole);
   }
 
@@ -160,18 +173,13 @@ export class LineReader {
     this.#reader.write(null as unknown as string, { ctrl: true, name: "u" });
   }
 
-  /** What is typed, and not sent. */
-  get draft(): string {
-    return [...this.#begun, this.#reader.line].join(lineBreak);
-  }
-
   readonly #interrupted = (): void => {
     const isTyped = this.#reader.line !== "" || this.#begun.length > 0;
     if (this.#waiting === undefined) {
       this.#options.onInterrupt();
       return;
     }
-    io().stdout.write("\n");
+    this.#output.write("\n");
     if (isTyped) {
       this.#begun.length = 0;
       this.#clearLine();
@@ -182,11 +190,7 @@ export class LineReader {
   readonly #ended = (): void => {
     this.#hasEnded = true;
     this.#echo?.end();
-    if (this.isTerminal) {
-      io().stdin.off("keypress", this.#onKey);
-      process.off("exit", this.#endPaste);
-      this.#endPaste();
-    }
+    this.#closeKeys();
     if (this.#messages.length === 0) this.#waiting?.resolve(undefined);
   };
 
@@ -204,7 +208,7 @@ export class LineReader {
 
   #ask(): void {
     if (this.#echo) this.#echo.isShown = true;
-    this.#reader.setPrompt(prompt);
+    this.#reader.setPrompt(this.#prompt);
     this.#reader.prompt(true);
   }
 
@@ -212,7 +216,8 @@ export class LineReader {
   next(): Promise<string | undefined> {
     const message = this.#messages.shift();
     if (message !== undefined) {
-      if (this.isTerminal) io().stdout.write(`${prompt}${displayText(message, { multiline: true })}\n`);
+      if (this.isTerminal)
+        this.#output.write(`${this.#prompt}${displayText(message, { multiline: true })}\n`);
       return Promise.resolve(message);
     }
     if (this.#hasEnded) return Promise.resolve(undefined);
@@ -222,10 +227,9 @@ export class LineReader {
     return this.#waiting.promise;
   }
 
-  /** Returns what was sent and not taken. */
-  close(): readonly string[] {
-    const left = this.#messages.splice(0);
+  /** What was sent and not taken is forgotten. */
+  close(): void {
+    this.#messages = [];
     this.#reader.close();
-    return left;
   }
 }

@@ -1,147 +1,159 @@
-import { Lexer, type Token, type Tokens } from "marked";
-import { MarkdownBlocks } from "./markdown-blocks.ts";
-import { type ProseWriter, wholeEnd } from "./prose.ts";
-import type { Paint, Terminal } from "./terminal.ts";
+import type { Token, Tokens } from "marked";
+import { blocksOf, isApart, isKnownLanguage, Markdown } from "./markdown.ts";
+import { type ProseWriter, safeProse, wholeEnd } from "./prose.ts";
+import { createStyle, type Paint, type Terminal } from "./terminal.ts";
+import { wrapText } from "./text.ts";
 
 /** What is longer and has no end yet is shown as it is. */
 const maxOpenChars = 20_000;
-/** With it before them, the words that go on with a paragraph are read as such. */
-const before = "x ";
 /** What may begin Markdown within a line. */
-const special = /[*_`~[\]<!\\]|https?:|www\./;
-const blankLines = /^(?:[ \t]*\n)+/;
-const openFence = /^ {0,3}(`{3,}|~{3,})[^`\n]*\n/;
-
-const tokensOf = (text: string): Token[] => Lexer.lex(text, { gfm: true });
-
-/** Whether a first line can become nothing but a paragraph: its first word is whole, and no cell of a table ends in it. */
-const isParagraph = (text: string): boolean => /^\s*\S+[ \t]/.test(text) && !/^[^\n]*\|/.test(text);
+const special = /\*(?!\s)|(?<!\w)_|[`~[\\]|!$|<(?!\s)/;
+const maxReadAtOnce = 2_000;
+const maxWordLength = 256;
+const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*(\S*)/;
 
 /**
- * Streams Markdown to a terminal. Words of a paragraph are written as they come; other blocks when they are whole, a list by its
- * items and code by its lines. Nothing that was written is changed later.
+ * Streams Markdown to a terminal: of the block that comes, what is certain is drawn, and what it has more than before is written. Words of a
+ * paragraph are so written as they come; other blocks when they are whole, a list by its items and code by its lines. Nothing that was written is
+ * changed later: where it would be, the rest of the block is shown as it is.
  */
 export class MarkdownProse implements ProseWriter {
-  readonly #blocks: MarkdownBlocks;
+  readonly #terminal: Terminal;
+  readonly #paint: Paint;
+  readonly #markdown: Markdown;
+  /** The block that has no end yet. */
   #text = "";
-  #isInParagraph = false;
-  #fence: string | undefined;
+  /** How much of it is certain, and how that was drawn. */
+  #certain = 0;
+  #drawn = "";
+  #nextLength = 0;
+  #isStarted = false;
+  #isApart = false;
 
+  /** @param paint of all of it, which then has no other style */
   constructor(terminal: Terminal, paint: Paint) {
-    this.#blocks = new MarkdownBlocks(terminal, paint);
+    this.#terminal = terminal;
+    this.#paint = paint;
+    this.#markdown = new Markdown(paint("x") === "x" ? terminal.style : createStyle(false));
   }
 
   push(delta: string): void {
     // A carriage return may be half of a line's end.
     this.#text = `${this.#text}${delta}`.replaceAll("\r\n", "\n");
-    while (this.#step(false));
-    if (this.#text.length > maxOpenChars) this.#giveUp();
+    // What is long is not read again for each word.
+    if (this.#text.length < this.#nextLength) return;
+    const blocks = blocksOf(this.#text);
+    const [open] = blocks.splice(openAt(blocks));
+    for (const block of blocks) this.#finish(block);
+    if (open === undefined) return;
+    this.#show(open);
+    if (this.#text.length > maxOpenChars) this.#cut(open);
+    const { length } = this.#text;
+    this.#nextLength = length > maxReadAtOnce ? length * 1.03 : 0;
   }
 
   end(): boolean {
-    while (this.#step(true));
-    return this.#blocks.end();
+    for (const block of blocksOf(this.#text)) this.#finish(block);
+    return this.#isStarted;
   }
 
-  /** Shows what can be shown; false if more must come first. */
-  #step(isLast: boolean): boolean {
-    if (this.#text === "" || (!isLast && this.#text === "\r")) return false;
-    if (this.#fence !== undefined) return this.#code(this.#fence, isLast);
-    const blank = blankLines.exec(this.#text)?.[0] ?? "";
-    if (blank !== "" && !this.#isInParagraph) {
-      if (blank.includes("\n")) this.#blocks.apart();
-      return this.#take(blank.length);
+  #draw(blocks: readonly Token[]): string {
+    return this.#markdown.lines(blocks, this.#terminal.columns).join("\n");
+  }
+
+  #show(block: Token): void {
+    const certain = certainLength(block);
+    if (certain <= this.#certain) return;
+    const drawn = this.#draw(blocksOf(block.raw.slice(0, certain))).trimEnd();
+    if (!drawn.startsWith(this.#drawn)) return;
+    this.#write(drawn.slice(this.#drawn.length));
+    this.#drawn = drawn;
+    this.#certain = certain;
+  }
+
+  #finish(block: Token): void {
+    const drawn = this.#draw([block]);
+    if (drawn.startsWith(this.#drawn)) this.#write(drawn.slice(this.#drawn.length));
+    else this.#write(`\n${this.#draw(blocksOf(block.raw.slice(this.#certain)))}`);
+    this.#isApart ||= isApart(block);
+    this.#drop(block.raw.length);
+  }
+
+  /** Takes of what is too long all that is certain. Code goes on as code. */
+  #cut({ type, raw }: Token): void {
+    if (this.#certain === 0) {
+      const end = wholeEnd(raw);
+      this.#write(wrapText(safeProse(raw.slice(0, end)), this.#terminal.columns, ""));
+      this.#drop(end);
+      return;
     }
-    if (this.#isInParagraph) return this.#paragraph(isLast);
-    const fence = openFence.exec(this.#text);
-    if (fence !== null) {
-      this.#fence = fence[1] ?? "";
-      this.#blocks.openCode(fence[0].slice(fence[0].indexOf(this.#fence) + this.#fence.length).trim());
-      return this.#take(fence[0].length);
+    this.#drop(this.#certain);
+    const [, mark = "", language = ""] = type === "code" ? (fence.exec(raw) ?? []) : [];
+    if (mark !== "") this.#text = `${mark}${isKnownLanguage(language) ? language : ""}\n${this.#text}`;
+  }
+
+  #drop(length: number): void {
+    this.#text = this.#text.slice(length);
+    this.#certain = 0;
+    this.#drawn = "";
+  }
+
+  #write(text: string): void {
+    if (text === "") return;
+    if (this.#drawn === "") {
+      if (this.#isStarted) this.#terminal.write(this.#isApart ? "\n\n" : "\n");
+      this.#isApart = false;
     }
-    const [first, ...others] = tokensOf(this.#text);
-    if (first === undefined) return this.#take(this.#text.length);
-    const isOpen = others.length === 0 && !isLast;
-    if (first.type === "paragraph" || first.type === "text") {
-      if (isOpen && !isParagraph(this.#text)) return false;
-      this.#blocks.openParagraph();
-      this.#isInParagraph = true;
-      return true;
-    }
-    if (first.type === "list") return this.#list(first as Tokens.List, isOpen);
-    const isWhole = (first.type === "heading" || first.type === "hr") && first.raw.endsWith("\n");
-    if (isOpen && !isWhole) return false;
-    this.#blocks.block(first);
-    return this.#take(first.raw.length);
-  }
-
-  #take(length: number): boolean {
-    this.#text = this.#text.slice(Math.max(1, length));
-    return true;
-  }
-
-  #list({ items, ...list }: Tokens.List, isOpen: boolean): boolean {
-    const done = isOpen ? items.slice(0, -1) : items;
-    if (done.length === 0) return false;
-    this.#blocks.block({ ...list, items: done } as Tokens.List);
-    return this.#take(isOpen ? done.reduce((sum, { raw }) => sum + raw.length, 0) : list.raw.length);
-  }
-
-  #code(fence: string, isLast: boolean): boolean {
-    const end = this.#text.indexOf("\n");
-    if (end === -1 && !isLast) return false;
-    const line = end === -1 ? this.#text : this.#text.slice(0, end);
-    if (line.trim().startsWith(fence) && /^[`~]+$/.test(line.trim())) {
-      this.#fence = undefined;
-      this.#blocks.closeCode();
-    } else this.#blocks.codeLine(line);
-    return this.#take(end === -1 ? line.length : end + 1);
-  }
-
-  #paragraph(isLast: boolean): boolean {
-    const [first, ...others] = tokensOf(before + this.#text) as [Tokens.Paragraph, ...Token[]];
-    if ((first as Token).type === "table") return this.#lineOfParagraph();
-    const { tokens = [] } = first;
-    const inline = tokens.map((token, index) =>
-      index === 0
-        ? { ...token, raw: token.raw.slice(2), text: String("text" in token ? token.text : "").slice(2) }
-        : token,
-    ) as Token[];
-    if (others.length > 0 || isLast) {
-      this.#isInParagraph = false;
-      this.#blocks.inline(inline);
-      return this.#take(first.raw.length - before.length);
-    }
-    const last = inline.at(-1);
-    const done = inline.slice(0, -1);
-    this.#blocks.inline(done);
-    let taken = done.reduce((sum, { raw }) => sum + raw.length, 0);
-    if (last?.type === "text") {
-      const { raw } = last;
-      const found = raw.search(special);
-      const open = found === -1 ? raw : raw.slice(0, raw.slice(0, found).search(/\S*$/));
-      // What follows a line's end may be another block.
-      const sure = open.replace(/\s*\n\s*$/, "");
-      const end = sure.length < open.length ? sure.length : wholeEnd(sure);
-      this.#blocks.inline([{ ...last, raw: raw.slice(0, end), text: raw.slice(0, end) }]);
-      taken += end;
-    }
-    this.#text = this.#text.slice(taken);
-    return false;
-  }
-
-  /** The head of a table whose first words were shown as a paragraph stays its last line. */
-  #lineOfParagraph(): boolean {
-    const line = this.#text.slice(0, this.#text.indexOf("\n"));
-    this.#isInParagraph = false;
-    this.#blocks.inline(Lexer.lexInline(line, { gfm: true }));
-    return this.#take(line.length);
-  }
-
-  #giveUp(): void {
-    const end = wholeEnd(this.#text);
-    this.#blocks.plain(this.#text.slice(0, end));
-    this.#text = this.#text.slice(end);
-    this.#isInParagraph = true;
+    this.#terminal.write(text.split("\n").map(this.#paint).join("\n"));
+    this.#isStarted = true;
   }
 }
+
+/** The place of the block that has no end yet: the last one, or a list that may go on behind an empty line. */
+const openAt = (blocks: readonly Token[]): number => {
+  const list = blocks.findLastIndex(({ type }) => type === "list");
+  const behind = blocks.slice(list + 1).map(({ raw }) => raw);
+  return list >= 0 && /^\s*(?:\d*[.)]?|[-*+])[ \t]*$/.test(behind.join(""))
+    ? list
+    : Math.max(0, blocks.length - 1);
+};
+
+/** How much of the raw text of a block no text behind it can change. */
+const certainLength = (block: Token): number => {
+  const { raw } = block;
+  switch (block.type) {
+    case "paragraph":
+    case "text":
+      return certainWords(block as Tokens.Paragraph);
+    case "list":
+      return (block as Tokens.List).items.slice(0, -1).reduce((sum, item) => sum + item.raw.length, 0);
+    case "code":
+      return fence.test(raw) ? raw.lastIndexOf("\n") + 1 : 0;
+    case "heading":
+    case "hr":
+      return raw.endsWith("\n") ? raw.length : 0;
+    default:
+      return 0;
+  }
+};
+
+const certainWords = ({ raw, tokens = [] }: Tokens.Paragraph): number => {
+  // Its first word is whole, and no cell of a table ends in its first line: it can become nothing but a paragraph.
+  if (!/^\s*\S+[ \t]/.test(raw) || /^[^\n]*\|/.test(raw)) return 0;
+  // A word that goes on may move to the next line.
+  let words = 0;
+  let start = 0;
+  let end = 0;
+  for (const { type, raw: whole } of tokens) {
+    start = end;
+    const found = type === "text" ? whole.search(special) : -1;
+    const part = found === -1 ? whole : whole.slice(0, found);
+    end += part.length;
+    if (type !== "text") continue;
+    const space = part.search(/\s\S*$/);
+    if (space !== -1) words = start + space + 1;
+    if (found !== -1) break;
+  }
+  const isLong = end - words > maxWordLength;
+  return isLong ? Math.max(start, words + wholeEnd(raw.slice(words, end))) : words;
+};

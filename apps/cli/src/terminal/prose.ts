@@ -1,6 +1,5 @@
 import { displayText } from "@harnesskit/wire";
 import type { Paint, Terminal } from "./terminal.ts";
-import { WordWriter } from "./word-writer.ts";
 
 /** Streams untrusted prose as safe text. White space at both ends is left out. */
 export interface ProseWriter {
@@ -28,12 +27,14 @@ export const safeProse = (text: string): string =>
 
 /** Prose as it is. A word is written when it is whole, so that no character is judged by half. */
 export class Prose implements ProseWriter {
-  readonly #writer: WordWriter;
+  readonly #terminal: Terminal;
   readonly #paint: Paint;
   #held = "";
+  #space = "";
+  #isStarted = false;
 
   constructor(terminal: Terminal, paint: Paint) {
-    this.#writer = new WordWriter(terminal);
+    this.#terminal = terminal;
     this.#paint = paint;
   }
 
@@ -47,12 +48,16 @@ export class Prose implements ProseWriter {
   end(): boolean {
     this.#write(this.#held);
     this.#held = "";
-    return this.#writer.started;
+    return this.#isStarted;
   }
 
   #write(text: string): void {
-    this.#writer.write(safeProse(text), this.#paint);
-    this.#writer.flush();
+    const all = this.#space + safeProse(text);
+    const shown = this.#isStarted ? all.trimEnd() : all.trim();
+    this.#space = this.#isStarted || shown !== "" ? all.slice(all.trimEnd().length) : "";
+    if (shown === "") return;
+    this.#terminal.write(this.#paint(shown));
+    this.#isStarted = true;
   }
 }
 

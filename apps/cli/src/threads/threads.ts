@@ -9,8 +9,8 @@ import { conversationsIn } from "../store/location.ts";
 import { proseFor } from "../terminal/prose.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { formatTime, oneLine } from "../terminal/text.ts";
-import { toolSubject } from "../timeline/tool-title.ts";
 import { View } from "../timeline/view.ts";
+import { toolSubject } from "../timeline/words.ts";
 import { harnessDirectory, logFile } from "../workspace-directory.ts";
 import { type LastTurn, lastTurnOf } from "./last-turn.ts";
 import {

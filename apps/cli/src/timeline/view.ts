@@ -1,17 +1,15 @@
 import { summarizeResult } from "@harnesskit/approvals";
 import type { EventBody, Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { displayText } from "@harnesskit/wire";
-import { type OpenProse, type ProseWriter, plainProse } from "../terminal/prose.ts";
+import { type OpenProse, type ProseWriter, plainProse, safeProse } from "../terminal/prose.ts";
 import { WorkSigns } from "../terminal/spinner.ts";
 import type { Style, Terminal } from "../terminal/terminal.ts";
-import { oneLine, toolName } from "../terminal/text.ts";
-import { approvalText } from "./answerer.ts";
+import { oneLine, toolName, wrapText } from "../terminal/text.ts";
 import { blockedLines, changeLines, promptLines, promptText, ranMark } from "./judgements.ts";
 import { LogView } from "./log-view.ts";
 import { callEnding, errorText, RefusedCalls, resumedText, turnFooter } from "./outcomes.ts";
-import { summaryLine } from "./summary-line.ts";
-import { toolSubject } from "./tool-title.ts";
 import type { ViewOptions } from "./view-options.ts";
+import { approvalText, summaryLine, toolSubject } from "./words.ts";
 
 type Block = "none" | "prose" | "tool" | "note";
 
@@ -106,7 +104,11 @@ export class View {
   /** A whole message. Untrusted text. @param isMarkdown whether it is Markdown. @default false: it is shown as it is */
   prose(text: string, isMarkdown = false): void {
     this.#begin("prose", this.#says);
-    const prose = (isMarkdown ? this.#openProse : plainProse)(this.#says, (word) => word);
+    if (!isMarkdown) {
+      this.#says.write(`${wrapText(safeProse(text).trim(), this.#says.columns, "")}\n`);
+      return;
+    }
+    const prose = this.#openProse(this.#says, (word) => word);
     prose.push(text);
     if (prose.end()) this.#says.write("\n");
   }

@@ -1,7 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import type { AuditEntryInput } from "@harnesskit/audit";
 import { createHub, type Hub, type HubOptions } from "@harnesskit/hub";
@@ -9,26 +5,7 @@ import { createPolicyHarness, parsePolicy } from "@harnesskit/policy";
 import { openPostgresStore, type PostgresStore } from "@harnesskit/store-postgres";
 import type { TimelineStore } from "@harnesskit/timeline";
 import { expect, it, onTestFinished, vi } from "vitest";
-import type {} from "../../../../scripts/lib/postgres-setup.ts";
-
-/** A PostgreSQL server of this test alone, which is stopped and started. */
-const startPostgres = async () => {
-  const program = new URL("../../../../scripts/lib/postgres-supervisor.mjs", import.meta.url);
-  const child = spawn(process.execPath, [fileURLToPath(program)], { stdio: ["pipe", "pipe", "inherit"] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const next = async () => JSON.parse(String((await lines.next()).value)) as { readonly url: string };
-  const exited = once(child, "exit");
-  onTestFinished(async () => {
-    child.stdin.end();
-    await exited;
-  });
-  const { url } = await next();
-  const say = async (word: "stop" | "start") => {
-    child.stdin.write(`${word}\n`);
-    await next();
-  };
-  return { url, stop: () => say("stop"), start: () => say("start") };
-};
+import { startPostgres } from "../../../../scripts/lib/postgres.mjs";
 
 const openHub = (store: PostgresStore, timeline: TimelineStore, options: Partial<HubOptions> = {}) =>
   createHub({
@@ -56,6 +33,7 @@ it("has the rows of all that was allowed and done while PostgreSQL was stopped, 
   timeout: 60_000,
 }, async () => {
   const server = await startPostgres();
+  onTestFinished(() => server.end());
   const store = await openPostgresStore({ url: server.url, limits: { maxConnections: 2 } });
   const timeline = await store.openTimeline();
   const entries: AuditEntryInput[] = [];
@@ -85,11 +63,11 @@ it("has the rows of all that was allowed and done while PostgreSQL was stopped, 
   const rows = async () => (await timeline.page({ filter: { agent: "codex", tool: "bash" } })).rows;
   await act("before");
   await vi.waitFor(async () => expect(await rows()).toMatchObject([{ callId: "before", state: "done" }]));
-  await server.stop();
+  await server.say("stop");
   for (let count = 1; count <= 20; count++) expect(await act(`away-${count}`)).toBe("allow");
   expect(await agent.flush()).toBe(true);
   await vi.waitFor(() => expect(errors.length).toBeGreaterThan(0), { timeout: 20_000 });
-  await server.start();
+  await server.say("start");
   await vi.waitFor(async () => expect(await rows()).toHaveLength(21), { timeout: 20_000, interval: 100 });
   expect(new Set((await rows()).map(({ state }) => state))).toEqual(new Set(["done"]));
   const decided = entries.filter(({ details }) => details?.decision === "allow");

@@ -59,10 +59,10 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
     <>
       <header class="top">
         <h1>Web shell</h1>
-        <span class="engine-name" title="The engine">
+        <span class="engine-name clip dim small" title="The engine">
           {engineHost}
         </span>
-        <button type="button" class="quiet" disabled={busy !== undefined} onClick={onNew}>
+        <button type="button" class="button compact" disabled={busy !== undefined} onClick={onNew}>
           New conversation
         </button>
       </header>
@@ -73,7 +73,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
               <p>Nothing was said here yet. Say what you want, for example “help”.</p>
               <button
                 type="button"
-                class="quiet"
+                class="button compact"
                 disabled={busy !== undefined}
                 onClick={() => void chat.catchUp()}
               >
@@ -86,7 +86,7 @@ export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
           ))}
           <PreviewView parts={preview} />
         </div>
-        <p class="status" role="status">
+        <p class="status dim small" role="status">
           {busy !== undefined && (
             <>
               <span class="dots" aria-hidden="true" />

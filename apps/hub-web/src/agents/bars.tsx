@@ -21,7 +21,7 @@ const sumOf = ({ parts }: Bar): number => parts.reduce((sum, { value }) => sum +
 /** A small chart of bars over time. */
 export function Bars({ title, summary, bars, max = Math.max(1, ...bars.map(sumOf)) }: BarsProps) {
   return (
-    <figure class="bars">
+    <figure class="panel bars">
       <figcaption>
         <strong>{title}</strong> <span class="dim small">{summary}</span>
       </figcaption>

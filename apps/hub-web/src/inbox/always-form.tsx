@@ -189,7 +189,7 @@ export function AlwaysForm(props: AlwaysFormProps) {
           )}
         </div>
       )}
-      <div class="lines grant-text" role="status" aria-label="The grant">
+      <div class="lines tinted" role="status" aria-label="The grant">
         <strong>The grant, whole</strong>
         <TextList texts={presentGrant(terms, record.subject)} />
       </div>

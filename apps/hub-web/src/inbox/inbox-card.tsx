@@ -72,7 +72,7 @@ export function InboxCard({ record, answerState, isOpen, isChosen, nowMs, href, 
             ))}
           </code>
         )}
-        <span class="inline card-foot">
+        <span class="inline card-foot dim small">
           <AgentName name={origin.agent} />
           {isPending && <RiskBadge level={view.risk.level} />}
           {isLeft(record) && <span class="chip">its agent has gone</span>}

@@ -19,7 +19,7 @@ const hueOf = (name: string): number => {
 export function AgentName({ name }: { readonly name: string }) {
   return (
     <span class="agent">
-      <i class={`hue-${hueOf(name)}`} aria-hidden="true" />
+      <i style={{ "--hue": hueOf(name) * (360 / hues) }} aria-hidden="true" />
       <span class="clip">{line(name, 100)}</span>
     </span>
   );

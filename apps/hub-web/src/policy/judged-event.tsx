@@ -16,7 +16,7 @@ export function JudgedEvent({ row, judged, isBroken }: JudgedEventProps) {
   const was = row.approval === undefined ? row.decision?.decision : "escalate";
   const now = judged?.decision;
   return (
-    <section class="lines judged" aria-label="This event" aria-live="polite">
+    <section class="lines tinted" aria-label="This event" aria-live="polite">
       <p>
         <a href={routeHash({ page: "timeline", id: String(row.id), filter: {} })}>
           <Line text={row.summary} max={200} />

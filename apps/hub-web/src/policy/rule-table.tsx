@@ -40,7 +40,7 @@ const columnsFor = (most: number): readonly Column<RuleHits>[] => [
         <>
           <span>{line(text.when, 500)}</span>
           {text.cel.map((condition) => (
-            <code key={condition} class="condition">
+            <code key={condition} class="condition pre dim small">
               <Line text={condition} max={1000} />
             </code>
           ))}

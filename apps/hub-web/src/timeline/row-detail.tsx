@@ -28,7 +28,8 @@ interface StepProps {
 /** One of the four steps of an action. */
 function Step({ title, tone = "", children }: StepProps) {
   return (
-    <li class={`step ${tone}`}>
+    <li class="step">
+      <i class={tone || "dim"} aria-hidden="true" />
       <h2>{title}</h2>
       <div>{children}</div>
     </li>

@@ -35,9 +35,9 @@ export const states: Readonly<Record<RowState, ShownState>> = {
 
 /** Where an action stands, as a picture; the words are for those who hear it. */
 export function StateMark({ state }: { readonly state: RowState }) {
-  const { text, icon } = states[state];
+  const { text, icon, tone } = states[state];
   return (
-    <span class={`state state-${state}`} title={text}>
+    <span class={`state ${tone}`} title={text}>
       {icon === undefined ? <span class="dot" aria-hidden="true" /> : <Icon name={icon} size={14} />}
       <span class="hidden">{text}</span>
     </span>
@@ -100,6 +100,10 @@ export function DecisionChip({ row: { decision, approval } }: { readonly row: Ti
     </span>
   );
 }
+
+/** What wants a look is not dim. */
+export const effectTone = ({ state }: TimelineRow): string =>
+  state === "running" || state === "done" ? "dim" : states[state].tone || "dim";
 
 /** What came of it: how long the action took, without the wait for an answer, or why it did not happen. */
 export const effectText = ({ state, durationMs }: TimelineRow): string => {

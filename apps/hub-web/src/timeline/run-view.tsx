@@ -30,7 +30,7 @@ function Entry({ detail, href }: EntryProps) {
     row.type === "pre_prompt" ? "asked" : said !== undefined ? "answered" : row.tool ? "tool" : "other";
   return (
     <li class={`entry entry-${kind}`}>
-      <header>
+      <header class="inline small">
         <StateMark state={row.state} />
         <a class="clip" href={href}>
           <strong>{line(rowName(row), 60)}</strong>{" "}
@@ -43,7 +43,7 @@ function Entry({ detail, href }: EntryProps) {
         </time>
       </header>
       {kind === "asked" && said !== undefined && (
-        <p class="pre">
+        <p class="pre tinted">
           <SafeText text={block(said)} />
         </p>
       )}
@@ -92,7 +92,7 @@ export function RunView({ run }: { readonly run: Run }) {
     >
       {problem !== undefined && <Note tone="bad">{problem}</Note>}
       <Waterfall rows={rows} hrefOf={hrefOf} />
-      <ol class="entries">
+      <ol class="lines wide-gap">
         {rows.flatMap((row) => {
           const detail = detailOf.get(row.id);
           return detail === undefined ? [] : <Entry key={row.id} detail={detail} href={hrefOf(row)} />;

@@ -7,7 +7,7 @@ import { AgentName } from "../parts/agent-name.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Line } from "../parts/safe-text.tsx";
 import type { TimelineGroup } from "../state/timeline.ts";
-import { DecisionChip, effectText, StateMark } from "./row-state.tsx";
+import { DecisionChip, effectText, effectTone, StateMark } from "./row-state.tsx";
 
 interface PlaceProps {
   /** Pixels from the start of the list. */
@@ -137,7 +137,7 @@ export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
       <span class="row-rule">
         <DecisionChip row={row} />
       </span>
-      <span class={`row-effect effect-${row.state}`}>{effect}</span>
+      <span class={`row-effect ${effectTone(row)}`}>{effect}</span>
     </a>
   );
 }

@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished } from "vitest";
 import { complaintsOf, launchChromium, needChromium, openContext } from "../../../../scripts/lib/chromium.ts";
 import { buildPage } from "./build-page.ts";
 import { type OpenHub, type OpenHubOptions, openHub } from "./open-hub.ts";
@@ -32,6 +32,8 @@ export interface OpenOptions extends OpenHubOptions {
   readonly context?: BrowserContext;
   /** Runs before the page is opened. */
   readonly prepare?: (hub: OpenHub) => Promise<void>;
+  /** Whether browser and hub must have had nothing to complain of when the test has ended. @default true */
+  readonly isQuiet?: boolean;
 }
 
 /** One browser and one built page for all tests of a file; these are skipped where there is no browser. */
@@ -47,6 +49,10 @@ export const pageTests = () => {
     await built?.remove();
   });
   beforeEach((test) => needChromium(test));
+  const watched: Parameters<typeof expectQuiet>[0][] = [];
+  afterEach(() => {
+    for (const each of watched.splice(0)) expectQuiet(each);
+  });
   const context = (options?: Parameters<typeof openContext>[1]) => openContext(browser as Browser, options);
   return {
     context,
@@ -55,6 +61,7 @@ export const pageTests = () => {
     async open({
       context: given,
       prepare,
+      isQuiet = true,
       ...options
     }: OpenOptions = {}): Promise<HubPage & { readonly hub: OpenHub }> {
       const hub = await openHub(built?.path ?? "", options);
@@ -62,6 +69,7 @@ export const pageTests = () => {
       await prepare?.(hub);
       const opened = await openPage(given ?? (await context()), hub.link());
       await opened.page.getByText("Connected").waitFor();
+      if (isQuiet) watched.push({ complaints: opened.complaints, hub });
       return { ...opened, hub };
     },
   };

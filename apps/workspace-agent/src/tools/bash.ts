@@ -1,34 +1,18 @@
 import { ToolError } from "@harnesskit/agent-sdk";
 import { defined } from "@harnesskit/wire/json";
-import type { ShownCommand } from "../background-commands.ts";
 import { commandEnvironment } from "../command-environment.ts";
-import { type BashInput, bashDeclaration } from "../declarations.ts";
-import type { WorkspaceToolDefinition } from "../definition.ts";
 import { type CommandResult, runCommand } from "../run-command.ts";
+import { defineTool } from "../tool.ts";
+import { bashDeclaration } from "../tool-declarations.ts";
 
 /** How long a command in the background is watched before it is left alone: one that fails at once is seen to. */
 const settleMs = 1_000;
-
-/** Output of the bash tool. Of a command in the background it has an `id`, and `running`. */
-export type BashOutput =
-  | ShownCommand
-  | {
-      /** Null if a signal ended the shell. */
-      exitCode: number | null;
-      signal?: string;
-      stdout: string;
-      stderr: string;
-      /** The middle of stdout or stderr was left out. */
-      truncated?: true;
-    };
 
 /**
  * Runs a shell command. There is no sandbox: it may do whatever the user of this process may do. The output of one that
  * fails is its partial result.
  */
-export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
-  ...bashDeclaration,
-
+export const bashTool = defineTool(bashDeclaration, {
   async normalise(input, { limits }) {
     const { command, timeoutMs, background } = input;
     if (background) return defined({ command, timeoutMs, background });
@@ -59,7 +43,7 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
       throw new ToolError("tool.failed", "the shell could not be started", { cause });
     });
     const { exitCode, signal: endedBy, stdout, stderr, truncated } = result;
-    const output: BashOutput = defined({
+    const output = defined({
       exitCode,
       signal: endedBy ?? undefined,
       stdout,
@@ -71,7 +55,7 @@ export const bashTool: WorkspaceToolDefinition<BashInput, BashOutput> = {
     partialResult(output);
     throw failed;
   },
-};
+});
 
 /** What a human judges beside the command. */
 const passedOn = (env: readonly string[]): string =>

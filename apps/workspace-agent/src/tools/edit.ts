@@ -1,21 +1,17 @@
 import { ToolError } from "@harnesskit/agent-sdk";
-import { type EditInput, editDeclaration } from "../declarations.ts";
-import type { CallContext, WorkspaceToolDefinition } from "../definition.ts";
+import type * as z from "zod";
 import { changedError, displayPath, notAFileError, toFileError } from "../file-errors.ts";
 import { type PresentFile, takeSnapshot } from "../file-snapshot.ts";
 import { countOccurrences } from "../occurrences.ts";
 import { replaceFile } from "../replace-file.ts";
 import { binaryError, decodeExactly, isCrlf, throwIfCancelled, toCrlf } from "../text.ts";
+import { type CallContext, defineTool } from "../tool.ts";
+import { editDeclaration } from "../tool-declarations.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { assertWritablePath } from "../workspace.ts";
 
-/** Output of the edit tool. */
-export type EditOutput = { path: string; replacements: 1 };
-
 /** Replaces one passage of a file. */
-export const editTool: WorkspaceToolDefinition<EditInput, EditOutput> = {
-  ...editDeclaration,
-
+export const editTool = defineTool(editDeclaration, {
   async normalise(input, { workspace }) {
     if (input.oldText === input.newText) throw sameTextError();
     const path = await workspace.resolve(input.path);
@@ -37,7 +33,9 @@ export const editTool: WorkspaceToolDefinition<EditInput, EditOutput> = {
     await replaceFile(context.workspace, path, Buffer.from(after), file);
     return { path, replacements: 1 };
   },
-};
+});
+
+type EditInput = z.infer<typeof editDeclaration.input>;
 
 interface AppliedEdit {
   readonly file: PresentFile;

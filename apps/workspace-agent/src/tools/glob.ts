@@ -1,22 +1,12 @@
 import { defined } from "@harnesskit/wire/json";
 import { Deadline } from "../deadline.ts";
-import { type GlobInput, globDeclaration } from "../declarations.ts";
-import type { WorkspaceToolDefinition } from "../definition.ts";
 import { matchNames, normaliseGlob } from "../glob-pattern.ts";
 import { listFiles, relativeTo, stillInside } from "../list-files.ts";
-
-/** Output of the glob tool. */
-export type GlobOutput = {
-  /** Files, relative to the workspace, ascending. */
-  paths: string[];
-  /** There may be more. */
-  truncated?: true;
-};
+import { defineTool } from "../tool.ts";
+import { globDeclaration } from "../tool-declarations.ts";
 
 /** Finds files by name. */
-export const globTool: WorkspaceToolDefinition<GlobInput, GlobOutput> = {
-  ...globDeclaration,
-
+export const globTool = defineTool(globDeclaration, {
   async normalise(input, { workspace }) {
     const pattern = normaliseGlob(input.pattern);
     const path = await workspace.resolve(input.path ?? ".");
@@ -47,4 +37,4 @@ export const globTool: WorkspaceToolDefinition<GlobInput, GlobOutput> = {
     const truncated = paths.length > limits.maxGlobPaths || files.truncated;
     return defined({ paths: paths.slice(0, limits.maxGlobPaths), truncated: truncated || undefined });
   },
-};
+});

@@ -3,28 +3,18 @@ import { dirname } from "node:path/posix";
 import { isSecretFile } from "@harnesskit/command-judge/secret-files";
 import { defined } from "@harnesskit/wire/json";
 import { Deadline } from "../deadline.ts";
-import { type GrepInput, grepDeclaration } from "../declarations.ts";
-import type { WorkspaceToolDefinition } from "../definition.ts";
 import { toFileError } from "../file-errors.ts";
 import { matchNames, normaliseGlob } from "../glob-pattern.ts";
 import { relativeTo } from "../list-files.ts";
 import { findLines, readMatchable } from "../matching-lines.ts";
 import { checkSearchPattern } from "../ripgrep.ts";
 import { cutText } from "../text.ts";
+import { defineTool } from "../tool.ts";
+import { grepDeclaration } from "../tool-declarations.ts";
 import type { Workspace } from "../workspace.ts";
 
-/** Output of the grep tool. */
-export type GrepOutput = {
-  /** Ascending by path and line. A long line is cut and ends with `…`. */
-  matches: { path: string; line: number; text: string }[];
-  /** There may be more. */
-  truncated?: true;
-};
-
 /** Finds lines in files. */
-export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
-  ...grepDeclaration,
-
+export const grepTool = defineTool(grepDeclaration, {
   async normalise(input, { workspace, limits, ripgrep }) {
     const include = input.include === undefined ? undefined : normaliseGlob(input.include);
     const path = await workspace.resolve(input.path ?? ".");
@@ -66,7 +56,7 @@ export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
     const { lines, truncated } = isTooLong
       ? { lines: new Map<string, number[]>(), truncated: false }
       : await findLines(search);
-    const matches: GrepOutput["matches"] = [];
+    const matches: { path: string; line: number; text: string }[] = [];
     for (const path of await wanted(workspace, [...lines.keys()].sort(), start, include, isFile, deadline)) {
       deadline.throwIfOver();
       const texts = await readMatchable(workspace, path, maxFileBytes);
@@ -79,7 +69,7 @@ export const grepTool: WorkspaceToolDefinition<GrepInput, GrepOutput> = {
     }
     return defined({ matches, truncated: truncated || undefined });
   },
-};
+});
 
 /** Those of the paths that `include` names. What marks itself as secret is left out, unless the call names it. */
 async function wanted(

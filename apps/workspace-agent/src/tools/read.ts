@@ -1,27 +1,14 @@
 import { ToolError } from "@harnesskit/agent-sdk";
 import { defined } from "@harnesskit/wire/json";
-import { type ReadInput, readDeclaration } from "../declarations.ts";
-import type { WorkspaceToolDefinition } from "../definition.ts";
 import { displayPath, toFileError } from "../file-errors.ts";
 import { readLines } from "../read-lines.ts";
 import { openRegularFile } from "../safe-open.ts";
 import { binaryError, throwIfCancelled } from "../text.ts";
-
-/** Output of the read tool. */
-export type ReadOutput = {
-  path: string;
-  /** The lines as they are in the file, line ends included. Bytes that are not UTF-8 are shown as U+FFFD. */
-  text: string;
-  /** Numbers of the first and last line in `text`, and of lines in the file. An empty file has `{ from: 1, to: 0, total: 0 }`. */
-  lines: { from: number; to: number; total: number };
-  /** Less was returned than was asked for. */
-  truncated?: true;
-};
+import { defineTool } from "../tool.ts";
+import { readDeclaration } from "../tool-declarations.ts";
 
 /** Reads lines of a file. */
-export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
-  ...readDeclaration,
-
+export const readTool = defineTool(readDeclaration, {
   async normalise(input, { workspace }) {
     const path = await workspace.resolve(input.path);
     return defined({
@@ -67,4 +54,4 @@ export const readTool: WorkspaceToolDefinition<ReadInput, ReadOutput> = {
       await handle.close();
     }
   },
-};
+});

@@ -1,25 +1,15 @@
 import { ToolError } from "@harnesskit/agent-sdk";
-import { type WriteInput, writeDeclaration } from "../declarations.ts";
-import type { CallContext, WorkspaceToolDefinition } from "../definition.ts";
 import { changedError, displayPath, notAFileError } from "../file-errors.ts";
 import { type FileSnapshot, takeSnapshot } from "../file-snapshot.ts";
 import { replaceFile } from "../replace-file.ts";
 import { decodeExactly, throwIfCancelled } from "../text.ts";
+import { type CallContext, defineTool } from "../tool.ts";
+import { writeDeclaration } from "../tool-declarations.ts";
 import { unifiedDiff } from "../unified-diff.ts";
 import { assertWritablePath } from "../workspace.ts";
 
-/** Output of the write tool. */
-export type WriteOutput = {
-  path: string;
-  bytes: number;
-  /** Whether the file is new. */
-  created: boolean;
-};
-
 /** Creates or replaces a file. */
-export const writeTool: WorkspaceToolDefinition<WriteInput, WriteOutput> = {
-  ...writeDeclaration,
-
+export const writeTool = defineTool(writeDeclaration, {
   async normalise(input, { workspace, limits }) {
     const path = await workspace.resolve(input.path);
     if (path === ".") throw notAFileError(path, "a directory");
@@ -43,9 +33,13 @@ export const writeTool: WorkspaceToolDefinition<WriteInput, WriteOutput> = {
     await replaceFile(workspace, path, content, before);
     return { path, bytes: content.length, created: !before.exists };
   },
-};
+});
 
-function previewText({ path, content }: WriteInput, before: FileSnapshot, { limits }: CallContext): string {
+function previewText(
+  { path, content }: { readonly path: string; readonly content: string },
+  before: FileSnapshot,
+  { limits }: CallContext,
+): string {
   if (!before.exists) return unifiedDiff(path, undefined, content, limits.maxPreviewLength);
   const old = before.content && decodeExactly(before.content);
   if (old !== undefined) return unifiedDiff(path, old, content, limits.maxPreviewLength);

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Agent, ToolError } from "@harnesskit/agent-sdk";
 import { expect } from "vitest";
-import { createWorkspaceAgent, type Prepared, type WorkspaceAgentOptions } from "../../src/index.ts";
+import type { Prepared } from "../../src/declarations.ts";
+import { createWorkspaceAgent, type WorkspaceAgentOptions } from "../../src/index.ts";
 
 export type ToolName =
   | "bash"

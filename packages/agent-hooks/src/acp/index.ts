@@ -8,7 +8,6 @@ export {
   acpEvent,
   isAcpMethod,
   isAcpSettingMethod,
-  type ReadAcpOptions,
   readAcp,
 } from "./read-acp.ts";
 export {

@@ -1,3 +1,3 @@
-export { answerInterrupts, type GraphConfig, type InterruptedGraph } from "./answer-interrupts.ts";
+export { answerInterrupts } from "./answer-interrupts.ts";
 export { superviseModel } from "./supervise-model.ts";
-export { type LangChainTool, superviseTools } from "./supervise-tools.ts";
+export { superviseTools } from "./supervise-tools.ts";

@@ -1,1 +1,1 @@
-export { type FileStateStoreOptions, openFileStateStore } from "./file-state-store.ts";
+export { openFileStateStore } from "./file-state-store.ts";

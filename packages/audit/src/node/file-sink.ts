@@ -17,8 +17,7 @@ import {
 import { AuditError } from "../audit-error.ts";
 import type { AuditHead } from "../audit-head.ts";
 import type { AuditDetails, AuditEntryInput } from "../entry.ts";
-import { formatEntry } from "../format-entry.ts";
-import { entryLimits } from "../limits.ts";
+import { entryLimits, formatEntry } from "../format-entry.ts";
 import { createRedactor, type Redactor } from "../redactor.ts";
 import type { AuditSink } from "../sink.ts";
 import { chainLine } from "./chain.ts";

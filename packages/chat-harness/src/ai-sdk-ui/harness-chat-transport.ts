@@ -1,29 +1,17 @@
 import type { SessionStateOptions } from "@harnesskit/graph";
-import type { ChatMessage, ChatTurnOutcome } from "@harnesskit/protocol/chat";
-import {
-  BoundedMap,
-  callSafely,
-  defineLimits,
-  HarnessError,
-  InvalidArgumentError,
-  joinKey,
-  type LimitsOf,
-} from "@harnesskit/wire";
+import type { ChatMessage, ChatTurnOutcome, SignalDescriptor } from "@harnesskit/protocol/chat";
+import { BoundedMap, callSafely, defineLimits, HarnessError, joinKey, type LimitsOf } from "@harnesskit/wire";
+import { type SentMessage, sentMessage } from "@harnesskit/wire/ui-message";
 import type { ChatTransport } from "ai";
 import type { ChatHarness } from "../chat-harness.ts";
 import { checkHarnessChatTransportOptions } from "../option-names.ts";
 import type { PendingTurn } from "../outcomes.ts";
 import type { ChatFeed } from "./chat-feed.ts";
 import { type FoundAnswer, findAnswers, type ToPayload } from "./find-answer.ts";
+import { toUiMessages, userParts } from "./history-messages.ts";
 import { LiveTurn } from "./live-turn.ts";
-import { toUiMessages, withPause } from "./message-parts.ts";
-import {
-  type HarnessUIMessage,
-  type HarnessUIMessageChunk,
-  type HarnessUIPart,
-  questionTool,
-} from "./message-types.ts";
-import { type SentMessage, sentMessage, toAnswers, toUserMessage } from "./read-message.ts";
+import type { DataPart, HarnessUIMessage, HarnessUIMessageChunk } from "./message-types.ts";
+import { toUserMessage } from "./read-message.ts";
 import { failureKind, TurnChunks } from "./turn-chunks.ts";
 
 export const chatTransportLimits = defineLimits({
@@ -33,9 +21,6 @@ export const chatTransportLimits = defineLimits({
   maxRememberedTurns: 64,
 });
 export type ChatTransportLimits = LimitsOf<typeof chatTransportLimits>;
-
-/** A data part of the application's. */
-export type DataPart = Extract<HarnessUIPart, { type: `data-${string}` }>;
 
 export interface HarnessChatTransportOptions {
   /** A harness of any state. */
@@ -90,19 +75,9 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
    * for a human, `approval_not_found`, `approval_settled`, `approval_digest_mismatch`, and `unsupported` for the answer to a question
    * without `toPayload`.
    */
-  async sendMessages({
-    chatId,
-    trigger,
-    messages,
-    messageId,
-    abortSignal,
-  }: SendOptions): Promise<ReadableStream<HarnessUIMessageChunk>> {
-    const message = sentMessage(messages, messageId);
-    if (trigger === "regenerate-message" || (message.role === "user" && messageId !== undefined)) {
-      throw new InvalidArgumentError(
-        "a session keeps what was said: send a new message, do not change or regenerate one",
-      );
-    }
+  async sendMessages(options: SendOptions): Promise<ReadableStream<HarnessUIMessageChunk>> {
+    const { chatId, abortSignal } = options;
+    const message = sentMessage(options);
     const turn =
       message.role === "assistant" ? await this.#answer(chatId, message) : await this.#send(chatId, message);
     if (abortSignal?.aborted) turn.abort.abort();
@@ -125,10 +100,13 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
    */
   async readMessages({ chatId }: { readonly chatId: string }): Promise<HarnessUIMessage[]> {
     const running = this.#running.get(chatId)?.turn;
-    const messages = await this.#history(chatId);
-    // A turn that runs may have stored some of its messages already.
-    if (running?.sent) return [...messages.slice(0, running.before), running.sent];
-    if (running) return messages.at(-1)?.role === "assistant" ? messages.slice(0, -1) : messages;
+    const history = await this.#history(chatId);
+    if (running) {
+      const messages = toUiMessages(history);
+      // A turn that runs may have stored some of its messages already.
+      if (running.sent) return [...messages.slice(0, running.before), running.sent];
+      return messages.at(-1)?.role === "assistant" ? messages.slice(0, -1) : messages;
+    }
     const { harness, onError } = this.#options;
     const { suspended, undelivered } = await harness.pending(chatId);
     if (this.#isLeft(chatId, suspended) && !this.#recovering.has(chatId)) {
@@ -139,19 +117,7 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
         .catch(failed)
         .finally(() => this.#recovering.delete(chatId));
     }
-    for (const { signal_descriptor, is_signal_accepted } of suspended) {
-      if (is_signal_accepted) continue;
-      const last = messages.at(-1);
-      const isAnswer = last?.role === "assistant";
-      const parts = withPause(isAnswer ? last.parts : [], signal_descriptor);
-      const id = isAnswer ? last.id : `answer-of-${signal_descriptor.signal_id}`;
-      messages.splice(isAnswer ? -1 : messages.length, 1, {
-        id,
-        role: "assistant",
-        parts,
-        metadata: { status: "suspended" },
-      });
-    }
+    const messages = toUiMessages(history, openPauses(suspended));
     for (const { invocation_id: id, turn } of undelivered) {
       if (turn.outcome !== "errored") continue;
       messages.push({
@@ -177,8 +143,6 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
   }
 
   async #send(chatId: string, sent: SentMessage): Promise<LiveTurn> {
-    if (sent.role !== "user")
-      throw new InvalidArgumentError("the last message must be of the user or the assistant");
     const message = toUserMessage(sent);
     const key = joinKey(chatId, sent.id);
     const { harness } = this.#options;
@@ -187,12 +151,11 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     if (this.#isLeft(chatId, suspended)) await harness.recover({ sessionId: chatId });
     const known = this.#sent.get(key);
     if (known) return known;
-    if (suspended.some(({ is_signal_accepted: isAccepted }) => !isAccepted))
-      throw busy("This chat waits for an answer: give it first.");
-    const messageId = `turn-of-${sent.id}`;
-    const said = toUiMessages([message]).map((each) => ({ ...each, id: sent.id }));
-    const turn: LiveTurn = this.#run(chatId, { messageId, said: said[0], past: [] }, async (signal) => {
-      turn.before = (await this.#history(chatId)).length;
+    if (openPauses(suspended).length > 0) throw busy("This chat waits for an answer: give it first.");
+    const chunks = new TurnChunks(`turn-of-${sent.id}`);
+    const said: HarnessUIMessage = { id: sent.id, role: "user", parts: userParts(message.content) };
+    const turn: LiveTurn = this.#run(chatId, chunks, said, async (signal) => {
+      turn.before = toUiMessages(await this.#history(chatId)).length;
       const { undelivered } = await harness.pending(chatId);
       for (const { invocation_id } of undelivered) await harness.acknowledge(invocation_id);
       return harness.send(chatId, message, { signal });
@@ -203,16 +166,12 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
 
   async #answer(chatId: string, message: SentMessage): Promise<LiveTurn> {
     const { harness, toPayload } = this.#options;
-    const answers = toAnswers(message, questionTool);
-    if (answers.length === 0)
-      throw new InvalidArgumentError("the last message must be of the user, or answer what waits");
     const { suspended } = await harness.pending(chatId);
-    const found = findAnswers(suspended, answers, toPayload);
-    const last = (await this.readMessages({ chatId })).at(-1);
-    const past = last?.role === "assistant" ? last.parts : [];
-    return this.#run(chatId, { messageId: message.id, said: undefined, past }, (signal) =>
-      this.#signal(chatId, found, signal),
-    );
+    const found = findAnswers(suspended, message, toPayload);
+    const history = await this.#history(chatId);
+    const asked = history.slice(history.findLastIndex(({ role }) => role === "user") + 1);
+    const chunks = new TurnChunks(message.id).say(asked, openPauses(suspended));
+    return this.#run(chatId, chunks, undefined, (signal) => this.#signal(chatId, found, signal));
   }
 
   /** Gives the answers one by one; the turn as the last one left it. */
@@ -239,20 +198,17 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
   /** Runs a turn and makes its chunks, whoever reads them. */
   #run(
     chatId: string,
-    message: {
-      readonly messageId: string;
-      readonly said: HarnessUIMessage | undefined;
-      readonly past: readonly HarnessUIPart[];
-    },
+    chunks: TurnChunks,
+    said: HarnessUIMessage | undefined,
     work: (signal: AbortSignal) => Promise<ChatTurnOutcome>,
   ): LiveTurn {
     if (this.#running.has(chatId))
       throw busy("An answer of this chat is on its way: wait for it, or cancel it.");
-    const { messageId, said, past } = message;
     const turn = new LiveTurn(said, this.#limits.maxTurnChars);
-    const chunks = new TurnChunks(messageId);
+    const { messageId } = chunks;
     const start: HarnessUIMessageChunk = { type: "start", messageId, messageMetadata: { status: "running" } };
-    if (past.length > 0) turn.addPast([start, ...chunks.past(past)]);
+    const past = chunks.past();
+    if (past.length > 0) turn.addPast([start, ...past]);
     turn.add([start]);
     this.#running.set(chatId, { turn, chunks });
     const run = async () => {
@@ -273,12 +229,18 @@ export class HarnessChatTransport implements ChatTransport<HarnessUIMessage> {
     return turn;
   }
 
-  async #history(chatId: string): Promise<HarnessUIMessage[]> {
+  async #history(chatId: string): Promise<readonly ChatMessage[]> {
     const state = await this.#options.harness.graph.getState(chatId, { historyLimit: 0 });
     const { messages = [] } = (state?.state ?? {}) as { readonly messages?: readonly ChatMessage[] };
-    return toUiMessages(messages);
+    return messages;
   }
 }
+
+/** What waits for a human. */
+const openPauses = (suspended: readonly PendingTurn[]): SignalDescriptor[] =>
+  suspended.flatMap(({ signal_descriptor, is_signal_accepted }) =>
+    is_signal_accepted ? [] : signal_descriptor,
+  );
 
 /** Makes a transport of `useChat` over a chat harness, for a server's handler. Throws `invalid_argument` for invalid options. */
 export const createHarnessChatTransport = (options: HarnessChatTransportOptions): HarnessChatTransport =>

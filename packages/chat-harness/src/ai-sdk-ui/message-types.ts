@@ -24,5 +24,8 @@ export type HarnessUIMessageChunk = UIMessageChunk<HarnessMessageMetadata, Harne
 
 export type HarnessUIPart = HarnessUIMessage["parts"][number];
 
+/** A data part of the application's. */
+export type DataPart = Extract<HarnessUIPart, { type: `data-${string}` }>;
+
 /** The tool whose call stands for a pause that is not an approval; its id is the signal's. */
 export const questionTool = "question";

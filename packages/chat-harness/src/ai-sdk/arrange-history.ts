@@ -103,12 +103,8 @@ export const findCall = (messages: readonly ChatMessage[], id: string): FoundCal
   return undefined;
 };
 
-/** The ids of the calls in the history that have no result. */
-export const openCallIds = (messages: readonly ChatMessage[]): Set<string> => {
-  const open = new Set<string>();
-  for (const message of messages) {
-    if (message.role === "tool") open.delete(message.tool_call_id);
-    else if (message.role === "assistant") for (const { id } of callsOf(message)) open.add(id);
-  }
-  return open;
-};
+/** The ids of the calls in the history. */
+export const callIds = (messages: readonly ChatMessage[]): Set<string> =>
+  new Set(
+    messages.flatMap((message) => (message.role === "assistant" ? callsOf(message).map(({ id }) => id) : [])),
+  );

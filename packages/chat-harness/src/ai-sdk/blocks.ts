@@ -1,6 +1,6 @@
 import type { AssistantBlock, ImageBlock, UserBlock } from "@harnesskit/protocol/chat";
 import { defined, isObject } from "@harnesskit/wire/json";
-import type { AssistantModelMessage, ImagePart, ProviderMetadata, TextPart, UserModelMessage } from "ai";
+import type { AssistantModelMessage, ImagePart, ProviderMetadata, UserModelMessage } from "ai";
 import { ChatModelError } from "./to-model-error.ts";
 
 /** The kinds of provider strings in content blocks. */
@@ -45,7 +45,6 @@ const metadataOfText = (text: string, kind: Kind): ProviderMetadata =>
 
 export type UserPart = Exclude<UserModelMessage["content"], string>[number];
 export type AssistantPart = Exclude<AssistantModelMessage["content"], string>[number];
-type ReasoningPart = Extract<AssistantPart, { type: "reasoning" }>;
 
 /** A signature as the options of a part. */
 export const toOptions = (
@@ -57,7 +56,7 @@ export const toOptions = (
 export const toSignature = ({
   providerOptions,
 }: {
-  readonly providerOptions?: ProviderMetadata;
+  readonly providerOptions?: ProviderMetadata | undefined;
 }): { signature?: string } =>
   hasOptions(providerOptions) ? { signature: textOfMetadata(providerOptions, "signature") } : {};
 
@@ -98,7 +97,11 @@ export const toAssistantPart = (block: AssistantBlock): AssistantPart => {
  * The way back from {@link toAssistantPart}. A part without text is kept for what its provider put beside it, as hidden
  * thinking; undefined where there is nothing of it to keep.
  */
-export const fromAssistantPart = (part: TextPart | ReasoningPart): AssistantBlock | undefined => {
+export const fromAssistantPart = (part: {
+  readonly type: "text" | "reasoning";
+  readonly text: string;
+  readonly providerOptions?: ProviderMetadata | undefined;
+}): AssistantBlock | undefined => {
   const { type, text, providerOptions } = part;
   if (text === "") {
     if (!hasOptions(providerOptions)) return undefined;

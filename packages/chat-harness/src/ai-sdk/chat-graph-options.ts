@@ -112,8 +112,11 @@ export interface ChatGraphOptions {
    * more, whatever this is; what it had said is left out. @default 2
    */
   readonly maxRetries?: number | undefined;
-  /** How long one answer of the model may take. @default 300000 */
-  readonly modelTimeoutMs?: number | undefined;
+  /**
+   * How long the model's stream may be silent, before its first part too. One that is silent for longer is asked for once more.
+   * @default 300000
+   */
+  readonly idleTimeoutMs?: number | undefined;
   /** How long one tool may run. @default 120000 */
   readonly toolTimeoutMs?: number | undefined;
   /** Limits to override. @default each as {@link ChatGraphLimits} states */
@@ -135,7 +138,7 @@ export interface ChatSettings
     Resolved<
       Pick<
         ChatGraphOptions,
-        "model" | "settings" | "maxRetries" | "modelTimeoutMs" | "toolTimeoutMs" | "clock"
+        "model" | "settings" | "maxRetries" | "idleTimeoutMs" | "toolTimeoutMs" | "clock"
       >
     > {
   readonly system: string | undefined;
@@ -185,7 +188,7 @@ export const toChatSettings = (options: ChatGraphOptions): Omit<ChatSettings, "r
     notes: options.notes,
     clock: options.clock ?? systemClock,
     maxRetries: checkNumber("maxRetries", options.maxRetries ?? 2, { min: 0 }),
-    modelTimeoutMs: checkNumber("modelTimeoutMs", options.modelTimeoutMs ?? 300_000),
+    idleTimeoutMs: checkNumber("idleTimeoutMs", options.idleTimeoutMs ?? 300_000),
     toolTimeoutMs: checkNumber("toolTimeoutMs", options.toolTimeoutMs ?? 120_000),
     replay: createReplay({
       maxContextLength: limits.maxContextLength,

@@ -1,39 +1,18 @@
-import type { AssistantBlock, ToolCall } from "@harnesskit/protocol/chat";
+import type { AssistantBlock, AssistantMessage, ToolCall } from "@harnesskit/protocol/chat";
+import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { isObject } from "@harnesskit/wire/json";
-import { roundedInputReason } from "@harnesskit/wire/model";
-import type { ProviderMetadata, StreamTextResult, ToolSet } from "ai";
-import { toArguments } from "./assistant-message.ts";
+import { type ModelAnswer, ModelFailure } from "@harnesskit/wire/model";
+import type { StepResult, ToolSet } from "ai";
 import { fromAssistantPart, toSignature } from "./blocks.ts";
-import { reasonText } from "./failure-text.ts";
-import { ChatModelError } from "./to-model-error.ts";
 
-/** A call that the model asks for. */
-export interface AskedCall {
-  readonly call: ToolCall;
-  /** Why its arguments are not valid; null if they are. */
-  readonly problem: string | null;
+/** What the model said, and the calls that it asks for with why their arguments are not valid. */
+export interface ReadAnswer {
+  /** Undefined where it says nothing. */
+  readonly message: AssistantMessage | undefined;
+  readonly calls: readonly { readonly call: ToolCall; readonly problem: string | null }[];
 }
 
-/** What one answer of the model holds. */
-export interface Answer {
-  readonly blocks: readonly AssistantBlock[];
-  readonly calls: readonly AskedCall[];
-}
-
-type Content = Awaited<StreamTextResult<ToolSet, never>["content"]>[number];
-type CallContent = Extract<Content, { type: "tool-call" }>;
-
-/** By the model's ids of the calls. */
-type Inputs = ReadonlyMap<string, string>;
-
-const metadataOptions = ({
-  providerMetadata,
-}: {
-  readonly providerMetadata?: ProviderMetadata | undefined;
-}): { providerOptions?: ProviderMetadata } =>
-  providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
-
-/** The model's own id, unless a call that waits, or another one of this answer, has it. */
+/** The model's own id, unless another call has it. */
 const ownId = (id: string, used: Set<string>): string => {
   const wanted = id === "" ? "call" : id;
   let own = wanted;
@@ -42,46 +21,52 @@ const ownId = (id: string, used: Set<string>): string => {
   return own;
 };
 
-const inputProblem = (part: CallContent, written: string | undefined): string | null => {
-  if (isObject(part.input)) return roundedInputReason(written ?? JSON.stringify(part.input)) ?? null;
-  const { error } = part as { error?: unknown };
-  return error === undefined ? "the input is not an object" : reasonText(error);
+/** The arguments of a call as an object; any other value is kept under a name. */
+const toArguments = (input: unknown): JsonObject =>
+  isObject(input) ? (input as JsonObject) : { unusable_input: (input ?? null) as JsonObject[string] };
+
+/** What the assistant said, a single text as a string; undefined for nothing. */
+const toMessage = (
+  blocks: readonly AssistantBlock[],
+  calls: readonly ToolCall[],
+): AssistantMessage | undefined => {
+  const [first, ...others] = blocks;
+  const isPlain = first?.type === "text" && first.signature === undefined && others.length === 0;
+  const content = isPlain ? first.text : [...blocks];
+  if (calls.length === 0) return first && { role: "assistant", content };
+  const tool_calls = [...calls];
+  return first ? { role: "assistant", content, tool_calls } : { role: "assistant", tool_calls };
 };
 
-const toAskedCall = (part: CallContent, used: Set<string>, inputs: Inputs): AskedCall => {
-  if (part.toolName === "") {
-    throw new ChatModelError("provider_invalid_response", "the model calls a tool without a name");
-  }
-  const call: ToolCall = {
-    id: ownId(part.toolCallId, used),
-    name: part.toolName,
-    arguments: toArguments(part.input),
-    ...toSignature(metadataOptions(part)),
-  };
-  return { call, problem: inputProblem(part, inputs.get(part.toolCallId)) };
-};
-
-/**
- * What the model said, as blocks and calls. `usedIds` are ids that no call may have, `inputs` the arguments of calls as they were
- * written.
- */
-export const readAnswer = (
-  content: readonly Content[],
+/** Reads what the model said as a message of the conversation. `usedIds` are ids that no call may have. */
+export const toReadAnswer = (
+  { step, inputProblem }: ModelAnswer<StepResult<ToolSet>>,
   usedIds: ReadonlySet<string>,
-  inputs: Inputs,
-): Answer => {
+): ReadAnswer => {
   const used = new Set(usedIds);
   const blocks: AssistantBlock[] = [];
-  const calls: AskedCall[] = [];
-  for (const part of content) {
-    if (part.type === "tool-call") calls.push(toAskedCall(part, used, inputs));
-    else if (part.type === "text" || part.type === "reasoning") {
-      const block = fromAssistantPart({ type: part.type, text: part.text, ...metadataOptions(part) });
+  const calls: { call: ToolCall; problem: string | null }[] = [];
+  for (const part of step.content) {
+    const { providerMetadata: providerOptions } = part as { providerMetadata?: typeof step.providerMetadata };
+    if (part.type === "tool-call") {
+      const { toolCallId, toolName: name, input } = part;
+      if (name === "") throw new ModelFailure("no_answer", "the model calls a tool without a name");
+      const id = ownId(toolCallId, used);
+      const call = { id, name, arguments: toArguments(input), ...toSignature({ providerOptions }) };
+      calls.push({ call, problem: inputProblem(part) ?? null });
+    } else if (part.type === "text" || part.type === "reasoning") {
+      const block = fromAssistantPart({ type: part.type, text: part.text, providerOptions });
       if (block !== undefined) blocks.push(block);
     } else if (part.type === "file") {
       // A message of the assistant cannot hold a file.
       blocks.push({ type: "text", text: `[a file of type ${part.file.mediaType}, which was not kept]` });
     }
   }
-  return { blocks, calls };
+  return {
+    message: toMessage(
+      blocks,
+      calls.map(({ call }) => call),
+    ),
+    calls,
+  };
 };

@@ -1,54 +1,13 @@
 import type { NodeContext } from "@harnesskit/graph";
 import { defined } from "@harnesskit/wire/json";
-import { mediaPlaceAt } from "@harnesskit/wire/model";
-import { plainSummary, summaryCounts, summaryRequest, summaryText } from "@harnesskit/wire/replay";
-import { settleWithin } from "@harnesskit/wire/time";
-import { type LanguageModel, type ModelMessage, streamText } from "ai";
+import { mediaPlaceOf } from "@harnesskit/wire/model";
+import { askForSummary, summaryCounts } from "@harnesskit/wire/replay";
+import { type StepResult, streamText, type ToolSet } from "ai";
 import { type Tell, teller } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
 import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
 import { ChatContext, type ChatSummary } from "./chat-summary.ts";
 import { toModelError } from "./to-model-error.ts";
-
-/** Failures that another attempt would have again: then what was asked stands for the rest. Any other one ends the turn, and nothing is lost. */
-const lasting: ReadonlySet<string> = new Set(["provider_invalid_request", "provider_invalid_response"]);
-
-const askForSummary = async (
-  chat: ChatSettings,
-  messages: readonly ModelMessage[],
-  room: number,
-  signal: AbortSignal,
-): Promise<{ text: string; inputTokens?: number | undefined; outputTokens?: number | undefined }> => {
-  const { model, maxRetries, clock, modelTimeoutMs: timeoutMs } = chat;
-  const settled = await settleWithin(
-    async (abortSignal) => {
-      let failure: { readonly error: unknown } | undefined;
-      const onError = ({ error }: { error: unknown }) => {
-        failure ??= { error };
-      };
-      const request = summaryRequest(messages, room);
-      const stream = streamText({ model, ...request, maxRetries, abortSignal, onError });
-      let text = "";
-      for await (const delta of stream.textStream) text += delta;
-      if (failure) throw failure.error;
-      const { inputTokens, outputTokens } = await stream.usage;
-      return { text, inputTokens, outputTokens };
-    },
-    { name: "the model", signal, timeoutMs, clock },
-  );
-  if (settled.status === "done") {
-    const { text, ...usage } = settled.value;
-    return { text: summaryText(text, messages, room), ...usage };
-  }
-  signal.throwIfAborted();
-  const failure = toModelError(settled.error);
-  if (!lasting.has(failure.category)) throw failure;
-  return { text: plainSummary(messages, failure.message, room) };
-};
-
-/** Where the provider of a model takes the images and files of tools. A model of the gateway is a string. */
-const mediaPlaceOf = (model: LanguageModel) =>
-  mediaPlaceAt(typeof model === "string" ? (model.split("/")[0] ?? "") : model.provider);
 
 /** What the model is shown of a conversation. Throws a `ChatModelError` for one that no model can be shown. */
 export const chatContext = (
@@ -74,7 +33,21 @@ export const summariseChat = async (
   { context, tell }: { readonly context: NodeContext<ChatGraphFields>; readonly tell: Tell },
 ): Promise<ChatSummary> => {
   const messages = shown.before(cut);
-  const ask = async () => defined({ ...(await askForSummary(chat, messages, room, context.signal)) });
+  const { model, maxRetries, idleTimeoutMs, clock } = chat;
+  const ask = async () => {
+    const { text, step } = await askForSummary(
+      (request) => (abortSignal, onStepFinish: (finished: StepResult<ToolSet>) => void) =>
+        streamText({ model, ...request, maxRetries, abortSignal, onStepFinish, onError: () => {} }),
+      messages,
+      room,
+      { signal: context.signal, idleTimeoutMs, clock },
+    ).catch((error: unknown) => {
+      context.signal.throwIfAborted();
+      throw toModelError(error);
+    });
+    const { inputTokens, outputTokens } = step?.usage ?? {};
+    return defined({ text, inputTokens, outputTokens });
+  };
   const { text, inputTokens, outputTokens } = await context.effect(name, ask, { idempotent: true });
   const counts = summaryCounts(messages.slice(shown.summarised), shown.summary ?? undefined);
   tell({ type: "summarised", text, ...counts, inputTokens, outputTokens });

@@ -135,7 +135,7 @@ describe("errors of a provider, by category and bucket", () => {
     expect(error.message).toContain("⟨U+001B⟩[2Jmaximum context length");
     expect(error.message.length).toBeLessThan(700);
     expect(toModelError(api(401, "Bearer sk-0123456789abcdef is not valid")).message).toBe(
-      "the model's provider refused the credentials (HTTP 401, http://provider/): Bearer [redacted] is not valid",
+      "the model's provider refused the credentials (HTTP 401, http://provider/): Bearer [redacted] is not valid. Check the key and what it may use",
     );
     expect(toModelError(api(429, "slow down", { "retry-after": "7" })).retryAfterMs).toBe(7_000);
     expect(toModelError(api(429, "slow down", { "retry-after-ms": "70" })).retryAfterMs).toBe(70);
@@ -206,8 +206,9 @@ describe("a model that fails a turn", () => {
   });
 
   it("that does not answer in time, also when it does not listen", async () => {
-    const { model } = scriptedModel(() => new Promise<never>(() => {}));
-    expect(await failure({ model, modelTimeoutMs: 20 })).toMatchObject({ category: "provider_timeout" });
+    const silent = () => new Promise<never>(() => {});
+    const { model } = scriptedModel(silent, silent);
+    expect(await failure({ model, idleTimeoutMs: 20 })).toMatchObject({ category: "provider_timeout" });
   });
 
   it("that says too much, in words, in thoughts or in arguments", async () => {

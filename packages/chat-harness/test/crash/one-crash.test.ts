@@ -46,35 +46,12 @@ const faults: readonly Fault[] = [
     found: /^s: what waits in the history: found \["ask s2: go"\], expected \[\] \(.*commit\)$/,
   },
   {
-    name: "a commit in two parts, the session last",
-    disturb: (store) =>
-      withCommit(store, async ({ session, suspension, leases = [] }) => {
-        if (session === undefined || suspension === undefined) {
-          return store.commit({ ...(session && { session }), ...(suspension && { suspension }), leases });
-        }
-        return {
-          ...(await store.commit({ suspension, leases })),
-          ...(await store.commit({ session, leases })),
-        };
-      }),
-    found: /^s: what waits in the history: found \[\], expected \["ask s2: go"\] \(.*commit\)$/,
-  },
-  {
     name: "a turn that is acknowledged and not written",
     disturb: (store) =>
       withCommit(store, async (batch) =>
         batch.suspension === undefined ? { session: { version: 1000 } } : store.commit(batch),
       ),
     found: /^s: chat s1 was acknowledged and is lost \(/,
-  },
-  {
-    name: "a resumed turn whose session is written and whose end is not",
-    disturb: (store) =>
-      withCommit(store, async (batch) => {
-        if (batch.session === undefined || !isEnd(batch)) return store.commit(batch);
-        return { ...(await store.commit({ session: batch.session })), suspension: { revision: 1000 } };
-      }),
-    found: /^s: what waits in the history: found \[\], expected \["ask s2: go"\]/,
   },
   {
     name: "an end that counts as delivered before anybody is told",
@@ -84,16 +61,6 @@ const faults: readonly Fault[] = [
         return store.commit({ ...batch, suspension: { ...batch.suspension, isDelivered: true } });
       }),
     found: /^s: the end of i1-\d+ counts as delivered and reached no listener/,
-  },
-  {
-    name: "a lease that a dead process holds on and on",
-    disturb: (store) => ({
-      ...store,
-      leases: {
-        acquire: (key, options) => store.leases.acquire(key, { ...options, ttlMs: options.ttlMs * 100 }),
-      },
-    }),
-    found: /^it waits for longer than the lease of a dead process holds/,
   },
 ];
 

@@ -2,9 +2,10 @@ import type { GraphStore } from "@harnesskit/graph";
 import type { ChatTurnOutcome, SuspensionSummary } from "@harnesskit/protocol/chat";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import type { ResumedTurn } from "../../src/deliveries.ts";
-import type { Delivery, OpenTurns, SignalOutcome } from "../../src/index.ts";
+import type { Delivery, SignalOutcome } from "../../src/index.ts";
 import type { ChatFields } from "../../src/messages-field.ts";
 import type { GraphSource } from "../../src/options.ts";
+import type { OpenTurns } from "../../src/outcomes.ts";
 
 /** What a client knows of its session. */
 export interface Ledger {

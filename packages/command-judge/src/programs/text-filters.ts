@@ -51,11 +51,15 @@ const awk = (call: Call, parsed: Parsed): void => {
     else if (hasMark(each)) walk.unknown("unknown-word", "awk is given a value that is not known");
   const script = readAwkScript(text);
   if (hasMark(text)) walk.unknown("unknown-script", "the program of awk is not known in full");
-  for (const each of script.unknown) walk.unknown("unknown-script", `awk ${each}`);
-  if (script.unknown.length > 0) suspectArguments(call);
-  runs(call, script.runs);
-  for (const path of script.reads) walk.read(path, scope);
-  for (const path of script.writes) walk.write(path, scope);
+  if (script.isUnknown) {
+    walk.unknown("unknown-script", "the program of awk does more than select and print");
+    suspectArguments(call);
+  }
+  for (const each of script.texts) {
+    if (script.mayRun) walk.script(each, scope.fresh(), undefined);
+    if (script.mayRead) walk.read(each, scope);
+    if (script.mayWrite) walk.write(each, scope);
+  }
   if (/\/inet\d?\//.test(text)) {
     noteHost(call, "/inet/");
     walk.report("exfiltration", "sends-data", "the program of awk opens a connection");

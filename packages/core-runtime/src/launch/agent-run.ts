@@ -3,8 +3,9 @@ import { agentEnvironment, RuntimeErrorCode } from "@harnesskit/protocol/runtime
 import { displayText, HarnessError } from "@harnesskit/wire";
 import type { Admission, LaunchObserver } from "../admissions.ts";
 import { AuditBudget } from "../audit-budget.ts";
-import type { StartedCore } from "../start-core.ts";
+import type { CoreContext } from "../core-context.ts";
 import { type AgentEnd, type AgentProcess, startAgentProcess } from "./agent-process.ts";
+import type { LaunchSite } from "./agent-supervisor.ts";
 import { type AgentReason, SpawnError } from "./errors.ts";
 import type { ReadManifest } from "./read-manifest.ts";
 
@@ -40,7 +41,7 @@ export interface AgentRun {
 }
 
 /** Receives what the agent writes; reports what a tool threw, where the agent's author does not take it: so `agent-sdk` writes it. */
-const outputReader = ({ context }: StartedCore, agentId: string, launchId: string) => {
+const outputReader = (context: CoreContext, agentId: string, launchId: string) => {
   const { onOutput } = context.options;
   const failurePrefix = `agent ${agentId}: tool_failed: `;
   const failures = new AuditBudget(context);
@@ -55,19 +56,20 @@ const outputReader = ({ context }: StartedCore, agentId: string, launchId: strin
 
 /** Admits a launch and starts its process. Rejects with a `SpawnError`, or as `admit` does; then nothing is left. */
 export const startRun = async (
-  core: StartedCore,
+  { sessions, directory: own }: LaunchSite,
   { directory, manifest }: ReadManifest,
   launchId: string,
   observer: LaunchObserver,
 ): Promise<AgentRun> => {
-  const { clock, limits, times, redactor, options } = core.context;
-  const { socketPath: socket } = core;
-  const admission = core.admit({ launchId, agentId: manifest.id, manifest }, observer);
+  const { context } = sessions;
+  const { clock, limits, times, redactor, options } = context;
+  const { socketPath: socket } = own;
+  const admission = sessions.admit({ launchId, agentId: manifest.id, manifest }, observer);
   const { token } = admission;
   const { heartbeatIntervalMs } = times;
   const { maxFrameBytes } = limits;
   try {
-    await core.directory.noteLaunch(launchId);
+    await own.noteLaunch(launchId);
     const launch = { socket, token, launchId, heartbeatIntervalMs, maxFrameBytes };
     const process = await startAgentProcess({
       launchId,
@@ -79,18 +81,18 @@ export const startRun = async (
         launch,
       ),
       clock,
-      onLine: outputReader(core, manifest.id, launchId),
+      onLine: outputReader(context, manifest.id, launchId),
       limits,
     });
     const gone = process.gone.then(async (end) => {
-      if (end.complete) await core.directory.forgetLaunch(launchId);
+      if (end.complete) await own.forgetLaunch(launchId);
       return { ...end, stderrTail: redactor.text(end.stderrTail) };
     });
     return { launchId, admission, process, gone };
   } catch (cause) {
     const message = "the agent's process could not be started";
     admission.revoke({ code: RuntimeErrorCode.AgentUnavailable, message });
-    await core.directory.forgetLaunch(launchId);
+    await own.forgetLaunch(launchId);
     throw cause;
   }
 };

@@ -1,22 +1,23 @@
-import { RuntimeErrorCode } from "@harnesskit/protocol/runtime";
+import { defaultRestartPolicy, RuntimeErrorCode } from "@harnesskit/protocol/runtime";
 import { randomId } from "@harnesskit/wire";
-import { startDeadline } from "@harnesskit/wire/time";
+import { defined } from "@harnesskit/wire/json";
 import type { LaunchObserver } from "../admissions.ts";
-import type { StartedCore } from "../start-core.ts";
+import type { AgentSessions } from "../agent-sessions.ts";
 import type { AgentEnd } from "./agent-process.ts";
 import { type AgentRun, endReason, errorLine, spawnReason, startRun } from "./agent-run.ts";
+import type { CoreDirectory } from "./core-directory.ts";
 import { type AgentExit, type AgentReason, AgentStartError } from "./errors.ts";
 import type { LaunchedAgent } from "./launched-agent.ts";
 import type { ReadManifest } from "./read-manifest.ts";
-import { supervise } from "./supervise.ts";
-import {
-  initialSupervision,
-  restartSettings,
-  type Supervision,
-  type SupervisionAction,
-  type SupervisionEvent,
-  type SupervisionSettings,
-} from "./supervision.ts";
+import { Supervision, type SupervisionAction, type SupervisionSettings } from "./supervision.ts";
+
+/** Where agents are launched. */
+export interface LaunchSite {
+  readonly sessions: AgentSessions;
+  readonly directory: CoreDirectory;
+  /** Called after each change of an agent. */
+  readonly changed: (agent: LaunchedAgent) => void;
+}
 
 type Session = Pick<LaunchedAgent, "sessionId" | "agentVersion" | "status">;
 
@@ -25,10 +26,9 @@ const noSession: Session = { status: "disconnected" };
 /** One agent of a core: performs what its supervision decides, and tells it what happened. */
 export class AgentSupervisor {
   readonly agentId: string;
-  readonly #core: StartedCore;
+  readonly #site: LaunchSite;
+  readonly #supervision: Supervision;
   #read: ReadManifest;
-  #settings: SupervisionSettings;
-  #state: Supervision;
   #run: AgentRun | undefined;
   #launchId: string | undefined;
   #session = noSession;
@@ -36,16 +36,15 @@ export class AgentSupervisor {
   /** Of the last attempt, once it has ended. */
   #end: AgentEnd | undefined;
   #lastExit: AgentExit | undefined;
-  #cancelTimer: (() => void) | undefined;
   #health: LaunchedAgent;
   readonly #waiting = new Set<() => void>();
 
-  constructor(core: StartedCore, read: ReadManifest) {
+  constructor(site: LaunchSite, read: ReadManifest) {
     this.agentId = read.manifest.id;
-    this.#core = core;
+    this.#site = site;
     this.#read = read;
-    this.#settings = this.#settingsOf(read);
-    this.#state = initialSupervision(core.context.clock.elapsedMs());
+    const { clock } = site.sessions.context;
+    this.#supervision = new Supervision(this.#settingsOf(read), clock, (action) => this.#perform(action));
     this.#health = this.#describe();
   }
 
@@ -60,14 +59,14 @@ export class AgentSupervisor {
   /** Starts it by this manifest, after ending what runs. */
   restart(read: ReadManifest): void {
     this.#read = read;
-    this.#settings = this.#settingsOf(read);
-    this.#report({ type: "restart" });
+    this.#supervision.settings = this.#settingsOf(read);
+    this.#supervision.restart();
   }
 
   /** Ends it, after its calls or at once; settles when nothing of it is left. */
   async stop({ atOnce = false }: { readonly atOnce?: boolean } = {}): Promise<void> {
-    this.#report({ type: "stop", atOnce });
-    await this.#until(() => this.#state.phase !== "stopping");
+    this.#supervision.stop(atOnce);
+    await this.#until(() => this.#supervision.phase !== "stopping");
   }
 
   /**
@@ -75,15 +74,16 @@ export class AgentSupervisor {
    * fails, or when none will come.
    */
   async ready(): Promise<void> {
+    const supervision = this.#supervision;
     let attempted = false;
     await this.#until(() => {
-      const { phase } = this.#state;
+      const { phase } = supervision;
       const waits = phase === "starting" || phase === "stopping" || phase === "unhealthy";
       attempted ||= waits;
       return !waits && (phase !== "backoff" || attempted);
     });
-    if (this.#state.phase === "ready") return;
-    const reason: AgentReason = this.#state.reason ?? { code: "stopped", message: "it was stopped" };
+    if (supervision.phase === "ready") return;
+    const reason: AgentReason = supervision.reason ?? { code: "stopped", message: "it was stopped" };
     const { exit, stderrTail } = (reason.code !== "stopped" && this.#end) || {};
     throw new AgentStartError(this.agentId, reason, exit, stderrTail);
   }
@@ -92,84 +92,53 @@ export class AgentSupervisor {
     while (!isDone()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
+  /** What the core's owner says holds before what the manifest says. */
   #settingsOf({ manifest }: ReadManifest): SupervisionSettings {
-    const { times, options } = this.#core.context;
+    const { times, options } = this.#site.sessions.context;
     const startTimeoutMs = manifest.start_timeout_ms ?? times.startTimeoutMs;
-    return { ...times, startTimeoutMs, restart: restartSettings(options.restart, manifest.restart) };
+    const given = { ...defined(manifest.restart ?? {}), ...defined(options.restart ?? {}) };
+    return { ...times, startTimeoutMs, restart: { ...defaultRestartPolicy, ...given } };
   }
 
-  #report(event: SupervisionEvent): void {
-    const nowMs = this.#core.context.clock.elapsedMs();
-    const context = { nowMs, random: Math.random(), settings: this.#settings };
-    const { state, action } = supervise(this.#state, event, context);
-    if (state.phase === "starting" && this.#state.phase !== "starting") this.#end = undefined;
-    this.#state = state;
-    this.#arm();
+  #perform(action: SupervisionAction | undefined): void {
+    const run = this.#run;
+    if (action === "spawn") this.#end = undefined;
     this.#update();
-    if (action) this.#act(action);
-  }
-
-  #arm(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
-    const { deadlineMs } = this.#state;
-    if (deadlineMs === undefined) return;
-    const { clock } = this.#core.context;
-    const waitMs = Math.max(0, deadlineMs - clock.elapsedMs());
-    this.#cancelTimer = startDeadline(waitMs, () => this.#report({ type: "deadline" }), { clock });
-  }
-
-  #act(action: SupervisionAction): void {
-    switch (action) {
-      case "spawn":
-        void this.#spawn();
-        return;
-      case "drain": {
-        const drained = this.#core.session(this.agentId)?.drain() ?? Promise.resolve();
-        void drained.then(() => this.#report({ type: "drained" }));
-        return;
-      }
-      case "goodbye":
-        this.#revoke();
-        return;
-      case "terminate":
-        this.#revoke();
-        this.#run?.process.terminate();
-        return;
-      case "kill":
-        this.#run?.admission.revoke({
-          code: RuntimeErrorCode.AgentLost,
-          message: this.#state.reason?.message ?? "the agent is killed",
-        });
-        this.#run?.process.kill();
+    if (action === "spawn") void this.#spawn();
+    else if (action === "drain") {
+      const drained = this.#site.sessions.session(this.agentId)?.drain() ?? Promise.resolve();
+      void drained.then(() => this.#supervision.drained());
+    } else if (action === "kill") {
+      const message = this.#supervision.reason?.message ?? "the agent is killed";
+      run?.admission.revoke({ code: RuntimeErrorCode.AgentLost, message });
+      run?.process.kill();
+    } else if (action) {
+      run?.admission.revoke(
+        this.#site.sessions.isClosing
+          ? { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" }
+          : { code: "agent.stopped", message: "the agent is being stopped" },
+      );
+      if (action === "terminate") run?.process.terminate();
     }
-  }
-
-  #revoke(): void {
-    this.#run?.admission.revoke(
-      this.#core.isClosing
-        ? { code: RuntimeErrorCode.CoreClosed, message: "the core is closing" }
-        : { code: "agent.stopped", message: "the agent is being stopped" },
-    );
   }
 
   async #spawn(): Promise<void> {
     const launchId = randomId("lch");
     this.#launchId = launchId;
     try {
-      this.#follow(await startRun(this.#core, this.#read, launchId, this.#observe(launchId)));
+      this.#follow(await startRun(this.#site, this.#read, launchId, this.#observe(launchId)));
     } catch (cause) {
       this.#launchId = undefined;
-      this.#report({ type: "start_failed", reason: spawnReason(cause) });
+      this.#supervision.gone(undefined, spawnReason(cause), false);
     }
   }
 
   #follow(run: AgentRun): void {
     this.#run = run;
     // It was asked to end before there was a process.
-    if (this.#state.phase !== "starting") run.process.kill();
+    if (this.#supervision.phase !== "starting") run.process.kill();
     void run.process.exited.then((exit) => {
-      this.#report({ type: "exited", exit });
+      this.#supervision.exited(exit);
       run.admission.revoke({ code: RuntimeErrorCode.AgentLost, message: "the agent's process has ended" });
     });
     void run.gone.then((end) => {
@@ -178,8 +147,7 @@ export class AgentSupervisor {
       this.#endSession();
       this.#end = end;
       this.#lastExit = end.exit;
-      const reason = endReason(end);
-      this.#report({ type: "gone", exit: end.exit, reason, hasRun: end.notExecuted === undefined });
+      this.#supervision.gone(end.exit, endReason(end), end.notExecuted === undefined);
     });
     this.#update();
   }
@@ -191,31 +159,35 @@ export class AgentSupervisor {
 
   /** Events of a launch that is no longer the current one are ignored. */
   #observe(launchId: string): LaunchObserver {
-    const take = (event: SupervisionEvent, change: () => void) => {
-      if (this.#launchId !== launchId) return;
-      change();
-      this.#report(event);
-    };
+    const supervision = this.#supervision;
+    const isCurrent = () => this.#launchId === launchId;
     return {
-      connected: (session) =>
-        take({ type: "connected" }, () => {
-          this.#session = { ...session, status: "ok" };
-        }),
-      registered: (toolIds) =>
-        take({ type: "registered" }, () => {
-          this.#toolIds = [...toolIds];
-        }),
-      health: (status, message) =>
-        take({ type: "health", status, message }, () => {
-          this.#session = { ...this.#session, status };
-        }),
-      disconnected: ({ message }) => take({ type: "disconnected", message }, () => this.#endSession()),
+      connected: (session) => {
+        if (!isCurrent()) return;
+        this.#session = { ...session, status: "ok" };
+        supervision.connected();
+      },
+      registered: (toolIds) => {
+        if (!isCurrent()) return;
+        this.#toolIds = [...toolIds];
+        supervision.registered();
+      },
+      health: (status, message) => {
+        if (!isCurrent()) return;
+        this.#session = { ...this.#session, status };
+        supervision.health(status, message);
+      },
+      disconnected: ({ message }) => {
+        if (!isCurrent()) return;
+        this.#endSession();
+        supervision.disconnected(message);
+      },
     };
   }
 
   #describe(): LaunchedAgent {
-    const { phase, sinceMs, reason, restarts, deadlineMs } = this.#state;
-    const { clock } = this.#core.context;
+    const { phase, sinceMs, reason, restarts, deadlineMs } = this.#supervision;
+    const { clock } = this.#site.sessions.context;
     const toEpochMs = (elapsedMs: number) => clock.now() - clock.elapsedMs() + elapsedMs;
     const hasFailed = reason !== undefined && reason.code !== "stopped";
     return {
@@ -240,8 +212,27 @@ export class AgentSupervisor {
   #update(): void {
     const before = this.#health;
     this.#health = this.#describe();
-    this.#core.changed(this.#health, before);
+    if (this.#health.state !== before.state) this.#record(this.#health);
+    this.#site.changed(this.#health);
     for (const wake of this.#waiting) wake();
     this.#waiting.clear();
+  }
+
+  #record({ state, reasonCode, lastExit, ...agent }: LaunchedAgent): void {
+    this.#site.sessions.context.audit?.record({
+      action: `agent.${state}`,
+      outcome: state === "crash_loop" ? "limited" : reasonCode === undefined ? "ok" : "failed",
+      agent_id: agent.agentId,
+      session_id: agent.sessionId,
+      details: {
+        reason: reasonCode,
+        restarts: agent.restarts,
+        launch_id: agent.launchId,
+        manifest_hash: agent.manifestHash,
+        wait_ms: state === "backoff" ? (agent.nextStartMs ?? 0) - agent.sinceMs : undefined,
+        exit_code: lastExit?.code,
+        exit_signal: lastExit?.signal,
+      },
+    });
   }
 }

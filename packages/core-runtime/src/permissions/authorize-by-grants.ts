@@ -11,7 +11,7 @@ import {
   SIDE_EFFECTS_PERMISSION,
 } from "./grant.ts";
 import { recordFault } from "./grant-file.ts";
-import type { GrantStore } from "./grants.ts";
+import type { GrantStore } from "./grant-store.ts";
 
 const none: readonly string[] = Object.freeze([]);
 

@@ -14,13 +14,7 @@ import {
 import { displayText, HarnessError } from "@harnesskit/wire";
 import * as z from "zod";
 import { type CoreGrant, CoreGrantSchema } from "./grant.ts";
-import {
-  keptRecords,
-  type RecordEdit,
-  type RecordLimits,
-  type RecordStore,
-  recordLimits,
-} from "./record-store.ts";
+import { type GrantEdit, type GrantLimits, type GrantStore, grantLimits, keptGrants } from "./grant-store.ts";
 
 export type RecordFileErrorCode =
   /** It is not what such a file holds. `place` says where. */
@@ -99,14 +93,14 @@ export interface FileStoreOptions {
   /** The path of the file; its directory is created with mode 0700. */
   readonly path: string;
   /** @default see each limit */
-  readonly limits?: Partial<RecordLimits> | undefined;
+  readonly limits?: Partial<GrantLimits> | undefined;
 }
 
 /** Grants in one private JSON file (0600), sorted, which is replaced as a whole under a lock beside it. */
-export class GrantFile implements RecordStore<CoreGrant> {
+export class GrantFile implements GrantStore {
   readonly #path: string;
   readonly #lockPath: string;
-  readonly #limits: RecordLimits;
+  readonly #limits: GrantLimits;
   /** What was read last, and what told that state of the file from others: each change puts another file in its place. */
   #seen: { readonly print: string; readonly items: readonly CoreGrant[] } | undefined;
   #changes: Promise<unknown> = Promise.resolve();
@@ -114,7 +108,7 @@ export class GrantFile implements RecordStore<CoreGrant> {
   constructor({ path, limits }: FileStoreOptions) {
     this.#path = resolve(path);
     this.#lockPath = `${this.#path}.lock`;
-    this.#limits = recordLimits.resolve(limits);
+    this.#limits = grantLimits.resolve(limits);
   }
 
   list(): readonly CoreGrant[] | Promise<readonly CoreGrant[]> {
@@ -122,15 +116,13 @@ export class GrantFile implements RecordStore<CoreGrant> {
     return this.#seen?.print === printOf(found) ? this.#seen.items : this.#guard(() => this.#read(found));
   }
 
-  change<Result>(edit: (items: readonly CoreGrant[]) => RecordEdit<CoreGrant, Result>): Promise<Result> {
+  change<Result>(edit: (items: readonly CoreGrant[]) => GrantEdit<Result>): Promise<Result> {
     const done = this.#changes.then(() => this.#guard(() => this.#change(edit)));
     this.#changes = done.catch(() => {});
     return done;
   }
 
-  async #change<Result>(
-    edit: (items: readonly CoreGrant[]) => RecordEdit<CoreGrant, Result>,
-  ): Promise<Result> {
+  async #change<Result>(edit: (items: readonly CoreGrant[]) => GrantEdit<Result>): Promise<Result> {
     const { maxRecords, maxFileBytes, lockTimeoutMs } = this.#limits;
     await makeDirectory(dirname(this.#path));
     this.#look();
@@ -138,7 +130,7 @@ export class GrantFile implements RecordStore<CoreGrant> {
     try {
       const { items, result } = edit(await this.#read(this.#look()));
       if (!items) return result;
-      const grants = [...keptRecords(items, maxRecords)].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+      const grants = [...keptGrants(items, maxRecords)].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
       const text = `${JSON.stringify({ version: 1, grants }, null, 2)}\n`;
       if (Buffer.byteLength(text) > maxFileBytes) {
         throw new RecordFileError("record_file_too_large", this.#path, `would exceed ${maxFileBytes} bytes`);
@@ -173,7 +165,7 @@ export class GrantFile implements RecordStore<CoreGrant> {
     if (read.length > maxRecords) {
       throw new RecordFileError("record_file_too_large", this.#path, `has more than ${maxRecords} grants`);
     }
-    const items = keptRecords(read, maxRecords);
+    const items = keptGrants(read, maxRecords);
     this.#seen = { print: printOf(found), items };
     return items;
   }

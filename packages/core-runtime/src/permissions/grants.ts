@@ -3,10 +3,7 @@ import { type Clock, isoTime, systemClock } from "@harnesskit/wire/time";
 import { checkFileGrantsOptions } from "../option-names.ts";
 import { type CoreGrant, CoreGrantSchema } from "./grant.ts";
 import { type FileStoreOptions, GrantFile } from "./grant-file.ts";
-import { createMemoryRecords, type RecordStore } from "./record-store.ts";
-
-/** Where the operator's grants are. */
-export type GrantStore = RecordStore<CoreGrant>;
+import { type GrantStore, grantLimits, keptGrants } from "./grant-store.ts";
 
 /** What is granted, to an agent. Each permission becomes a grant of its own. */
 export interface GrantRequest extends Pick<CoreGrant, "agent_id" | "tools" | "caller" | "actor" | "until"> {
@@ -71,9 +68,21 @@ export const removeGrants = (
     return { items, result };
   });
 
-/** Grants that end with the process; `first` are there from the start. */
-export const createMemoryGrants = (first: readonly CoreGrant[] = []): GrantStore =>
-  createMemoryRecords(first);
+/** Grants that end with the process; `first` are there from the start. Throws `buffer_full`. */
+export const createMemoryGrants = (
+  first: readonly CoreGrant[] = [],
+  maxRecords: number = grantLimits.defaults.maxRecords,
+): GrantStore => {
+  let kept = keptGrants(first, maxRecords);
+  return {
+    list: () => kept,
+    change: async (edit) => {
+      const { items, result } = edit(kept);
+      if (items) kept = keptGrants(items, maxRecords);
+      return result;
+    },
+  };
+};
 
 /**
  * Grants in a file (JSON, 0600, sorted by agent and permission) that commands change and running cores see at once. A file

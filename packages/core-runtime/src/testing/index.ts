@@ -1,1 +1,1 @@
-export { recordStoreContract } from "./record-store-contract.ts";
+export { grantStoreContract } from "./grant-store-contract.ts";

@@ -36,8 +36,10 @@ describe("an agent that does not come to serve", () => {
       reason: { code: "register_timeout" },
     },
   ])("because it $what is named with its reason", async ({ modes, options, what: _, ...expected }) => {
-    const agent = await cores.agents.make(modes, { restart: { policy: "never" } });
-    const core = await cores.start({ agents: [agent.directory], ...options });
+    const agent = await cores.agents.make(modes, { restart: { policy: "always" } });
+    // What the core's owner says holds before what the manifest says.
+    const restart = { policy: "never" } as const;
+    const core = await cores.start({ agents: [agent.directory], restart, ...options });
     const failure: unknown = await core.ready().catch((error: unknown) => error);
     expect(failure).toMatchObject({
       name: "AgentsNotReadyError",

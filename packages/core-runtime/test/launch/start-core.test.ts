@@ -228,7 +228,7 @@ describe("a core with agents", () => {
 
   it("drains: what runs comes to its end, and nothing new is taken", async () => {
     const agent = await cores.agents.make();
-    const core = await cores.start({ agents: [agent.directory] });
+    const core = await cores.start({ agents: [agent.directory], cancelGraceMs: 50 });
     await core.ready();
     const flag = join(agent.directory, "flag");
     const slow = core.call(`${agent.id}/slow`, { until: flag });

@@ -1,11 +1,16 @@
 import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createMemoryAuditSink } from "@harnesskit/audit";
 import { type Channel, type HarnessError, lengthPrefixCodec } from "@harnesskit/wire";
-import { createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
+import { createManualClock, createMemoryPair, type MemoryWire } from "@harnesskit/wire/testing";
 import { onTestFinished } from "vitest";
 import type { Launch, LaunchObserver } from "../../src/admissions.ts";
+import type { CallOptions } from "../../src/call-options.ts";
+import { RunningCore } from "../../src/core.ts";
 import { CoreContext } from "../../src/core-context.ts";
 import type { CoreOptions } from "../../src/core-options.ts";
-import { RuntimeCore } from "../../src/runtime-core.ts";
+import { CoreDirectory } from "../../src/launch/core-directory.ts";
 
 export type Message = Record<string, any>;
 
@@ -123,6 +128,13 @@ export class ScriptedAgent extends AgentVoice {
     return await this.next("core.tools.registered");
   }
 
+  /** Answers each call from now on. */
+  answer(output: Message = {}): void {
+    this.onMessage = (message) => {
+      if (message.type === "core.tool.call") this.succeed(message, output);
+    };
+  }
+
   ofType(type: string): Message[] {
     return this.received.filter((message) => message.type === type);
   }
@@ -151,7 +163,7 @@ export interface PairOptions {
 }
 
 /** A connection to the core, before its hello. */
-export const open = (core: RuntimeCore, agentId = "demo.agent", options: PairOptions = {}): ScriptedAgent => {
+export const open = (core: RunningCore, agentId = "demo.agent", options: PairOptions = {}): ScriptedAgent => {
   const { maxFrameBytes, ...pairOptions } = options;
   const codec = lengthPrefixCodec(maxFrameBytes === undefined ? {} : { maxFrameBytes });
   const { client, server, clientWire } = createMemoryPair({ codec, closeTimeoutMs: 50, ...pairOptions });
@@ -159,11 +171,33 @@ export const open = (core: RuntimeCore, agentId = "demo.agent", options: PairOpt
   return new ScriptedAgent(client, agentId, clientWire);
 };
 
-/** A core for tests of anything but permissions: it allows each call. It closes with its test. */
-export const openCore = (options: CoreOptions = {}): RuntimeCore => {
-  const core = new RuntimeCore(new CoreContext({ authorize: () => ({ allowed: true }), ...options }));
+/** A core without a socket. It closes with its test. */
+export const coreOf = (options: CoreOptions): RunningCore => {
+  const directory = new CoreDirectory(join(tmpdir(), `hk-no-core-${randomUUID()}`));
+  const core = new RunningCore(new CoreContext(options), directory);
   onTestFinished(() => core.close());
   return core;
+};
+
+/** A core for tests of anything but permissions: it allows each call. */
+export const openCore = (options: CoreOptions = {}): RunningCore =>
+  coreOf({ authorize: () => ({ allowed: true }), ...options });
+
+/** A core with a clock and an audit of its own. */
+export const openAudited = (options: CoreOptions = {}) => {
+  const audit = createMemoryAuditSink();
+  const clock = createManualClock();
+  const core = openCore({ audit, clock, ...options });
+  const entries = () => audit.entries().filter((entry) => "action" in entry) as Record<string, any>[];
+  return { audit, clock, core, entries };
+};
+
+/** Such a core, and an agent with a session. */
+export const setUp = async (options: CoreOptions = {}, connecting?: Parameters<typeof connected>[1]) => {
+  const opened = openAudited(options);
+  const { agent, admission } = await connected(opened.core, connecting);
+  const call = (text = "", given?: CallOptions) => opened.core.call("demo.agent/echo", { text }, given);
+  return { ...opened, agent, admission, call };
 };
 
 let launches = 0;
@@ -190,7 +224,7 @@ export const echoTool = (agentId = "demo.agent", name = "echo", rest: Message = 
 
 /** An agent that has said hello and registered `tools`. */
 export const connected = async (
-  core: RuntimeCore,
+  core: RunningCore,
   options: {
     agentId?: string;
     tools?: readonly Message[];

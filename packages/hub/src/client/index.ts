@@ -5,6 +5,6 @@ export {
   type HubClientOptions,
   type HubIntroduction,
 } from "./hub-client.ts";
-export { HubError, type HubErrorReason } from "./hub-error.ts";
+export { HubError } from "./hub-error.ts";
 export { saidText } from "./said-text.ts";
 export { csvHeader, csvRow } from "./timeline-csv.ts";

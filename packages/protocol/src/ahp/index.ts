@@ -8,17 +8,20 @@ export {
   TaskListSchema,
   type TaskStatus,
   type Verification,
-  type VerificationCheck,
   VerificationSchema,
   type VerificationStatus,
 } from "./contracts.ts";
-export { conventionalPayloads } from "./conventional-payloads.ts";
 export {
   type Decision,
   DecisionSchema,
-  type RateLimitDecision,
 } from "./decisions.ts";
-export { type AhpEvent, AhpEventSchema, type EventContext, EventContextSchema } from "./event.ts";
+export {
+  type AhpEvent,
+  AhpEventSchema,
+  type EventContext,
+  EventContextSchema,
+  isUsualEvent,
+} from "./event.ts";
 export {
   type AhpEventType,
   AhpEventTypeSchema,
@@ -42,6 +45,5 @@ export {
   type QueryResult,
   QueryResultSchema,
 } from "./methods.ts";
-export { HeartbeatPayloadSchema } from "./payloads.ts";
-export { isUsualEvent } from "./usual-event.ts";
+export { conventionalPayloads } from "./payloads.ts";
 export { AHP_VERSION, AhpErrorCode, defaultAhpLimits, defaultHarnessCapabilities } from "./version.ts";

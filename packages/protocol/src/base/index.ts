@@ -1,6 +1,7 @@
 export { JsonRpcErrorCode } from "./error-codes.ts";
 export { jsonLength } from "./json-length.ts";
 export {
+  isObject,
   isPlainObject,
   type JsonProblem,
   type JsonWalkOptions,

@@ -58,9 +58,13 @@ class Fault {
   ) {}
 }
 
+/** True for an object that is neither null nor an array; use `isPlainObject` where its class matters. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** True for an object that a literal or `JSON.parse` made, also in another realm; false for an instance of a class. */
 export const isPlainObject = (value: unknown): value is Record<string, unknown> => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isObject(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 };

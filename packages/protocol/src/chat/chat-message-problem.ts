@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import { isObject } from "../base/json-walk.ts";
 import {
   CallingMessageSchema,
   SayingMessageSchema,
@@ -63,9 +64,8 @@ const formOf = (value: object, role: unknown): z.ZodType | undefined => {
  * Undefined for a message. The content of the value is not in the line.
  */
 export const chatMessageProblem = (value: unknown): string | undefined => {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return "message: expected an object";
-  const form = formOf(value, (value as { role?: unknown }).role);
+  if (!isObject(value)) return "message: expected an object";
+  const form = formOf(value, value.role);
   if (form === undefined) return "message.role: expected system, user, assistant or tool";
   const issue = form.safeParse(value).error?.issues[0];
   if (issue === undefined) return undefined;

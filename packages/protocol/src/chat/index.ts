@@ -10,10 +10,8 @@ export { chatMessageProblem } from "./chat-message-problem.ts";
 export {
   type ChatTurnOutcome,
   ChatTurnOutcomeSchema,
-  CompletedTurnSchema,
   type DispatchPath,
   type ErroredTurn,
-  ErroredTurnSchema,
 } from "./chat-turn-outcome.ts";
 export type { AssistantBlock, ImageBlock, UserBlock } from "./content-block.ts";
 export { type ErrorBucket, errorBucketOf, errorBuckets } from "./error-buckets.ts";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type JsonWalkOptions, maxMessageDepth, walkJson } from "../base/json-walk.ts";
+import { isObject as isFields, type JsonWalkOptions, maxMessageDepth, walkJson } from "../base/json-walk.ts";
 
 /** Any JSON value. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject;
@@ -22,7 +22,7 @@ const checkJson =
   ({ isObject = false, isExact = false, nonFinite = "refuse" }: JsonCheck) =>
   (payload: z.core.ParsePayload): void => {
     const { value, issues } = payload;
-    if (isObject && (typeof value !== "object" || value === null || Array.isArray(value))) {
+    if (isObject && !isFields(value)) {
       issues.push({ code: "invalid_type", expected: "object", input: value });
       return;
     }

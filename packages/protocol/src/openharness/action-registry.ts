@@ -1,5 +1,4 @@
-import { type ActionType, defineActionType } from "./action-type.ts";
-import { coreActionTypes } from "./core-actions.ts";
+import { type ActionType, coreActionTypes } from "./core-actions.ts";
 import type { ActionDirective } from "./directive.ts";
 import { parseWith } from "./parsed.ts";
 
@@ -36,6 +35,12 @@ export interface ActionRegistry {
   problemOf(directive: ActionDirective): DirectiveProblem | undefined;
 }
 
+/** The type with its defaults. */
+const complete = (definition: ActionType): ActionType => ({
+  ...definition,
+  needsPayload: definition.needsPayload ?? !definition.payload.safeParse({}).success,
+});
+
 const payloadProblem = (known: ActionType, { payload }: ActionDirective): DirectiveProblem | undefined => {
   if (payload === undefined) {
     return known.needsPayload ? { code: "payload_missing", path: "payload" } : undefined;
@@ -52,7 +57,7 @@ const payloadProblem = (known: ActionType, { payload }: ActionDirective): Direct
  * empty or not a string, `duplicate_action_type` for one that is given twice.
  */
 export const createActionRegistry = (own: readonly ActionType[] = []): ActionRegistry => {
-  const known = new Map(coreActionTypes.map((definition) => [definition.type, definition]));
+  const known = new Map(coreActionTypes.map((definition) => [definition.type, complete(definition)]));
   const given = new Set<string>();
   for (const definition of own) {
     const { type } = definition;
@@ -67,7 +72,7 @@ export const createActionRegistry = (own: readonly ActionType[] = []): ActionReg
     }
     given.add(type);
     const capability = known.get(type)?.capability;
-    known.set(type, defineActionType({ ...definition, capability: definition.capability ?? capability }));
+    known.set(type, complete({ ...definition, capability: definition.capability ?? capability }));
   }
   const capabilities = [...known.values()].flatMap(({ capability }) => capability ?? []);
   return {

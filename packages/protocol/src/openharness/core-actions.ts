@@ -1,8 +1,22 @@
 import * as z from "zod";
-import { type ActionType, defineActionType } from "./action-type.ts";
 import { ShellCapability } from "./capabilities.ts";
 import { ContinuationSchema } from "./context.ts";
+import type { RiskTier } from "./directive.ts";
 import { OpenValueSchema, openShape } from "./open-object.ts";
+
+/** What is known of one type of action. */
+export interface ActionType {
+  /** Any name; a core type's replaces that type. A reverse-DNS or dotted prefix avoids collisions: `com.example.sop.start` (section 12). */
+  readonly type: string;
+  /** What `payload` has to be. */
+  readonly payload: z.ZodType;
+  /** How dangerous a directive of the type is that says nothing of it. */
+  readonly defaultRisk: RiskTier;
+  /** The feature that a shell has to have for it. @default none */
+  readonly capability?: string | undefined;
+  /** Whether a directive without a payload is wrong. @default true where the schema refuses an empty object */
+  readonly needsPayload?: boolean;
+}
 
 /** What a shell shows in the place of a directive that it cannot carry out (section 11). */
 const fallback = { fallback_message: z.string().optional() };
@@ -70,23 +84,19 @@ export const NoopPayloadSchema = openShape({});
 
 /** The types of actions that the specification names (section 12). */
 export const coreActionTypes: readonly ActionType[] = [
-  defineActionType({ type: "render_message", payload: RenderMessagePayloadSchema, defaultRisk: "safe" }),
-  defineActionType({
+  { type: "render_message", payload: RenderMessagePayloadSchema, defaultRisk: "safe" },
+  {
     type: "render_ui",
     payload: RenderUiPayloadSchema,
     defaultRisk: "safe",
     capability: ShellCapability.RichCards,
-  }),
-  defineActionType({
-    type: "simulate_action",
-    payload: SimulateActionPayloadSchema,
-    defaultRisk: "dangerous",
-  }),
-  defineActionType({
+  },
+  { type: "simulate_action", payload: SimulateActionPayloadSchema, defaultRisk: "dangerous" },
+  {
     type: "request_approval",
     payload: RequestApprovalPayloadSchema,
     defaultRisk: "safe",
     capability: ShellCapability.Approval,
-  }),
-  defineActionType({ type: "noop", payload: NoopPayloadSchema, defaultRisk: "safe", needsPayload: false }),
+  },
+  { type: "noop", payload: NoopPayloadSchema, defaultRisk: "safe" },
 ];

@@ -1,5 +1,4 @@
 export { type ActionRegistry, ActionRegistryError, createActionRegistry } from "./action-registry.ts";
-export type { ActionType } from "./action-type.ts";
 export { type Capabilities, type CapabilityDenial, hasCapability, ShellCapability } from "./capabilities.ts";
 export {
   type AttachmentRef,
@@ -14,10 +13,10 @@ export {
   type ShellIdentity,
   type TaskHint,
 } from "./context.ts";
+export type { ActionType } from "./core-actions.ts";
 export {
   type ActionDirective,
   ActionDirectiveSchema,
-  type DirectiveExecution,
   type DirectivePriority,
   parseActionDirective,
   type RiskTier,

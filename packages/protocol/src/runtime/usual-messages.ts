@@ -1,3 +1,4 @@
+import { isObject } from "../base/json-walk.ts";
 import { isCleanJson } from "../envelope/json.ts";
 import { isRfc3339 } from "../rfc3339.ts";
 import type { AgentToolResult, CoreToolCall } from "./calls.ts";
@@ -10,15 +11,12 @@ import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 
 type Fields = Record<string, unknown>;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const isId = (value: unknown): boolean =>
   typeof value === "string" && value.length > 0 && value.length <= 256;
 
 const isIdOrAbsent = (value: unknown): boolean => value === undefined || isId(value);
 
-const isCleanObject = (value: unknown): boolean => isFields(value) && isCleanJson(value);
+const isCleanObject = (value: unknown): boolean => isObject(value) && isCleanJson(value);
 
 const isUsual = (message: Fields, type: string): boolean =>
   message.v === RUNTIME_PROTOCOL_VERSION &&
@@ -31,11 +29,11 @@ const isUsual = (message: Fields, type: string): boolean =>
   isIdOrAbsent(message.causation_id) &&
   message.actor === undefined &&
   message.error === undefined &&
-  isFields(message.payload);
+  isObject(message.payload);
 
 /** Whether a message, read by `JSON.parse`, is surely a `core.tool.call`. Fields that the schema leaves out are still in it. */
 export const isUsualCall = (message: unknown): message is CoreToolCall => {
-  if (!isFields(message) || !isUsual(message, "core.tool.call") || message.request_id === undefined)
+  if (!isObject(message) || !isUsual(message, "core.tool.call") || message.request_id === undefined)
     return false;
   const { call_id, tool_id, input, timeout_ms, idempotency_key, caller, context } = message.payload as Fields;
   return (
@@ -52,7 +50,7 @@ export const isUsualCall = (message: unknown): message is CoreToolCall => {
 
 /** Whether a message, read by `JSON.parse`, is surely the `agent.tool.result` of a call that succeeded. Fields that the schema leaves out are still in it. */
 export const isUsualResult = (message: unknown): message is AgentToolResult => {
-  if (!isFields(message) || !isUsual(message, "agent.tool.result")) return false;
+  if (!isObject(message) || !isUsual(message, "agent.tool.result")) return false;
   const { call_id, status, output, error, started_at, finished_at, metrics } = message.payload as Fields;
   return (
     isId(call_id) &&

@@ -1,12 +1,11 @@
 import { type ApprovalDecision, ThreadErrorCode } from "@harnesskit/protocol/threads";
-import { canonicalJson } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
+import { isCallShown, type SentAnswer } from "@harnesskit/wire/ui-message";
 import type { ThreadClient } from "../client-options.ts";
 import { ThreadApprovalError, ThreadError } from "../errors.ts";
 import { hasExtension } from "../extensions.ts";
-import type { ApprovalChunks } from "./approval-chunks.ts";
 import type { ApprovalData } from "./message-types.ts";
-import type { SentAnswer } from "./read-message.ts";
+import type { TurnApprovals } from "./turn-approvals.ts";
 
 /** What an answer of `useChat` comes to. */
 export type ToDecision = (answer: SentAnswer, asked: ApprovalData) => ApprovalDecision;
@@ -27,14 +26,6 @@ const approvalSettled = (requestId: string, cause?: unknown): ThreadApprovalErro
     },
   );
 
-/** Refuses an answer to something else than what the server will do. */
-const checkShown = ({ requestId, tool, input }: SentAnswer, asked: ApprovalData): void => {
-  const real = canonicalJson({ tool: asked.tool, input: asked.input });
-  if (isObject(input) && canonicalJson({ tool, input }) === real) return;
-  const text = "The call that was answered is not the one that waits: load the chat again.";
-  throw new ThreadApprovalError("approval_digest_mismatch", requestId, text);
-};
-
 /**
  * Gives the answers to the questions of one turn that still wait. Nothing is answered unless all that wait were shown as they are.
  * Throws `approval_not_found` for ids that the turn did not ask under, `approval_settled` where none waits any more, and
@@ -42,18 +33,21 @@ const checkShown = ({ requestId, tool, input }: SentAnswer, asked: ApprovalData)
  */
 export const answerApprovals = async (
   client: Pick<ThreadClient, "capabilities" | "respondApproval">,
-  approvals: Pick<ApprovalChunks, "find" | "markAnswered">,
+  approvals: Pick<TurnApprovals, "find" | "markAnswered">,
   answers: readonly SentAnswer[],
   toDecision: ToDecision,
 ): Promise<void> => {
   const waiting: { readonly answer: SentAnswer; readonly data: ApprovalData }[] = [];
   let known: string | undefined;
   for (const answer of answers) {
-    const asked = approvals.find(answer.requestId);
+    const asked = approvals.find(answer.approvalId);
     if (!asked) throw unknownApproval();
-    known = answer.requestId;
+    known = answer.approvalId;
     if (asked.isSettled) continue;
-    checkShown(answer, asked.data);
+    if (!isCallShown(answer, asked.data)) {
+      const text = "The call that was answered is not the one that waits: load the chat again.";
+      throw new ThreadApprovalError("approval_digest_mismatch", known, text);
+    }
     waiting.push({ answer, data: asked.data });
   }
   if (known === undefined) throw unknownApproval();

@@ -56,3 +56,5 @@ export type ThreadDataParts = {
 export type ThreadUIMessage = UIMessage<ThreadMessageMetadata, ThreadDataParts>;
 
 export type ThreadUIMessageChunk = UIMessageChunk<ThreadMessageMetadata, ThreadDataParts>;
+
+export type ThreadDataChunk = Extract<ThreadUIMessageChunk, { readonly type: `data-${string}` }>;

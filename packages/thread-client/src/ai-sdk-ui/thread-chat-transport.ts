@@ -1,5 +1,6 @@
 import type { InputPart } from "@harnesskit/protocol/threads";
 import { callSafely, InvalidArgumentError, RequestCancelledError } from "@harnesskit/wire";
+import { type SentMessage, sentAnswers, sentMessage } from "@harnesskit/wire/ui-message";
 import type { ChatTransport } from "ai";
 import type { SubmitTurnOptions, ThreadClient } from "../client-options.ts";
 import { ThreadError } from "../errors.ts";
@@ -8,7 +9,7 @@ import { checkThreadChatTransportOptions } from "../option-names.ts";
 import { answerApprovals, type ToDecision, unknownApproval } from "./answer-approvals.ts";
 import { type FoundTurn, findRunningTurn, findTurnStart, readLastSeq } from "./find-turn.ts";
 import type { ThreadUIMessage, ThreadUIMessageChunk } from "./message-types.ts";
-import { type SentMessage, sentMessage, sentSeq, toAnswers, toInputParts } from "./read-message.ts";
+import { maxIdLength, sentSeq, toInputParts } from "./read-message.ts";
 import { type ReadMessagesOptions, readThreadMessages, requestNameOf } from "./thread-messages.ts";
 import { TurnReader } from "./turn-reader.ts";
 
@@ -53,15 +54,9 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
    * `approval_settled`, `approval_digest_mismatch` and the errors of the client.
    */
   async sendMessages(options: SendOptions): Promise<ReadableStream<ThreadUIMessageChunk>> {
-    const { chatId, trigger, messages, messageId, abortSignal, body } = options;
+    const { chatId, abortSignal, body } = options;
     if (abortSignal?.aborted) throw new RequestCancelledError("sendMessages", { cause: abortSignal.reason });
-    const message = sentMessage(messages, messageId);
-    const isChange = trigger === "regenerate-message" || (message.role === "user" && messageId !== undefined);
-    if (isChange) {
-      throw new InvalidArgumentError(
-        "a thread keeps what was said: send a new message, do not change or regenerate one",
-      );
-    }
+    const message = sentMessage(options, maxIdLength);
     const threadId = await this.#threadOf(chatId);
     const reader =
       message.role === "assistant"
@@ -114,8 +109,6 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
     message: SentMessage,
     request: { readonly chatId: string; readonly body: unknown },
   ): Promise<TurnReader> {
-    if (message.role !== "user")
-      throw new InvalidArgumentError("the last message must be of the user or the assistant");
     const { client, turnOptions } = this.#options;
     const input: readonly InputPart[] = toInputParts(message);
     const lastSeq = await readLastSeq(client, threadId);
@@ -132,7 +125,7 @@ export class ThreadChatTransport implements ChatTransport<ThreadUIMessage> {
 
   async #answer(threadId: string, message: SentMessage): Promise<TurnReader> {
     const { client, toDecision = ({ approved }) => (approved ? "once" : "reject") } = this.#options;
-    const answers = toAnswers(message);
+    const answers = sentAnswers(message);
     if (answers.length === 0)
       throw new InvalidArgumentError("the last message must be of the user, or answer an approval");
     const turn = await findRunningTurn(client, threadId);

@@ -1,9 +1,7 @@
-import type { InputPart, Turn } from "@harnesskit/protocol/threads";
+import type { InputPart, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { defined } from "@harnesskit/wire/json";
 import type { ThreadClient } from "../client-options.ts";
-import type { ThreadEvent } from "../thread-subscription.ts";
 import { readForwards, readLastSeq } from "./find-turn.ts";
-import { MessageFold } from "./message-fold.ts";
 import type { ThreadUIMessage } from "./message-types.ts";
 import { TurnChunks } from "./turn-chunks.ts";
 
@@ -25,41 +23,14 @@ const toUserPart = (part: InputPart): UserPart =>
         filename: part.path,
       });
 
-/** The messages of one turn, while its events come. */
-class TurnMessages {
-  readonly #turn: Turn;
-  readonly #chunks: TurnChunks;
-  readonly #fold = new MessageFold();
-  #said: ThreadUIMessage | undefined;
-
-  constructor(turn: Turn) {
-    this.#turn = turn;
-    this.#chunks = new TurnChunks(turn.turnId);
-  }
-
-  push(event: ThreadEvent): void {
-    if (
-      (event.type === "item.started" || event.type === "item.completed") &&
-      event.data.turnId === this.#turn.turnId
-    )
-      this.#say(event.data.item);
-    for (const chunk of this.#chunks.push(event)) this.#fold.apply(chunk);
-  }
-
-  /** Without the answer of a turn that runs: resuming its stream brings that. */
-  get messages(): ThreadUIMessage[] {
-    const said = this.#said ? [this.#said] : [];
-    return this.#chunks.isEnded ? [...said, this.#fold.message] : said;
-  }
-
-  #say(item: { readonly type: string; readonly itemId: string; readonly data?: unknown }): void {
-    if (item.type !== "user_message") return;
-    const { content = [] } = (item.data ?? {}) as { readonly content?: readonly InputPart[] };
-    const { clientRequestId: name } = this.#turn;
-    const id = name?.startsWith(namePrefix) ? name.slice(namePrefix.length) : item.itemId;
-    this.#said = { id, role: "user", parts: content.map(toUserPart) };
-  }
-}
+const toUserMessage = (
+  { clientRequestId: name }: Turn,
+  { itemId, data }: ItemOf<"user_message">,
+): ThreadUIMessage => ({
+  id: name?.startsWith(namePrefix) ? name.slice(namePrefix.length) : itemId,
+  role: "user",
+  parts: (data?.content ?? []).map(toUserPart),
+});
 
 export interface ReadMessagesOptions {
   /** Events of the thread that are read, the latest ones; a turn that began before them is left out. @default 20000 */
@@ -76,13 +47,25 @@ export const readThreadMessages = async (
   { maxEvents = 20_000 }: ReadMessagesOptions = {},
 ): Promise<ThreadUIMessage[]> => {
   const lastSeq = await readLastSeq(client, threadId);
-  const turns = new Map<string, TurnMessages>();
+  const turns = new Map<
+    string,
+    { readonly turn: Turn; readonly chunks: TurnChunks; said: ThreadUIMessage[] }
+  >();
   const past = readForwards(client, threadId, Math.max(0, lastSeq - maxEvents), lastSeq);
   for await (const event of past) {
     if (!("turnId" in event.data)) continue;
     const { turnId } = event.data;
-    if (event.type === "turn.started") turns.set(turnId, new TurnMessages(event.data.turn));
-    turns.get(turnId)?.push(event);
+    if (event.type === "turn.started")
+      turns.set(turnId, { turn: event.data.turn, chunks: new TurnChunks(turnId), said: [] });
+    const known = turns.get(turnId);
+    if (!known) continue;
+    known.chunks.push(event);
+    if (event.type !== "item.started" && event.type !== "item.completed") continue;
+    const { item } = event.data;
+    if (item.type === "user_message") known.said = [toUserMessage(known.turn, item)];
   }
-  return [...turns.values()].flatMap(({ messages }) => messages);
+  // Without the answer of a turn that runs: resuming its stream brings that.
+  return [...turns.values()].flatMap(({ chunks, said }) =>
+    chunks.isEnded ? [...said, chunks.message] : said,
+  );
 };

@@ -1,11 +1,25 @@
-import type { Item, ItemOf, Turn } from "@harnesskit/protocol/threads";
+import type { Item, ItemData, ItemOf, Turn } from "@harnesskit/protocol/threads";
 import { defined } from "@harnesskit/wire/json";
+import { UiParts } from "@harnesskit/wire/ui-message";
 import type { ThreadEvent } from "../thread-subscription.ts";
-import { ApprovalChunks } from "./approval-chunks.ts";
-import type { ThreadMessageMetadata, ThreadUIMessageChunk } from "./message-types.ts";
-import { PartChunks } from "./part-chunks.ts";
+import type {
+  ThreadDataChunk,
+  ThreadMessageMetadata,
+  ThreadUIMessage,
+  ThreadUIMessageChunk,
+  ToolLogData,
+} from "./message-types.ts";
+import { TurnApprovals } from "./turn-approvals.ts";
 
 type Chunk = ThreadUIMessageChunk;
+
+const interrupted = "The turn ended before this call did.";
+
+/** Why a call without an output has none, for people. */
+const callFailureText = ({ status, error }: ItemData<"tool_exec">): string => {
+  if (error !== undefined && error !== "") return error;
+  return status === "unknown" ? "It may have run; its end was not recorded." : `The call was ${status}.`;
+};
 
 /** What of a completed item is the agent's plan: an artifact of the kind `plan`, or the input of a call of `update_plan` that succeeded. */
 const planOf = ({ type, data }: Item): unknown => {
@@ -14,14 +28,20 @@ const planOf = ({ type, data }: Item): unknown => {
   return data.status === "succeeded" ? data.input : undefined;
 };
 
-/** Makes the chunks of one message from the events of one turn, from `turn.started` on. Pure: the same events give the same chunks. */
+const logOf = ({ toolItemId, stream, channel }: ItemData<"tool_log">): ToolLogData => ({
+  toolCallId: toolItemId,
+  stream,
+  channel: channel || undefined,
+});
+
+/** Makes one message, and its chunks, from the events of one turn, from `turn.started` on. Pure: the same events give the same chunks. */
 export class TurnChunks {
-  readonly #parts = new PartChunks();
-  readonly approvals = new ApprovalChunks(this.#parts);
+  readonly #parts = new UiParts<ThreadDataChunk>();
+  readonly approvals = new TurnApprovals(this.#parts);
+  readonly #logs = new Map<string, ToolLogData>();
   /** The items that have begun and not ended. */
   readonly #open = new Map<string, Item["type"]>();
-  /** The number of the last event that was taken. */
-  #seq: number | undefined;
+  #metadata: ThreadMessageMetadata = {};
   #isEnded = false;
 
   constructor(readonly turnId: string) {}
@@ -42,10 +62,16 @@ export class TurnChunks {
     return true;
   }
 
+  /** The message as far as its events have come. */
+  get message(): ThreadUIMessage {
+    const parts = this.#parts.parts as ThreadUIMessage["parts"];
+    return { id: this.turnId, role: "assistant", metadata: this.#metadata, parts };
+  }
+
   /** The chunks of the next event. Events of other turns have none. */
   push(event: ThreadEvent): Chunk[] {
     if (!("turnId" in event.data) || event.data.turnId !== this.turnId || this.#isEnded) return [];
-    this.#seq = event.seq ?? this.#seq;
+    if (event.seq !== undefined) this.#metadata = { ...this.#metadata, seq: event.seq };
     switch (event.type) {
       case "turn.started":
         return [this.#start(event.data.turn)];
@@ -62,22 +88,28 @@ export class TurnChunks {
       case "item.started":
       case "item.updated":
         this.#open.set(event.data.itemId, event.data.type);
-        return this.#begin(event.data.item);
+        this.#begin(event.data.item);
+        break;
       case "item.delta": {
         const { itemId, type, delta } = event.data;
-        if (type === "tool_log") return this.#parts.logDelta(itemId, delta);
-        return type === "assistant_message" ? this.#parts.textDelta(itemId, delta) : [];
+        if (type === "tool_log") this.#addLog(itemId, delta);
+        if (type === "assistant_message") this.#parts.appendText(itemId, delta);
+        break;
       }
       case "item.completed":
         this.#open.delete(event.data.itemId);
-        return this.#complete(event.data.item);
+        this.#complete(event.data.item);
+        break;
       case "approval.requested":
-        return this.approvals.ask(event.data);
+        this.approvals.ask(event.data);
+        break;
       case "approval.resolved":
-        return this.approvals.settle(event.data.requestId, event.data);
+        this.approvals.settle(event.data.requestId, event.data);
+        break;
       default:
-        return [];
+        break;
     }
+    return this.#parts.take();
   }
 
   /** The chunks that begin a stream in the middle of the message. */
@@ -87,61 +119,69 @@ export class TurnChunks {
 
   /** The chunks that end a stream whose turn waits for a human. */
   pause(): Chunk[] {
-    const seq = this.#seq;
+    const { seq } = this.#metadata;
+    this.#parts.endStep();
     const messageMetadata = seq === undefined ? {} : { seq };
-    return [...this.#parts.closeStep(), { type: "finish", finishReason: "tool-calls", messageMetadata }];
+    return [...this.#parts.take(), { type: "finish", finishReason: "tool-calls", messageMetadata }];
   }
 
   #start({ threadId, turnId, time }: Turn): Chunk {
     const messageMetadata = { threadId, turnId, status: "running", startedAt: time.started } as const;
+    this.#metadata = { ...this.#metadata, ...messageMetadata };
     return { type: "start", messageId: turnId, messageMetadata };
   }
 
-  #begin(item: Item): Chunk[] {
-    switch (item.type) {
-      case "assistant_message":
-        return this.#parts.beginText(item);
-      case "tool_exec":
-        return this.#parts.beginCall(item);
-      case "tool_log":
-        return this.#parts.beginLog(item);
-      case "approval":
-        this.approvals.begin(item);
-        return [];
-      default:
-        return [];
+  #begin(item: Item): void {
+    const { itemId, type, data } = item;
+    if (type === "assistant_message") this.#beginText(item, data?.text ?? "");
+    else if (type === "tool_exec") this.#beginCall(item);
+    else if (type === "approval") this.approvals.begin(item);
+    else if (type === "tool_log" && data) {
+      this.#logs.set(itemId, logOf(data));
+      this.#addLog(itemId, data.text);
     }
   }
 
-  #complete(item: Item): Chunk[] {
-    switch (item.type) {
-      case "assistant_message":
-        return this.#parts.completeText(item);
-      case "tool_exec":
-        return [
-          ...this.#parts.completeCall(item, this.approvals.wasAskedAbout(item.itemId)),
-          ...this.#plan(item),
-        ];
-      case "tool_log":
-        return this.#parts.completeLog(item);
-      case "approval":
-        return item.data ? this.approvals.settle(item.data.requestId, item.data) : [];
-      case "artifact":
-        return this.#artifact(item);
-      default:
-        return [];
-    }
-  }
-
-  #artifact(item: ItemOf<"artifact">): Chunk[] {
-    const plan = this.#plan(item);
-    if (plan.length > 0 || !item.data) return plan;
-    return [{ type: "data-artifact", id: item.itemId, data: item.data }];
-  }
-
-  #plan(item: Item): Chunk[] {
+  #complete(item: Item): void {
+    const { itemId, type, data } = item;
+    if (type === "assistant_message") {
+      this.#beginText(item, "");
+      this.#parts.endText(itemId, data?.text);
+    } else if (type === "tool_exec") this.#endCall(item);
+    else if (type === "tool_log") {
+      this.#logs.delete(itemId);
+      const { text, truncated } = data ?? {};
+      if (data && text)
+        this.#parts.data({ type: "data-tool-log", id: itemId, data: { ...logOf(data), text, truncated } });
+    } else if (type === "approval" && data) this.approvals.settle(data.requestId, data);
     const plan = planOf(item);
-    return plan === undefined ? [] : [{ type: "data-plan", id: "plan", data: plan }];
+    if (plan !== undefined) this.#parts.data({ type: "data-plan", id: "plan", data: plan });
+    else if (type === "artifact" && data) this.#parts.data({ type: "data-artifact", id: itemId, data });
+  }
+
+  #beginText({ itemId, data }: ItemOf<"assistant_message">, text: string): void {
+    if (this.#parts.beginText(itemId, data?.reasoning ? "reasoning" : "text", data?.step))
+      this.#parts.appendText(itemId, text);
+  }
+
+  #beginCall({ itemId, data }: ItemOf<"tool_exec">): void {
+    if (data) this.#parts.call(itemId, data.tool, data.input, data.step);
+  }
+
+  /** A refusal is one of a human where a human was asked. */
+  #endCall(item: ItemOf<"tool_exec">): void {
+    const { itemId, data } = item;
+    if (!data) return;
+    this.#beginCall(item);
+    if (data.status === "succeeded") this.#parts.succeed(itemId, data.output ?? null);
+    else if (data.status === "rejected" && this.approvals.wasAskedAbout(itemId)) this.#parts.deny(itemId);
+    else this.#parts.fail(itemId, callFailureText(data));
+  }
+
+  #addLog(id: string, delta: string): void {
+    const log = this.#logs.get(id);
+    if (log && delta !== "")
+      this.#parts.data({ type: "data-tool-log", id, data: { ...log, delta }, transient: true });
   }
 
   #end(
@@ -153,11 +193,14 @@ export class TurnChunks {
     this.#isEnded = true;
     const messageMetadata = defined({
       ...{ threadId, turnId, status, startedAt: time.started, ...failure },
-      seq: this.#seq,
+      seq: this.#metadata.seq,
       endedAt: time.completed,
       usage,
     });
-    const end: Chunk = { type: "message-metadata", messageMetadata };
-    return [...this.#parts.endOpen(), end, ...this.#parts.closeStep(), ...last];
+    this.#metadata = { ...this.#metadata, ...messageMetadata };
+    this.#parts.endOpen(interrupted);
+    const said = this.#parts.take();
+    this.#parts.endStep();
+    return [...said, { type: "message-metadata", messageMetadata }, ...this.#parts.take(), ...last];
   }
 }

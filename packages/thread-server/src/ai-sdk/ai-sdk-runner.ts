@@ -8,16 +8,16 @@ import {
   resolveAttachmentLimits,
   systemClock,
 } from "@harnesskit/wire";
-import { type MediaPlace, mediaPlaceAt } from "@harnesskit/wire/model";
+import { mediaPlaceOf } from "@harnesskit/wire/model";
 import { type ContextWindows, createReplay, refersToOutputs } from "@harnesskit/wire/replay";
 import type { LanguageModel, ModelMessage } from "ai";
 import { TurnError } from "../errors.ts";
 import type { TurnContext, TurnRunner } from "../turn-runner.ts";
 import { type AttachmentOptions, readFiles } from "./attached-files.ts";
+import { toTurnError } from "./model-failure.ts";
 import { finishedHistory, firstStep, runCalls, withOwnIds } from "./run-calls.ts";
 import { lengthOfTools } from "./shown-tools.ts";
-import { askModel } from "./stream-step.ts";
-import { summarise } from "./summarise.ts";
+import { askModel, summarise } from "./stream-step.ts";
 import { givenHistory, TurnConversation } from "./turn-conversation.ts";
 
 export interface AiSdkRunnerOptions {
@@ -98,6 +98,54 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
     return new TurnConversation(turn.turn.turnId, given, files);
   };
   const choose = (ref: ModelRef | undefined) => (typeof model === "function" ? model(ref) : model);
+  const run = async (turn: TurnContext): Promise<void> => {
+    const chosen = await choose(turn.model);
+    const place = mediaPlaceOf(chosen);
+    // What was recorded as the last word needs no other.
+    if (turn.steps.at(-1)?.calls.length === 0) return;
+    const conversation = await begin(turn, await finishedHistory(turn));
+    const asking = { model: chosen, maxRetries, onRetry, idleTimeoutMs, clock };
+    const besideLength = turn.agent.systemPrompt.length + lengthOfTools(turn.tools);
+    const maxSteps = turn.agent.maxSteps ?? 50;
+    const first = firstStep(turn);
+    let added = first === 0 ? [] : lastStepOf(conversation.messages);
+    for (let step = first; step < maxSteps; step++) {
+      if (step === 0) await addNotes(conversation, turn, options.notes);
+      if (step > 0) await turn.judgeRequest({ step, added: added as JsonValue[] });
+      const ask = (messages: ModelMessage[]) => {
+        const tools = refersToOutputs(messages) ? [...turn.tools, turn.outputReader] : turn.tools;
+        return askModel(turn, { ...asking, messages, tools, step });
+      };
+      const result = await replay(conversation.messages, chosen, ask, {
+        besideLength,
+        prompt: conversation.prompt,
+        summarised: conversation.summarised,
+        inputTokens: ({ usage }) => usage.inputTokens,
+        async summarise(cut, room) {
+          await summarise(turn, conversation, cut, { ...asking, room });
+          return conversation.messages;
+        },
+      });
+      const { calls, usage } = result;
+      turn.addUsage(usage);
+      const own = withOwnIds(calls);
+      const recorded = turn.recordStep({ step, calls: own, usage });
+      if (calls.length === 0) return recorded;
+      added = [...result.messages, ...(await runCalls(turn, calls, own, place))];
+      conversation.add(step, added);
+    }
+    throw new TurnError("step_limit", `The turn reached its limit of ${maxSteps} model calls.`);
+  };
+  const compact = async (turn: TurnContext): Promise<void> => {
+    const chosen = await choose(turn.model);
+    const conversation = await begin(turn, turn.history);
+    const { length } = conversation.messages;
+    if (length === conversation.summarised) return;
+    const room = replay.roomFor(chosen);
+    await summarise(turn, conversation, length, { model: chosen, room, maxRetries, idleTimeoutMs, clock });
+  };
+  const inTurnErrors = (work: Promise<void>): Promise<void> =>
+    work.catch((error: unknown) => Promise.reject(toTurnError(error)));
   return {
     async accept(request) {
       if (!attachments && request.input.some(({ type }) => type === "file")) {
@@ -107,52 +155,8 @@ export const createAiSdkRunner = (options: AiSdkRunnerOptions): TurnRunner => {
       }
       await choose(request.model);
     },
-    async run(turn) {
-      const chosen = await choose(turn.model);
-      const place = mediaPlaceOf(chosen);
-      // What was recorded as the last word needs no other.
-      if (turn.steps.at(-1)?.calls.length === 0) return;
-      const conversation = await begin(turn, await finishedHistory(turn));
-      const asking = { model: chosen, maxRetries, onRetry, idleTimeoutMs, clock };
-      const besideLength = turn.agent.systemPrompt.length + lengthOfTools(turn.tools);
-      const maxSteps = turn.agent.maxSteps ?? 50;
-      const first = firstStep(turn);
-      let added = first === 0 ? [] : lastStepOf(conversation.messages);
-      for (let step = first; step < maxSteps; step++) {
-        if (step === 0) await addNotes(conversation, turn, options.notes);
-        if (step > 0) await turn.judgeRequest({ step, added: added as JsonValue[] });
-        const ask = (messages: ModelMessage[]) => {
-          const tools = refersToOutputs(messages) ? [...turn.tools, turn.outputReader] : turn.tools;
-          return askModel(turn, { ...asking, messages, tools, step });
-        };
-        const result = await replay(conversation.messages, chosen, ask, {
-          besideLength,
-          prompt: conversation.prompt,
-          summarised: conversation.summarised,
-          inputTokens: ({ usage }) => usage.inputTokens,
-          async summarise(cut, room) {
-            await summarise(turn, conversation, cut, { ...asking, room });
-            return conversation.messages;
-          },
-        });
-        const { calls, usage } = result;
-        turn.addUsage(usage);
-        const own = withOwnIds(calls);
-        const recorded = turn.recordStep({ step, calls: own, usage });
-        if (calls.length === 0) return recorded;
-        added = [...result.messages, ...(await runCalls(turn, calls, own, place))];
-        conversation.add(step, added);
-      }
-      throw new TurnError("step_limit", `The turn reached its limit of ${maxSteps} model calls.`);
-    },
-    async compact(turn) {
-      const chosen = await choose(turn.model);
-      const conversation = await begin(turn, turn.history);
-      const { length } = conversation.messages;
-      if (length === conversation.summarised) return;
-      const room = replay.roomFor(chosen);
-      await summarise(turn, conversation, length, { model: chosen, room, maxRetries, idleTimeoutMs, clock });
-    },
+    run: (turn) => inTurnErrors(run(turn)),
+    compact: (turn) => inTurnErrors(compact(turn)),
   };
 };
 
@@ -168,6 +172,3 @@ const addNotes = async (
   const text = await notes?.(turn);
   if (text !== undefined) conversation.add(0, [{ role: "user", content: [{ type: "text", text }] }]);
 };
-
-const mediaPlaceOf = (model: LanguageModel): MediaPlace | undefined =>
-  mediaPlaceAt(typeof model === "string" ? (model.split("/")[0] ?? "") : model.provider);

@@ -3,7 +3,7 @@ import { type MediaPlace, toModelOutput } from "@harnesskit/wire/model";
 import { makeSideBySide } from "@harnesskit/wire/tool";
 import type { FilePart, ModelMessage, ToolResultPart } from "ai";
 import { toJsonObject } from "../recorded-calls.ts";
-import { shownOf } from "../tool-runs.ts";
+import { shownOf } from "../tool-call.ts";
 import type { ToolOutcome, ToolRequest, TurnContext } from "../turn-runner.ts";
 import { toToolResult, withReference } from "./model-messages.ts";
 

@@ -1,80 +1,65 @@
 import type { Usage } from "@harnesskit/protocol/threads";
 import type { Clock } from "@harnesskit/wire";
-import { copyJson, defined, isObject } from "@harnesskit/wire/json";
-import { contentParts, noAnswerReason, roundedInputReason, watchRetries } from "@harnesskit/wire/model";
+import { copyJson, defined } from "@harnesskit/wire/json";
+import { askTwice, notAnObject, readAnswer, watchRetries } from "@harnesskit/wire/model";
 import {
+  askForSummary,
   cacheBreakpoint,
   cachedSystem,
   cachedTools,
+  summaryCounts,
   wellFormed,
   withBreakpoints,
 } from "@harnesskit/wire/replay";
 import type { Tool } from "@harnesskit/wire/tool";
-import { modelSpan, recordAnswer, type Span, traced } from "@harnesskit/wire/trace";
-import type { LanguageModel, LanguageModelUsage, ModelMessage } from "ai";
-import { TurnError } from "../errors.ts";
+import { type LanguageModel, type ModelMessage, type StepResult, streamText, type ToolSet } from "ai";
 import { toJsonObject } from "../recorded-calls.ts";
 import type { MessageWriter, ProviderMetadata, ToolRequest, TurnContext } from "../turn-runner.ts";
-import { BrokenStream, streamModel, toStreamFailure } from "./broken-stream.ts";
-import { toModelFailure } from "./model-failure.ts";
+import { toSentence } from "./model-failure.ts";
 import { toToolSet } from "./shown-tools.ts";
+import type { TurnConversation } from "./turn-conversation.ts";
 
-/** What one call of the model brought. */
-interface StepResult {
-  /** What the model said, to be sent back to it. */
-  readonly messages: ModelMessage[];
-  readonly calls: readonly ToolRequest[];
-  readonly usage: Usage;
-}
-
-export interface StepOptions {
+/** How the model is asked in a turn. */
+export interface AskOptions {
   readonly model: LanguageModel;
-  readonly messages: ModelMessage[];
-  /** The tools that the model is shown. */
-  readonly tools: readonly Tool[];
-  readonly step: number;
   readonly maxRetries: number;
   readonly onRetry?: ((reason: string) => void) | undefined;
   readonly idleTimeoutMs: number;
   readonly clock: Clock;
 }
 
-/** Calls the model, and once more where its stream breaks off after it has begun, or falls silent. Throws as `streamStep` does. */
-export const askModel = async (turn: TurnContext, options: StepOptions): Promise<StepResult> => {
-  try {
-    return await streamStep(turn, options);
-  } catch (error) {
-    if (!(error instanceof BrokenStream)) throw error;
-    options.onRetry?.(error.message);
-    await turn.repeatStep(options.step);
-    return streamStep(turn, options);
-  }
-};
+interface StepOptions extends AskOptions {
+  readonly messages: ModelMessage[];
+  /** The tools that the model is shown. */
+  readonly tools: readonly Tool[];
+  readonly step: number;
+}
 
-/** Calls the model once and streams what it says. Throws a `TurnError` for a model that fails, the signal's reason when cancelled. */
-const streamStep = (turn: TurnContext, options: StepOptions): Promise<StepResult> =>
-  traced(
-    () => modelSpan(options.model, options.messages, turn.thread.threadId),
-    (span) => runStep(turn, options, span),
+/** What one call of the model brought. */
+interface ModelStep {
+  /** What the model said, to be sent back to it. */
+  readonly messages: ModelMessage[];
+  readonly calls: readonly ToolRequest[];
+  readonly usage: Usage;
+}
+
+type Step = StepResult<ToolSet>;
+
+/**
+ * Calls the model and streams what it says, and once more where its stream breaks off after it has begun, or falls silent. Rejects with a
+ * `ModelFailure` for a model that fails, with the signal's reason when cancelled.
+ */
+export const askModel = (turn: TurnContext, options: StepOptions): Promise<ModelStep> =>
+  askTwice(
+    () => runStep(turn, options),
+    (failure) => {
+      options.onRetry?.(toSentence(failure));
+      return turn.repeatStep(options.step);
+    },
   );
 
-const notAnObject =
-  "The arguments are not a JSON object, so the call was not made: write the object alone, without Markdown or words around it.";
-
-const asSentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-
-/** A model of the gateway, a string, is not watched. */
-const watched = ({ model, maxRetries, onRetry }: StepOptions): LanguageModel =>
-  onRetry === undefined || typeof model === "string"
-    ? model
-    : watchRetries(model, maxRetries, (error) => onRetry(toModelFailure(error).message));
-
-const runStep = async (
-  turn: TurnContext,
-  options: StepOptions,
-  span: Span | undefined,
-): Promise<StepResult> => {
-  const { step } = options;
+const runStep = async (turn: TurnContext, options: StepOptions): Promise<ModelStep> => {
+  const { messages, step, maxRetries, onRetry } = options;
   /** The `assistant_message` of each block that is open. */
   const open = new Map<string, MessageWriter>();
   const beside = new Map<string, ProviderMetadata>();
@@ -89,22 +74,22 @@ const runStep = async (
     open.delete(id);
     beside.delete(id);
   };
-  const calls: ToolRequest[] = [];
-  /** The arguments of each call as the model wrote them. */
-  const inputs = new Map<string, string>();
-  let hasText = false;
-  let hasBegun = false;
+  const asked: Step["toolCalls"] = [];
   const breakpoint = cacheBreakpoint(options.model);
   const request = {
-    model: watched(options),
+    model: onRetry
+      ? watchRetries(options.model, maxRetries, (failure) => onRetry(toSentence(failure)))
+      : options.model,
     system: cachedSystem(wellFormed(turn.agent.systemPrompt), breakpoint),
-    messages: withBreakpoints(options.messages, breakpoint),
+    messages: withBreakpoints(messages, breakpoint),
     tools: cachedTools(toToolSet(options.tools), breakpoint),
-    maxRetries: options.maxRetries,
+    maxRetries,
+    onError: () => {},
   };
-  try {
-    const finished = await streamModel(turn, defined(request), options, (part) => {
-      hasBegun ||= contentParts.has(part.type);
+  const answer = readAnswer(
+    (abortSignal, onStepFinish: (finished: Step) => void) =>
+      streamText({ ...defined(request), abortSignal, onStepFinish }),
+    (part) => {
       if ("id" in part && "providerMetadata" in part && part.providerMetadata) {
         beside.set(part.id, copyJson(part.providerMetadata));
       }
@@ -116,73 +101,71 @@ const runStep = async (
         case "text-delta":
         case "reasoning-delta":
           open.get(part.id)?.append(part.text);
-          hasText ||= part.type === "text-delta" && part.text.trim() !== "";
           break;
         case "text-end":
         case "reasoning-end":
           end(part.id);
           break;
-        case "tool-input-delta":
-          inputs.set(part.id, `${inputs.get(part.id) ?? ""}${part.delta}`);
+        case "tool-call":
+          asked.push(part);
           break;
-        case "tool-call": {
-          const problem = isObject(part.input)
-            ? roundedInputReason(inputs.get(part.toolCallId) ?? JSON.stringify(part.input))
-            : notAnObject;
-          const asked = {
-            callId: part.toolCallId,
-            tool: part.toolName,
-            input: part.input,
-            step,
-            providerMetadata: part.providerMetadata
-              ? (copyJson(part.providerMetadata) as ProviderMetadata)
-              : undefined,
-          };
-          calls.push(problem === undefined ? asked : { ...asked, problem });
-          break;
-        }
         default:
           break;
       }
-    });
-    for (const id of [...open.keys()]) end(id);
-    const { response, usage, finishReason, rawFinishReason: rawReason } = finished;
-    recordAnswer(span, { response, finishReason, usage, output: response.messages });
-    if (finishReason === "length")
-      throw new TurnError("model_output_limit", "The model reached its output limit.");
-    if (finishReason === "content-filter")
-      throw new TurnError("model_filtered", "The model's provider withheld the answer.");
-    const missing = noAnswerReason({ reason: finishReason, rawReason, calls: calls.length, hasText });
-    if (missing !== undefined) throw new TurnError("model_no_answer", asSentence(missing));
-    if (calls.length > 0) await Promise.all(stored);
-    // The SDK answers an unusable call by itself; here every answer to a call comes from the server.
-    const messages = response.messages.filter(({ role }) => role === "assistant");
-    for (const { content } of messages) {
-      for (const part of typeof content === "string" ? [] : content) {
-        const asked = calls.find(({ callId }) => part.type === "tool-call" && part.toolCallId === callId);
-        // The SDK says `{}` for what is not an object; the model is to see what it wrote.
-        if (part.type === "tool-call" && asked?.problem === notAnObject)
-          part.input = toJsonObject(asked.input);
-      }
+    },
+    { ...options, signal: turn.signal, conversationId: turn.thread.threadId, takesCut: false },
+  );
+  const { step: finished, inputProblem } = await answer.finally(() => {
+    if (!turn.signal.aborted) for (const id of [...open.keys()]) end(id);
+  });
+  const calls = asked.map((part): ToolRequest => {
+    const { toolCallId: callId, toolName: tool, input, providerMetadata } = part;
+    const beside = providerMetadata && copyJson<ProviderMetadata>(providerMetadata);
+    return defined({ callId, tool, input, step, providerMetadata: beside, problem: inputProblem(part) });
+  });
+  if (calls.length > 0) await Promise.all(stored);
+  // The SDK answers an unusable call by itself; here every answer to a call comes from the server.
+  const said = finished.response.messages.filter(({ role }) => role === "assistant");
+  for (const { content } of said) {
+    for (const part of typeof content === "string" ? [] : content) {
+      if (part.type !== "tool-call") continue;
+      const call = calls.find(({ callId }) => part.toolCallId === callId);
+      // The SDK says `{}` for what is not an object; the model is to see what it wrote.
+      if (call?.problem === notAnObject) part.input = toJsonObject(call.input);
     }
-    return { messages, calls, usage: modelUsage(usage, response) };
-  } catch (error) {
-    turn.signal.throwIfAborted();
-    if (hasBegun || error instanceof BrokenStream) for (const id of [...open.keys()]) end(id);
-    throw toStreamFailure(error, hasBegun);
   }
+  return { messages: said, calls, usage: modelUsage(finished) };
 };
 
 /** What a request has used and of which model, as the protocol says it. */
-export const modelUsage = (
-  { inputTokens, outputTokens, totalTokens, inputTokenDetails }: LanguageModelUsage,
-  { modelId }: { readonly modelId: string },
-): Usage =>
-  defined({
-    modelId,
-    inputTokens,
-    outputTokens,
-    totalTokens,
-    cacheReadTokens: inputTokenDetails?.cacheReadTokens,
-    cacheWriteTokens: inputTokenDetails?.cacheWriteTokens,
-  });
+const modelUsage = ({ usage, response: { modelId } }: Step): Usage => {
+  const { inputTokens, outputTokens, totalTokens, inputTokenDetails } = usage;
+  const { cacheReadTokens, cacheWriteTokens } = inputTokenDetails ?? {};
+  return defined({ modelId, inputTokens, outputTokens, totalTokens, cacheReadTokens, cacheWriteTokens });
+};
+
+/**
+ * Has the model make a summary of the messages before `cut`, records it, and puts it in their place. Where the model makes none, the summary says so. Rejects with
+ * a `ModelFailure` where the model cannot be reached, with the signal's reason when cancelled. `room`: characters that the model takes.
+ */
+export const summarise = async (
+  turn: TurnContext,
+  conversation: TurnConversation,
+  cut: number,
+  { model, maxRetries, room, ...reading }: AskOptions & { readonly room: number },
+): Promise<void> => {
+  const { messages, end } = conversation.before(cut);
+  const { text, step } = await askForSummary(
+    (request) => (abortSignal, onStepFinish: (finished: Step) => void) =>
+      streamText({ model, ...request, maxRetries, abortSignal, onStepFinish, onError: () => {} }),
+    messages,
+    room,
+    { ...reading, signal: turn.signal },
+  );
+  const usage = step && modelUsage(step);
+  if (usage) turn.addUsage(usage);
+  const counts = summaryCounts(messages.slice(conversation.summarised), conversation.summary);
+  const summary = defined({ ...end, ...counts, usage });
+  await turn.recordSummary(text, summary);
+  conversation.replace(cut, text, summary);
+};

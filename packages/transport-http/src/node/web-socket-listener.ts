@@ -13,7 +13,8 @@ import { busy } from "../server/answers.ts";
 import type { HttpContext } from "../server/context.ts";
 import type { Answer } from "../server/request-view.ts";
 import { assertPath } from "../server/site-rules.ts";
-import { createSocketChannel, type SocketChannel } from "../socket/socket-channel.ts";
+import { closeCode } from "../socket/frame-pipe.ts";
+import { createSocketChannel } from "../socket/socket-channel.ts";
 import { type WebSocketListenerLimits, webSocketListenerLimits } from "./limits.ts";
 import { WsSocket, wsLimits } from "./ws-socket.ts";
 
@@ -34,7 +35,8 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
   readonly #server: WebSocketServer;
   readonly #limits: WebSocketListenerLimits;
   readonly #clock: Clock;
-  readonly #open = new Map<WebSocket, SocketChannel<WebSocketContext<Principal>>>();
+  /** The connections, each with what closes it as a server does that goes away. */
+  readonly #open = new Map<WebSocket, () => Promise<void>>();
   readonly #onClose: () => void;
   #accept: ((channel: Channel<WebSocketContext<Principal>>) => void) | undefined;
   #isClosed = false;
@@ -55,7 +57,7 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#onClose();
-    await Promise.all([...this.#open.values()].map((open) => open.goAway()));
+    await Promise.all([...this.#open.values()].map((goAway) => goAway()));
     // A peer that broke a rule may still be in its closing handshake.
     for (const ws of this.#open.keys()) ws.terminate();
   }
@@ -73,15 +75,16 @@ export class WebSocketEndpoint<Principal> implements Listener<WebSocketContext<P
     const clock = this.#clock;
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       const frames = new WsSocket(ws, socket, { ...this.#limits, clock });
-      const open = createSocketChannel<WebSocketContext<Principal>>(frames, kept, this.#limits, clock);
-      this.#open.set(ws, open);
+      const channel = createSocketChannel<WebSocketContext<Principal>>(frames, kept, this.#limits, clock);
+      this.#open.set(ws, () => {
+        frames.closeCode = closeCode.goingAway;
+        return channel.close();
+      });
       ws.once("close", () => this.#open.delete(ws));
       callSafely(
-        () => this.#accept?.(open.channel),
+        () => this.#accept?.(channel),
         (cause) =>
-          open.channel.close(
-            new HarnessError("handler_failed", "a connection could not be taken", { cause }),
-          ),
+          channel.close(new HarnessError("handler_failed", "a connection could not be taken", { cause })),
       );
     });
   }

@@ -9,8 +9,7 @@ import {
 import type { WebSocket } from "ws";
 import { WebSocketCloseError } from "../errors.ts";
 import type { ChannelLimits } from "../limits.ts";
-import { closeCode } from "../socket/frame-codec.ts";
-import { FramePipe, type FramePipeOptions } from "../socket/frame-pipe.ts";
+import { closeCode, FramePipe, type FramePipeOptions } from "../socket/frame-pipe.ts";
 
 /** Bytes that are still read for a handler that is busy, so that pings are seen and answered meanwhile. */
 const readAheadBytes = 64 * 1024;

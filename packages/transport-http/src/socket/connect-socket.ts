@@ -40,6 +40,6 @@ export const createSocketTransport = (
       throw new TransportError(`${endpoint} did not answer within ${timeoutMs} ms`);
     if (opened.status !== "done") throw opened.error;
     const context = { transport: "websocket", endpoint } as const;
-    return createSocketChannel(opened.value, context, limits, clock).channel;
+    return createSocketChannel(opened.value, context, limits, clock);
   },
 });

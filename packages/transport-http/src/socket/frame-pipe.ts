@@ -6,7 +6,17 @@ import {
   TransportError,
 } from "@harnesskit/wire";
 import { WebSocketCloseError } from "../errors.ts";
-import { closeCode } from "./frame-codec.ts";
+
+/** The close codes of RFC 6455 that this package sends. */
+export const closeCode = {
+  normal: 1000,
+  goingAway: 1001,
+  unsupportedData: 1003,
+  invalidData: 1007,
+  policyViolation: 1008,
+  messageTooBig: 1009,
+  serverError: 1011,
+} as const;
 
 const inGoodOrder = new Set([1000, 1001, 1005]);
 
@@ -30,8 +40,8 @@ export abstract class FramePipe implements BytePipe {
   #closed: HarnessError | null | undefined;
   #isReported = false;
   #cancelTimer: (() => void) | undefined;
-  /** What an `end` tells the other side. */
-  closeCode: number = closeCode.normal;
+  /** What an `end` tells the other side, where it is not that all is well, or that the connection is of no use any more. */
+  closeCode: number | undefined;
 
   constructor(options: FramePipeOptions) {
     this.#options = options;
@@ -57,9 +67,10 @@ export abstract class FramePipe implements BytePipe {
     this.sendFrames(lines.slice(0, -1).split("\n"), done);
   }
 
-  end(): void {
+  end(error?: HarnessError): void {
     this.#ending = true;
-    if (this.#closed === undefined) this.closeSocket(this.closeCode);
+    const usual = error ? closeCode.serverError : closeCode.normal;
+    if (this.#closed === undefined) this.closeSocket(this.closeCode ?? usual);
     else this.#report();
   }
 

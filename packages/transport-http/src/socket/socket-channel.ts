@@ -1,49 +1,73 @@
-import { type Channel, type Clock, createByteChannel } from "@harnesskit/wire";
+import {
+  type Channel,
+  type Clock,
+  type Codec,
+  createByteChannel,
+  createMessageCodec,
+  FaultRun,
+  HarnessError,
+  newlineCodec,
+} from "@harnesskit/wire";
 import type { ChannelLimits } from "../limits.ts";
-import { closeCode, frameCodec } from "./frame-codec.ts";
-import type { FramePipe } from "./frame-pipe.ts";
+import { closeCode, type FramePipe } from "./frame-pipe.ts";
 
-/** A channel on a WebSocket. */
-export interface SocketChannel<Context> {
-  readonly channel: Channel<Context>;
-  /** Closes it as a server does that goes away (1001). */
-  goAway(): Promise<void>;
-}
+/** Which close code a fault of what arrived asks for; undefined where the connection goes on. */
+const codeOfFault = (fault: unknown): number | undefined => {
+  if (!HarnessError.isInstance(fault)) return undefined;
+  if (fault.code === "frame_too_large") return closeCode.messageTooBig;
+  // RFC 6455, 8.1: text that is not UTF-8 ends the connection.
+  return "reason" in fault && fault.reason === "not_utf8" ? closeCode.invalidData : undefined;
+};
+
+/**
+ * One JSON message a frame. What was sent in one tick leaves as lines, which the pipe makes frames of: JSON holds no
+ * line feed of its own. Each chunk that is pushed is one whole frame. A fault after which the connection has to close
+ * gives the pipe its close code first.
+ */
+const frameCodec = (limits: ChannelLimits, pipe: FramePipe): Codec => ({
+  createEncoder: () => newlineCodec(limits).createEncoder(),
+  createDecoder: () => {
+    const codec = createMessageCodec(limits);
+    const faults = new FaultRun();
+    let broken = false;
+    return {
+      get broken() {
+        return broken;
+      },
+      push(frame) {
+        try {
+          const message = codec.decode(frame);
+          faults.end();
+          return [message];
+        } catch (error) {
+          const flood = faults.add();
+          const code = flood ? closeCode.policyViolation : codeOfFault(error);
+          if (code === undefined) return [error];
+          broken = true;
+          pipe.closeCode = code;
+          return flood ? [error, flood] : [error];
+        }
+      },
+      end: () => [],
+    };
+  },
+});
 
 /** Makes a channel of a connected WebSocket, which has no half-close: the `end` handler is never called. */
 export const createSocketChannel = <Context>(
   pipe: FramePipe,
   context: Context,
-  { maxFrameBytes, maxDepth, maxBufferedBytes, closeTimeoutMs }: ChannelLimits,
+  limits: ChannelLimits,
   clock: Clock,
-): SocketChannel<Context> => {
-  const codec = frameCodec({ maxFrameBytes, maxDepth }, (code) => {
-    pipe.closeCode = code;
-  });
-  const inner = createByteChannel(pipe, { codec, context, maxBufferedBytes, closeTimeoutMs, clock });
-  const channel: Channel<Context> = {
+): Channel<Context> => {
+  const { maxBufferedBytes, closeTimeoutMs } = limits;
+  const codec = frameCodec(limits, pipe);
+  return createByteChannel(pipe, {
+    codec,
     context,
-    closed: inner.closed,
-    get signal() {
-      return inner.signal;
-    },
-    start: (handlers) =>
-      inner.start({
-        message: (message) => handlers.message(message),
-        error: (error) => handlers.error(error),
-        close: (reason) => handlers.close(reason),
-      }),
-    send: (message) => inner.send(message),
-    close(error) {
-      if (error && !inner.signal.aborted) pipe.closeCode = closeCode.serverError;
-      return inner.close(error);
-    },
-  };
-  return {
-    channel,
-    goAway() {
-      pipe.closeCode = closeCode.goingAway;
-      return inner.close();
-    },
-  };
+    maxBufferedBytes,
+    closeTimeoutMs,
+    clock,
+    halfClose: false,
+  });
 };

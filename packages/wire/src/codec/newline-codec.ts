@@ -2,7 +2,6 @@ import { utf8Length } from "@harnesskit/protocol/base";
 import { FrameTooLargeError, InvalidArgumentError, InvalidMessageError, type LineEnds } from "../errors.ts";
 import { ByteBuffer } from "./byte-buffer.ts";
 import type { Codec, CodecOptions, Decoder, Encoder } from "./codec.ts";
-import { JsonLine } from "./json-line.ts";
 import { encodeMessage, type MessageLimits, toMessageLimits } from "./json-text.ts";
 import { MessageReader } from "./message-reader.ts";
 
@@ -10,6 +9,18 @@ const newline = 0x0a;
 const byteOrderMark = "\ufeff";
 /** Bytes of either end of a dropped line that its error has; UTF-16 units of one that was decoded. */
 const endBytes = 512;
+
+/** A message and the line that it came in, or goes out as, without the newline. */
+export class JsonLine {
+  readonly text: string;
+  readonly value: unknown;
+
+  /** `text` must be the JSON of `value`, in one line. */
+  constructor(text: string, value: unknown) {
+    this.text = text;
+    this.value = value;
+  }
+}
 
 /** The last bytes of what has come of a line and of its next part. */
 const lastBytes = (begun: Uint8Array, part: Uint8Array): Uint8Array => {

@@ -6,9 +6,17 @@ export {
   utf8Length,
 } from "@harnesskit/protocol/base";
 export { canonicalJson, digest } from "./canonical-json.ts";
-export { type Defined, defined } from "./defined.ts";
 export { markNumbers, quoteRoundedNumbers, roundedNumber, unmarkNumbers } from "./exact-numbers.ts";
-export { copyJson, freezeJson, isObject, JsonError, jsonProblem, measureJson } from "./json.ts";
+export {
+  copyJson,
+  type Defined,
+  defined,
+  freezeJson,
+  isObject,
+  JsonError,
+  jsonProblem,
+  measureJson,
+} from "./json.ts";
 export { jsonDifference } from "./json-difference.ts";
 export { hasRepeatedNames, memberNames } from "./json-scan.ts";
 export { fromTextKey, JsonWriter, toTextKey } from "./stored-text.ts";

@@ -2,6 +2,8 @@ import { type JsonProblem, type JsonWalkOptions, walkJson } from "@harnesskit/pr
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { HarnessError } from "../errors.ts";
 
+export { isObject } from "@harnesskit/protocol/base";
+
 /** Bounds of a walk over a JSON value. */
 export type JsonBounds = Pick<JsonWalkOptions, "maxDepth" | "maxBytes" | "name">;
 
@@ -51,6 +53,16 @@ export const freezeJson = <T>(value: T, bounds: JsonBounds = {}): T =>
 export const jsonProblem = (value: unknown, bounds: JsonBounds = {}): JsonProblem | undefined =>
   walkJson(value, bounds).problem;
 
-/** True for an object that is neither null nor an array; use `isPlainObject` where its class matters. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+/** An object type whose members that may be undefined are optional instead; a member of the type unknown stays as it is. */
+export type Defined<T> = {
+  [Key in keyof T as unknown extends T[Key] ? never : undefined extends T[Key] ? Key : never]?: Exclude<
+    T[Key],
+    undefined
+  >;
+} & {
+  [Key in keyof T as unknown extends T[Key] ? Key : undefined extends T[Key] ? never : Key]: T[Key];
+};
+
+/** A copy of an object without the members that are undefined: JSON has no such value. */
+export const defined = <T extends object>(object: T): Defined<T> =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;

@@ -1,7 +1,7 @@
-export { contentParts } from "./content-parts.ts";
-export { type MediaPlace, type ModelOutput, mediaPlaceAt, toModelOutput } from "./model-output.ts";
-export { noAnswerReason, roundedInputReason } from "./no-answer.ts";
-export { type ProviderError, readProviderError } from "./provider-error.ts";
+export { ModelFailure, type ModelFailureCode, toModelFailure } from "./model-failure.ts";
+export { type MediaPlace, type ModelOutput, mediaPlaceOf, toModelOutput } from "./model-output.ts";
+export { noAnswerReason } from "./no-answer.ts";
+export { askTwice, type ModelAnswer, notAnObject, readAnswer, readStream } from "./read-answer.ts";
 export {
   bytesOfBase64,
   mediaOf,

@@ -28,8 +28,9 @@ const inResults = /\banthropic\b|^(?:azure-)?(?:openai|azure)\.responses$|^googl
 /** Of their models each takes images and PDFs, and none in the result of a tool. */
 const inMessages = /^openai\.chat$/;
 
-/** Where the provider of this name (`model.provider` of the AI SDK) takes the media of tools; undefined where it is not known to take any. */
-export const mediaPlaceAt = (provider: string): MediaPlace | undefined => {
+/** Where the provider of a model takes the media of tools; undefined where it is not known to take any. A model of the gateway is a string. */
+export const mediaPlaceOf = (model: string | { readonly provider: string }): MediaPlace | undefined => {
+  const provider = typeof model === "string" ? (model.split("/")[0] ?? "") : model.provider;
   if (inResults.test(provider)) return "result";
   return inMessages.test(provider) ? "message" : undefined;
 };

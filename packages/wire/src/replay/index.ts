@@ -1,3 +1,4 @@
+export { askForSummary } from "./ask-summary.ts";
 export {
   cacheBreakpoint,
   cachedSystem,
@@ -10,12 +11,9 @@ export { createReplay, type Replay } from "./replay.ts";
 export type { ReplayMessage } from "./replayed-message.ts";
 export { refersToOutputs } from "./shorten-outputs.ts";
 export {
-  plainSummary,
   type SummaryCounts,
   summaryCounts,
   summaryMessage,
-  summaryRequest,
   summarySize,
-  summaryText,
 } from "./summary-text.ts";
 export { firstCharacters, headAndTail, lastCharacters, wellFormed, wellFormedJson } from "./well-formed.ts";

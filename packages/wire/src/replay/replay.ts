@@ -3,13 +3,11 @@ import { checkNumber } from "../define-limits.ts";
 import { defineOptions } from "../define-options.ts";
 import { isContextOverflow, statedWindow } from "./context-overflow.ts";
 import { type ContextWindows, contextWindows, windowOf } from "./context-windows.ts";
-import { fitMessages } from "./fit-messages.ts";
 import { joinRoles, mendMessages } from "./mend-messages.ts";
-import { lengthOfMessages } from "./message-length.ts";
 import { modelName } from "./own-metadata.ts";
-import type { ReplayMessage, ReplayModel } from "./replayed-message.ts";
+import { lengthOfMessages, type ReplayMessage, type ReplayModel } from "./replayed-message.ts";
 import { shortenOutputs } from "./shorten-outputs.ts";
-import { type SummaryCutOptions, summaryCut } from "./summary-cut.ts";
+import { leaveOut, type SummaryCutOptions, summaryCut } from "./summary-cut.ts";
 
 export interface ReplayOptions {
   /** Characters of a conversation that a model is sent at most, about; a file counts as 6,000. */
@@ -121,6 +119,8 @@ export const createReplay = (options: ReplayOptions): Replay => {
     const { besideLength = 0, inputTokens, summarise, canCut } = request;
     let { summarised = 0, prompt = messages.findLastIndex(({ role }) => role === "user") } = request;
     let current = messages;
+    const fit = (short: readonly Message[], room: number) =>
+      mendMessages(leaveOut(short, { room, prompt, summarised }), model);
     for (let attempt = 1; ; attempt++) {
       const room = roomFor(model, besideLength);
       let short = shortenOutputs(current, room);
@@ -133,7 +133,7 @@ export const createReplay = (options: ReplayOptions): Replay => {
           short = shortenOutputs(current, room);
         }
       }
-      const sent = fitMessages(mendMessages(short, model), room);
+      const sent = fit(short, room);
       const length = lengthOfMessages(sent);
       try {
         // Each message is one that was given, or of a form that every such type has.
@@ -150,8 +150,7 @@ export const createReplay = (options: ReplayOptions): Replay => {
           limit: Math.max(1, Math.min(roomFor(model, besideLength), Math.floor(length * shrink))),
         });
         const less = roomFor(model, besideLength);
-        const shorter = fitMessages(mendMessages(shortenOutputs(current, less), model), less);
-        if (lengthOfMessages(shorter) >= length) throw error;
+        if (lengthOfMessages(fit(shortenOutputs(current, less), less)) >= length) throw error;
       }
     }
   };

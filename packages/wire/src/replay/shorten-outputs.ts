@@ -1,7 +1,14 @@
 import { isObject } from "../json/json.ts";
-import { jsonText, lengthOfMessage, lengthOfMessages, lengthOfOutput } from "./message-length.ts";
 import { readOutputTool } from "./read-output.ts";
-import { type Part, partsOf, type ReplayMessage } from "./replayed-message.ts";
+import {
+  jsonText,
+  lengthOfMessage,
+  lengthOfMessages,
+  lengthOfOutput,
+  type Part,
+  partsOf,
+  type ReplayMessage,
+} from "./replayed-message.ts";
 import { headAndTail } from "./well-formed.ts";
 
 const mark = (length: number, reference: unknown): string => {

@@ -1,5 +1,4 @@
-import { lengthOfMessage } from "./message-length.ts";
-import type { ReplayMessage } from "./replayed-message.ts";
+import { lengthOfMessage, lengthOfMessages, partsOf, type ReplayMessage } from "./replayed-message.ts";
 
 export interface SummaryCutOptions {
   /** Characters that there is room for. */
@@ -38,4 +37,25 @@ export const summaryCut = (messages: readonly ReplayMessage[], options: SummaryC
   const covered = lengths.slice(summarised, best).reduce((sum, length) => sum + length, 0);
   const gained = best > prompt ? covered - (lengths[prompt] ?? 0) : covered;
   return gained < room * minShare ? 0 : best;
+};
+
+/**
+ * The same conversation without a summary where it is longer than the room: what a summary would stand for is left out, wherever it may be cut.
+ * The first message of the user behind that says how many are missing.
+ */
+export const leaveOut = <Message extends ReplayMessage>(
+  messages: readonly Message[],
+  { room, prompt, summarised }: SummaryCutOptions,
+): readonly Message[] => {
+  if (lengthOfMessages(messages) <= room) return messages;
+  const cut = summaryCut(messages, { room, prompt, summarised });
+  const kept = messages.filter((_, index) => index < summarised || index === prompt || index >= cut);
+  const missing = messages.length - kept.length;
+  if (missing === 0) return messages;
+  const what = `${missing} earlier message${missing === 1 ? "" : "s"}`;
+  const text = `[Left out of this conversation, to fit the model's context: ${what}.]`;
+  const first = kept.findIndex(({ role }, index) => role === "user" && index >= summarised);
+  return kept.map((message, index) =>
+    index === first ? { ...message, content: [{ type: "text", text }, ...partsOf(message)] } : message,
+  );
 };

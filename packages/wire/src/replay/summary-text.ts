@@ -1,6 +1,5 @@
 import { isObject } from "../json/json.ts";
-import { jsonText } from "./message-length.ts";
-import { type Part, partsOf, type ReplayMessage } from "./replayed-message.ts";
+import { jsonText, type Part, partsOf, type ReplayMessage } from "./replayed-message.ts";
 import { firstCharacters, lastCharacters, wellFormed } from "./well-formed.ts";
 
 /** Characters of one input, and of one output, that the model which makes a summary reads. */

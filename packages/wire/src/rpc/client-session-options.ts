@@ -1,8 +1,7 @@
 import type { HarnessError } from "../errors.ts";
 import { type Backoff, resolveBackoff } from "../time/backoff.ts";
 import type { Clock } from "../time/clock.ts";
-import type { RequestOptions } from "./peer-options.ts";
-import type { RpcConnection } from "./rpc-connection.ts";
+import type { RequestOptions, RpcConnection } from "./peer-options.ts";
 
 /** What a session needs of a connection. */
 export type SessionConnection = Pick<RpcConnection, "request" | "close">;

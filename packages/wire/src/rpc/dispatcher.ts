@@ -11,10 +11,9 @@ import {
 } from "./dispatcher-options.ts";
 import type { InboundCall } from "./inbound-call.ts";
 import type { Reply, RpcReply } from "./message.ts";
-import { defaultRpcErrors, duplicateId, type RpcErrors } from "./rpc-errors.ts";
+import { defaultRpcErrors, duplicateId, type RpcErrors, replaceUnsendable } from "./rpc-errors.ts";
 import { type Call, findMethod } from "./rpc-method.ts";
 import { type OriginOptions, RpcOrigin } from "./rpc-origin.ts";
-import { replaceUnsendable } from "./unsendable-reply.ts";
 
 /**
  * Handles JSON-RPC calls from any number of origins; knows no transport and no method. Each message is validated once;

@@ -3,9 +3,8 @@ import { type Exchange, isReplyTooLarge } from "../exchange.ts";
 import { LazyAbort } from "../lazy-abort.ts";
 import { type Clock, maxTimerMs } from "../time/clock.ts";
 import { messageKind, type ResponseMessage } from "./message.ts";
-import type { RequestOptions } from "./peer-options.ts";
+import type { RequestOptions, RpcConnection } from "./peer-options.ts";
 import { PendingRequests } from "./pending-requests.ts";
-import type { RpcConnection } from "./rpc-connection.ts";
 import { toReceivedError } from "./rpc-errors.ts";
 
 /** What an exchange receives beside each message. */

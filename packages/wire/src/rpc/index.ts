@@ -16,8 +16,7 @@ export { type ExchangeCall, ExchangeConnection } from "./exchange-connection.ts"
 export { KeyedLanes, Lane } from "./lane.ts";
 export type { Reply, RpcReply } from "./message.ts";
 export { createPeer, type Peer } from "./peer.ts";
-export type { RequestOptions } from "./peer-options.ts";
+export type { RequestOptions, RpcConnection } from "./peer-options.ts";
 export { PendingRequests } from "./pending-requests.ts";
-export type { RpcConnection } from "./rpc-connection.ts";
 export type { RpcErrors } from "./rpc-errors.ts";
 export type { Call, CallOutcome, RpcMethod, RpcMethods } from "./rpc-method.ts";

@@ -10,10 +10,10 @@ import {
   type PeerHandlers,
   type PeerOptions,
   type RequestOptions,
+  type RpcConnection,
   resolvePeerOptions,
 } from "./peer-options.ts";
 import { PendingRequests } from "./pending-requests.ts";
-import type { RpcConnection } from "./rpc-connection.ts";
 import { exceedsFrame } from "./rpc-errors.ts";
 import { findMethod, type RpcMethod } from "./rpc-method.ts";
 import type { RpcOrigin } from "./rpc-origin.ts";

@@ -1,6 +1,6 @@
 import type { Channel, CloseReason } from "../channel.ts";
 import type { HarnessError } from "../errors.ts";
-import { ContractError, checkCode, checkSame, checkThat, settled } from "./contract-error.ts";
+import { checkCode, checkRejects, checkSame, checkThat, settled } from "./contract-error.ts";
 
 /** One end of a connection: its channel, what it reported, and waits that are bounded. */
 export class ContractEnd {
@@ -63,11 +63,7 @@ export class ContractEnd {
 
   /** Sending this is refused with the code. */
   async refuses(message: unknown, code: string, what: string): Promise<void> {
-    const sending = this.channel.send(message).then(
-      () => new ContractError(`${what}: expected ${code}, but it succeeded`),
-      (error: unknown) => error,
-    );
-    checkCode(await this.settles(sending, what), code, what);
+    await this.settles(checkRejects(this.channel.send(message), code, what), what);
   }
 
   async until(condition: () => boolean, what: string): Promise<void> {

@@ -29,6 +29,22 @@ export const checkCode = (error: unknown, code: string, what: string): void => {
   if (found !== code) throw new ContractError(`${what}: expected ${code}, got ${found}`, { cause: error });
 };
 
+/** Throws `contract_broken` unless the promise rejects with this code; returns what it rejected with. */
+export const checkRejects = async (
+  promise: Promise<unknown>,
+  code: string,
+  what: string,
+): Promise<unknown> => {
+  const error = await promise.then(
+    () => {
+      throw new ContractError(`${what}: expected ${code}, but it succeeded`);
+    },
+    (cause: unknown) => cause,
+  );
+  checkCode(error, code, what);
+  return error;
+};
+
 /** The promise is fulfilled in time. */
 export const settled = <T>(promise: Promise<T>, what: string, timeoutMs: number): Promise<T> =>
   new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
 import type { BytePipe, ByteReceiver } from "../byte-channel.ts";
+import { ByteBuffer } from "../codec/byte-buffer.ts";
 import type { Resolved } from "../define-options.ts";
 import { TransportError } from "../errors.ts";
 
@@ -20,21 +21,13 @@ interface WaitingWrite {
 }
 
 const utf8 = new TextEncoder();
-const nothing = new Uint8Array();
 const gone = () => new TransportError("the other side is gone");
-
-const concat = (first: Uint8Array, second: Uint8Array): Uint8Array => {
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
-};
 
 /** One end, with what the other end wrote and this one has not read. */
 class MemoryPipe implements BytePipe {
   other: MemoryPipe = this;
   #receiver: ByteReceiver | undefined;
-  #bytes: Uint8Array = nothing;
+  readonly #bytes = new ByteBuffer();
   #arrived = 0;
   /** The other end's writes, until few enough bytes wait behind them. */
   readonly #writes: WaitingWrite[] = [];
@@ -63,7 +56,7 @@ class MemoryPipe implements BytePipe {
 
   write(data: Uint8Array | string, done: (error?: Error | null) => void): void {
     if (this.#hasEnded || this.#closed) queueMicrotask(() => done(gone()));
-    else this.other.#arrive(typeof data === "string" ? utf8.encode(data) : data.slice(), done);
+    else this.other.#arrive(typeof data === "string" ? utf8.encode(data) : data, done);
   }
 
   end(): void {
@@ -79,7 +72,7 @@ class MemoryPipe implements BytePipe {
   }
 
   #arrive(data: Uint8Array, done: (error?: Error) => void): void {
-    this.#bytes = this.#bytes.length === 0 ? data : concat(this.#bytes, data);
+    this.#bytes.append(data);
     this.#arrived += data.length;
     this.#writes.push({ endsAt: this.#arrived, done });
     this.#schedule();
@@ -101,8 +94,8 @@ class MemoryPipe implements BytePipe {
     if (this.#bytes.length > 0) {
       const { chunkBytes } = this.options;
       const length = Math.max(1, typeof chunkBytes === "function" ? chunkBytes() : chunkBytes);
-      const chunk = this.#bytes.slice(0, length);
-      this.#bytes = this.#bytes.subarray(length);
+      const chunk = this.#bytes.view().slice(0, length);
+      this.#bytes.drop(chunk.length);
       this.#receiver.bytes(chunk);
       this.#schedule();
     } else if (this.other.#hasEnded && !this.#hasSeenEnd) {
@@ -131,7 +124,7 @@ class MemoryPipe implements BytePipe {
   #close(error?: TransportError): void {
     if (this.#closed) return;
     this.#closed = { error };
-    this.#bytes = nothing;
+    this.#bytes.clear();
     for (const { done } of this.#writes.splice(0)) queueMicrotask(() => done(gone()));
     this.#reportClosed();
   }

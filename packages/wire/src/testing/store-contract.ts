@@ -1,4 +1,3 @@
-import { HarnessError } from "../errors.ts";
 import { jsonDifference } from "../json/json-difference.ts";
 import { ContractError } from "./contract-error.ts";
 
@@ -51,18 +50,4 @@ export const checkEqual = (actual: unknown, expected: unknown, what: string): vo
   if (difference === undefined) return;
   const [wantedText, gotText] = [wanted, got].map((value) => JSON.stringify(value).slice(0, 300));
   throw new ContractError(`${what}: expected ${wantedText}, got ${gotText}, at "${difference.path}"`);
-};
-
-/** Throws `contract_broken` unless the promise rejects with this code; returns what it rejected with. */
-export const checkRejects = async (
-  promise: Promise<unknown>,
-  code: string,
-  what: string,
-): Promise<unknown> => {
-  const [error, got] = await promise.then(
-    () => [undefined, "it succeeded"],
-    (thrown: unknown) => [thrown, HarnessError.isInstance(thrown) ? thrown.code : "an error of another kind"],
-  );
-  if (got !== code) throw new ContractError(`${what}: expected ${code}, got ${got}`, { cause: error });
-  return error;
 };

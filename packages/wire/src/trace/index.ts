@@ -8,6 +8,7 @@ export {
   decided,
   decisionSpan,
   recordOutcome,
+  recordSuspension,
   remoteCallSpan,
   toolSpan,
 } from "./shared-spans.ts";
@@ -16,9 +17,8 @@ export {
   inSpan,
   type Span,
   type SpanStart,
+  setSpanExtras,
   startSpan,
   traced,
 } from "./span.ts";
-export { setSpanExtras } from "./span-extras.ts";
-export { recordSuspension } from "./suspension.ts";
 export { isTraceparent, readTraceContext, type TraceContext } from "./trace-context.ts";

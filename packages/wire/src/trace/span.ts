@@ -10,7 +10,6 @@ import {
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
-import { spanExtras } from "./span-extras.ts";
 import { type TraceContext, toSpanContext, toTraceContext } from "./trace-context.ts";
 
 /** Attributes by their names; what is undefined or null is left out. */
@@ -37,6 +36,25 @@ export interface SpanStart {
   /** A success has the status OK, as OpenArmature wants it of nodes and invocations; others leave it unset. */
   readonly marksSuccess?: boolean | undefined;
 }
+
+/** What `@harnesskit/otel` adds to the spans of a process. */
+export interface SpanExtras {
+  /** Content as the text of an attribute; undefined for what is not to be recorded. Left out: no content is. */
+  readonly content?: ((attribute: string, value: unknown) => string | undefined) | undefined;
+  /** Called when a span has ended, also one that no sampler chose. */
+  ended(metric: string, attributes: Attributes, seconds: number): void;
+}
+
+/** On the global object, so that every copy of this module in a process, bundled or not, has the same. */
+const extrasKey = Symbol.for("harnesskit.spans.1");
+const slot = globalThis as { [extrasKey]?: SpanExtras | undefined };
+
+const spanExtras = (): SpanExtras | undefined => slot[extrasKey];
+
+/** Records content or metrics of all roles of this process from now on; undefined: neither. */
+export const setSpanExtras = (extras: SpanExtras | undefined): void => {
+  slot[extrasKey] = extras;
+};
 
 const maxNameLength = 256;
 const sessionAttribute = "openarmature.session_id";

@@ -1,11 +1,5 @@
 import { roundedNumber } from "@harnesskit/wire/json";
-import {
-  mediaOf,
-  noAnswerReason,
-  readProviderError,
-  replaceMedia,
-  toModelOutput,
-} from "@harnesskit/wire/model";
+import { mediaOf, noAnswerReason, replaceMedia, toModelFailure, toModelOutput } from "@harnesskit/wire/model";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
@@ -37,9 +31,9 @@ describe("an error of a provider", () => {
     fc.assert(
       fc.property(fc.anything(), fc.string(), (value, text) => {
         for (const thrown of [value, { error: value }, { message: text, responseBody: text, url: text }]) {
-          const { message, attempts } = readProviderError(thrown);
+          const { message, code } = toModelFailure(thrown);
           expect(message.length).toBeLessThan(5000);
-          expect(attempts).toBeGreaterThanOrEqual(1);
+          expect(code).toMatch(/^[a-z_]+$/);
         }
       }),
     );
@@ -51,11 +45,15 @@ describe("an error of a provider", () => {
     [{ responseBody: '{"detail":[{"msg":"too long"}]}' }, "too long"],
     [{ responseBody: "AccountKey=c2VjcmV0c2VjcmV0MTIz; no" }, "AccountKey=[redacted]; no"],
     [{ responseBody: "<html>busy</html>", message: "Bad Gateway" }, "Bad Gateway"],
-  ])("%j says %s", (error, message) => expect(readProviderError(error)).toMatchObject({ message }));
+  ])("%j says %s", (error, said) => {
+    const message = `the model could not be reached or failed: ${said}`;
+    expect(toModelFailure(error)).toMatchObject({ code: "unavailable", message, cause: error });
+  });
 
   it("names the system's code of a connection that failed, and no words of the program", () => {
     const cause = Object.assign(new AggregateError([], ""), { code: "ECONNREFUSED" });
-    expect(readProviderError(new TypeError("secret", { cause })).message).toBe("(ECONNREFUSED)");
+    const { message } = toModelFailure(new TypeError("secret", { cause }));
+    expect(message).toBe("the model could not be reached or failed: (ECONNREFUSED)");
   });
 });
 

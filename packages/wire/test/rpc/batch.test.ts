@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import { ProtocolError } from "../../src/index.ts";
-import { error, gate, notification, openRaw, outcomeOf, request, result } from "./support.ts";
+import { createDeferred, ProtocolError } from "../../src/index.ts";
+import { error, notification, openRaw, outcomeOf, request, result } from "./support.ts";
 
 describe("a batch from the other side", () => {
   it("is answered in one message, when the last answer is there", async () => {
-    const slow = gate();
-    const { give, sent } = openRaw({ request: (method) => (method === "slow" ? slow.passed : method) });
+    const slow = createDeferred<void>();
+    const { give, sent } = openRaw({ request: (method) => (method === "slow" ? slow.promise : method) });
     await give([request(1, "slow"), request(2, "quick"), notification("n")]);
     expect(sent).toEqual([]);
-    slow.open();
+    slow.resolve();
     await nextTurn();
     expect(sent).toEqual([[result(2, "quick"), result(1, null)]]);
   });
@@ -34,10 +34,10 @@ describe("a batch from the other side", () => {
   });
 
   it("with the same id twice answers both", async () => {
-    const work = gate();
-    const { give, sent } = openRaw({ request: () => work.passed.then(() => "done") });
+    const work = createDeferred<void>();
+    const { give, sent } = openRaw({ request: () => work.promise.then(() => "done") });
     await give([request(1, "x"), request(1, "x")]);
-    work.open();
+    work.resolve();
     await nextTurn();
     expect(sent).toMatchObject([
       [
@@ -106,17 +106,17 @@ describe("a batch from the other side", () => {
   });
 
   it("is answered within it by an early reply", async () => {
-    const work = gate();
+    const work = createDeferred<void>();
     const { give, sent } = openRaw({
       request: async (_method, _params, call) => {
         call.reply("early");
-        await work.passed;
+        await work.promise;
         return "late";
       },
     });
     await give([request(1, "x")]);
     expect(sent).toEqual([[result(1, "early")]]);
-    work.open();
+    work.resolve();
     await nextTurn();
     expect(sent).toHaveLength(1);
   });

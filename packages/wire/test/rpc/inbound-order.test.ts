@@ -1,22 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn, until } from "../../../../scripts/lib/test-kit.ts";
-import { ProtocolError } from "../../src/index.ts";
+import { createDeferred, ProtocolError } from "../../src/index.ts";
 import type { Call } from "../../src/rpc/index.ts";
 import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
-import { gate, notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
+import { notification, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
 
 const echo: PeerHandlers = { request: (_method, params) => params };
 
 describe("concurrency", () => {
   it("handles at most maxConcurrentCalls at once, begun in order", async () => {
-    const gates = [gate(), gate(), gate(), gate()];
+    const gates = [
+      createDeferred<void>(),
+      createDeferred<void>(),
+      createDeferred<void>(),
+      createDeferred<void>(),
+    ];
     const begun: number[] = [];
     const { give, sent } = openRaw(
       {
         request: async (_method, params) => {
           const index = (params as number[])[0] ?? 0;
           begun.push(index);
-          await gates[index]?.passed;
+          await gates[index]?.promise;
           return index;
         },
       },
@@ -24,21 +29,21 @@ describe("concurrency", () => {
     );
     await give(...[0, 1, 2, 3].map((index) => request(index, "x", [index])));
     expect(begun).toEqual([0, 1]);
-    gates[1]?.open();
+    gates[1]?.resolve();
     await nextTurn();
     expect(begun).toEqual([0, 1, 2]);
-    gates[0]?.open();
-    gates[3]?.open();
-    gates[2]?.open();
+    gates[0]?.resolve();
+    gates[3]?.resolve();
+    gates[2]?.resolve();
     await nextTurn();
     expect(begun).toEqual([0, 1, 2, 3]);
     expect(sent.map((answer) => (answer as { id: number }).id).sort()).toEqual([0, 1, 2, 3]);
   });
 
   it("a full queue holds the reader back, and nothing is lost", async () => {
-    const first = gate();
+    const first = createDeferred<void>();
     const { peer, give, sent } = openRaw(
-      { request: (method) => (method === "slow" ? first.passed : "done") },
+      { request: (method) => (method === "slow" ? first.promise : "done") },
       { maxConcurrentCalls: 1, maxQueuedCalls: 4, pair: { capacityBytes: 500, maxBufferedBytes: 1_000_000 } },
     );
     const messages = Array.from({ length: 200 }, (_, index) => request(index + 1, "quick"));
@@ -46,7 +51,7 @@ describe("concurrency", () => {
     await nextTurn();
     // The writer waits, because the reader was held back: not everything has left it.
     await expect(Promise.race([given, nextTurn().then(() => "waits")])).resolves.toBe("waits");
-    first.open();
+    first.resolve();
     await given;
     await peer.whenIdle();
     await nextTurn();
@@ -56,14 +61,14 @@ describe("concurrency", () => {
   });
 
   it("a long queue of quick handlers does not exhaust the stack", async () => {
-    const first = gate();
+    const first = createDeferred<void>();
     const count = 12_000;
     const { give, sent, peer } = openRaw(
-      { request: (method) => (method === "slow" ? first.passed : null) },
+      { request: (method) => (method === "slow" ? first.promise : null) },
       { maxConcurrentCalls: 1, maxQueuedCalls: 2 * count },
     );
     await give(request("slow", "slow"), ...Array.from({ length: count }, (_, id) => request(id, "quick")));
-    first.open();
+    first.resolve();
     await peer.whenIdle();
     // The answers pass a pipe, which hands them over in parts.
     await until(() => sent.length > count);
@@ -144,18 +149,18 @@ describe("Call", () => {
 
 describe("notifications of the other side", () => {
   it("are handled one after the other in order, and never answered", async () => {
-    const first = gate();
+    const first = createDeferred<void>();
     const seen: string[] = [];
     const { give, sent } = openRaw({
       notification: async (method) => {
         seen.push(`${method} begins`);
-        if (method === "a") await first.passed;
+        if (method === "a") await first.promise;
         seen.push(`${method} ends`);
       },
     });
     await give(notification("a"), notification("b", []), notification("c", {}));
     expect(seen).toEqual(["a begins"]);
-    first.open();
+    first.resolve();
     await nextTurn();
     expect(seen).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
     expect(sent).toEqual([]);
@@ -180,12 +185,12 @@ describe("notifications of the other side", () => {
   });
 
   it("hold the reader back when too many wait, and none is lost", async () => {
-    const first = gate();
+    const first = createDeferred<void>();
     const seen: unknown[] = [];
     const { give } = openRaw(
       {
         notification: async (_method, params) => {
-          if (seen.length === 0) await first.passed;
+          if (seen.length === 0) await first.promise;
           seen.push((params as number[])[0]);
         },
       },
@@ -193,7 +198,7 @@ describe("notifications of the other side", () => {
     );
     const given = give(...Array.from({ length: 100 }, (_, index) => notification("n", [index])));
     await expect(Promise.race([given, nextTurn().then(() => "waits")])).resolves.toBe("waits");
-    first.open();
+    first.resolve();
     await given;
     await nextTurn();
     expect(seen).toEqual(Array.from({ length: 100 }, (_, index) => index));
@@ -202,14 +207,14 @@ describe("notifications of the other side", () => {
 
 describe("the end of input", () => {
   it("is followed by the answers to what was asked, then by the close", async () => {
-    const work = gate();
+    const work = createDeferred<void>();
     const { give, end, sent, state, closeClient } = openRaw({
-      request: () => work.passed.then(() => "done"),
+      request: () => work.promise.then(() => "done"),
     });
     await give(request(1, "x"), request(2, "x"));
     await end();
     expect(sent).toEqual([]);
-    work.open();
+    work.resolve();
     await nextTurn();
     expect(sent).toEqual([result(1, "done"), result(2, "done")]);
     await closeClient();

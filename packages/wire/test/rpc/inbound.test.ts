@@ -1,28 +1,28 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import { ProtocolError } from "../../src/index.ts";
+import { createDeferred, ProtocolError } from "../../src/index.ts";
 import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
-import { gate, openRaw, outcomeOf, request, result } from "./support.ts";
+import { openRaw, outcomeOf, request, result } from "./support.ts";
 
 const echo: PeerHandlers = { request: (_method, params) => params };
 
 describe("requests of the other side", () => {
   it("tell 1 and the text 1 apart", async () => {
-    const first = gate<unknown>();
-    const { give, sent } = openRaw({ request: (method) => (method === "slow" ? first.passed : "quick") });
+    const first = createDeferred<unknown>();
+    const { give, sent } = openRaw({ request: (method) => (method === "slow" ? first.promise : "quick") });
     await give(request(1, "slow"), request("1", "quick"));
     expect(sent).toEqual([result("1", "quick")]);
-    first.open("slow");
+    first.resolve("slow");
     await nextTurn();
     expect(sent[1]).toEqual(result(1, "slow"));
   });
 
   it("with an id that is being handled are refused, and the first is answered", async () => {
-    const first = gate<unknown>();
-    const { give, sent } = openRaw({ request: () => first.passed });
+    const first = createDeferred<unknown>();
+    const { give, sent } = openRaw({ request: () => first.promise });
     await give(request(5, "work"), request(5, "work"));
     expect(sent).toMatchObject([{ id: 5, error: { code: -32600, data: { reason: "duplicate_id" } } }]);
-    first.open("done");
+    first.resolve("done");
     await nextTurn();
     expect(sent[1]).toEqual(result(5, "done"));
     await give(request(5, "work"));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
-import { HarnessError } from "../../src/index.ts";
+import { createDeferred, HarnessError } from "../../src/index.ts";
 import { createPeer } from "../../src/rpc/index.ts";
 import { createMemoryPair } from "../../src/testing/index.ts";
-import { error, gate, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
+import { error, openPeers, openRaw, outcomeOf, request, result } from "./support.ts";
 
 describe("request", () => {
   it("sends a request with an id of its own and resolves with the result as it came", async () => {
@@ -238,11 +238,11 @@ describe("close", () => {
   });
 
   it("lets go of what a handler answers too late", async () => {
-    const work = gate();
-    const { give, kill, unexpected } = openRaw({ request: () => work.passed });
+    const work = createDeferred<void>();
+    const { give, kill, unexpected } = openRaw({ request: () => work.promise });
     await give(request(1, "x"));
     await kill();
-    work.open();
+    work.resolve();
     await nextTurn();
     expect(unexpected).toEqual([]);
   });

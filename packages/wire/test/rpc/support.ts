@@ -93,15 +93,6 @@ export const openPeers = (
   };
 };
 
-/** A promise that the test settles. */
-export const gate = <T = void>() => {
-  let open!: (value: T) => void;
-  const passed = new Promise<T>((resolve) => {
-    open = resolve;
-  });
-  return { open, passed };
-};
-
 export const request = (id: unknown, method: string, params?: unknown) => ({
   jsonrpc: "2.0",
   id,

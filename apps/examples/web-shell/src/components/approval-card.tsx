@@ -59,7 +59,7 @@ const viewOf = (subject: unknown): ApprovalView | undefined => {
 function Subject({ subject, view }: { readonly subject: unknown; readonly view: ApprovalView | undefined }) {
   if (view === undefined) {
     return (
-      <dl class="subject">
+      <dl class="subject lines">
         <Part name="About" value={subject} />
       </dl>
     );
@@ -75,7 +75,7 @@ function Subject({ subject, view }: { readonly subject: unknown; readonly view: 
     <>
       <SubjectView view={view} />
       {others.length > 0 && (
-        <dl class="subject">
+        <dl class="subject lines">
           <Part name="Details" value={Object.fromEntries(others)} />
         </dl>
       )}
@@ -122,7 +122,7 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
       tabIndex={-1}
       aria-labelledby={`${id}-title`}
     >
-      <header>
+      <header class="inline">
         <h2 id={`${id}-title`}>{view?.title ?? question.title ?? "Your approval is needed"}</h2>
         <RiskBadge level={riskLevels[question.risk]} />
       </header>
@@ -138,41 +138,49 @@ export function ApprovalCard({ entry, isBusy, isSending, takesFocus, onAnswer }:
       </p>
       {question.subject !== undefined && <Subject subject={question.subject} view={view} />}
       {question.more !== undefined && (
-        <dl class="subject">
+        <dl class="subject lines">
           <Part name="Besides" value={question.more} />
         </dl>
       )}
       {isOpen ? (
         <>
-          {!isWhole && <p class="problem">It is too long to be shown whole, and can only be refused.</p>}
-          <label class="reason" for={`${id}-reason`}>
-            Reason (optional)
+          {!isWhole && (
+            <p class="problem small">It is too long to be shown whole, and can only be refused.</p>
+          )}
+          <label class="field" for={`${id}-reason`}>
+            <span>Reason (optional)</span>
             <input
               id={`${id}-reason`}
               type="text"
+              class="input"
               autocomplete="off"
               maxLength={maxReasonLength}
               value={reason}
               onInput={(event) => setReason(event.currentTarget.value)}
             />
           </label>
-          <div class="buttons">
+          <div class="inline">
             <button
               type="button"
-              class="approve"
+              class="button primary"
               disabled={!canAnswer || !isWhole}
               onClick={() => answer("approved")}
             >
               Approve
             </button>
-            <button type="button" class="refuse" disabled={!canAnswer} onClick={() => answer("refused")}>
+            <button
+              type="button"
+              class="button refuse"
+              disabled={!canAnswer}
+              onClick={() => answer("refused")}
+            >
               Refuse
             </button>
-            {isSending && <span class="hint">Sending your answer …</span>}
+            {isSending && <span class="dim small">Sending your answer …</span>}
           </div>
         </>
       ) : (
-        <p class="ending">
+        <p class="dim small">
           {endings[state] ?? endings.gone}
           {entry.reason !== undefined && (
             <span dir="auto"> Reason: {safeText(entry.reason, maxReasonLength)}</span>

@@ -42,6 +42,7 @@ export function Composer({ field, isBusy, onSend, onCancel }: ComposerProps) {
       </label>
       <textarea
         id="intent"
+        class="input"
         ref={field}
         rows={1}
         maxLength={maxIntentLength}
@@ -55,12 +56,13 @@ export function Composer({ field, isBusy, onSend, onCancel }: ComposerProps) {
         }}
       />
       {attached === undefined ? (
-        <button type="button" onClick={() => setAttached("")}>
+        <button type="button" class="button" onClick={() => setAttached("")}>
           Attach
         </button>
       ) : (
         <textarea
           aria-label="Attachments"
+          class="input"
           rows={1}
           maxLength={maxReferencesLength}
           placeholder="A path or address that the engine knows, one a line"
@@ -69,11 +71,11 @@ export function Composer({ field, isBusy, onSend, onCancel }: ComposerProps) {
         />
       )}
       {isBusy ? (
-        <button type="button" onClick={onCancel}>
+        <button type="button" class="button" onClick={onCancel}>
           Stop
         </button>
       ) : (
-        <button type="submit" class="primary" disabled={text.trim() === ""}>
+        <button type="submit" class="button primary" disabled={text.trim() === ""}>
           Send
         </button>
       )}

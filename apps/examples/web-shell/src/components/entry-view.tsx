@@ -123,18 +123,23 @@ export function EntryView(props: EntryViewProps) {
       );
     case "error":
       return (
-        <div class="error">
+        <div class="error inline">
           <p dir="auto">
-            {entry.text} <span class="hint">({entry.code})</span>
+            {entry.text} <span class="dim small">({entry.code})</span>
           </p>
           {entry.again !== undefined && !entry.isSettled && (
-            <button type="button" disabled={busy !== undefined} onClick={() => onAgain(entry.id)}>
+            <button
+              type="button"
+              class="button"
+              disabled={busy !== undefined}
+              onClick={() => onAgain(entry.id)}
+            >
               Try again
             </button>
           )}
         </div>
       );
     case "note":
-      return <p class="note">{safeText(entry.text, 2_000)}</p>;
+      return <p class="note dim small">{safeText(entry.text, 2_000)}</p>;
   }
 }

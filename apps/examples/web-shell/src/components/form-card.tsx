@@ -15,20 +15,18 @@ const inputModes = { text: "text", number: "decimal", email: "email" } as const;
 
 /** The input itself. What is wrong is said in words of ours, beside it, so the browser's own checks are off. */
 function Control({ field, value, onValue, attributes }: FieldProps & { readonly attributes: object }) {
-  const text = typeof value === "string" ? value : "";
+  const written = {
+    ...attributes,
+    value: typeof value === "string" ? value : "",
+    onInput: (event: { readonly currentTarget: { readonly value: string } }) =>
+      onValue(event.currentTarget.value),
+  };
   switch (field.type) {
     case "multiline":
-      return (
-        <textarea
-          {...attributes}
-          rows={3}
-          value={text}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      );
+      return <textarea {...written} rows={3} />;
     case "choice":
       return (
-        <select {...attributes} value={text} onChange={(event) => onValue(event.currentTarget.value)}>
+        <select {...written}>
           <option value="">{field.placeholder ?? "Choose …"}</option>
           {field.options.map((option) => (
             <option value={option.value}>{option.label}</option>
@@ -45,24 +43,15 @@ function Control({ field, value, onValue, attributes }: FieldProps & { readonly 
         />
       );
     case "date":
-      return (
-        <input
-          {...attributes}
-          type="date"
-          value={text}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      );
+      return <input {...written} type="date" />;
     default:
       return (
         <input
-          {...attributes}
+          {...written}
           type="text"
           inputMode={inputModes[field.type]}
           placeholder={field.placeholder}
           autocomplete="off"
-          value={text}
-          onInput={(event) => onValue(event.currentTarget.value)}
         />
       );
   }
@@ -75,24 +64,25 @@ function Field(props: FieldProps) {
   const attributes = {
     id,
     name: field.name,
+    class: field.type === "checkbox" ? undefined : "input",
     "aria-required": field.isRequired,
     "aria-invalid": problem !== undefined,
     "aria-describedby": described.join(" ") || undefined,
   };
   return (
-    <div class={`field field-${field.type}`}>
+    <div class={`field ${field.type}`}>
       <label for={id}>
         {field.label}
-        {field.isRequired && <span class="needed"> (needed)</span>}
+        {field.isRequired && <span class="dim small"> (needed)</span>}
       </label>
       <Control {...props} attributes={attributes} />
       {field.help && (
-        <p class="hint" id={`${id}-help`}>
+        <p class="dim small" id={`${id}-help`}>
           {field.help}
         </p>
       )}
       {problem && (
-        <p class="problem" id={`${id}-problem`}>
+        <p class="problem small" id={`${id}-problem`}>
           {problem}
         </p>
       )}
@@ -141,8 +131,8 @@ export function FormCard({ form, isSettled, isBusy, onSubmit }: FormCardProps) {
             onValue={(value) => setValues((before) => ({ ...before, [field.name]: value }))}
           />
         ))}
-        <div class="buttons">
-          <button type="submit" class="primary" disabled={isBusy || isSettled}>
+        <div class="inline">
+          <button type="submit" class="button primary" disabled={isBusy || isSettled}>
             {isSettled ? "Sent" : form.submitLabel}
           </button>
         </div>

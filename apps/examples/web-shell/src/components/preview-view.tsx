@@ -16,7 +16,7 @@ function Part({ part }: { readonly part: PreviewPart }) {
   }
   const { text, state, fraction } = part;
   return (
-    <p class={`progress ${state}`}>
+    <p class={`progress ${state} inline dim small`}>
       <span dir="auto">{safeText(text, 300)}</span>
       {state === "running" && fraction !== undefined ? (
         <progress max={1} value={fraction} />

@@ -35,7 +35,7 @@ export function TableCard({ table, label }: { readonly table: TableModel; readon
           <thead>
             <tr>
               {table.columns.map((column) => (
-                <th scope="col" class={column.isNumeric ? "number" : ""}>
+                <th scope="col" class={column.isNumeric ? "number-cell" : ""}>
                   {column.label}
                 </th>
               ))}
@@ -45,7 +45,7 @@ export function TableCard({ table, label }: { readonly table: TableModel; readon
             {table.rows.map((row) => (
               <tr>
                 {row.map((cell, index) => (
-                  <td class={table.columns[index]?.isNumeric ? "number" : ""} dir="auto">
+                  <td class={table.columns[index]?.isNumeric ? "number-cell" : ""} dir="auto">
                     {cell}
                   </td>
                 ))}
@@ -54,7 +54,7 @@ export function TableCard({ table, label }: { readonly table: TableModel; readon
           </tbody>
         </table>
       </section>
-      {hidden !== "" && <p class="hint">{hidden}</p>}
+      {hidden !== "" && <p class="dim small">{hidden}</p>}
     </>
   );
 }

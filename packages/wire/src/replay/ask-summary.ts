@@ -1,0 +1,33 @@
+import { ModelFailure, type ModelFailureCode } from "../model/model-failure.ts";
+import { type OpenStream, type ReadStreamOptions, readStream } from "../model/read-answer.ts";
+import type { ReplayMessage } from "./replayed-message.ts";
+import { plainSummary, type SummaryRequest, summaryRequest, summaryText } from "./summary-text.ts";
+
+/** Failures that another attempt would have again: then what was asked stands for the rest. */
+const lasting: ReadonlySet<ModelFailureCode> = new Set(["refused", "no_answer", "input_unsupported"]);
+
+/**
+ * Has a model make a summary of these messages, and gives it with what the AI SDK says of the request. Where the model makes none, the summary says
+ * so. Rejects with a `ModelFailure` where it cannot be reached, so that nothing is lost, and with the signal's reason when cancelled.
+ *
+ * @param room characters that the model takes
+ */
+export const askForSummary = async <Part extends { readonly type: string; readonly text?: string }, Step>(
+  open: (request: SummaryRequest) => OpenStream<Part, Step>,
+  messages: readonly ReplayMessage[],
+  room: number,
+  options: ReadStreamOptions,
+): Promise<{ readonly text: string; readonly step?: Step }> => {
+  let text = "";
+  try {
+    const add = (part: Part & { readonly error?: unknown }) => {
+      if (part.type === "error") throw part.error;
+      if (part.type === "text-delta") text += part.text;
+    };
+    const step = await readStream(open(summaryRequest(messages, room)), add, options);
+    return { text: summaryText(text, messages, room), step };
+  } catch (error) {
+    if (!ModelFailure.isInstance(error) || !lasting.has(error.code)) throw error;
+    return { text: plainSummary(messages, error.message.replace(/\.$/, ""), room) };
+  }
+};
