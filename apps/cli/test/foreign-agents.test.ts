@@ -5,6 +5,7 @@ import { needPython } from "../../../scripts/lib/python.ts";
 import { helloAgent, makeAgent, pythonAgent, signingTool } from "./support/agents.ts";
 import { eventually, failure, makeWorkspace } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";
+import { ToolServer } from "./support/tool-server.ts";
 
 /** Notes each run in the file \`runs\`. Its effects are not declared, and change when \`changed\` is there. */
 const changing = `tool({
@@ -135,32 +136,18 @@ describe("tools of any agent in harness serve", () => {
   it("do not run on an approval of what they were before", async () => {
     const agent = await makeAgent("com.example.changing", changing);
     const workspace = await makeWorkspace({ "ask.yaml": askAll });
-    const program = startHarness(["serve", "--policy", "ask.yaml", ...agentArgs(agent)], { cwd: workspace });
-    const { ProtocolClient } = await import("./support/protocol-client.ts");
-    const client = new ProtocolClient(program);
-    const threadId = await client.createThread();
-    await client.startTurn(threadId, 'use the tool com.example.changing note with {"text":"x"}');
-    const asked = await eventually(() => {
-      const found = client.messages.find(({ method }) => method === "approval.requested");
-      if (!found) throw new RangeError(`not asked: ${program.stderr}`);
-      return found.params as { requestId: string; metadata: { preview: string } };
-    });
-    expect(asked.metadata.preview).toMatch(
+    const server = await ToolServer.start({ workspace, policy: "ask.yaml", args: agentArgs(agent) });
+    const { turnId } = await server.startTurn('use the tool com.example.changing note with {"text":"x"}');
+    const { metadata } = await server.question();
+    expect(metadata.preview).toMatch(
       /^com\.example\.changing\/note: it says that it only reads \(declaration [0-9a-f]{16}\)$/,
     );
     await writeFile(join(agent, "changed"), "");
     const pid = await killAgent(agent);
     await eventually(async () => expect(Number(await readFile(join(agent, "pid"), "utf8"))).not.toBe(pid));
-    await client.call("approval.respond", { requestId: asked.requestId, decision: "once" });
-    const item = await eventually(() => {
-      const found = client.messages
-        .filter(({ method }) => method === "item.completed")
-        .map(({ params }) => params?.item as { type: string; data: { code?: string } })
-        .find(({ type }) => type === "tool_exec");
-      if (!found) throw new RangeError("not ended");
-      return found;
-    });
-    expect(item.data).toMatchObject({ status: "failed", code: "tool.changed" });
+    await server.answer();
+    await server.turnEnd(turnId);
+    expect(server.items("tool_exec")[0]?.data).toMatchObject({ status: "failed", code: "tool.changed" });
     await expect(stat(join(agent, "runs"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 });

@@ -59,7 +59,14 @@ const superviseWith = (decide: Decide, options: Partial<SupervisionOptions> = {}
     ...options,
   });
   onTestFinished(() => supervision.close());
-  return { harness, supervision, notes, ...supervision.seams };
+  const { gate, observer } = supervision.seams;
+  /** Judges a call, starts it, and reports how it ended. */
+  const runCall = async (call: JudgedCall, outcome: Parameters<NonNullable<typeof gate.after>>[1]) => {
+    await gate.before(call, during());
+    observer.callStarted?.(call);
+    await gate.after?.(call, outcome);
+  };
+  return { harness, supervision, notes, runCall, ...supervision.seams };
 };
 
 const place = { threadId: "thread-1", turnId: "turn-1", directory: "/work" };
@@ -341,13 +348,11 @@ describe("reports", () => {
     harness.of(type).map(({ payload }) => (payload as { status: unknown }).status);
 
   it("tell a thread as a session and a turn as a run, with its verification, in legal steps", async () => {
-    const { gate, observer, supervision, harness } = superviseWith(() => ({ decision: "allow" }));
+    const { observer, supervision, harness, runCall } = superviseWith(() => ({ decision: "allow" }));
     const call = callOf("bash", { command: "npm test" });
     observer.turnStarted?.(turn);
     observer.agentStarted?.(turn);
-    await gate.before(call, during());
-    observer.callStarted?.(call);
-    await gate.after?.(call, { status: "succeeded", output: { exitCode: 0 } });
+    await runCall(call, { status: "succeeded", output: { exitCode: 0 } });
     observer.responded?.(turn, { text: "done", step: 1 });
     observer.turnEnded?.(turn, { status: "completed" });
     await supervision.close();
@@ -376,12 +381,10 @@ describe("reports", () => {
     ["unknown", { status: "unknown" }, "needs_review"],
     ["cancelled", { status: "cancelled" }, "skipped"],
   ] as const)("tell a verification whose command ended as %s", async (_how, outcome, expected) => {
-    const { gate, observer, supervision, harness } = superviseWith(() => ({ decision: "allow" }));
+    const { observer, supervision, harness, runCall } = superviseWith(() => ({ decision: "allow" }));
     const call = callOf("bash", { command: "cargo test" });
     observer.turnStarted?.(turn);
-    await gate.before(call, during());
-    observer.callStarted?.(call);
-    await gate.after?.(call, outcome);
+    await runCall(call, outcome);
     observer.turnEnded?.(turn, { status: "error", error: "it failed", code: "agent_failed" });
     await supervision.close();
     expect(statuses(harness, "verification").at(-1)).toBe(expected);
@@ -390,7 +393,7 @@ describe("reports", () => {
 
   it("tell the tool calls of a turn as the tasks of its run", async () => {
     const clock = createManualClock();
-    const { gate, observer, supervision, harness } = superviseWith(
+    const { gate, observer, supervision, harness, runCall } = superviseWith(
       ({ payload }) =>
         (payload as { arguments?: JsonObject }).arguments?.path === ".env"
           ? { decision: "block", reason: "secret" }
@@ -418,9 +421,7 @@ describe("reports", () => {
     clock.advance(1000);
     // What lasts less than 250 ms is not reported by itself.
     await gate.before(fails, during());
-    await gate.before(fails, during());
-    observer.callStarted?.(fails);
-    await gate.after?.(fails, { status: "failed", error: "not unique" });
+    await runCall(fails, { status: "failed", error: "not unique" });
     clock.advance(250);
     await gate.before(waits, during());
     observer.turnEnded?.(turn, { status: "cancelled" });
@@ -449,13 +450,11 @@ describe("reports", () => {
   });
 
   it("keep the list of a long turn bounded, and say how many calls it leaves out", async () => {
-    const { gate, observer, supervision, harness } = superviseWith(() => ({ decision: "allow" }));
+    const { observer, supervision, harness, runCall } = superviseWith(() => ({ decision: "allow" }));
     observer.turnStarted?.(turn);
     for (let index = 0; index < 130; index++) {
       const call = callOf("read", { path: `f${index}` }, `i${index}`);
-      await gate.before(call, during());
-      observer.callStarted?.(call);
-      await gate.after?.(call, { status: "succeeded", output: "" });
+      await runCall(call, { status: "succeeded", output: "" });
     }
     await supervision.close();
     const last = harness.of("task_list").at(-1)?.payload as { tasks: { id: string }[]; metadata: object };

@@ -176,6 +176,8 @@ describe("harness threads prune", () => {
       await makeThread(cwd, 35),
       await makeThread(cwd),
     ];
+    const none = await harness("threads prune --older-than 9000h --dry-run", { cwd });
+    expect(none.stdout).toContain("0 threads would be removed");
     const dry = await harness("threads prune --older-than 30d --dry-run", { cwd });
     expect(dry.stdout).toContain("2 threads would be removed");
     expect(await threadsIn(cwd)).toHaveLength(3);

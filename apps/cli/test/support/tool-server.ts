@@ -23,6 +23,8 @@ const makeDirectory = async (prefix: string): Promise<string> => {
 export interface ToolServerOptions {
   readonly workspace?: string;
   readonly args?: readonly string[];
+  /** The file of a policy. @default none is in force */
+  readonly policy?: string;
   readonly env?: Record<string, string>;
   /** @default in this process, whose directory for temporary files is another one */
   readonly start?: Start;
@@ -39,12 +41,13 @@ export class ToolServer {
   ) {}
 
   static async start(options: ToolServerOptions = {}): Promise<ToolServer> {
-    const { workspace, args = [], env = {}, start = startHarness } = options;
+    const { workspace, args = [], policy, env = {}, start = startHarness } = options;
+    const judged = policy === undefined ? ["--no-policy"] : ["--policy", policy];
     const cwd = workspace ?? (await makeWorkspace());
     const temporary = await makeDirectory("hk-");
     const state = env.XDG_STATE_HOME ?? (await makeDirectory("hk-state-"));
     const environment = { TMPDIR: temporary, XDG_STATE_HOME: state, ...env };
-    const program = start(["serve", "--no-policy", ...args], { cwd, env: environment });
+    const program = start(["serve", ...judged, ...args], { cwd, env: environment });
     return new ToolServer(cwd, temporary, state, new ProtocolClient(program));
   }
 
