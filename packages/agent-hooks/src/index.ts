@@ -5,6 +5,7 @@ export type { Host } from "./host.ts";
 export { findHost, hosts } from "./hosts.ts";
 export { type HookFailure, hookFailures, hookProtection } from "./protection.ts";
 export { type HookCall, readHook } from "./read-hook.ts";
+export type { HookCommand, ManagedSettings } from "./settings/host-settings.ts";
 export { hookCommands, managedSettings, planSettings, removeSettings } from "./settings/plan-settings.ts";
 export { deadlineMs } from "./timing.ts";
 export { versionProblem } from "./version.ts";

@@ -14,6 +14,7 @@ export {
   thrownMessage,
 } from "./errors.ts";
 export { defineGraph } from "./graph-builder.ts";
+export type { GraphStream } from "./graph-stream.ts";
 export type {
   InvokeOptions,
   RecoverOptions,
@@ -43,7 +44,14 @@ export {
   dedupeAppend,
   mergeByKey,
 } from "./state/list-fields.ts";
-export { defineState, type Fields, type InitialOf, type StateOf, type UpdateOf } from "./state/schema.ts";
+export {
+  defineState,
+  type Fields,
+  type InitialOf,
+  type StateOf,
+  type StateSchema,
+  type UpdateOf,
+} from "./state/schema.ts";
 export { field, lastWriteWins, merge, mergeAll } from "./state/value-fields.ts";
 export {
   type GraphStore,

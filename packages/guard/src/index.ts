@@ -1,3 +1,3 @@
-export { createGuard } from "./guard.ts";
+export { createGuard, type Guard } from "./guard.ts";
 export { createHookHandler } from "./hook-handler.ts";
 export { createHookListener } from "./hook-listener.ts";

@@ -1,4 +1,4 @@
-export { contentAuditLimits, createPolicyAudit } from "./audit/policy-audit.ts";
+export { contentAuditLimits, createPolicyAudit, type PolicyAudit } from "./audit/policy-audit.ts";
 export type { PolicyFunction } from "./cel/policy-function.ts";
 export { checkPolicy } from "./decide/decide.ts";
 export type { Explanation } from "./decide/explanation.ts";
@@ -9,6 +9,6 @@ export { PolicyError, type PolicyProblem, RuleError } from "./policy-error.ts";
 export { createPolicyHarness, type PolicyHarness, type PolicyHarnessOptions } from "./policy-harness.ts";
 export { secretFunctions } from "./secrets/secret-functions.ts";
 export { type BacktestChange, type BacktestReport, backtest } from "./tools/backtest.ts";
-export { describePolicy } from "./tools/describe-policy.ts";
-export { eventOfCase, PolicyCaseSchema, parsePolicyCases } from "./tools/policy-cases.ts";
+export { describePolicy, type RuleDescription } from "./tools/describe-policy.ts";
+export { eventOfCase, type PolicyCase, PolicyCaseSchema, parsePolicyCases } from "./tools/policy-cases.ts";
 export { type PolicyTestReport, testPolicy } from "./tools/test-policy.ts";

@@ -6,5 +6,8 @@ export {
   postgresSchemaStats,
   prunePostgresSchema,
 } from "./administration.ts";
+export type { PostgresSchemaReport } from "./migrate.ts";
 export { openPostgresStore, type PostgresStore } from "./open-postgres-store.ts";
+export type { PruneReport } from "./prune.ts";
+export type { PostgresSchemaStats } from "./schema-stats.ts";
 export { type PostgresStoreOptions, postgresStoreLimits } from "./store-options.ts";

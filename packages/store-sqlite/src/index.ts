@@ -1,7 +1,11 @@
 export { StoreError } from "@harnesskit/graph";
 export { openApprovalStore, type SqliteApprovalStoreOptions } from "./approval-store.ts";
 export { checkSqliteStore } from "./check-sqlite-store.ts";
-export { type ContinuationStoreOptions, openContinuationStore } from "./continuation-store.ts";
+export {
+  type ContinuationStoreOptions,
+  openContinuationStore,
+  type SqliteContinuationStore,
+} from "./continuation-store.ts";
 export { openSqliteStore } from "./open-sqlite-store.ts";
 export type { SqliteStoreLimits, SqliteStoreOptions } from "./store-options.ts";
 export { openTimelineReader, openTimelineStore, type SqliteTimelineStoreOptions } from "./timeline-store.ts";

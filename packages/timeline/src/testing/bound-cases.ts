@@ -17,6 +17,23 @@ export const boundCases: Readonly<Record<string, Case>> = {
       checkEqual((await store.page()).rows, [], "rows that are left after the retention");
       const [next] = await store.write([addRow()]);
       if ((next?.id ?? 0) <= (rows.at(-1)?.id ?? 0)) throw new ContractError("an id was given twice");
+      await store.write([addRow({ atMs: clock.now() })]);
+
+      checkEqual(await store.prune(), 1, "the row that is old, within the other limits");
+    },
+  },
+  "sessions that were seen last stay": {
+    limits: { maxRows: 1, maxNames: 1 },
+    async run({ store, clock }) {
+      const nowMs = clock.now();
+      await store.write(["a", "b", "c"].map((session, index) => addRow({ session, atMs: nowMs + index })));
+      checkEqual(await store.prune(), 2, "rows that were removed");
+      const sessions = await store.sessions();
+      checkEqual(
+        sessions.map(({ session }) => session),
+        ["c"],
+        "sessions that are left",
+      );
     },
   },
   "what is larger than the limit is removed, the oldest first": {

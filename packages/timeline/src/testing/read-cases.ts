@@ -41,6 +41,8 @@ export const readCases: Readonly<Record<string, Case>> = {
         [{ failedOnly: true }, 2],
         [{ failedOnly: true, agent: "b" }, 1],
         [{ text: "network" }, 1],
+        [{ agent: "a", session: "y", text: "network" }, 1],
+        [{ agent: "a", session: "x", text: "network" }, 0],
         [{ text: "100%_OFF" }, 1],
         [{ text: "100xx" }, 0],
         [{ text: "EXIT" }, 1],

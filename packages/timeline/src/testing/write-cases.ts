@@ -1,6 +1,6 @@
 import { HarnessError } from "@harnesskit/wire";
 import { ContractError, checkEqual } from "@harnesskit/wire/testing";
-import type { Case } from "./case.ts";
+import { type Case, idsOf } from "./case.ts";
 import { addRow, sampleContent, sampleRow } from "./samples.ts";
 
 /** How rows are added, found and changed. */
@@ -41,8 +41,23 @@ export const writeCases: Readonly<Record<string, Case>> = {
       const [closed] = await close("one");
       checkEqual(closed?.id, second?.id, "the row that was closed first");
       checkEqual((await store.get(closed?.id ?? 0))?.content.output?.value, "one", "its output");
+      checkEqual(
+        idsOf((await store.page({ filter: { text: "one" } })).rows),
+        [closed?.id],
+        "rows with its outcome",
+      );
       checkEqual((await close("two"))[0]?.id, first?.id, "the row that was closed next");
       checkEqual(await close("three"), [], "a close without an open row");
+    },
+  },
+  "a row that is added and changed in one write keeps its content": {
+    async run({ store }) {
+      const [row] = await store.write([
+        addRow({}, "k"),
+        { type: "change", find: { key: "k" }, apply: () => ({ row: { state: "done" } }) },
+      ]);
+      const { row: kept, content } = (await store.get(row?.id ?? 0)) ?? {};
+      checkEqual({ state: kept?.state, content }, { state: "done", content: sampleContent }, "the row");
     },
   },
   "a change without a row adds one, if it says so": {
