@@ -25,8 +25,13 @@ const cut = new APICallError({
 const streaming = (...streams: { parts: Part[]; end?: "close" | "cut" | "silent" }[]) => {
   const silent = createDeferred<void>();
   const prompts: unknown[] = [];
+  /** Whether the request before this one was aborted when this one came. */
+  const stopped: (boolean | undefined)[] = [];
+  let last: AbortSignal | undefined;
   const model = new MockLanguageModelV3({
-    async doStream({ prompt }) {
+    async doStream({ prompt, abortSignal }) {
+      stopped.push(last?.aborted);
+      last = abortSignal;
       const { parts, end = "close" } = streams[prompts.length] ?? { parts: whole };
       prompts.push(prompt);
       let index = 0;
@@ -46,7 +51,7 @@ const streaming = (...streams: { parts: Part[]; end?: "close" | "cut" | "silent"
       return { stream };
     },
   });
-  return { model, prompts, silent: silent.promise };
+  return { model, prompts, stopped, silent: silent.promise };
 };
 
 const start = async (model: AiSdkRunnerOptions["model"], more: Partial<AiSdkRunnerOptions> = {}) => {
@@ -87,13 +92,14 @@ describe("a model's stream", () => {
     ["after it has begun", begun],
     ["before its first word", begun.slice(0, 1)],
   ])("that falls silent %s is asked for once more", async (_when, parts) => {
-    const { model, silent } = streaming({ parts, end: "silent" });
+    const { model, silent, stopped } = streaming({ parts, end: "silent" });
     const clock = createManualClock();
     const { client, turnId } = await start(model, { clock, idleTimeoutMs: 1000 });
     await silent;
     if (parts === begun) await client.notification("item.delta");
     clock.advance(1000);
     expect((await client.turnEnd(turnId)).params.status).toBe("completed");
+    expect(stopped).toEqual([undefined, true]);
   });
 
   it("that falls silent twice ends the turn as model_silent", async () => {

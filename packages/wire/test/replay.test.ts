@@ -1,4 +1,5 @@
-import { cacheBreakpoint, createReplay, outputPage } from "@harnesskit/wire/replay";
+import { systemClock } from "@harnesskit/wire";
+import { askForSummary, cacheBreakpoint, createReplay, outputPage } from "@harnesskit/wire/replay";
 import { describe, expect, it } from "vitest";
 import type { ReplayMessage } from "../src/replay/replayed-message.ts";
 
@@ -62,6 +63,34 @@ describe("a request over the model's context", () => {
     await expect(replay(long, model, refuse)).rejects.toBe(failure);
     expect(count).toBe(1);
   });
+});
+
+it("what is left out without a summary is neither the summary before it nor the prompt", async () => {
+  const user = (content: string) => ({ role: "user", content });
+  const said = { role: "assistant", content: "s".repeat(3_000) };
+  const messages = [user("(a summary)"), user("old"), said, user("the task"), said, said, said];
+  const replay = createReplay({ maxContextLength: 8_000 });
+  const sent = await replay(messages, model, async (shown) => JSON.stringify(shown), {
+    summarised: 1,
+    prompt: 3,
+  });
+  expect(sent).toMatch(/\(a summary\).*earlier messages.*the task/);
+  expect(sent).not.toContain("old");
+});
+
+it("where a model makes no summary that says so, and one that cannot be reached loses nothing", async () => {
+  const ask = (statusCode: number) => {
+    const failing = async function* (): AsyncGenerator<{ type: string }> {
+      yield { type: "start" };
+      throw { statusCode, message: "no" };
+    };
+    const open = () => () => ({ fullStream: failing(), steps: Promise.resolve([]) });
+    const { signal } = new AbortController();
+    return askForSummary(open, long, 5_000, { signal, clock: systemClock, idleTimeoutMs: 60_000 });
+  };
+  const { text } = await ask(400);
+  expect(text).toMatch(/^No summary could be made \(the model's provider refused .*\n- go on$/s);
+  await expect(ask(500)).rejects.toMatchObject({ name: "ModelFailure", code: "unavailable" });
 });
 
 it("Gemini's signature goes back through an OpenAI-compatible endpoint under the name that is read there", async () => {

@@ -9,7 +9,6 @@ export const leaseTtlMs = 10_000;
 /** Longer than the longest that a core lets a tool run. */
 export const toolTimeoutMs = 61 * 60_000;
 
-/** What helps, where the reason does not say it. */
 const advice: Readonly<Record<string, string>> = {
   provider_invalid_response: " Try again, or use another model.",
   provider_invalid_model: " Use another model.",

@@ -5,7 +5,7 @@ export interface CallFailure {
   readonly status: "failed" | "rejected" | "not_run";
   /**
    * That of the `ToolError` where a tool threw one; otherwise `rejected`, `unknown_tool`, `invalid_input`, `approval_undecided`,
-   * `tool_failed`, `tool_timed_out`, `tool_cancelled`, `tool_interrupted`, `tool_output_invalid` or `tool_output_too_large`.
+   * `tool_failed`, `tool_timed_out`, `tool_cancelled`, `tool_interrupted` or `tool_output_invalid`.
    */
   readonly code: string;
   /** For the model; it may repeat what a tool or a person said. */

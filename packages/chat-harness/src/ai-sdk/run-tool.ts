@@ -1,8 +1,8 @@
 import type { ChatMessage, ToolCall } from "@harnesskit/protocol/chat";
-import { mediaOf, nameMediaInText, outputInText, replaceMedia } from "@harnesskit/wire/model";
+import { nameMediaInText } from "@harnesskit/wire/model";
 import { headAndTail } from "@harnesskit/wire/replay";
 import { settleWithin } from "@harnesskit/wire/time";
-import { ToolError } from "@harnesskit/wire/tool";
+import { lastOutput, ToolError } from "@harnesskit/wire/tool";
 import { recordOutcome, type Span, toolSpan, traced } from "@harnesskit/wire/trace";
 import type { ModelMessage, Tool, ToolExecutionOptions } from "ai";
 import { piecesBefore } from "./arrange-history.ts";
@@ -96,46 +96,11 @@ export const readyCall = async (
   return { ...ready, tool: { ...tool, execute } as Tool };
 };
 
-const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
-
-/** Outputs of one call of a tool that yields several: a tool that never waits would block the deadline. */
-const maxOutputs = 100_000;
-
-/** The output of a tool; the last one of a tool that yields several. */
-const outputOf = async (given: unknown, signal: AbortSignal | undefined): Promise<unknown> => {
-  const output = await given;
-  if (!isIterable(output)) return output;
-  let last: unknown;
-  let count = 0;
-  for await (const value of output) {
-    signal?.throwIfAborted();
-    if (++count > maxOutputs) {
-      throw new ToolError("tool_output_too_large", `it yielded more than ${maxOutputs} outputs`);
-    }
-    last = value;
-  }
-  return last;
-};
-
 const shownOutput = async (tool: Tool, output: unknown, call: ToolCall, input: unknown): Promise<unknown> => {
   if (tool.toModelOutput !== undefined) {
     return outputText(await tool.toModelOutput({ toolCallId: call.id, input: input as never, output }));
   }
   return typeof output === "string" ? output : (JSON.stringify(output) ?? "null");
-};
-
-/** A result with those of its images and files for which there is room, and with the size of the others. */
-const boundMedia = (text: string, maxLength: number): string => {
-  const output = outputInText(text);
-  if (output === undefined) return text;
-  let room = maxLength;
-  const kept = mediaOf(output).map(({ data }) => {
-    if (data.length > room) return { size: Math.floor((data.length * 3) / 4) };
-    room -= data.length;
-    return { data };
-  });
-  return JSON.stringify(replaceMedia(output, kept));
 };
 
 /** A result that is too long: its beginning, how much was left out, and its end. */
@@ -167,7 +132,7 @@ const runChecked = async (
     return failureText({ status: "failed", code, message });
   };
   const settled = await callTool(run, (options) =>
-    outputOf(tool.execute?.(input as never, options), options.abortSignal),
+    lastOutput(tool.execute?.(input as never, options), options.abortSignal),
   );
   if (settled.status !== "done") {
     const unknown = "Whether it has done anything is not known.";
@@ -183,7 +148,7 @@ const runChecked = async (
     const bare = nameMediaInText(text);
     if (bare.length <= chat.maxResultLength) {
       recordOutcome(span, { status: "succeeded", output: bare });
-      return bare === text ? text : boundMedia(text, chat.maxMediaLength);
+      return nameMediaInText(text, chat.maxMediaLength);
     }
     const shown = shownEnds(bare, chat.maxResultLength);
     recordOutcome(span, { status: "succeeded", output: shown });

@@ -28,11 +28,13 @@ import {
 } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { failureText } from "../../src/ai-sdk/failure-text.ts";
 import {
   type HarnessUIMessage,
   type HarnessUIMessageChunk,
   questionTool,
 } from "../../src/ai-sdk-ui/message-types.ts";
+import { TurnChunks } from "../../src/ai-sdk-ui/turn-chunks.ts";
 import { type Answer, says, scriptedModel } from "../ai-sdk/support/scripted-model.ts";
 
 class State implements ChatState<HarnessUIMessage> {
@@ -316,6 +318,24 @@ describe("a turn of a chat harness in useChat", () => {
     const messages = await transport.readMessages({ chatId: "s1" });
     expect(callsOf(messages[1])).toMatchObject([{ state: "output-denied" }]);
     await validateUIMessages({ messages });
+  });
+
+  it("has what was refused as asked and denied for a reader of the whole message", () => {
+    const refusal = failureText({ status: "rejected", code: "rejected", message: "No." });
+    const chunks = new TurnChunks("m").say(
+      [
+        { role: "assistant", tool_calls: [{ id: "c1", name: "write", arguments: {} }] },
+        { role: "tool", tool_call_id: "c1", content: refusal },
+      ],
+      [],
+    );
+    expect(chunks.past().map(({ type }) => type)).toEqual([
+      "start-step",
+      "tool-input-available",
+      "tool-approval-request",
+      "tool-output-denied",
+      "finish-step",
+    ]);
   });
 
   it("is resumed from its beginning in the middle of an answer, cancelled when you say so, and refuses another send", async () => {

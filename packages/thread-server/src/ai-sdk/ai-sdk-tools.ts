@@ -1,5 +1,6 @@
 import {
   inputSchemaOf,
+  lastOutput,
   prepareCall,
   type Tool,
   type ToolContext,
@@ -25,14 +26,6 @@ export const toAiSdkTool = (
       return run({ callId, signal, stdout, stderr });
     },
   }) as AiSdkTool;
-
-/** The last value of what `execute` returned: preliminary results of a generator are left out. */
-const lastOf = async (result: unknown): Promise<unknown> => {
-  if (typeof result !== "object" || result === null || !(Symbol.asyncIterator in result)) return result;
-  let last: unknown;
-  for await (const value of result as AsyncIterable<unknown>) last = value;
-  return last;
-};
 
 /** A tool of the AI SDK as one of a thread server, which then judges and records its calls. */
 export const fromAiSdkTool = (
@@ -68,6 +61,6 @@ export const fromAiSdkTool = (
     },
     inputSchema: schema.jsonSchema as Readonly<Record<string, unknown>>,
     run: async (input, { callId, signal }) =>
-      lastOf(await tool.execute?.(input, { toolCallId: callId, messages: [], abortSignal: signal } as never)),
+      lastOutput(tool.execute?.(input, { toolCallId: callId, messages: [], abortSignal: signal } as never)),
   };
 };

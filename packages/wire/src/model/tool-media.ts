@@ -75,15 +75,19 @@ export const outputInText = (text: string): JsonValue | undefined => {
   }
 };
 
-/** The text with the size of each image or file in the place of its bytes, where it is an output in MCP's form. */
-export const nameMediaInText = (text: string): string => {
+/**
+ * The text with the size of each image or file in the place of its bytes, where it is an output in MCP's form. Those stay for which there is `room`,
+ * characters of base64.
+ */
+export const nameMediaInText = (text: string, room = 0): string => {
   const output = outputInText(text);
   const media = mediaOf(output);
   if (output === undefined || media.length === 0) return text;
-  return JSON.stringify(
-    replaceMedia(
-      output,
-      media.map(({ data }) => ({ size: Math.floor((data.length * 3) / 4) })),
-    ),
-  );
+  let left = room;
+  const kept = media.map(({ data }) => {
+    if (data.length > left) return { size: Math.floor((data.length * 3) / 4) };
+    left -= data.length;
+    return { data };
+  });
+  return JSON.stringify(replaceMedia(output, kept));
 };

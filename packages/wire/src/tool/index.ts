@@ -1,3 +1,4 @@
+export { lastOutput } from "./last-output.ts";
 export { inputSchemaOf, prepareCall } from "./prepare.ts";
 export {
   isStandardSchema,
