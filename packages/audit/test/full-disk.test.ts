@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { journalFileSystem } from "@harnesskit/node-kit";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { runs } from "../../../scripts/lib/nightly.ts";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import type { AuditError } from "../src/index.ts";
@@ -75,9 +75,14 @@ const callsIn = async (path: string): Promise<(string | undefined)[]> => {
 };
 
 describe("a full disk", () => {
+  let path: string;
+  beforeEach(async () => {
+    const directory = await temporaryDirectory();
+    path = join(directory.path, "audit.jsonl");
+    return () => directory[Symbol.asyncDispose]();
+  });
+
   it("is reported once, keeps what waits, and leaves no trace in the chain", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "audit.jsonl");
     const { sink, disk, errors } = await open(path);
     sink.record(entry(0));
     await sink.flush();
@@ -103,8 +108,6 @@ describe("a full disk", () => {
   });
 
   it("makes the log full, which its callers can see; what comes then is dropped, counted and recorded later", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "audit.jsonl");
     const { sink, disk, errors } = await open(path);
     disk.failures.add("write");
     let kept = 0;
@@ -129,8 +132,6 @@ describe("a full disk", () => {
   });
 
   it("makes close reject with the number of entries that were lost, and the next writer goes on", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "audit.jsonl");
     const { sink, disk } = await open(path);
     disk.freeBytes = 50;
     // Not even what was written in part can be taken back.
@@ -152,8 +153,6 @@ describe("a full disk", () => {
   });
 
   it("refuses to begin a log that it cannot write, or not flush", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "audit.jsonl");
     for (const call of ["write", "flush"] as const) {
       const disk = new FaultyDisk();
       disk.failures.add(call);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
 import {
   acquireFileLock,
@@ -21,10 +21,16 @@ const failure = (work: Promise<unknown>): Promise<FileLockError> =>
     (error: unknown) => (FileLockError.isInstance(error) ? error : expect.fail(String(error))),
   );
 
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let path: string;
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  path = join(directory.path, "lock");
+  return () => directory[Symbol.asyncDispose]();
+});
+
 describe("acquireFileLock", () => {
   it("holds a lock once, also within one process, until it is released", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     const lock = await acquireFileLock(path);
     expect(await readFileLock(path)).toEqual(lock.owner);
     expect(lock.owner).toMatchObject({ pid: process.pid, host: hostname() });
@@ -37,8 +43,6 @@ describe("acquireFileLock", () => {
   });
 
   it("waits as long as it is asked to, and goes to each of many in turn", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     let held = 0;
     const holdOnce = async () => {
       const lock = await acquireFileLock(path, { waitMs: 30_000 });
@@ -63,8 +67,6 @@ describe("acquireFileLock", () => {
   });
 
   it("goes to one of many that want the lock of a dead process, which leaves no file behind", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     for (let round = 0; round < 10; round++) {
       await writeFile(
         path,
@@ -80,8 +82,6 @@ describe("acquireFileLock", () => {
   });
 
   it("takes over a lock whose process was killed, and a takeover whose process was killed", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     const child = spawn(process.execPath, ["-e", "process.stdin.resume(); console.log('up')"]);
     await once(child.stdout, "data");
     const pid = child.pid as number;
@@ -98,8 +98,6 @@ describe("acquireFileLock", () => {
   it.runIf(process.platform === "linux")(
     "takes over a lock whose process id belongs to a later process",
     async () => {
-      await using directory = await temporaryDirectory();
-      const path = join(directory.path, "lock");
       await writeFile(
         path,
         JSON.stringify({ pid: process.pid, host: hostname(), started: "1", nonce: "earlier" }),
@@ -109,8 +107,6 @@ describe("acquireFileLock", () => {
   );
 
   it("takes over a lock that came with a copied directory, whose process lives, and leaves the original", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     const lock = await acquireFileLock(path);
     const copy = join(directory.path, "copy");
     await writeFile(copy, await readFile(path));
@@ -123,8 +119,6 @@ describe("acquireFileLock", () => {
   });
 
   it("leaves a lock of another host as it is", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     const text = JSON.stringify({ pid: 1, host: "elsewhere", nonce: "x" });
     await writeFile(path, text);
     expect((await failure(acquireFileLock(path))).code).toBe("file_locked");
@@ -138,8 +132,6 @@ describe("acquireFileLock", () => {
     JSON.stringify({ pid: 0, host: "h", nonce: "n" }),
     JSON.stringify({ pid: 1, host: "h", nonce: "../n" }),
   ])("does not touch a lock that names no process: %s", async (text) => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     await writeFile(path, text);
     expect(await readFileLock(path)).toBe("unreadable");
     expect((await failure(acquireFileLock(path))).code).toBe("lock_unreadable");
@@ -147,15 +139,11 @@ describe("acquireFileLock", () => {
   });
 
   it("does not follow a link in the place of the lock", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     await symlink("/dev/zero", path);
     expect((await failure(acquireFileLock(path))).code).toBe("lock_unreadable");
   });
 
   it("does not remove a lock that another process has taken meanwhile", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     const lock = await acquireFileLock(path);
     const text = JSON.stringify({ pid: 1, host: hostname(), nonce: "other" });
     await writeFile(path, text);
@@ -164,8 +152,6 @@ describe("acquireFileLock", () => {
   });
 
   it("asks the caller whether an owner is dead", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "lock");
     const first = await acquireFileLock(path);
     expect(isLockOwnerDead(first.owner)).toBe(false);
     const second = await acquireFileLock(path, { isOwnerDead: ({ nonce }) => nonce === first.owner.nonce });

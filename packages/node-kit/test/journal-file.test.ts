@@ -12,34 +12,30 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { JournalError, JournalFile, readLines, UnsafeFileError } from "../src/index.ts";
+import { rejection, temporaryDirectory, thrown } from "../../../scripts/lib/test-kit.ts";
+import { JournalFile, readLines, UnsafeFileError } from "../src/index.ts";
 
 const maxBytes = 10_000;
 
 const linesOf = (journal: JournalFile): string[] =>
   [...readLines(journal.end, 1000)].map(({ bytes }) => bytes?.toString("utf8") ?? "too long");
 
-const failure = (work: () => unknown): unknown => {
-  try {
-    work();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-};
+const expectJournalError = (work: () => unknown, code: string): void =>
+  expect(thrown(work)).toMatchObject({ name: "JournalError", code });
 
-const expectJournalError = (error: unknown, code: string): void => {
-  expect(JournalError.isInstance(error)).toBe(true);
-  expect(error).toMatchObject({ code });
-};
+/** A directory of each test's own, and a path in it. */
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let path: string;
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  path = join(directory.path, "log");
+  return () => directory[Symbol.asyncDispose]();
+});
 
 describe("a journal", () => {
   it("keeps lines in order, for its user alone, and goes on behind them", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "log");
     const first = new JournalFile({ path, maxBytes });
     first.append("one\n");
     await first.appendFlushed("two\nthree\n");
@@ -52,10 +48,7 @@ describe("a journal", () => {
     expect(next.lastLine()?.toString()).toBe("four");
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     await next.close();
-    expectJournalError(
-      failure(() => next.append("five\n")),
-      "journal_closed",
-    );
+    expectJournalError(() => next.append("five\n"), "journal_closed");
   });
 
   it.each([
@@ -65,8 +58,6 @@ describe("a journal", () => {
   ])(
     "goes on behind its last whole line where %s follows, and touches nothing before",
     async (_, tail, left) => {
-      await using directory = await temporaryDirectory();
-      const path = join(directory.path, "log");
       await writeFile(path, `one\n${tail}`);
       const journal = new JournalFile({ path, maxBytes, flushedBefore: "" });
       expect(journal.removedBytes).toBe(4 + tail.length - left.length);
@@ -78,8 +69,6 @@ describe("a journal", () => {
   );
 
   it("looks for room that was never written only behind what was flushed", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "log");
     const text = `a\0b\n${"x".repeat(100_000)}\nflushed here\n${"y".repeat(100_000)}\n`;
     await writeFile(path, `${text}\0\n`);
     const journal = new JournalFile({ path, maxBytes: 1_000_000, flushedBefore: "flushed here" });
@@ -89,23 +78,17 @@ describe("a journal", () => {
   });
 
   it("takes nothing beyond its limit, and opens no larger file", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "log");
     const journal = new JournalFile({ path, maxBytes: 8 });
     journal.append("one\n");
-    expectJournalError(
-      failure(() => journal.append("three\n")),
-      "journal_full",
-    );
+    expectJournalError(() => journal.append("three\n"), "journal_full");
     journal.append("two\n");
     await journal.close();
-    const error = failure(() => new JournalFile({ path, maxBytes: 7 }));
+    const error = thrown(() => new JournalFile({ path, maxBytes: 7 }));
     expect(UnsafeFileError.isInstance(error)).toBe(true);
     expect(error).toMatchObject({ code: "unsafe_file", reason: "too_large" });
   });
 
   it("is refused where it is a link, no file, has a second name, or others can write to it", async () => {
-    await using directory = await temporaryDirectory();
     const at = (name: string) => join(directory.path, name);
     await writeFile(at("target"), "");
     await symlink(at("target"), at("link"));
@@ -123,47 +106,36 @@ describe("a journal", () => {
       second: "not_private",
     };
     for (const [name, reason] of Object.entries(reasons))
-      expect(failure(() => new JournalFile({ path: at(name), maxBytes }))).toMatchObject({
+      expect(thrown(() => new JournalFile({ path: at(name), maxBytes }))).toMatchObject({
         code: "unsafe_file",
         reason,
       });
   });
 
-  it.each<[string, (path: string) => Promise<void>]>([
-    ["removed", (path) => rm(path)],
-    ["moved", (path) => rename(path, `${path}.old`)],
-    ["cut", (path) => writeFile(path, "")],
-    ["replaced", (path) => rm(path).then(() => writeFile(path, "one\n"))],
-    ["written by another process", (path) => appendFile(path, "two\n")],
+  it.each<[string, () => Promise<void>]>([
+    ["removed", () => rm(path)],
+    ["moved", () => rename(path, `${path}.old`)],
+    ["cut", () => writeFile(path, "")],
+    ["replaced", () => rm(path).then(() => writeFile(path, "one\n"))],
+    ["written by another process", () => appendFile(path, "two\n")],
   ])("says that it was %s, from then on every time", async (_, change) => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "log");
     const journal = new JournalFile({ path, maxBytes });
     journal.append("one\n");
     journal.demandPlace();
-    await change(path);
-    for (let time = 0; time < 2; time++)
-      expectJournalError(
-        failure(() => journal.demandPlace()),
-        "journal_displaced",
-      );
+    await change();
+    for (let time = 0; time < 2; time++) expectJournalError(() => journal.demandPlace(), "journal_displaced");
     await journal.close();
   });
 
   it("is replaced as a whole or not at all, and made anew where its name is free", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "log");
     const journal = new JournalFile({ path, maxBytes: 12 });
     journal.append("one\n");
     const broken = function* () {
       yield "two\n";
       throw new RangeError("no more");
     };
-    expect(failure(() => journal.replace(broken()))).toBeInstanceOf(RangeError);
-    expectJournalError(
-      failure(() => journal.replace(["0123456789\n", "0123456789\n"])),
-      "journal_full",
-    );
+    expect(thrown(() => journal.replace(broken()))).toBeInstanceOf(RangeError);
+    expectJournalError(() => journal.replace(["0123456789\n", "0123456789\n"]), "journal_full");
     expect(linesOf(journal)).toEqual(["one"]);
     await rm(path);
     journal.replace(["two\n"]);
@@ -171,21 +143,19 @@ describe("a journal", () => {
     expect(await readFile(path, "utf8")).toBe("two\nthree\n");
     await rm(path);
     await writeFile(path, "another's\n");
-    expectJournalError(
-      failure(() => journal.replace(["four\n"])),
-      "journal_displaced",
-    );
+    expectJournalError(() => journal.replace(["four\n"]), "journal_displaced");
     expect(await readFile(path, "utf8")).toBe("another's\n");
     await journal.close();
   });
 
   it("gives its full file another name, and replaces none", async () => {
-    await using directory = await temporaryDirectory();
-    const path = join(directory.path, "log");
     const journal = new JournalFile({ path, maxBytes });
     journal.append("one\n");
     await writeFile(`${path}.1`, "mine");
-    expectJournalError(await journal.rotate(`${path}.1`).catch((error) => error), "journal_displaced");
+    expect(await rejection(journal.rotate(`${path}.1`))).toMatchObject({
+      name: "JournalError",
+      code: "journal_displaced",
+    });
     await journal.rotate(`${path}.2`);
     journal.append("two\n");
     expect(await readFile(`${path}.2`, "utf8")).toBe("one\n");
@@ -207,11 +177,11 @@ describe("a journal on a disk that fails", () => {
     journal.append("one\n");
     fileSystem.plan = (_step, call) =>
       call === "write" ? { fault: "fail", code: "ENOSPC", half: true } : undefined;
-    expect(failure(() => journal.append("two two two\n"))).toMatchObject({ code: "ENOSPC" });
+    expect(thrown(() => journal.append("two two two\n"))).toMatchObject({ code: "ENOSPC" });
     expect(text()).toBe("one\n");
     fileSystem.plan = (_step, call) =>
       call === "write" || call === "truncate" ? { fault: "fail", code: "EIO", half: true } : undefined;
-    expect(failure(() => journal.append("two two two\n"))).toMatchObject({ code: "EIO" });
+    expect(thrown(() => journal.append("two two two\n"))).toMatchObject({ code: "EIO" });
     fileSystem.plan = () => undefined;
     journal.append("three\n");
     expect(text()).toBe("one\nthree\n");

@@ -154,6 +154,13 @@ describe("a listener", () => {
     expect(await rejection(next.listen(() => {}))).toMatchObject({ code: "invalid_argument" });
   });
 
+  it("that closes says that it goes away", async () => {
+    await using server = await startSocketServer();
+    using client = await plainClient(server.socketUrl);
+    await server.listener.close();
+    expect(await client.closed).toBe(1001);
+  });
+
   it("closes a channel whose accept callback throws", async () => {
     await using server = await startSocketServer();
     const failing = server.server.webSocketListener({ path: "/failing", limits: { closeTimeoutMs: 500 } });
@@ -357,8 +364,11 @@ describe("why a channel closed", () => {
     await using server = await plainServer((ws) => close(ws));
     const reason = async () => {
       const channel = await connect(server.url);
-      record(channel);
-      return channel.closed;
+      const log = record(channel, { onEnd: () => {} });
+      const closed = await channel.closed;
+      // A WebSocket has no half-close.
+      expect(log.events).toEqual(["close"]);
+      return closed;
     };
     expect((await reason()).error).toMatchObject({ code: "transport_failed" });
     for (const code of [1000, 1001, undefined]) {
