@@ -1,4 +1,5 @@
 import { createDeferred, displayText, HarnessError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 import { type Clock, settleWithin, within } from "@harnesskit/wire/time";
 import { remoteCallSpan, traced } from "@harnesskit/wire/trace";
 import {
@@ -200,7 +201,7 @@ export class McpConnection {
     this.#client.setNotificationHandler("notifications/tools/list_changed", () =>
       this.#options.onToolsChanged(),
     );
-    const connecting = this.#client.connect(transport, { timeout: timeoutMs, ...(prior && { prior }) });
+    const connecting = this.#client.connect(transport, defined({ timeout: timeoutMs, prior }));
     const { signal } = this.#options;
     await within(connecting, { name: "initialize", timeoutMs, signal, clock: this.#clock });
     this.#isOpen = true;

@@ -10,7 +10,7 @@ import {
   ShellResponseSchema,
   withMessageText,
 } from "@harnesskit/protocol/openharness";
-import { copyJson, isObject, JsonError } from "@harnesskit/wire/json";
+import { copyJson, defined, isObject, JsonError } from "@harnesskit/wire/json";
 import { directiveDigest } from "./ask-user.ts";
 import type { ShellClientLimits } from "./limits.ts";
 import { ShellClientError, type ShellClientErrorReason } from "./shell-client-error.ts";
@@ -54,7 +54,7 @@ export interface ReadResponse {
 const remainsOf = (given: unknown): JsonObject => {
   const { action_type: type, payload } = isObject(given) ? given : {};
   const name = typeof type === "string" && type !== "" ? type : "invalid";
-  return { action_type: name, ...(isObject(payload) && { payload: payload as JsonObject }) };
+  return defined({ action_type: name, payload: isObject(payload) ? (payload as JsonObject) : undefined });
 };
 
 /** A message with the remains of its directives that are not valid in their places. */

@@ -22,7 +22,7 @@ export const createChatShellEngine = <Context = unknown>(
   const chat = new ChatHandler<Context>(options);
   return createShellEngine<Context>({
     ...rest,
-    capabilities: { ...(attachments && { [ShellCapability.AttachmentUpload]: true }), ...rest.capabilities },
+    capabilities: { [ShellCapability.AttachmentUpload]: attachments !== undefined, ...rest.capabilities },
     limits: { handlerTimeoutMs, ...rest.limits },
     handlers: { ...handlers, intent: chat.handle },
     onResponse(response) {
