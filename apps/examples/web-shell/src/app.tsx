@@ -1,5 +1,6 @@
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ChatSession, ChatState } from "./chat-session.ts";
+import { useStore } from "@harnesskit/hub-web/store";
+import { useCallback, useLayoutEffect, useRef } from "preact/hooks";
+import type { ChatSession } from "./chat-session.ts";
 import { Composer } from "./components/composer.tsx";
 import { EntryView } from "./components/entry-view.tsx";
 import { PreviewView } from "./components/preview-view.tsx";
@@ -7,16 +8,8 @@ import { PreviewView } from "./components/preview-view.tsx";
 export interface AppProps {
   readonly chat: ChatSession;
   readonly engineHost: string;
-  /** Tells the state now, and at each change; gives what ends that. */
-  readonly subscribe: (listener: (state: ChatState) => void) => () => void;
   readonly onNew: () => void;
 }
-
-const useChat = (chat: ChatSession, subscribe: AppProps["subscribe"]): ChatState => {
-  const [state, setState] = useState(() => chat.state);
-  useEffect(() => subscribe(setState), [subscribe]);
-  return state;
-};
 
 /** As near to the end as counts as being there, in pixels. */
 const nearEnd = 160;
@@ -32,8 +25,8 @@ const useFollowEnd = (said: number): void => {
   });
 };
 
-export function App({ chat, engineHost, subscribe, onNew }: AppProps) {
-  const { entries, busy, preview } = useChat(chat, subscribe);
+export function App({ chat, engineHost, onNew }: AppProps) {
+  const { entries, busy, preview } = useStore(chat.state);
   const asks = entries.some((entry) => entry.kind === "approval" && entry.state === "open");
   const field = useRef<HTMLTextAreaElement>(null);
   useFollowEnd(entries.filter(({ kind }) => kind === "user").length);

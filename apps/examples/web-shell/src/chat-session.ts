@@ -1,3 +1,4 @@
+import { Store } from "@harnesskit/hub-web/store";
 import { ShellCapability, type ShellError } from "@harnesskit/protocol/openharness";
 import {
   type ApprovalAsk,
@@ -31,7 +32,6 @@ export interface ChatSessionOptions {
   readonly engine: EngineEndpoint;
   readonly sessionId: string;
   readonly store: ConversationStore;
-  readonly onChange: (state: ChatState) => void;
 }
 
 type Answer = Exclude<ApprovalReply, string>;
@@ -46,6 +46,7 @@ const stateAfter = ({ code, retryable }: ShellError): Exclude<ApprovalState, "op
 
 /** One conversation with one engine: what was said, what waits, and the request in progress. */
 export class ChatSession {
+  readonly state: Store<ChatState>;
   readonly #options: ChatSessionOptions;
   /** Questions of this page, by entry. */
   readonly #asked = new Map<string, (reply: ApprovalReply | undefined) => void>();
@@ -65,11 +66,7 @@ export class ChatSession {
       session: () => this.#session,
       onChange: () => this.#changed(),
     });
-  }
-
-  get state(): ChatState {
-    const busy = this.#busy && { answering: this.#busy.answering };
-    return { entries: this.#entries.all, busy, preview: this.#preview };
+    this.state = new Store<ChatState>({ entries: this.#entries.all, busy: undefined, preview: [] });
   }
 
   /** Says something to the engine. */
@@ -276,6 +273,7 @@ export class ChatSession {
   }
 
   #changed(): void {
-    this.#options.onChange(this.state);
+    const busy = this.#busy && { answering: this.#busy.answering };
+    this.state.set({ entries: this.#entries.all, busy, preview: this.#preview });
   }
 }

@@ -11,7 +11,7 @@ import {
   ticketIn,
 } from "./access.ts";
 import { App, NoEngine } from "./app.tsx";
-import { ChatSession, type ChatState } from "./chat-session.ts";
+import { ChatSession } from "./chat-session.ts";
 import { ConversationStore } from "./conversation-store.ts";
 
 const places: AccessPlaces = { tab: sessionStorage, browser: localStorage };
@@ -25,16 +25,7 @@ const startShell = (access: Access, root: Element): void => {
     credentials: token === undefined ? undefined : { bearer: token },
   });
   const store = new ConversationStore({ shelf: localStorage, engine, sessionId });
-  const listeners = new Set<(state: ChatState) => void>();
-  const onChange = (state: ChatState) => {
-    for (const listener of listeners) listener(state);
-  };
-  const chat = new ChatSession({ engine: exchange, sessionId, store, onChange });
-  const subscribe = (listener: (state: ChatState) => void) => {
-    listeners.add(listener);
-    listener(chat.state);
-    return () => void listeners.delete(listener);
-  };
+  const chat = new ChatSession({ engine: exchange, sessionId, store });
   addEventListener("storage", (event) => {
     if (event.key === store.key) chat.takeUp();
   });
@@ -43,10 +34,7 @@ const startShell = (access: Access, root: Element): void => {
     keepAccess({ ...access, sessionId: newSessionId() }, places);
     location.reload();
   };
-  render(
-    <App chat={chat} engineHost={new URL(engine).host} subscribe={subscribe} onNew={startAgain} />,
-    root,
-  );
+  render(<App chat={chat} engineHost={new URL(engine).host} onNew={startAgain} />, root);
 };
 
 const open = async (): Promise<void> => {

@@ -26,8 +26,7 @@ describe("attachments of the page", () => {
       },
     });
     const store = new ConversationStore({ shelf: createShelf(), engine: "e", sessionId: "s" });
-    const options = { engine, sessionId: "s", store, onChange: () => {} };
-    const chat = new ChatSession(options);
+    const chat = new ChatSession({ engine, sessionId: "s", store });
     await chat.send({ intent: "look", attachments: ["img/a.png", "app:7"] });
     await chat.send({ intent: "again", attachments: ["b.png"] });
     await chat.send({ intent: "and now" });
@@ -36,7 +35,7 @@ describe("attachments of the page", () => {
       { attachments: [{ ref_id: "b.png", filename: "b.png" }], declared: true },
       { attachments: [] },
     ]);
-    const notes = chat.state.entries.flatMap((entry) => (entry.kind === "note" ? [entry.text] : []));
+    const notes = chat.state.value.entries.flatMap((entry) => (entry.kind === "note" ? [entry.text] : []));
     expect(notes).toEqual([
       expect.stringMatching(/attachments\.upload: .*; not taken: img\/a\.png, app:7$/),
       expect.stringMatching(/; not taken: b\.png$/),

@@ -116,17 +116,18 @@ it("shows a question once, however often the engine asks it, and answers what wa
     engine: { handle: engine as never },
     sessionId: "s",
     store,
-    onChange: () => {},
   });
   await chat.send({ intent: "one" });
   await chat.send({ intent: "two" });
   const shown = () =>
-    chat.state.entries.map((entry) => (entry.kind === "approval" ? entry.question.message : entry.kind));
+    chat.state.value.entries.map((entry) =>
+      entry.kind === "approval" ? entry.question.message : entry.kind,
+    );
   expect(shown()).toEqual(["user", "And this?", "user", "Sure?", "And this?"]);
-  const again = chat.state.entries.find(
+  const again = chat.state.value.entries.find(
     (entry) => entry.kind === "approval" && entry.question.message === "Sure?",
   );
   await chat.answer(again?.id ?? "", { decision: "approved" });
   expect(tokens).toEqual(["token 2"]);
-  expect(chat.state.entries.find(({ id }) => id === again?.id)).toMatchObject({ state: "approved" });
+  expect(chat.state.value.entries.find(({ id }) => id === again?.id)).toMatchObject({ state: "approved" });
 });

@@ -7,8 +7,7 @@ const taken = new Map<string, number>();
 const hueOf = (name: string): number => {
   const known = taken.get(name);
   if (known !== undefined) return known;
-  const sum = [...name].reduce((before, each) => (before * 31 + (each.codePointAt(0) ?? 0)) % 9973, 0);
-  let hue = sum % hues;
+  let hue = [...name].reduce((before, each) => (before * 31 + (each.codePointAt(0) ?? 0)) % 9973, 0) % hues;
   const used = new Set(taken.values());
   while (used.size < hues && used.has(hue)) hue = (hue + 1) % hues;
   taken.set(name, hue);

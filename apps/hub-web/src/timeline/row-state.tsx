@@ -101,10 +101,6 @@ export function DecisionChip({ row: { decision, approval } }: { readonly row: Ti
   );
 }
 
-/** What wants a look is not dim. */
-export const effectTone = ({ state }: TimelineRow): string =>
-  state === "running" || state === "done" ? "dim" : states[state].tone || "dim";
-
 /** What came of it: how long the action took, without the wait for an answer, or why it did not happen. */
 export const effectText = ({ state, durationMs }: TimelineRow): string => {
   if (state === "done" || state === "failed")

@@ -7,7 +7,7 @@ import { AgentName } from "../parts/agent-name.tsx";
 import { Icon } from "../parts/icons.tsx";
 import { Line } from "../parts/safe-text.tsx";
 import type { TimelineGroup } from "../state/timeline.ts";
-import { DecisionChip, effectText, effectTone, StateMark } from "./row-state.tsx";
+import { DecisionChip, effectText, StateMark, states } from "./row-state.tsx";
 
 interface PlaceProps {
   /** Pixels from the start of the list. */
@@ -114,7 +114,6 @@ interface RowLineProps extends PlaceProps {
 
 /** One action: what, who decided by which rule, what came of it. */
 export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
-  const effect = effectText(row);
   const text = row.outcome !== undefined && row.state === "failed" ? row.outcome : rowSubject(row);
   return (
     <a
@@ -137,7 +136,7 @@ export function RowLine({ row, isOpen, href, ...at }: RowLineProps) {
       <span class="row-rule">
         <DecisionChip row={row} />
       </span>
-      <span class={`row-effect ${effectTone(row)}`}>{effect}</span>
+      <span class={`row-effect ${states[row.state].tone}`}>{effectText(row)}</span>
     </a>
   );
 }
