@@ -30,6 +30,11 @@ if (!Object.hasOwn(nights, name)) {
 const { code } = await run(
   process.execPath,
   ["node_modules/vitest/vitest.mjs", "run", ...(await nights[name]()), ...more],
-  { cwd: repositoryRoot, env: { HARNESS_NIGHTLY: "1", HARNESS_TEST_HOSTS: "1" }, timeoutMs: 3_600_000, inherit: true },
+  {
+    cwd: repositoryRoot,
+    env: { HARNESS_NIGHTLY: "1", HARNESS_TEST_HOSTS: "1" },
+    timeoutMs: 3_600_000,
+    inherit: true,
+  },
 );
 process.exitCode = code;

@@ -116,9 +116,7 @@ describe("a log that is changed beneath its server", () => {
     const late = RawClient.connect(server);
     await late.call("thread.subscribe", { threadId, afterSeq: 0 });
     await late.closed;
-    expect(errors).toMatchObject([
-      { name: "ThreadStoreError", code: "store_failed", detail: "log_changed" },
-    ]);
+    expect(errors).toMatchObject([{ name: "ThreadStoreError", code: "store_failed", detail: "log_changed" }]);
   });
 });
 
