@@ -1,16 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { repositoryRoot } from "../lib/root.mjs";
+import { root } from "./support.ts";
 
 const sources = (room: string): readonly string[] => {
-  const folder = ["packages", "apps"].map((kind) => join(repositoryRoot, kind, room, "src")).find(existsSync);
+  const folder = ["packages", "apps"].map((kind) => join(root, kind, room, "src")).find(existsSync);
   if (folder === undefined) throw new RangeError(`there is no ${room}`);
   return readdirSync(folder, { recursive: true, encoding: "utf8" });
 };
 
 it("each file that a path through the layers names is in its package", () => {
-  const page = readFileSync(join(repositoryRoot, "ARCHITECTURE.md"), "utf8");
+  const page = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
   const missing: string[] = [];
   for (const [, path = ""] of page.matchAll(/```\n([^`]*)```/g)) {
     let room = "";

@@ -26,7 +26,7 @@ export interface ToolDeclaration<Input = unknown> {
   readonly callInput: z.ZodType;
 }
 
-export const declare = <const Shape extends z.ZodRawShape>(
+const declare = <const Shape extends z.ZodRawShape>(
   name: string,
   effects: ToolEffects,
   description: string,
@@ -40,7 +40,7 @@ export const declare = <const Shape extends z.ZodRawShape>(
 });
 
 /** A string that UTF-8 can express. */
-export const WellFormedSchema = z
+const WellFormedSchema = z
   .string()
   .refine((value) => !/\p{Cs}/u.test(value), { error: "is not well-formed Unicode" });
 

@@ -13,6 +13,6 @@ export type { ReplyFacts, ReplyTexts } from "./errors.ts";
 export { ChatHarnessError, type OnError } from "./errors.ts";
 export type { Signal } from "./find-pause.ts";
 export { type MessagesField, messagesField } from "./messages-field.ts";
-export type { ChatHarnessOptions, RecoverOptions, TurnOptions } from "./options.ts";
+export type { ChatHarnessLimits, ChatHarnessOptions, RecoverOptions, TurnOptions } from "./options.ts";
 export type { CompactOutcome, OpenTurns, PendingTurn, RecoverySummary } from "./outcomes.ts";
 export type { SignalOutcome } from "./signals.ts";

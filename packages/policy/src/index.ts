@@ -7,6 +7,7 @@ export { type ParsePolicyOptions, parsePolicy, parsePolicyLike } from "./parse-p
 export type { Policy } from "./policy.ts";
 export { PolicyError, type PolicyProblem, RuleError } from "./policy-error.ts";
 export { createPolicyHarness, type PolicyHarness, type PolicyHarnessOptions } from "./policy-harness.ts";
+export type { PolicyLimits } from "./policy-limits.ts";
 export { secretFunctions } from "./secrets/secret-functions.ts";
 export { type BacktestChange, type BacktestReport, backtest } from "./tools/backtest.ts";
 export { describePolicy, type RuleDescription } from "./tools/describe-policy.ts";

@@ -1,7 +1,7 @@
 import type { TimelineChange } from "../timeline-store.ts";
 import type { SqlKey, SqlValue } from "./columns.ts";
 
-/** The columns of a {@link KeptRow}; its content may stand after them. */
+/** The columns of a kept row; its content may stand after them. */
 export const keptColumns = "body, key, writer, bytes";
 
 /** The selectors of changes, by the column that finds them: how many rows each may find, as each change may end one. */

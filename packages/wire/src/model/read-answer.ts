@@ -106,8 +106,8 @@ export const readStream = async <Part extends StreamPart, Step>(
 };
 
 /**
- * Asks a model once, in a span of its own. Rejects as {@link readStream}, with `stream_broken` where the provider failed after the answer had begun, and
- * for what is not an answer.
+ * Asks a model once, in a span of its own. Rejects with what `signal` was aborted with, as {@link toModelFailure} says of the provider's failures,
+ * with `stream_broken` where the provider failed after the answer had begun, and for what is not an answer.
  */
 export const readAnswer = <Part extends StreamPart, Step extends ModelStep>(
   open: OpenStream<Part, Step>,
