@@ -48,6 +48,33 @@ describe("a request over the model's context", () => {
     expect(lengths).toHaveLength(3);
   });
 
+  it("leaves out what was said before a prompt that fills the room, however little that is", async () => {
+    const replay = createReplay({ maxContextLength: 100_000 });
+    const said = [
+      { role: "user", content: "a".repeat(4_000) },
+      { role: "assistant", content: "b".repeat(4_000) },
+      { role: "user", content: "c".repeat(96_000) },
+    ];
+    const sent = await replay(said, model, async (given) => given);
+    expect(sent).toHaveLength(1);
+  });
+
+  it("begins with the same messages for a while, and with most of what there is room for", async () => {
+    const replay = createReplay({ maxContextLength: 100_000 });
+    const messages: ReplayMessage[] = [];
+    const beginnings = new Set<string>();
+    for (let turn = 0; turn < 40; turn++) {
+      messages.push({ role: "user", content: `${turn} ${"a".repeat(2_500)}` });
+      const sent = await replay(messages, model, async (given) => given);
+      if (turn > 20) {
+        beginnings.add(JSON.stringify(sent[0]));
+        expect(lengthOf(sent)).toBeGreaterThan(70_000);
+      }
+      messages.push({ role: "assistant", content: `${turn} ${"b".repeat(2_500)}` });
+    }
+    expect(beginnings.size).toBeLessThan(8);
+  });
+
   it.each([
     [{ statusCode: 429, message: "Request too large for m on tokens per min (TPM): Limit 30000" }],
     [new Error("Too many tokens", { cause: { statusCode: 429 } })],

@@ -4,7 +4,7 @@ import type { Clock } from "../time/clock.ts";
 import { Deadlines } from "../time/deadline.ts";
 import { modelSpan, recordAnswer } from "../trace/model-span.ts";
 import { traced } from "../trace/span.ts";
-import { ModelFailure, toModelFailure } from "./model-failure.ts";
+import { ModelFailure, type ModelFailureCode, toModelFailure } from "./model-failure.ts";
 import { noAnswerReason, roundedInputReason } from "./no-answer.ts";
 
 /** A part of a stream of the AI SDK. */
@@ -105,6 +105,12 @@ export const readStream = async <Part extends StreamPart, Step>(
   }
 };
 
+/** Failures of a provider, in the middle of an answer, that another attempt may not meet: it fell away, or what came cannot be read. */
+const breaks: ReadonlySet<ModelFailureCode> = new Set(["unavailable", "timed_out", "no_answer"]);
+
+/** What has no cause was not thrown by the provider. */
+const isBreak = ({ code, cause }: ModelFailure): boolean => breaks.has(code) && cause !== undefined;
+
 /**
  * Asks a model once, in a span of its own. Rejects as {@link readStream}, with `stream_broken` where the provider failed after the answer had begun, and
  * for what is not an answer.
@@ -129,13 +135,13 @@ export const readAnswer = <Part extends StreamPart, Step extends ModelStep>(
         if (type === "tool-call") calls++;
         if (type === "error") {
           // Where a model is asked for no calls, those that come nevertheless are dropped.
-          if (!isObject(error) || error.name !== "AI_ToolChoiceViolationError") throw error;
+          if (!isObject(error) || error.name !== "AI_ToolChoiceViolationError") throw toModelFailure(error);
           dropsCalls = true;
         }
         onPart(part);
       };
       const step = await readStream(open, take, options).catch((error: unknown) => {
-        if (!hasBegun || !ModelFailure.isInstance(error) || error.code !== "unavailable") throw error;
+        if (!hasBegun || !ModelFailure.isInstance(error) || !isBreak(error)) throw error;
         const message = `the model broke off its answer: ${error.message}`;
         throw new ModelFailure("stream_broken", message, { cause: error.cause });
       });

@@ -1,4 +1,4 @@
-import { ModelFailure, type ModelFailureCode } from "../model/model-failure.ts";
+import { ModelFailure, type ModelFailureCode, toModelFailure } from "../model/model-failure.ts";
 import { type OpenStream, type ReadStreamOptions, readStream } from "../model/read-answer.ts";
 import type { ReplayMessage } from "./replayed-message.ts";
 import { plainSummary, type SummaryRequest, summaryRequest, summaryText } from "./summary-text.ts";
@@ -21,7 +21,7 @@ export const askForSummary = async <Part extends { readonly type: string; readon
   let text = "";
   try {
     const add = (part: Part & { readonly error?: unknown }) => {
-      if (part.type === "error") throw part.error;
+      if (part.type === "error") throw toModelFailure(part.error);
       if (part.type === "text-delta") text += part.text;
     };
     const step = await readStream(open(summaryRequest(messages, room)), add, options);
