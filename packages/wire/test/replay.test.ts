@@ -120,6 +120,17 @@ it("where a model makes no summary that says so, and one that cannot be reached 
   await expect(ask(500)).rejects.toMatchObject({ name: "ModelFailure", code: "unavailable" });
 });
 
+it("a summary that does not come to an end is none", async () => {
+  const endless = async function* () {
+    for (;;) yield { type: "text-delta", text: "on and ".repeat(1_000) };
+  };
+  const { signal } = new AbortController();
+  const open = () => () => ({ fullStream: endless(), steps: Promise.resolve([]) });
+  const options = { signal, clock: systemClock, idleTimeoutMs: 60_000 };
+  const { text } = await askForSummary(open, long, 5_000, options);
+  expect(text).toMatch(/^No summary could be made \(the model does not come to an end\)/);
+});
+
 it("Gemini's signature goes back through an OpenAI-compatible endpoint under the name that is read there", async () => {
   const replay = createReplay({ maxContextLength: 1_000 });
   const call = { type: "tool-call", toolCallId: "1", toolName: "act", input: {} };
