@@ -68,7 +68,7 @@ const askOnce = (chat: ChatSettings, { messages, tools, allowsCalls, signal, tel
     (abortSignal, onStepFinish: (step: StepResult<ToolSet>) => void) =>
       streamText({ ...request, abortSignal, onStepFinish }),
     followParts(chat.maxAnswerLength, tell),
-    { model: chat.model, messages, signal, idleTimeoutMs, clock, takesCut: true },
+    { model: chat.model, messages, signal, idleTimeoutMs, clock, takesCut: true, takesFiles: true },
   );
 };
 

@@ -45,6 +45,8 @@ export interface ReadAnswerOptions extends ReadStreamOptions {
   readonly conversationId?: string | undefined;
   /** An answer that was cut because of its length is an answer. */
   readonly takesCut: boolean;
+  /** An answer that is a file alone is an answer. */
+  readonly takesFiles: boolean;
 }
 
 /** What one request to a model brought. */
@@ -130,7 +132,7 @@ export const readAnswer = <Part extends StreamPart, Step extends ModelStep>(
       const take = (part: Part) => {
         const { type, id = "", text = "", delta = "", error } = part;
         hasBegun ||= contentParts.has(type);
-        hasText ||= type === "text-delta" && text.trim() !== "";
+        hasText ||= type === "text-delta" ? text.trim() !== "" : type === "file" && options.takesFiles;
         if (type === "tool-input-delta") inputs.set(id, `${inputs.get(id) ?? ""}${delta}`);
         if (type === "tool-call") calls++;
         if (type === "error") {
