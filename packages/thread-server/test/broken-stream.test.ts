@@ -1,6 +1,6 @@
-import { createDeferred } from "@harnesskit/wire";
+import { createDeferred, HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
-import { APICallError } from "ai";
+import { APICallError, JSONParseError, TypeValidationError } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
 import { describe, expect, it } from "vitest";
 import { type AiSdkRunnerOptions, createAiSdkRunner } from "../src/ai-sdk/index.ts";
@@ -85,6 +85,18 @@ describe("a model's stream", () => {
       code: "model_stream_broken",
       error: expect.stringContaining("socket hang up"),
     });
+    expect(prompts).toHaveLength(2);
+  });
+
+  it.each([
+    ["a chunk that is no JSON", new JSONParseError({ text: "{", cause: null })],
+    ["a chunk of another form", new TypeValidationError({ value: { detail: "x" }, cause: null })],
+    ["a timeout", { type: "error", error: { type: "timeout_error", message: "timed out" } }],
+    ["an error of ours", new HarnessError("connection_closed", "gone")],
+  ])("that ends with %s after it has begun is asked for once more", async (_what, error) => {
+    const { model, prompts } = streaming({ parts: [...begun, { type: "error", error }, finish("error")] });
+    const { client, turnId } = await start(model);
+    expect((await client.turnEnd(turnId)).params.status).toBe("completed");
     expect(prompts).toHaveLength(2);
   });
 

@@ -48,6 +48,33 @@ describe("a request over the model's context", () => {
     expect(lengths).toHaveLength(3);
   });
 
+  it("leaves out what was said before a prompt that fills the room, however little that is", async () => {
+    const replay = createReplay({ maxContextLength: 100_000 });
+    const said = [
+      { role: "user", content: "a".repeat(4_000) },
+      { role: "assistant", content: "b".repeat(4_000) },
+      { role: "user", content: "c".repeat(96_000) },
+    ];
+    const sent = await replay(said, model, async (given) => given);
+    expect(sent).toHaveLength(1);
+  });
+
+  it("begins with the same messages for a while, and with most of what there is room for", async () => {
+    const replay = createReplay({ maxContextLength: 100_000 });
+    const messages: ReplayMessage[] = [];
+    const beginnings = new Set<string>();
+    for (let turn = 0; turn < 40; turn++) {
+      messages.push({ role: "user", content: `${turn} ${"a".repeat(2_500)}` });
+      const sent = await replay(messages, model, async (given) => given);
+      if (turn > 20) {
+        beginnings.add(JSON.stringify(sent[0]));
+        expect(lengthOf(sent)).toBeGreaterThan(70_000);
+      }
+      messages.push({ role: "assistant", content: `${turn} ${"b".repeat(2_500)}` });
+    }
+    expect(beginnings.size).toBeLessThan(8);
+  });
+
   it.each([
     [{ statusCode: 429, message: "Request too large for m on tokens per min (TPM): Limit 30000" }],
     [new Error("Too many tokens", { cause: { statusCode: 429 } })],
@@ -91,6 +118,17 @@ it("where a model makes no summary that says so, and one that cannot be reached 
   const { text } = await ask(400);
   expect(text).toMatch(/^No summary could be made \(the model's provider refused .*\n- go on$/s);
   await expect(ask(500)).rejects.toMatchObject({ name: "ModelFailure", code: "unavailable" });
+});
+
+it("a summary that does not come to an end is none", async () => {
+  const endless = async function* () {
+    for (;;) yield { type: "text-delta", text: "on and ".repeat(1_000) };
+  };
+  const { signal } = new AbortController();
+  const open = () => () => ({ fullStream: endless(), steps: Promise.resolve([]) });
+  const options = { signal, clock: systemClock, idleTimeoutMs: 60_000 };
+  const { text } = await askForSummary(open, long, 5_000, options);
+  expect(text).toMatch(/^No summary could be made \(the model does not come to an end\)/);
 });
 
 it("Gemini's signature goes back through an OpenAI-compatible endpoint under the name that is read there", async () => {

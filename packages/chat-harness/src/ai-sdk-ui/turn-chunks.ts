@@ -97,6 +97,8 @@ export class TurnChunks {
    * the turn waits for: the approvals of calls, or another pause as a call of its own, whose output the page gives.
    */
   say(messages: readonly ChatMessage[], pauses: readonly SignalDescriptor[]): this {
+    // These messages may say the same more than once.
+    const saidBefore = new Set(this.#saidTexts);
     for (const [index, message] of messages.entries()) {
       if (message.role === "tool") this.#end(message.tool_call_id, message.content);
       if (message.role !== "assistant") continue;
@@ -106,7 +108,7 @@ export class TurnChunks {
       for (const block of typeof content === "string"
         ? [{ type: "text" as const, text: content }]
         : content) {
-        if (block.type === "redacted_thinking" || this.#saidTexts.has(block.text)) continue;
+        if (block.type === "redacted_thinking" || saidBefore.has(block.text)) continue;
         this.#append(block.type === "text" ? "text" : "reasoning", block.text, step);
         this.#endText();
       }

@@ -16,7 +16,7 @@ import type { ChatGraphFields, ChatState, ChatUpdate } from "./chat-state.ts";
 import { type ReadAnswer, toReadAnswer } from "./read-answer.ts";
 import { lengthOfTools, withOutputReader } from "./read-output.ts";
 import { chatContext, compactChat, summariseChat } from "./summarise-chat.ts";
-import { toModelError } from "./to-model-error.ts";
+import { ChatModelError, toModelError } from "./to-model-error.ts";
 
 interface Question {
   readonly messages: ModelMessage[];
@@ -68,7 +68,7 @@ const askOnce = (chat: ChatSettings, { messages, tools, allowsCalls, signal, tel
     (abortSignal, onStepFinish: (step: StepResult<ToolSet>) => void) =>
       streamText({ ...request, abortSignal, onStepFinish }),
     followParts(chat.maxAnswerLength, tell),
-    { model: chat.model, messages, signal, idleTimeoutMs, clock, takesCut: true },
+    { model: chat.model, messages, signal, idleTimeoutMs, clock, takesCut: true, takesFiles: true },
   );
 };
 
@@ -132,6 +132,8 @@ export const modelNode =
     };
     const { message, calls } = await answered().catch((thrown: unknown) => {
       signal.throwIfAborted();
+      // A failure of the tools or of the store is none of the model.
+      if (!ModelFailure.isInstance(thrown) && !ChatModelError.isInstance(thrown)) throw thrown;
       const error = toModelError(thrown);
       tell({ type: "model_failed", reason: error.message, isRetried: false });
       throw error;

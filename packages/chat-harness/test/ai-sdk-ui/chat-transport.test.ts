@@ -185,6 +185,40 @@ describe("a turn of a chat harness in useChat", () => {
       expect(callsOf(message)).toMatchObject(outputs.map((output) => ({ output })));
   });
 
+  it.each([true, false])("has a text as often as it was said, with a feed: %s", async (withFeed) => {
+    const { harness, transport } = setUp([
+      says("I look. ", { id: "c1", name: "read", input: { path: "milk" } }),
+      says("I look. ", { id: "c2", name: "read", input: { path: "bread" } }),
+      says("Done."),
+    ]);
+    const chat = open(withFeed ? transport : createHarnessChatTransport({ harness }));
+    await chat.sendMessage({ text: "what is there?" });
+    const [, kept] = await transport.readMessages({ chatId: "s1" });
+    for (const message of [chat.lastMessage, kept])
+      expect(textOf(message).match(/I look|Done/g)).toEqual(["I look", "I look", "Done"]);
+  });
+
+  it.each([
+    ["step", [{ id: "c1" }, { id: "c2" }], []],
+    ["turn", [{ id: "c1" }], [says("", { id: "c2", name: "write", input: { path: "c2" } })]],
+  ])(
+    "does not ask again about a refused call when another one of its %s was answered",
+    async (_of, calls, next) => {
+      const writes = calls.map(({ id }) => ({ id, name: "write", input: { path: id } }));
+      const { transport } = setUp([says("", ...writes), ...next, says("Done.")]);
+      const chat = new Chat({ id: "s1", messages: [], transport: checked(transport) });
+      await chat.sendMessage({ text: "write" });
+      for (const [index, approved] of [false, true].entries()) {
+        const { approval } = callsOf(chat.lastMessage)[index] ?? {};
+        await chat.addToolApprovalResponse({ id: approval?.id ?? "", approved });
+        await chat.sendMessage();
+      }
+      expect(textOf(chat.lastMessage)).toContain("Done.");
+      const states = callsOf(chat.lastMessage).map(({ state }) => state);
+      expect(states).toEqual(["output-denied", "output-available"]);
+    },
+  );
+
   it("comes whole without a feed, and with the application's data parts", async () => {
     const { harness } = setUp([says("Hello.")]);
     const transport = createHarnessChatTransport({

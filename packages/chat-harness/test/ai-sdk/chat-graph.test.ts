@@ -472,3 +472,13 @@ describe("cancelling", () => {
     expect(given?.aborted).toBe(true);
   });
 });
+
+it("says of an answer that is a file alone that it was not kept", async () => {
+  const file = { type: "file" as const, mediaType: "image/png", data: "aGk=" };
+  const { send, history } = converse({ model: scriptedModel([file, finish()]).model });
+  await send("draw");
+  expect((await history()).map(brief)).toEqual([
+    "user: draw",
+    "assistant: [a file of type image/png, which was not kept]",
+  ]);
+});

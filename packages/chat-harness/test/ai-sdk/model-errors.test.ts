@@ -1,4 +1,5 @@
 import { errorCategory } from "@harnesskit/graph";
+import { HarnessError } from "@harnesskit/wire";
 import {
   APICallError,
   InvalidPromptError,
@@ -205,4 +206,13 @@ describe("a model that fails a turn", () => {
     expect((await chat.history()).at(-1)).toEqual({ role: "assistant", content: "Hel" });
     expect(chat.events.at(-1)).toMatchObject({ type: "model_ended", reason: "length" });
   });
+});
+
+it("what fails beside the model is no failure of the model", async () => {
+  const tools = () => Promise.reject(new HarnessError("tools_gone", "the tools are gone"));
+  const { send, events } = converse({ model: scriptedModel(says("Hello.")).model, tools });
+  const error = await send("hi").catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ message: "model: the tools are gone" });
+  expect(errorCategory(error)).toBeNull();
+  expect(events).toEqual([]);
 });

@@ -113,7 +113,13 @@ const runStep = async (turn: TurnContext, options: StepOptions): Promise<ModelSt
           break;
       }
     },
-    { ...options, signal: turn.signal, conversationId: turn.thread.threadId, takesCut: false },
+    {
+      ...options,
+      signal: turn.signal,
+      conversationId: turn.thread.threadId,
+      takesCut: false,
+      takesFiles: false,
+    },
   );
   const { step: finished, inputProblem } = await answer.finally(() => {
     if (!turn.signal.aborted) for (const id of [...open.keys()]) end(id);

@@ -4,7 +4,7 @@ import type { Clock } from "../time/clock.ts";
 import { Deadlines } from "../time/deadline.ts";
 import { modelSpan, recordAnswer } from "../trace/model-span.ts";
 import { traced } from "../trace/span.ts";
-import { ModelFailure, toModelFailure } from "./model-failure.ts";
+import { ModelFailure, type ModelFailureCode, toModelFailure } from "./model-failure.ts";
 import { noAnswerReason, roundedInputReason } from "./no-answer.ts";
 
 /** A part of a stream of the AI SDK. */
@@ -45,6 +45,8 @@ export interface ReadAnswerOptions extends ReadStreamOptions {
   readonly conversationId?: string | undefined;
   /** An answer that was cut because of its length is an answer. */
   readonly takesCut: boolean;
+  /** An answer that is a file alone is an answer. */
+  readonly takesFiles: boolean;
 }
 
 /** What one request to a model brought. */
@@ -105,6 +107,12 @@ export const readStream = async <Part extends StreamPart, Step>(
   }
 };
 
+/** Failures of a provider, in the middle of an answer, that another attempt may not meet: it fell away, or what came cannot be read. */
+const breaks: ReadonlySet<ModelFailureCode> = new Set(["unavailable", "timed_out", "no_answer"]);
+
+/** What has no cause was not thrown by the provider. */
+const isBreak = ({ code, cause }: ModelFailure): boolean => breaks.has(code) && cause !== undefined;
+
 /**
  * Asks a model once, in a span of its own. Rejects with what `signal` was aborted with, as {@link toModelFailure} says of the provider's failures,
  * with `stream_broken` where the provider failed after the answer had begun, and for what is not an answer.
@@ -124,18 +132,18 @@ export const readAnswer = <Part extends StreamPart, Step extends ModelStep>(
       const take = (part: Part) => {
         const { type, id = "", text = "", delta = "", error } = part;
         hasBegun ||= contentParts.has(type);
-        hasText ||= type === "text-delta" && text.trim() !== "";
+        hasText ||= type === "text-delta" ? text.trim() !== "" : type === "file" && options.takesFiles;
         if (type === "tool-input-delta") inputs.set(id, `${inputs.get(id) ?? ""}${delta}`);
         if (type === "tool-call") calls++;
         if (type === "error") {
           // Where a model is asked for no calls, those that come nevertheless are dropped.
-          if (!isObject(error) || error.name !== "AI_ToolChoiceViolationError") throw error;
+          if (!isObject(error) || error.name !== "AI_ToolChoiceViolationError") throw toModelFailure(error);
           dropsCalls = true;
         }
         onPart(part);
       };
       const step = await readStream(open, take, options).catch((error: unknown) => {
-        if (!hasBegun || !ModelFailure.isInstance(error) || error.code !== "unavailable") throw error;
+        if (!hasBegun || !ModelFailure.isInstance(error) || !isBreak(error)) throw error;
         const message = `the model broke off its answer: ${error.message}`;
         throw new ModelFailure("stream_broken", message, { cause: error.cause });
       });

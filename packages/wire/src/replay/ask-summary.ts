@@ -1,10 +1,13 @@
-import { ModelFailure, type ModelFailureCode } from "../model/model-failure.ts";
+import { ModelFailure, type ModelFailureCode, toModelFailure } from "../model/model-failure.ts";
 import { type OpenStream, type ReadStreamOptions, readStream } from "../model/read-answer.ts";
 import type { ReplayMessage } from "./replayed-message.ts";
 import { plainSummary, type SummaryRequest, summaryRequest, summaryText } from "./summary-text.ts";
 
 /** Failures that another attempt would have again: then what was asked stands for the rest. */
 const lasting: ReadonlySet<ModelFailureCode> = new Set(["refused", "no_answer", "input_unsupported"]);
+
+/** Characters of a summary with the thoughts before it; each part counts one more. */
+const maxAnswerLength = 1_000_000;
 
 /**
  * Has a model make a summary of these messages, and gives it with what the AI SDK says of the request. Where the model makes none, the summary says
@@ -19,9 +22,12 @@ export const askForSummary = async <Part extends { readonly type: string; readon
   options: ReadStreamOptions,
 ): Promise<{ readonly text: string; readonly step?: Step }> => {
   let text = "";
+  let length = 0;
   try {
     const add = (part: Part & { readonly error?: unknown }) => {
-      if (part.type === "error") throw part.error;
+      if (part.type === "error") throw toModelFailure(part.error);
+      length += (part.text?.length ?? 0) + 1;
+      if (length > maxAnswerLength) throw new ModelFailure("no_answer", "the model does not come to an end");
       if (part.type === "text-delta") text += part.text;
     };
     const step = await readStream(open(summaryRequest(messages, room)), add, options);

@@ -1,4 +1,4 @@
-import { lengthOfMessage, lengthOfMessages, partsOf, type ReplayMessage } from "./replayed-message.ts";
+import { lengthOfMessage, partsOf, type ReplayMessage } from "./replayed-message.ts";
 
 export interface SummaryCutOptions {
   /** Characters that there is room for. */
@@ -16,6 +16,12 @@ const keptShare = 0.4;
 /** A summary must stand for so much of the room at least. */
 const minShare = 0.125;
 
+/** Whether a turn begins with this message, or a step of the running turn that is not its first. */
+const begins = (messages: readonly ReplayMessage[], index: number, prompt: number): boolean => {
+  const { role } = messages[index] as ReplayMessage;
+  return index <= prompt ? role === "user" : role === "assistant" && index > prompt + 1;
+};
+
 /**
  * How many messages a summary is to stand for, so that the others fit well: up to the beginning of a turn, or of a step of the running turn, whose prompt
  * stays. 0 where it would not help.
@@ -27,9 +33,7 @@ export const summaryCut = (messages: readonly ReplayMessage[], options: SummaryC
   let best = 0;
   for (let index = messages.length - 1; index > summarised; index--) {
     kept += lengths[index] as number;
-    const { role } = messages[index] as ReplayMessage;
-    const begins = index <= prompt ? role === "user" : role === "assistant" && index > prompt + 1;
-    if (!begins || !canCut(index)) continue;
+    if (!begins(messages, index, prompt) || !canCut(index)) continue;
     const stays = index > prompt ? kept + (lengths[prompt] ?? 0) : kept;
     if (best !== 0 && stays > room * keptShare) break;
     best = index;
@@ -40,15 +44,22 @@ export const summaryCut = (messages: readonly ReplayMessage[], options: SummaryC
 };
 
 /**
- * The same conversation without a summary where it is longer than the room: what a summary would stand for is left out, wherever it may be cut.
- * The first message of the user behind that says how many are missing.
+ * The same conversation without a summary where it is longer than the room: its oldest turns are left out, then the oldest steps of the running one; its
+ * prompt and its last step stay. The first message of the user behind that says how many are missing. Cuts grow by quarters of the room: the
+ * beginning stays the same for a while, and can be cached.
  */
 export const leaveOut = <Message extends ReplayMessage>(
   messages: readonly Message[],
   { room, prompt, summarised }: SummaryCutOptions,
 ): readonly Message[] => {
-  if (lengthOfMessages(messages) <= room) return messages;
-  const cut = summaryCut(messages, { room, prompt, summarised });
+  const lengths = messages.map(lengthOfMessage);
+  const quarter = Math.max(room / 4, 1);
+  let excess = Math.ceil((lengths.reduce((sum, length) => sum + length, 0) - room) / quarter) * quarter;
+  let cut = summarised;
+  for (let index = summarised + 1; index < messages.length && excess > 0; index++) {
+    if (!begins(messages, index, prompt)) continue;
+    for (; cut < index; cut++) if (cut !== prompt) excess -= lengths[cut] as number;
+  }
   const kept = messages.filter((_, index) => index < summarised || index === prompt || index >= cut);
   const missing = messages.length - kept.length;
   if (missing === 0) return messages;

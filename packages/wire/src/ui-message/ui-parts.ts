@@ -110,9 +110,9 @@ export class UiParts<Data extends DataChunk> {
     });
   }
 
-  /** Asks a human about a call. */
+  /** Asks a human about a call that has no end. */
   ask(toolCallId: string, approvalId: string): void {
-    this.#change(toolCallId, { state: "approval-requested", approval: { id: approvalId } });
+    if (!this.#change(toolCallId, { state: "approval-requested", approval: { id: approvalId } })) return;
     this.#chunks.push({ type: "tool-approval-request", approvalId, toolCallId });
   }
 
@@ -174,14 +174,15 @@ export class UiParts<Data extends DataChunk> {
   }
 
   #end(toolCallId: string, fields: Fields): boolean {
-    const call = this.#calls.get(toolCallId);
-    if (!call || call.isDone) return false;
-    call.isDone = true;
-    Object.assign(call.part, fields);
-    return true;
+    return this.#change(toolCallId, fields, true);
   }
 
-  #change(toolCallId: string, fields: Fields): void {
-    Object.assign(this.#calls.get(toolCallId)?.part ?? {}, fields);
+  /** False for a call that has its end already. */
+  #change(toolCallId: string, fields: Fields, isEnd = false): boolean {
+    const call = this.#calls.get(toolCallId);
+    if (!call || call.isDone) return false;
+    call.isDone = isEnd;
+    Object.assign(call.part, fields);
+    return true;
   }
 }
