@@ -20,7 +20,8 @@ it("adds a row to many as fast as to few", async () => {
     session: "s",
     type: "pre_action",
     summary: "x",
-    state: "succeeded",
+    depth: 0,
+    state: "done",
   } as const;
   const add = { type: "add", row, content: {} } as const;
   await store.write(Array.from({ length: 20_000 }, () => add));
