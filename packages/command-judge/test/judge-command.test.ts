@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { judgeCommand } from "../src/index.ts";
+import { readAwkScript } from "../src/languages/awk-script.ts";
 
 const places = { workspace: "/work/app", home: "/home/dev" };
 const codesOf = (command: string, options = places): readonly string[] =>
@@ -104,4 +105,23 @@ describe("limits", () => {
     expect(judgement.reasons.length).toBeLessThanOrEqual(128);
     expect(judgement.paths.length).toBeLessThanOrEqual(256);
   });
+});
+
+it.each([
+  ["an open string with quotes", `"${String.raw`\"`.repeat(15_000)}`],
+  ["backslashes", `"#${"\\".repeat(30_000)}a`],
+  ["blanks", " ".repeat(30_000)],
+])("looks at each character of an awk program a few times at most: %s", (_, text) => {
+  const startMs = performance.now();
+  readAwkScript(`${text.startsWith(" ") ? "" : "system(x)"}${text}`);
+  expect(performance.now() - startMs).toBeLessThan(250);
+});
+
+it.each([
+  ["of a list in an argument", `frob '[${'"a"  '.repeat(20)}x'`],
+  ["behind a replacement", `perl -pe 's/a/b/${" ".repeat(30_000)}x' f`],
+])("does not try each way to split the blanks %s", (_, command) => {
+  const startMs = performance.now();
+  expect(judgeCommand(command, places).verdict).toBe("unknown");
+  expect(performance.now() - startMs).toBeLessThan(250);
 });

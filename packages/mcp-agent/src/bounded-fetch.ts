@@ -2,7 +2,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { hasAnswer } from "./read-message.ts";
 
 export interface BoundedFetchOptions {
-  /** Characters of one message: of the data of one event of a stream, or of a whole other body. */
+  /** Characters of one message: of the lines with data of one event of a stream, or of a whole other body. */
   readonly maxMessageBytes: number;
   /** The body of a response broke off, or has a message over the limit that nothing stands for. */
   readonly onBroken: (method: string, error: unknown) => void;
@@ -77,8 +77,9 @@ async function* rewriteEvents(body: Body, messages: Messages): AsyncGenerator<st
   let length = 0;
   let isSettled = false;
   for await (const line of linesOf(body, maxLength + dataField.length)) {
-    if (line.startsWith(dataField)) {
-      length += line.length - dataField.length;
+    if (line === "data" || line.startsWith(dataField)) {
+      // With the name of its field: lines without text add up, too.
+      length += line.length;
       if (length <= maxLength) data.push(line.slice(dataField.length).replace(/^ /, ""));
     } else if (line !== "") {
       // With an id, the events go on in another stream.

@@ -96,12 +96,15 @@ class SqliteTimeline extends SqlTimeline {
       for (const [key, count] of wanted.approval) batch.know(this.#all(find("approval"), key, count));
       for (const statement of losableRows(changes, keyOf)) batch.know(this.#all(...statement));
       batch.apply(changes);
-      for (const row of batch.changed) this.#put(row);
+      const { changed } = batch;
+      // Nothing is written where nothing was found.
+      if (changed.length === 0) return [];
+      for (const row of changed) this.#put(row);
       const tally = batch.tally();
       for (const session of tally.sessions) this.#file.run(countSession, ...valuesOfSession(session));
       for (const rule of tally.rules) this.#file.run(countRule, ...valuesOfRule(rule));
       this.#count(batch.counts);
-      return batch.changed.map(({ row }) => row);
+      return changed.map(({ row }) => row);
     }, false);
   }
 

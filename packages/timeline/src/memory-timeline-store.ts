@@ -4,6 +4,7 @@ import { type TimelineLimits, timelineLimits } from "./limits.ts";
 import { checkMemoryTimelineStoreOptions } from "./option-names.ts";
 import { bySeen, rowMatches, sessionMatches } from "./row-rules.ts";
 import { RowTally } from "./row-tally.ts";
+import { wantedRows } from "./sql/wanted-rows.ts";
 import { type KeptRow, TimelineBatch } from "./timeline-batch.ts";
 import type {
   RuleTally,
@@ -20,6 +21,7 @@ export interface TimelineStoreOptions {
   readonly clock?: Clock | undefined;
 }
 
+const keyOf = (key: string): string => key;
 const storedOf = ({ row, content = {} }: KeptRow): StoredRow => ({ row, content });
 
 class MemoryTimeline implements TimelineStore {
@@ -43,15 +45,31 @@ class MemoryTimeline implements TimelineStore {
       lastSeq: this.#lastSeq,
       nowMs: this.#clock.now(),
       writer: "",
-      keyOf: (key) => key,
+      keyOf,
     });
-    batch.know(this.#rows.values());
+    batch.know(this.#wanted(changes));
     batch.apply(changes);
-    for (const row of batch.changed) this.#rows.set(row.row.id, row);
+    const { changed } = batch;
+    for (const row of changed) this.#rows.set(row.row.id, row);
     for (const step of batch.steps) this.#tally.add(step);
     this.#lastSeq = batch.counts.lastSeq;
     this.#bytes += batch.counts.bytes;
-    return batch.changed.map(({ row }) => row);
+    return changed.map(({ row }) => row);
+  }
+
+  /** The rows that changes may find. What is only added looks for none. */
+  *#wanted(changes: readonly TimelineChange[]): Iterable<KeptRow> {
+    if (changes.every(({ type }) => type === "add")) return;
+    const { key: keys, approval: approvals } = wantedRows(changes, keyOf);
+    const loses = changes.some(({ type }) => type === "lose");
+    const asks = approvals.size > 0;
+    for (const kept of this.#rows.values()) {
+      const isWanted =
+        (kept.key !== undefined && keys.has(kept.key)) ||
+        (asks && approvals.has(kept.row.approval?.id ?? "")) ||
+        (loses && kept.row.state === "running");
+      if (isWanted) yield kept;
+    }
   }
 
   async get(id: number): Promise<StoredRow | undefined> {

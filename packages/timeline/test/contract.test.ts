@@ -11,3 +11,21 @@ describe("the contract of timeline stores", () => {
     await expect(run()).resolves.toBeUndefined();
   });
 });
+
+it("adds a row to many as fast as to few", async () => {
+  const store = createMemoryTimelineStore();
+  const row = {
+    atMs: 1,
+    agent: "a",
+    session: "s",
+    type: "pre_action",
+    summary: "x",
+    depth: 0,
+    state: "done",
+  } as const;
+  const add = { type: "add", row, content: {} } as const;
+  await store.write(Array.from({ length: 20_000 }, () => add));
+  const startMs = performance.now();
+  for (let count = 0; count < 500; count++) await store.write([add]);
+  expect(performance.now() - startMs).toBeLessThan(500);
+});

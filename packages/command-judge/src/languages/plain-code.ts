@@ -6,7 +6,7 @@ const token =
   /\s+|(?<text>[A-Za-z]*(?:"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*'))|(?<name>[A-Za-z_$][\w$]*)|(?<number>\d[\w.]*)|(?<sign>=>|[-+*%(){}[\],.:;<>=!&|?])/y;
 
 /** A replacement of one plain text by another, without a flag that runs it. */
-const replaces = /^\s*s([/|,#])[\w\s.:;!<>=^*+?"'-]*\1[\w\s.:;!<>="'-]*\1[gimsx]*\s*;?\s*$/;
+const replaces = /^\s*s([/|,#])[\w\s.:;!<>=^*+?"'-]*\1[\w\s.:;!<>="'-]*\1[gimsx]*\s*(?:;\s*)?$/;
 
 /**
  * Whether code of another language is so plain that everything in it is known: texts without anything in them that is
@@ -30,7 +30,7 @@ export const isPlainCode = (language: string, code: string): boolean => {
         !/^["']/.test(text) ||
         /^["']/.test(last) ||
         last === "[" ||
-        /[|`]|[#@$]\{|[$@].*[[{(>]|^.[<>+]/s.test(text)
+        /[|`]|[#@$]\{|^[^$@]*[$@].*[[{(>]|^.[<>+]/s.test(text)
       )
         return false;
     }

@@ -12,7 +12,7 @@ const introduction =
 const literal = /"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`/g;
 
 /** Lists of strings inside code: `["rm", "-rf", "/"]`. */
-const list = /\[\s*((?:["'][^"'\n]*["']\s*,?\s*){2,})\]/g;
+const list = /\[\s*((?:["'][^"'\n]*["']\s*(?:,\s*)?){2,})\]/g;
 
 const textsIn = (word: string): readonly string[] => [
   ...[...word.matchAll(literal)].map(([, a, b, c]) => a ?? b ?? c ?? ""),
