@@ -75,23 +75,27 @@ async function* rewriteEvents(body: Body, messages: Messages): AsyncGenerator<st
   const { maxLength, rewrite, tooLarge, missing } = messages;
   let data: string[] = [];
   let length = 0;
+  /** What stands for an event that is too large. */
+  let instead: string | undefined;
   let isSettled = false;
   for await (const line of linesOf(body, maxLength + dataField.length)) {
     if (line === "data" || line.startsWith(dataField)) {
       // With the name of its field: lines without text add up, too.
       length += line.length;
       if (length <= maxLength) data.push(line.slice(dataField.length).replace(/^ /, ""));
+      else instead ??= tooLarge();
     } else if (line !== "") {
       // With an id, the events go on in another stream.
       isSettled ||= line.startsWith("id:");
       yield `${line}\n`;
     } else {
-      const text = length > maxLength ? tooLarge() : data.length === 0 ? "" : rewrite(data.join("\n"));
+      const text = instead ?? (data.length === 0 ? "" : rewrite(data.join("\n")));
       isSettled ||= hasAnswer(text);
       const lines = text === "" ? [] : text.split("\n").map((part) => `${dataField} ${part}\n`);
       yield `${lines.join("")}\n`;
       data = [];
       length = 0;
+      instead = undefined;
     }
   }
   // An event without an end is none.
@@ -105,7 +109,7 @@ export const createBoundedFetch = ({
   onBroken,
   rewrite = (message) => message,
   tooLarge = () => {
-    throw new HarnessError("frame_too_large", `a message exceeds ${maxLength} bytes`);
+    throw new HarnessError("frame_too_large", `a message exceeds ${maxLength} characters`);
   },
   missing = () => "",
 }: BoundedFetchOptions): ((url: string | URL, init?: RequestInit) => Promise<Response>) => {
