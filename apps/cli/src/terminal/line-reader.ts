@@ -125,6 +125,8 @@ export class LineReader implements KeyReader {
   }
 
   covered(): void {
+    // The end of a paste would come to what covers it.
+    this.#isPasting = false;
     const { keepsAhead } = this.#options;
     if (keepsAhead) this.#messages = this.#messages.filter(keepsAhead);
   }
