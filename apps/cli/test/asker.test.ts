@@ -72,6 +72,7 @@ describe("a question at the terminal", () => {
     ["Esc", [esc], "later"],
     ["Ctrl-C", [ctrlC], "interrupted"],
     ["letters and digits that choose nothing, then Enter", ["k", "j", "7", enter], reject],
+    ["a paste of a tab and a letter, which no terminal marks, then n", ["\ty", "n"], reject],
     ["a paste that the terminal marks, then y", ["\u001b[200~yes\nplease\u001b[201~", "y"], approve],
     ["a marked paste that comes in parts", ["\u001b[200~yes", "\n", "\u001b[201~", "n"], reject],
     ["text that comes at once, then y", ["no way\r", "yy\r", "y"], approve],

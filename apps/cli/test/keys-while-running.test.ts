@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
 import { startAtTerminal } from "./support/in-process.ts";
@@ -36,22 +37,17 @@ describe("while a turn of harness run works", () => {
     expect(stdout.lastIndexOf(`${esc}[?2004l`)).toBeGreaterThan(stdout.lastIndexOf(`${esc}[?2004h`));
   });
 
-  it("Ctrl-Z stops it, and its work goes on in the background", async () => {
-    const cwd = await makeWorkspace();
+  const startInShell = async (args: readonly string[]) => {
     const env = { TERM: "xterm-256color", SHELL: "/bin/sh", PS1: "shell> " };
-    const shell = startProgram(
-      "script",
-      ["-qfec", "stty cols 200; exec bash --norc --noprofile -i", "/dev/null"],
-      {
-        cwd,
-        env,
-      },
-    );
+    const bash = "stty cols 200; exec bash --norc --noprofile -i";
+    const shell = startProgram("script", ["-qfec", bash, "/dev/null"], { cwd: await makeWorkspace(), env });
     await shell.sees(/shell> /);
-    const line = command("sleep 1")
-      .map((word) => `'${word}'`)
-      .join(" ");
-    shell.write(`${process.execPath} ${binPath} ${line}\r`);
+    shell.write(`${[process.execPath, binPath, ...args.map((word) => `'${word}'`)].join(" ")}\r`);
+    return shell;
+  };
+
+  it("Ctrl-Z stops it, and its work goes on in the background", async () => {
+    const shell = await startInShell(command("sleep 1"));
     await shell.sees(/Esc cancels/);
     shell.write(ctrlZ);
     await shell.sees(/Stopped/);
@@ -60,6 +56,36 @@ describe("while a turn of harness run works", () => {
     shell.write("fg; echo all $?; exit\r");
     expect((await shell.ended).stdout).toMatch(/all 0/);
   });
+
+  it("a question that comes in the background can be answered in the foreground", async () => {
+    const twice = "run the command: sleep 2, then run the command: echo $((40+2))";
+    const shell = await startInShell(["run", "--no-policy", twice]);
+    await shell.sees(/Allow it\?/);
+    shell.write("y");
+    await shell.sees(/approved once[\s\S]*Esc cancels/);
+    shell.write(ctrlZ);
+    await shell.sees(/Stopped/);
+    shell.write("bg\r");
+    await shell.sees(/with your rights[\s\S]*with your rights/);
+    shell.write("fg\r");
+    await shell.sees(/leave it waiting[\s\S]*leave it waiting/);
+    shell.write("y");
+    await shell.sees(/✓ done[\s\S]*to go on:/);
+    shell.write("echo all $?; exit\r");
+    expect((await shell.ended).stdout).toMatch(/all 0/);
+  });
+});
+
+it("Ctrl-Z in a terminal without a shell, where nothing stops, leaves the keyboard as it was", async (context) => {
+  if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  const program = startInTerminal(["chat", "--no-hub"], { cwd: await makeWorkspace() });
+  await program.sees(/› /);
+  program.write(ctrlZ);
+  await sleep(500);
+  program.write("read README.md\r");
+  await program.sees(/A small demo/);
+  program.write("/quit\r");
+  expect(await program.ended).toMatchObject({ code: 0 });
 });
 
 describe("while a turn of harness chat works", () => {
@@ -74,6 +100,21 @@ describe("while a turn of harness chat works", () => {
     await program.sees(/│ 42[\s\S]*› run the command: echo \$\(\(50\+3\)\)[\s\S]*Allow it\?/);
     program.write("y");
     await program.sees(/│ 53[\s\S]*› /);
+    program.write("/quit\r");
+    expect(await program.ended).toMatchObject({ code: 0 });
+  });
+
+  it("a paste that a question cuts off leaves a line that Enter sends", async () => {
+    const program = startAtTerminal(["chat", "--no-hub"], { cwd: await makeWorkspace() });
+    await program.sees(/› /);
+    program.write(`run the command: echo $((40+2))\r${esc}[200~read README.md`);
+    await program.sees(/Allow it\?/);
+    program.write(` and more${esc}[201~`);
+    await program.sees(/1 Yes, once/);
+    program.write("y");
+    await program.sees(/│ 42[\s\S]*› read README.md/);
+    program.write("\r");
+    await program.sees(/A small demo/);
     program.write("/quit\r");
     expect(await program.ended).toMatchObject({ code: 0 });
   });

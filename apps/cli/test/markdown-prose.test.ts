@@ -127,6 +127,18 @@ describe("Markdown at a terminal", () => {
     expect(shown([`${"> ".repeat(8_000)}end`])).toMatch(/end$/);
   });
 
+  it("that comes at once has any number of lines", () => {
+    const code = `\`\`\`\n${"a\n".repeat(200_000)}\`\`\``;
+    expect(shown([code]).match(/│ a/g)).toHaveLength(200_000);
+  });
+
+  it("that is slow to read is read a few times only, however it comes", () => {
+    const pieces = Array.from({ length: 480 }, () => "> ".repeat(20));
+    const begun = performance.now();
+    shown(pieces);
+    expect(performance.now() - begun).toBeLessThan(8_000);
+  });
+
   it("shows what has no end as it is", () => {
     const text = `| ${"cell ".repeat(5_000)}`;
     expect(shown([text]).replaceAll(/\s+/g, " ")).toBe(text.trim());

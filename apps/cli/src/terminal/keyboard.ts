@@ -16,10 +16,14 @@ export interface KeyReader {
 /** A terminal marks what is pasted, so that nothing of it is a key. */
 const bracketedPaste = { on: "\u001b[?2004h", off: "\u001b[?2004l" };
 
+/** A process that still runs so long after Ctrl-Z was not stopped. */
+const notStoppedMs = 100;
+
 /** Standard input where it is a terminal, in raw mode while something reads it: what opened it last has all that is typed. */
 class Keyboard {
   readonly #io: Io;
   readonly #readers: KeyReader[] = [];
+  #isListening = false;
 
   constructor(of: Io) {
     this.#io = of;
@@ -32,28 +36,36 @@ class Keyboard {
   /** Returns what closes it. */
   open(reader: KeyReader): () => void {
     this.#readers.at(-1)?.covered?.();
-    if (this.#readers.push(reader) === 1) this.#listen();
+    this.#readers.push(reader);
+    // In the background the system stops the job here, until the user brings it back.
+    if (!this.#isListening) this.#listen();
     return () => {
       const at = this.#readers.indexOf(reader);
       if (at === -1) return;
       this.#readers.splice(at, 1);
-      if (this.#readers.length === 0) this.#rest();
+      if (this.#readers.length === 0 && this.#isListening) this.#rest();
     };
   }
 
   /** Stops the whole job, as Ctrl-Z does elsewhere. It may go on in the background, where no key is read but for a line that is waited for. */
   suspend(onBack: () => void): void {
     this.#rest();
-    process.once("SIGCONT", () => {
-      if (this.#readers.length === 0 || !(this.isAwaited || ownsKeyboard())) return;
+    const back = () => {
+      clearTimeout(timer);
+      process.off("SIGCONT", back);
+      if (this.#isListening || this.#readers.length === 0 || !(this.isAwaited || ownsKeyboard())) return;
       this.#listen();
       onBack();
-    });
+    };
+    process.once("SIGCONT", back);
     process.kill(0, "SIGTSTP");
+    // A process that no shell watches over, as in a container, is not stopped.
+    const timer = setTimeout(back, notStoppedMs);
   }
 
   #listen(): void {
     const { stdin } = this.#io;
+    this.#isListening = true;
     // What was typed as a line that has no end yet can be read in raw mode only.
     stdin.setRawMode(true);
     stdin.on("data", this.#onData);
@@ -66,6 +78,7 @@ class Keyboard {
 
   #rest(): void {
     const { stdin } = this.#io;
+    this.#isListening = false;
     stdin.off("data", this.#onData);
     stdin.off("end", this.#onEnd);
     process.off("exit", this.#onExit);

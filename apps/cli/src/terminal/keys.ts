@@ -52,7 +52,7 @@ export class KeyParser {
     const keys = this.#chunk;
     this.#chunk = undefined;
     const letters = keys.filter(({ name }) => name === "text").length;
-    if (letters === 0 || keys.length === 1) for (const key of keys) this.#onKey(key);
+    if (letters === 0 || [...chunk.toString()].length === 1) for (const key of keys) this.#onKey(key);
     else if (keys.some(({ name }) => name === "interrupt")) this.#onKey({ name: "interrupt" });
     else this.#onKey({ name: "paste", text: chunk.toString() });
   }

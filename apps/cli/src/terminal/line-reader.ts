@@ -108,7 +108,7 @@ export class LineReader implements KeyReader {
     });
     this.#reader.on("line", (line) => (this.isTerminal ? this.#typed(line) : this.#take(line)));
     this.#reader.on("SIGINT", this.#interrupted);
-    this.#reader.on("SIGTSTP", () => keyboard().suspend(() => this.#waiting && this.#reader.prompt(true)));
+    this.#reader.on("SIGTSTP", () => keyboard().suspend(this.#isBack));
     this.#reader.on("close", this.#ended);
     this.#reader.on("history", (lines: string[]) => (this.#recalled = lines));
     // Before the interface, which ends a line at Enter.
@@ -125,6 +125,8 @@ export class LineReader implements KeyReader {
   }
 
   covered(): void {
+    // The end of a paste would come to what covers it.
+    this.#isPasting = false;
     const { keepsAhead } = this.#options;
     if (keepsAhead) this.#messages = this.#messages.filter(keepsAhead);
   }
@@ -132,6 +134,10 @@ export class LineReader implements KeyReader {
   get isAwaited(): boolean {
     return this.#waiting !== undefined;
   }
+
+  readonly #isBack = (): void => {
+    if (this.#waiting !== undefined && !this.#hasEnded) this.#reader.prompt(true);
+  };
 
   readonly #onKey = (_: unknown, key: Key | undefined): void => {
     if (key?.name === "paste-start") this.#isPasting = true;

@@ -9,6 +9,7 @@ const maxOpenChars = 20_000;
 /** What may begin Markdown within a line. */
 const special = /\*(?!\s)|(?<!\w)_|[`~[\\]|!$|<(?!\s)/;
 const maxReadAtOnce = 2_000;
+const slowReadMs = 50;
 const maxWordLength = 256;
 const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*(\S*)/;
 
@@ -42,6 +43,7 @@ export class MarkdownProse implements ProseWriter {
     this.#text = `${this.#text}${delta}`.replaceAll("\r\n", "\n");
     // What is long is not read again for each word.
     if (this.#text.length < this.#nextLength) return;
+    const begun = performance.now();
     const blocks = blocksOf(this.#text);
     const [open] = blocks.splice(openAt(blocks));
     for (const block of blocks) this.#finish(block);
@@ -49,7 +51,9 @@ export class MarkdownProse implements ProseWriter {
     this.#show(open);
     if (this.#text.length > maxOpenChars) this.#cut(open);
     const { length } = this.#text;
-    this.#nextLength = length > maxReadAtOnce ? length * 1.03 : 0;
+    // What is made to be slow to read is read a few times only.
+    const growth = performance.now() - begun > slowReadMs ? 2 : 1.03;
+    this.#nextLength = length > maxReadAtOnce ? Math.min(length * growth, maxOpenChars + 1) : 0;
   }
 
   end(): boolean {

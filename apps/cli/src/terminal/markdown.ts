@@ -40,7 +40,7 @@ export class Markdown {
     for (const [at, block] of blocks.entries()) {
       const before = blocks[at - 1];
       if (lines.length > 0 && before !== undefined && isApart(before)) lines.push("");
-      lines.push(...this.#block(block, columns));
+      for (const line of this.#block(block, columns)) lines.push(line);
     }
     return lines;
   }
