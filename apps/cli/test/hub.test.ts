@@ -181,6 +181,31 @@ describe("harness hub", () => {
     expect(stripVTControlCharacters(program.stdout.slice(-400))).not.toContain("waiting for you, in the hub");
   }, 60_000);
 
+  it("asks what comes while a reason is written behind the question that it is about", async () => {
+    const cwd = await makeWorkspace();
+    const { env, place, client } = await startHub(cwd);
+    const program = startAtTerminal("chat", { cwd, env });
+    await program.sees(/› /);
+    program.write("run the command: echo one\r");
+    await program.sees(/Allow it\?/);
+    const { origin } = await pendingOf(client, "harness");
+    program.write("\u001b[B\r");
+    await program.sees(/Why not\?/);
+    const before = program.stdout.length;
+    const other = await agentOf(place, "other", origin.session);
+    const deciding = other.decide("pre_action", {
+      ...{ action_type: "tool_call", tool_name: "bash", target: null, arguments: { command: "echo two" } },
+    });
+    await pendingOf(client, "other");
+    program.write("not now\r");
+    const shown = () => stripVTControlCharacters(program.stdout.slice(before));
+    await eventually(() => expect(shown()).toMatch(/echo two[\s\S]*Allow it\?/));
+    program.write("y");
+    expect((await deciding).decision).toMatchObject({ decision: "allow" });
+    program.write("/quit\r");
+    expect((await program.ended).code).toBe(3);
+  }, 60_000);
+
   it("withdraws the question about a prompt that is cancelled, in harness chat and run", async () => {
     const cwd = await makeWorkspace();
     const policy = join(cwd, "policy.yaml");

@@ -42,6 +42,8 @@ export class HubQuestions {
   #client: HubClient | undefined;
   readonly #counts = { asked: 0, approved: 0 };
   #asking: Promise<void> = Promise.resolve();
+  /** How many questions are asked here, or wait for those before them: each comes behind the others, whatever the user is writing. */
+  #asked = 0;
 
   constructor(options: HubQuestionsOptions) {
     this.#options = options;
@@ -126,8 +128,10 @@ export class HubQuestions {
     this.#counts.asked++;
     this.#put.set(record.id, put);
     const lines = approvalViewLines(presentApproval(record, shownWhole), style, { where: where(record) });
-    if (asks()) {
-      this.#asking = this.#asking.then(() => this.#ask(record, lines, client, put));
+    if (this.#asked > 0 || asks()) {
+      this.#asked++;
+      const asking = this.#asking.then(() => this.#ask(record, lines, client, put));
+      this.#asking = asking.then(() => void this.#asked--);
       return;
     }
     askTerminal.show(lines);
