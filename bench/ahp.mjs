@@ -1,7 +1,5 @@
 // Decisions of a harness on four transports, side by side with a hand-written echo on each.
 // Usage: node bench/ahp.mjs [--processes 3] [--rounds 3] [--count 5000] [--in-flight 64]
-import { mkdtempSync } from "node:fs";
-import { join } from "node:path";
 import { batchSize, transports } from "./ahp/contenders.mjs";
 import { action } from "./ahp/messages.mjs";
 import { measureIsolated } from "./lib/isolated.mjs";
@@ -16,15 +14,14 @@ const { processes, rounds, count, inFlight } = optionsFrom({
 const wanted = { stdio: "0.60", unix: "0.60", http: "0.60", ws: "0.75" };
 const module = new URL("./ahp/contenders.mjs", import.meta.url);
 
-const rows = await inTempDir(async (root) => {
+const rows = await inTempDir(async (directory) => {
   const found = [];
   for (const transport of transports) {
     const [limit, ours, batch] = ["limit", "harnesskit", "batch"].map((kind) => `${transport} ${kind}`);
     const single = { count: count / 5, inFlight: 1 };
     const { loaded, alone, byOne } = await measureIsolated(
       {
-        ...{ module, names: [limit, ours, batch], processes, rounds },
-        directory: mkdtempSync(join(root, `${transport}-`)),
+        ...{ module, names: [limit, ours, batch], processes, rounds, directory },
       },
       ({ name, throughput }) =>
         throughput(

@@ -1,5 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { addFigures, inRounds } from "./rounds.mjs";
 
@@ -50,7 +52,9 @@ export const measureIsolated = async (
   for (let index = 0; index < processes; index++) {
     const running = [];
     try {
-      for (const name of names) running.push(await startIsolated(module, name, directory));
+      // A socket of the process before, which a contender that was ended left, is not met again.
+      const own = directory && mkdtempSync(join(directory, "process-"));
+      for (const name of names) running.push(await startIsolated(module, name, own));
       for (const contender of running) await warm(contender);
       for (const [what, { of = names, measure }] of Object.entries(measures)) {
         const measured = running.filter(({ name }) => of.includes(name));

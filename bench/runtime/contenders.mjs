@@ -15,7 +15,7 @@ import { callMessage } from "./messages.mjs";
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 const spawnAgent = (name, path) =>
-  spawn(process.execPath, [here("./agent.mjs"), name], {
+  spawn(process.execPath, ["--disable-warning=MaxListenersExceededWarning", here("./agent.mjs"), name], {
     stdio: "inherit",
     env: { ...process.env, BENCH_SOCKET: path },
   });
