@@ -82,7 +82,7 @@ export default defineConfig({
         test: {
           name: "postgres",
           include: onPostgres,
-          globalSetup: "./scripts/lib/postgres-setup.ts",
+          globalSetup: "./test-kit/postgres-setup.ts",
         },
       },
       // From here on: the nightly run, node scripts/nightly.mjs
@@ -95,7 +95,7 @@ export default defineConfig({
         test: {
           name: "agent-hosts",
           include: withAgentHosts,
-          globalSetup: "./scripts/lib/agent-hosts-setup.ts",
+          globalSetup: "./test-kit/agent-hosts-setup.ts",
         },
       },
       {
@@ -112,7 +112,7 @@ export default defineConfig({
     // A percentage would be cut to the number of processors.
     maxWorkers: 2 * availableParallelism(),
     // Tests wait for conditions, and end as soon as these hold: what follows is for machines that are busy.
-    setupFiles: ["./scripts/patient-waits.ts", "./scripts/property-seed.ts"],
+    setupFiles: ["./test-kit/patient-waits.ts", "./test-kit/property-seed.ts"],
     expect: { poll: { timeout: 15_000 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -13,7 +13,7 @@ const filesWith = async (words) => {
 /** The arguments of vitest, by what is tried. */
 const nights = {
   /** The property tests, on new random cases and many of them; every place of a fault; many kills. */
-  properties: () => filesWith(["fast-check", "lib/nightly.ts", "changes/describe-changes.ts"]),
+  properties: () => filesWith(["fast-check", "test-kit/nightly.ts", "changes/describe-changes.ts"]),
   /** Every page in a browser. */
   pages: () => ["--project", "pages"],
   /** The other major of the AI SDK. */

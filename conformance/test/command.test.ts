@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { temporaryDirectory, until } from "../../scripts/lib/test-kit.ts";
+import { temporaryDirectory, until } from "../../test-kit/test-kit.ts";
 import { loadSuite, runConformance, runSuite } from "../src/index.ts";
 import { changedTarget } from "./changes/changed-target.ts";
 import { type Change, readChanges } from "./changes/read-changes.ts";

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { expect } from "vitest";
-import { buildSourceBundle } from "../../scripts/lib/source-bundle.ts";
+import { buildSourceBundle } from "../../test-kit/source-bundle.ts";
 import type { SuiteReport } from "../src/index.ts";
 
 /** `programs/peers.ts` as one file; the database of the chat adapter is native and stays where it is. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../test-kit/test-kit.ts";
 import { startProcess } from "../src/target/target-process.ts";
 
 /** Leaves a process in a session of its own, which keeps the standard streams open, and writes its pid to a file. */

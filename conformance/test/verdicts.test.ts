@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { allowAnyone } from "@harnesskit/transport-http";
 import { createHttpServer } from "@harnesskit/transport-http/node";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { temporaryDirectory } from "../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../test-kit/test-kit.ts";
 import {
   judgeExpected,
   loadSuite,

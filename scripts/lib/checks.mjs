@@ -33,7 +33,7 @@ export const stages = [
       "--reporter=default",
       "--reporter=json",
       `--outputFile.json=${testReport}`,
-      "--reporter=./scripts/skips-reporter.ts",
+      "--reporter=./test-kit/skips-reporter.ts",
     ],
   },
   { packages: [script("check-packages.mjs")] },

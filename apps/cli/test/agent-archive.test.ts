@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { create, Header, type HeaderData } from "tar";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { agentTreeLimits, copyAgent, extractArchive } from "../src/agents/copy-agent.ts";
 
 const { maxFiles, maxBytes, maxDepth } = agentTreeLimits;

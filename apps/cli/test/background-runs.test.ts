@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory, until } from "../../../test-kit/test-kit.ts";
 import { callingProvider } from "./support/calling-provider.ts";
 import { jsonLines, nothingRunsWith, startProcess } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";

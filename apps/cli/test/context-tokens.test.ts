@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
+import { strictProvider } from "../../../test-kit/strict-provider/strict-provider.ts";
 import { makeWorkspace } from "./support/harness.ts";
 import { harness } from "./support/in-process.ts";
 

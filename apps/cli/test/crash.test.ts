@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { isNightly } from "../../../scripts/lib/nightly.ts";
+import { isNightly } from "../../../test-kit/nightly.ts";
 import { makeWorkspace, startProgram } from "./support/harness.ts";
 
 const script = fileURLToPath(new URL("../../../scripts/crash/crash.mjs", import.meta.url));

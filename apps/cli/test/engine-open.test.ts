@@ -1,8 +1,8 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { complaintsOf, launchChromium, needChromium, openContext } from "../../../scripts/lib/chromium.ts";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { complaintsOf, launchChromium, needChromium, openContext } from "../../../test-kit/chromium.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { makeWorkspace } from "./support/harness.ts";
 import { startHarness } from "./support/in-process.ts";
 

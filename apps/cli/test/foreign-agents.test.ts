@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { needPython } from "../../../scripts/lib/python.ts";
+import { needPython } from "../../../test-kit/python.ts";
 import { helloAgent, makeAgent, pythonAgent, signingTool } from "./support/agents.ts";
 import { eventually, failure, makeWorkspace } from "./support/harness.ts";
 import { harness, startHarness } from "./support/in-process.ts";

@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { freePort } from "../../../scripts/lib/test-kit.ts";
+import { freePort } from "../../../test-kit/test-kit.ts";
 import { GuardedMachine } from "./support/guarded-agent.ts";
 import { binPath, eventually } from "./support/harness.ts";
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { hubPlace } from "@harnesskit/hub/place";
 import { hubPaths } from "@harnesskit/protocol/hub";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { qrLines } from "../src/hub/devices.ts";
 import { findHub, requireHub } from "../src/hub/find-hub.ts";
 import { makeWorkspace } from "./support/harness.ts";

@@ -10,7 +10,7 @@ import type { ApprovalRecord } from "@harnesskit/approvals";
 import { tool } from "ai";
 import { describe, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
-import { hasPython } from "../../../scripts/lib/python.ts";
+import { hasPython } from "../../../test-kit/python.ts";
 import { eventually, jsonLines, makeWorkspace, startProgram } from "./support/harness.ts";
 import { agentOf, answer, pendingOf, startHub } from "./support/hub.ts";
 import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";

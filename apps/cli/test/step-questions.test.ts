@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { type Said, strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
+import { type Said, strictProvider } from "../../../test-kit/strict-provider/strict-provider.ts";
 import { makeWorkspace, type Start, startProcess } from "./support/harness.ts";
 import { startHarness } from "./support/in-process.ts";
 import { ProtocolClient } from "./support/protocol-client.ts";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { isNightly } from "../../../scripts/lib/nightly.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { isNightly } from "../../../test-kit/nightly.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 

@@ -13,7 +13,7 @@ import {
 import { ToolError } from "@harnesskit/thread-server";
 import { workspaceAgentId, workspaceCoreLimits } from "@harnesskit/workspace-agent/declarations";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { conversationGrants, createWorkspaceTools } from "../src/agents/agent-core.ts";
 import { createEndedCommands } from "../src/agents/ended-commands.ts";
 

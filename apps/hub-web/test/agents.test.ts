@@ -1,6 +1,6 @@
 import { followControl } from "@harnesskit/ahp-client/thread-gates";
 import { expect, it, onTestFinished } from "vitest";
-import { excessWidth } from "../../../scripts/lib/chromium.ts";
+import { excessWidth } from "../../../test-kit/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
 import { pageTests } from "./support/hub-page.ts";
 

@@ -1,7 +1,7 @@
 import type { DeviceRights } from "@harnesskit/protocol/hub";
 import type { BrowserContext, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { complaintsOf, excessWidth } from "../../../scripts/lib/chromium.ts";
+import { complaintsOf, excessWidth } from "../../../test-kit/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
 import { expectQuiet, hold, pageTests, readOn } from "./support/hub-page.ts";
 import type { OpenHub } from "./support/open-hub.ts";

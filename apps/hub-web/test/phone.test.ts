@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { complaintsOf } from "../../../scripts/lib/chromium.ts";
+import { complaintsOf } from "../../../test-kit/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
 import { expectQuiet, hold, pageTests } from "./support/hub-page.ts";
 import type { OpenHub } from "./support/open-hub.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { excessWidth } from "../../../scripts/lib/chromium.ts";
+import { excessWidth } from "../../../test-kit/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
 import { approveByKey, pageTests } from "./support/hub-page.ts";
 import { addRows } from "./support/rows.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { excessWidth } from "../../../scripts/lib/chromium.ts";
+import { excessWidth } from "../../../test-kit/chromium.ts";
 import type { Agent } from "./support/agent.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
 import { pageTests } from "./support/hub-page.ts";

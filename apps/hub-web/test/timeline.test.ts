@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Locator } from "playwright-core";
 import { expect, it } from "vitest";
-import { excessWidth } from "../../../scripts/lib/chromium.ts";
+import { excessWidth } from "../../../test-kit/chromium.ts";
 import { expectNoBarriers } from "./support/barriers.ts";
 import { approveByKey, expectQuiet, openPage, pageTests, readOn } from "./support/hub-page.ts";
 import { addRows } from "./support/rows.ts";

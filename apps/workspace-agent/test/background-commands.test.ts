@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory, until } from "../../../test-kit/test-kit.ts";
 import type { ShownCommand } from "../src/background-commands.ts";
 import { startCommand } from "../src/run-command.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { createWorkspaceAgent, type WorkspaceAgentOptions } from "../src/index.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 import { isRunning } from "./support/processes.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ToolError } from "@harnesskit/agent-sdk";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { Workspace } from "../src/workspace.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 

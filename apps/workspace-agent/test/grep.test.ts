@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { Fixture, failure, failureCode, run } from "./support/fixture.ts";
 
 let fixture: Fixture;

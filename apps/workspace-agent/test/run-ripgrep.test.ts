@@ -3,7 +3,7 @@ import { readdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { Deadline } from "../src/deadline.ts";
 import { findRipgrep } from "../src/index.ts";
 import { runRipgrep } from "../src/ripgrep.ts";

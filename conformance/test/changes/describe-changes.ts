@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isNightly } from "../../../scripts/lib/nightly.ts";
+import { isNightly } from "../../../test-kit/nightly.ts";
 import {
   type ConformanceLimits,
   loadSuite,

@@ -2,7 +2,7 @@ import { AhpEventSchema } from "@harnesskit/protocol/ahp";
 import { isObject } from "@harnesskit/wire/json";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { answerHook, failClosed, HookError, type Host, hosts, readHook } from "../src/index.ts";
 import { examplesOf, readExample } from "./support/examples.ts";
 

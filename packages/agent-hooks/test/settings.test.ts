@@ -2,7 +2,7 @@ import { HarnessError } from "@harnesskit/wire";
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import {
   findHost,
   HookError,

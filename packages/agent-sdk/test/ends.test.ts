@@ -2,8 +2,8 @@ import { createDeferred, type Deferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs as numRuns } from "../../../scripts/lib/nightly.ts";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { runs as numRuns } from "../../../test-kit/nightly.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { type AgentOptions, defineAgent, type ToolContext, ToolError, tool } from "../src/index.ts";
 import { agentId, connected } from "./support.ts";
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { createUnixListener } from "@harnesskit/transport-uds";
 import { createDeferred } from "@harnesskit/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
 import { type CoreOptions, ScriptedCore, startProcess, temporaryDirectory, token } from "./support.ts";
 
 let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;

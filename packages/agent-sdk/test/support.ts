@@ -1,4 +1,4 @@
-export { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+export { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -2,7 +2,7 @@ import { ahpEvents } from "@harnesskit/protocol/ahp";
 import { createManualClock } from "@harnesskit/wire/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { type AhpClient, AhpFailure } from "../src/index.ts";
 import { ahpFailureOf, connected, poll } from "./support/client.ts";
 import { afterHandshake, type Connection, type Message } from "./support/fake-harness.ts";

@@ -1,7 +1,7 @@
 import { FrameTooLargeError, HarnessError, TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { type AhpClientOptions, type AhpExchange, createAhpClient } from "../src/index.ts";
 import { ahpFailureOf, base, decideFull, notifyFull, watcher } from "./support/client.ts";
 import type { Message } from "./support/fake-harness.ts";

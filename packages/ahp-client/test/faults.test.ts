@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createHttpServer, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
 import type { FailureCode } from "../src/errors.ts";
 import { type AhpClient, createAhpClient, type HarnessEndpoint } from "../src/index.ts";
 import { ahpFailureOf, base, connected } from "./support/client.ts";

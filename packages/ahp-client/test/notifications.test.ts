@@ -1,8 +1,8 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { runs } from "../../../test-kit/nightly.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { clientOf, connected, poll, watcher } from "./support/client.ts";
 import { FakeHarness } from "./support/fake-harness.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { event, notification, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";
 

@@ -1,7 +1,7 @@
 import { type AhpEventType, ahpEvents, ahpMethods } from "@harnesskit/protocol/ahp";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { type AhpHandlers, createAhpServer } from "../src/index.ts";
 import { event, handshake, notification, request } from "./support/messages.ts";
 import { startServer } from "./support/server.ts";

@@ -1,7 +1,7 @@
 import { newlineCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import type { HandlerCall } from "../src/handlers.ts";
 import { RawAgent } from "./support/agent.ts";
 import { event, request } from "./support/messages.ts";

@@ -2,7 +2,7 @@ import { HarnessError } from "@harnesskit/wire";
 import { createManualClock, type ManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { type ApprovalEvent, type ApprovalStore, createMemoryApprovalStore } from "../src/index.ts";
 import { approveBy, sampleQuestion } from "../src/testing/index.ts";
 

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isNightly } from "../../../scripts/lib/nightly.ts";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { isNightly } from "../../../test-kit/nightly.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
 
 const fixture = fileURLToPath(new URL("./fixtures/write-forever.mjs", import.meta.url));

@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
-import { rejection, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { rejection, temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import type { AuditEntry } from "../src/index.ts";
 import { type AuditFilter, openFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
 

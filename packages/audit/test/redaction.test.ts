@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
-import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
+import { runs } from "../../../test-kit/nightly.ts";
+import { cpuTimer } from "../../../test-kit/test-kit.ts";
 import { createMemoryAuditSink, createRedactor } from "../src/index.ts";
 
 const alphabet = (characters: string, min: number, max: number) =>

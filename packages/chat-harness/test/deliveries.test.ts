@@ -1,7 +1,7 @@
 import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/graph";
 import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, gate, historyOf, line, says, user } from "./support/graphs.ts";
 

@@ -1,6 +1,6 @@
 import { createMemoryStore } from "@harnesskit/graph";
 import { describe, expect, it, vi } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, echo, gate, historyOf, line, says, textOf, user } from "./support/graphs.ts";
 import { refusal } from "./support/refusal.ts";

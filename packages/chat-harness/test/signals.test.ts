@@ -1,7 +1,7 @@
 import { createMemoryStore, type NodeBody } from "@harnesskit/graph";
 import type { ChatTurnOutcome } from "@harnesskit/protocol/chat";
 import { describe, expect, it, vi } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import type { ResumedTurn } from "../src/deliveries.ts";
 import {
   type ChatHarness,

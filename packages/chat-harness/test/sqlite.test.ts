@@ -6,8 +6,8 @@ import { pathToFileURL } from "node:url";
 import type { GraphStore } from "@harnesskit/graph";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { startToldProcess } from "../../../scripts/lib/told-process.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, historyOf, says, user } from "./support/graphs.ts";
 

@@ -1,8 +1,8 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { runs } from "../../../test-kit/nightly.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import type { CallResult, ToolCall } from "../src/index.ts";
 import { connected, echoTool, type Message, openCore, type ScriptedAgent } from "./support/scripted-agent.ts";
 

@@ -1,7 +1,7 @@
 import { createMemoryAuditSink } from "@harnesskit/audit";
 import { HarnessError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import type { CallOptions } from "../src/index.ts";
 import {
   connected,

@@ -1,7 +1,7 @@
 import { CoreRefusalSchema } from "@harnesskit/protocol/runtime";
 import { ConnectionClosedError, InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { connected, launchOf, open, openAudited, silentObserver } from "./support/scripted-agent.ts";
 
 it("the hello notifies the launch's observer", async () => {

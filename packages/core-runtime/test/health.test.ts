@@ -1,6 +1,6 @@
 import { CorePingSchema } from "@harnesskit/protocol/runtime";
 import { expect, it, vi } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { setUp as open, silentObserver } from "./support/scripted-agent.ts";
 
 const setUp = async () => {

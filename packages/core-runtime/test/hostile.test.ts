@@ -2,7 +2,7 @@ import { CoreErrorSchema } from "@harnesskit/protocol/runtime";
 import { lengthPrefixCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it, vi } from "vitest";
-import { cpuTimer, nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { cpuTimer, nextTurn } from "../../../test-kit/test-kit.ts";
 import type { CallResult, CoreOptions } from "../src/index.ts";
 import {
   AgentVoice,

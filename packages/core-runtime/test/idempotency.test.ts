@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import type { CoreOptions } from "../src/index.ts";
 import { setUp as open } from "./support/scripted-agent.ts";
 

@@ -2,7 +2,7 @@ import { type AuditSink, createMemoryAuditSink } from "@harnesskit/audit";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { CoreContext } from "../src/core-context.ts";
 import {
   addGrants,

@@ -1,6 +1,6 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { connected, echoTool, openCore } from "./support/scripted-agent.ts";
 
 const manifest = (limits: object) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
+import { cpuTimer } from "../../../test-kit/test-kit.ts";
 import type { CoreOptions } from "../src/index.ts";
 import {
   echoTool,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
-import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
+import { runs } from "../../../test-kit/nightly.ts";
+import { cpuTimer } from "../../../test-kit/test-kit.ts";
 import { coreLimits } from "../src/core-limits.ts";
 import { checkValue, type JudgedSchema, loadSchemaCompiler } from "../src/judge-tool.ts";
 import { SchemaRefusal, toSafeSchema } from "../src/safe-schema.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { defineGraph, END, type Middleware } from "../src/index.ts";
 import { currentInvocation, suspend } from "../src/node/index.ts";
 import { failure, line, logs, recorder, state, type TestFields } from "./support/graphs.ts";

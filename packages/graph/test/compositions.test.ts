@@ -1,7 +1,7 @@
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import {
   append,
   concatFlatten,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createMemoryStore, defineGraph, END, type GraphStore } from "../src/index.ts";
 import { failure, line, logs, recorder, state } from "./support/graphs.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import {
   append,
   boundedAppend,

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { findHost, hosts } from "@harnesskit/agent-hooks";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { settingsPath } from "../src/settings/agent-places.ts";
 import { isHookCommand } from "../src/settings/hook-command.ts";
 import {

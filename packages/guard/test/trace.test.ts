@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { createAhpServer } from "@harnesskit/ahp-server";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { parentOf, RecordedSpans, traceparentOf } from "../../../scripts/lib/recorded-spans.ts";
+import { parentOf, RecordedSpans, traceparentOf } from "../../../test-kit/recorded-spans.ts";
 import { runHook } from "../src/hook/index.ts";
 import { createGuard, createHookHandler, createHookListener } from "../src/index.ts";
 import { codexInput, makeDirectory } from "./support/hooks.ts";

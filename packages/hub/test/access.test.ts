@@ -10,7 +10,7 @@ import { createHttpExchange, createWebSocketTransport } from "@harnesskit/transp
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory, until } from "../../../test-kit/test-kit.ts";
 import { createHubClient } from "../src/client/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 

@@ -1,6 +1,6 @@
 import { createMemoryTimelineStore, type NewRow } from "@harnesskit/timeline";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import type { HubClient } from "../src/client/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 

@@ -2,7 +2,7 @@ import type { AhpClient } from "@harnesskit/ahp-client";
 import { type ControlHandlers, followControl } from "@harnesskit/ahp-client/thread-gates";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { expect, it, onTestFinished } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { type HubClient, HubError } from "../src/client/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 

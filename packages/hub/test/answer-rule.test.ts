@@ -3,7 +3,7 @@ import { sampleQuestion } from "@harnesskit/approvals/testing";
 import { checkPolicy, parsePolicy } from "@harnesskit/policy";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 
 const lineOf = async (command: string): Promise<string> => {
   const store = createMemoryApprovalStore();

@@ -2,7 +2,7 @@ import { createMemoryApprovalStore } from "@harnesskit/approvals";
 import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { HarnessError, systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { HubError } from "../src/client/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 

@@ -5,7 +5,7 @@ import { createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { freePort, temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
+import { freePort, temporaryDirectory, until } from "../../../test-kit/test-kit.ts";
 import { createHubClient, type HubClient } from "../src/client/index.ts";
 import { openHub } from "./support/open-hub.ts";
 

@@ -1,7 +1,7 @@
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
 import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { call, openHub } from "./support/open-hub.ts";
 
 const rowsOf = async ({ client }: Awaited<ReturnType<typeof opened>>) =>

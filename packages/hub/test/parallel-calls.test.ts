@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { call, openHub } from "./support/open-hub.ts";
 
 /** A hub, an agent and the questions that wait, once there are so many. */

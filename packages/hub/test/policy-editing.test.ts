@@ -1,7 +1,7 @@
 import { PolicyError, parsePolicyLike } from "@harnesskit/policy";
 import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { HubError } from "../src/client/index.ts";
 import { call, openHub } from "./support/open-hub.ts";
 

@@ -5,7 +5,7 @@ import { HUB_API_VERSION } from "@harnesskit/protocol/hub";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { type Clock, systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createHubClient } from "../src/client/index.ts";
 
 type Answer = (call: { id: number; method: string }, socket: Socket, connection: number) => void;

@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type RunningCore, startCore } from "@harnesskit/core-runtime";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { freePort, killProcess, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { freePort, killProcess, temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createMcpAgentDirectory, type McpServer, readMcpTools } from "../src/index.ts";
 import { call, hostile, serve, serverPrograms } from "./support/serve.ts";
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { isNightly } from "../../../scripts/lib/nightly.ts";
+import { isNightly } from "../../../test-kit/nightly.ts";
 import { McpError, type McpServer, readMcpTools } from "../src/index.ts";
 import type { McpAgentOptions } from "../src/mcp-agent.ts";
 import { call, hostile, serve } from "./support/serve.ts";

@@ -1,6 +1,6 @@
 import { answerSpan, traced } from "@harnesskit/wire/trace";
 import { expect, it } from "vitest";
-import { RecordedSpans, traceOf, traceparentOf } from "../../../scripts/lib/recorded-spans.ts";
+import { RecordedSpans, traceOf, traceparentOf } from "../../../test-kit/recorded-spans.ts";
 import { call, hostile, serve } from "./support/serve.ts";
 
 const metaOf = async (served: Awaited<ReturnType<typeof serve>>) => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
-import { judgeRequest } from "../../../scripts/lib/strict-provider/judge-request.ts";
+import { judgeRequest } from "../../../test-kit/strict-provider/judge-request.ts";
 
 export interface StubRequest {
   readonly path: string;

@@ -4,7 +4,7 @@ import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import {
   acquireFileLock,
   type FileLock,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type DiskImage, ModelDisk, type Survival } from "../../../scripts/lib/model-disk.ts";
-import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
+import { type DiskImage, ModelDisk, type Survival } from "../../../test-kit/model-disk.ts";
+import { ModelFileSystem } from "../../../test-kit/model-file-system.ts";
 import { JournalFile } from "../src/index.ts";
 
 /** Lines that were appended, and those of them that were flushed, by the number of steps that the disk had made. */

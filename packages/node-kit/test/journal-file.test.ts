@@ -13,8 +13,8 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
-import { rejection, temporaryDirectory, thrown } from "../../../scripts/lib/test-kit.ts";
+import { ModelFileSystem } from "../../../test-kit/model-file-system.ts";
+import { rejection, temporaryDirectory, thrown } from "../../../test-kit/test-kit.ts";
 import { JournalFile, readLines, UnsafeFileError } from "../src/index.ts";
 
 const maxBytes = 10_000;

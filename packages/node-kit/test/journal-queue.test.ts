@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
+import { ModelFileSystem } from "../../../test-kit/model-file-system.ts";
 import { JournalError, JournalFile, JournalQueue } from "../src/index.ts";
 
 const open = async (maxBytes = 1000) => {

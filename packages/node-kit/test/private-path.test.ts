@@ -1,7 +1,7 @@
 import { chmod, link, lstat, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import {
   isNameOfGoneProcess,
   isOwnedByUser,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { createMemoryApprovalStore } from "@harnesskit/approvals";
 import { sampleQuestion } from "@harnesskit/approvals/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { startPushService } from "../../../scripts/lib/push-browser.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { startPushService } from "../../../test-kit/push-browser.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createNotifier, openPushKeys, webPushConfig } from "../src/index.ts";
 
 const openPushes = async (target: { endpoint: string; keys: { p256dh: string; auth: string } }) => {

@@ -8,8 +8,8 @@ import { createDeferred } from "@harnesskit/wire";
 import { createManualClock, createMemoryTransport } from "@harnesskit/wire/testing";
 import { SpanKind, trace } from "@opentelemetry/api";
 import { describe, expect, it, vi } from "vitest";
-import { idOf, linksOf, parentOf, traceOf } from "../../../scripts/lib/recorded-spans.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { idOf, linksOf, parentOf, traceOf } from "../../../test-kit/recorded-spans.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { observed } from "./support/observed.ts";
 import { says, scriptedModel } from "./support/scripted-model.ts";
 

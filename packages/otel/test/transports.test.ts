@@ -17,8 +17,8 @@ import { createMemoryPair } from "@harnesskit/wire/testing";
 import { answerSpan, traced } from "@harnesskit/wire/trace";
 import { SpanKind } from "@opentelemetry/api";
 import { describe, expect, it } from "vitest";
-import { idOf, parentOf } from "../../../scripts/lib/recorded-spans.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { idOf, parentOf } from "../../../test-kit/recorded-spans.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { observed } from "./support/observed.ts";
 
 const harness = () =>

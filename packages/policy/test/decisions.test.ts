@@ -1,8 +1,8 @@
 import { type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { payloads } from "../../../scripts/lib/ahp-payloads.ts";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { payloads } from "../../../test-kit/ahp-payloads.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { checkPolicy, createPolicyHarness } from "../src/index.ts";
 import { eventOf, policyOf, refusalOf, toolEvent } from "./support/policies.ts";
 

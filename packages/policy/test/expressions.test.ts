@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
-import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
+import { runs } from "../../../test-kit/nightly.ts";
+import { cpuTimer } from "../../../test-kit/test-kit.ts";
 import { EventView } from "../src/cel/event-view.ts";
 import { type Expression, Expressions } from "../src/cel/expressions.ts";
 import { createPatterns } from "../src/cel/patterns.ts";

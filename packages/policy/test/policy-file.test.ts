@@ -1,8 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
-import { cpuTimer } from "../../../scripts/lib/test-kit.ts";
+import { runs } from "../../../test-kit/nightly.ts";
+import { cpuTimer } from "../../../test-kit/test-kit.ts";
 import { checkPolicy, PolicyError, parsePolicy, policyJsonSchema } from "../src/index.ts";
 import { policyOf, refusalOf, toolEvent } from "./support/policies.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { ErrorBucketSchema } from "../src/chat/chat-turn-outcome.ts";
 import { ContentBlockSchema } from "../src/chat/content-block.ts";
 import { ChatMessageSchema, chatMessageProblem, errorBucketOf, errorBuckets } from "../src/chat/index.ts";

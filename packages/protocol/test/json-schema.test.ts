@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { ahpMethods } from "../src/ahp/index.ts";
 import * as hub from "../src/hub/index.ts";
 import { documents } from "./documents.ts";

@@ -3,7 +3,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
-import { isNightly } from "../../../scripts/lib/nightly.ts";
+import { isNightly } from "../../../test-kit/nightly.ts";
 import { withoutNulls } from "../src/null-as-absent.ts";
 import { ShellRequestSchema, ShellResponseSchema } from "../src/openharness/index.ts";
 import { publishedDocuments } from "../src/published-documents.ts";

@@ -1,7 +1,7 @@
 import { isRfc3339 } from "@harnesskit/protocol/envelope";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { Rfc3339Schema } from "../src/rfc3339.ts";
 
 const isTaken = (text: string): boolean => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { AhpEventSchema, isUsualEvent } from "../src/ahp/index.ts";
 import { oddValues } from "./support/odd-values.ts";
 

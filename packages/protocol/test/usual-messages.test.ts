@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { AgentToolResultSchema, CoreToolCallSchema } from "../src/runtime/calls.ts";
 import { isUsualCall, isUsualResult } from "../src/runtime/index.ts";
 import { oddValues } from "./support/odd-values.ts";

@@ -1,7 +1,7 @@
 import { approvalSubject, requestExtensionOf } from "@harnesskit/protocol/openharness";
 import { digest, TransportError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import type { ApprovalAsk, PendingApproval, ShellClientOptions } from "../src/index.ts";
 import {
   codesOf,

@@ -1,7 +1,7 @@
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, until } from "../../../test-kit/test-kit.ts";
 import type { ApprovalAsk, ApprovalReply, ShellClientOptions } from "../src/index.ts";
 import {
   carry,

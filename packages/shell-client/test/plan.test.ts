@@ -1,6 +1,6 @@
 import type { ActionDirective } from "@harnesskit/protocol/openharness";
 import { expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { carry, manualClock, outcomesOf, respond, scripted } from "./support.ts";
 
 const parallel = "openharness.actions.parallel";

@@ -1,7 +1,7 @@
 import { FrameTooLargeError, HarnessError, TransportError } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, until } from "../../../test-kit/test-kit.ts";
 import { createShellClient, type ShellClientOptions } from "../src/index.ts";
 import type { ShellDiagnostic } from "../src/shell-outcome.ts";
 import {

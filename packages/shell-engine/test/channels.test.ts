@@ -1,7 +1,7 @@
 import { createDeferred, newlineCodec } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createShellEngine, type ShellCall, type ShellEngineOptions } from "../src/index.ts";
 import { request, say } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createShellEngine, type ShellCall, ShellEngineError } from "../src/index.ts";
 import { codeOf, messagesOf, request, say, send, TestClock } from "./support.ts";
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { startToldProcess } from "../../../scripts/lib/told-process.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { newSchema } from "./support/schema.ts";
 
 let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;

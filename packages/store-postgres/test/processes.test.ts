@@ -2,8 +2,8 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { systemClock } from "@harnesskit/wire";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { startToldProcess } from "../../../scripts/lib/told-process.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { event, readAll, thread, write } from "./support/samples.ts";
 import { newSchema } from "./support/schema.ts";
 

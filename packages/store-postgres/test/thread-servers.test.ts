@@ -8,8 +8,8 @@ import {
   type TurnRunner,
 } from "@harnesskit/thread-server";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { startToldProcess } from "../../../scripts/lib/told-process.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { HeardClient } from "./support/heard-client.ts";
 import { newSchema } from "./support/schema.ts";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { approvalStoreContract } from "@harnesskit/approvals/testing";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openApprovalStore } from "../src/index.ts";
 
 describe("the contract of approval stores", () => {

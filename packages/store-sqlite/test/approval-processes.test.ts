@@ -7,9 +7,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { type ApprovalRecord, createMemoryApprovalStore } from "@harnesskit/approvals";
 import { approveBy, sampleQuestion, takeBy } from "@harnesskit/approvals/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
-import { startToldProcess } from "../../../scripts/lib/told-process.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { temporaryDirectory, until } from "../../../test-kit/test-kit.ts";
+import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { openApprovalStore } from "../src/index.ts";
 import { approvalSteps, contentOf, fixedOptions } from "./support/approval-scenario.ts";
 

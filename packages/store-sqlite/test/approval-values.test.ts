@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { sampleQuestion } from "@harnesskit/approvals/testing";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openApprovalStore, openSqliteStore } from "../src/index.ts";
 import { failed, outcomeOf } from "./support/outcome.ts";
 

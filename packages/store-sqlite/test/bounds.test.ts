@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { append, defineGraph, defineState, END, type StoredSession } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import type { SyncMode } from "../src/store-options.ts";
 import { numberOf, openParts } from "./support/open-parts.ts";
 import { added, pause, plain, whole } from "./support/samples.ts";

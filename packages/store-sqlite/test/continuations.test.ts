@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { continuationStoreContract } from "@harnesskit/shell-engine/testing";
 import { HarnessError, systemClock } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openContinuationStore, openSqliteStore } from "../src/index.ts";
 
 const codeOf = async (work: Promise<unknown>): Promise<string> => {

@@ -19,7 +19,7 @@ import { promisify } from "node:util";
 import { StoreError } from "@harnesskit/graph";
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { toStoreError } from "../src/failures.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { migrate, migrations, schemaVersion, versionAfter } from "../src/schema.ts";

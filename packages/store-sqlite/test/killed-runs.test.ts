@@ -8,8 +8,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { GraphError, type Resolution } from "@harnesskit/graph";
 import { systemClock } from "@harnesskit/wire";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { durableRun } from "./support/durable-run.ts";
 

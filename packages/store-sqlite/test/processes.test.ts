@@ -6,9 +6,9 @@ import { createInterface } from "node:readline";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { StoredSession } from "@harnesskit/graph";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
-import { startToldProcess } from "../../../scripts/lib/told-process.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
+import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { openParts } from "./support/open-parts.ts";
 

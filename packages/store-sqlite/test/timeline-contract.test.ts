@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { timelineStoreContract } from "@harnesskit/timeline/testing";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openTimelineStore } from "../src/index.ts";
 
 describe("the contract of timeline stores", () => {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isList, type StoredList, type StoredSession } from "@harnesskit/graph";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { failed, outcomeOf } from "./support/outcome.ts";
 import { pause, plain, whole } from "./support/samples.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createManualClock } from "@harnesskit/wire/testing";
 import Database from "libsql";
 import { describe, expect, it } from "vitest";
-import { nextTurn, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../src/index.ts";
 import { openParts } from "./support/open-parts.ts";
 import { failed, outcomeOf } from "./support/outcome.ts";

@@ -3,7 +3,7 @@ import { createThreadServer, type TurnRunner } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { createUnixListener, createUnixTransport } from "@harnesskit/transport-uds";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { type ThreadClient, ThreadError, type ThreadEvent, UnsupportedError } from "../src/index.ts";
 import { capabilities, connectClient, setUp } from "./scripted-server.ts";
 

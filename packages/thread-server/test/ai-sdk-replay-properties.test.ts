@@ -2,8 +2,8 @@ import { createReplay } from "@harnesskit/wire/replay";
 import { type ModelMessage, streamText } from "ai";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
-import { strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
+import { runs } from "../../../test-kit/nightly.ts";
+import { strictProvider } from "../../../test-kit/strict-provider/strict-provider.ts";
 
 /** Any string of UTF-16 units, half of a surrogate pair and nothing at all included. */
 const text = fc.oneof(

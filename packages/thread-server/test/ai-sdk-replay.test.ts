@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { LanguageModel } from "ai";
 import { describe, expect, it } from "vitest";
-import { type Said, strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { type Said, strictProvider } from "../../../test-kit/strict-provider/strict-provider.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";

@@ -1,7 +1,7 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import type { PromptVerdict } from "../src/gates.ts";
 import { createThreadServer, type ThreadStore } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";

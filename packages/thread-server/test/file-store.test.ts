@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from "no
 import { join } from "node:path";
 import { EventSchema, type Thread } from "@harnesskit/protocol/threads";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { ThreadStoreError, type TurnRunner } from "../src/index.ts";
 import { createDirectoryResolver, createFileThreadStore } from "../src/node/index.ts";
 import { nodeFileSystem } from "../src/node/store-directory.ts";

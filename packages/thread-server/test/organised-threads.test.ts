@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { heldUpdates } from "./support/failing-stores.ts";

@@ -1,6 +1,6 @@
 import { createDeferred, invalidParams } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { nextTurn, until } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, until } from "../../../test-kit/test-kit.ts";
 import {
   createThreadServer,
   type ThreadServerOptions,

@@ -1,7 +1,7 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ModelFileSystem } from "../../../scripts/lib/model-file-system.ts";
+import { ModelFileSystem } from "../../../test-kit/model-file-system.ts";
 import { type ThreadStore, ThreadStoreError } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";

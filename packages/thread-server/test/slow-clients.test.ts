@@ -3,7 +3,7 @@ import { createDeferred } from "@harnesskit/wire";
 import { createMemoryPair } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { EventOutbox } from "../src/event-outbox.ts";
 import type { ThreadServer, TurnRunner } from "../src/index.ts";
 import { resolveSettings } from "../src/server-settings.ts";

@@ -1,7 +1,7 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import type { OpenedStore } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import type { ThreadStore } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { createFileThreadStore } from "../src/node/index.ts";

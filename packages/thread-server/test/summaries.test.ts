@@ -1,8 +1,8 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { isNightly } from "../../../scripts/lib/nightly.ts";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { isNightly } from "../../../test-kit/nightly.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { type AiSdkRunnerOptions, createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer, type ThreadServerOptions } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";

@@ -1,6 +1,6 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { createThreadServer } from "../src/index.ts";
 import { fillableStore } from "./support/failing-stores.ts";
 import { ofType, RawClient } from "./support/raw-client.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { ToolError } from "@harnesskit/wire/tool";
 import { describe, expect, it } from "vitest";
-import { strictProvider } from "../../../scripts/lib/strict-provider/strict-provider.ts";
+import { strictProvider } from "../../../test-kit/strict-provider/strict-provider.ts";
 import { createAiSdkRunner } from "../src/ai-sdk/index.ts";
 import { createThreadServer } from "../src/index.ts";
 import { RawClient } from "./support/raw-client.ts";

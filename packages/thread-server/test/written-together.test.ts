@@ -1,6 +1,6 @@
 import type { Event } from "@harnesskit/protocol/threads";
 import { expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createThreadServer, ThreadStoreError, type TurnRunner } from "../src/index.ts";
 import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
 import { overriding } from "./support/overriding.ts";

@@ -1,7 +1,7 @@
 import { HarnessError, InvalidArgumentError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import type { ChatSource } from "../src/ai-sdk-ui/chat-source.ts";
 import { type ChatHandlerOptions, createChatHandler } from "../src/ai-sdk-ui/index.ts";
 

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { createDeferred, isMessageStream } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { rejection } from "../../../scripts/lib/test-kit.ts";
+import { rejection } from "../../../test-kit/test-kit.ts";
 import { createHttpExchange as createFetchExchange, createFetchHandler } from "../src/index.ts";
 import { createHttpExchange, createHttpServer } from "../src/node/index.ts";
 

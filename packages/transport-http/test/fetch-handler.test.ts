@@ -1,7 +1,7 @@
 import { createDeferred, type HarnessError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { thrown, until } from "../../../scripts/lib/test-kit.ts";
+import { thrown, until } from "../../../test-kit/test-kit.ts";
 import {
   allowAnyone,
   createFetchHandler,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { nextTurn, record, until } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, record, until } from "../../../test-kit/test-kit.ts";
 import type { HttpServerOptions } from "../src/node/index.ts";
 import { createHttpExchange } from "../src/node/index.ts";
 import {

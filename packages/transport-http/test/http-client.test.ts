@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from "node:net";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { rejection, thrown, until } from "../../../scripts/lib/test-kit.ts";
+import { rejection, thrown, until } from "../../../test-kit/test-kit.ts";
 import type { HttpExchangeOptions } from "../src/exchange-options.ts";
 import { createHttpExchange as createFetchExchange, type HttpExchange } from "../src/index.ts";
 import { createHttpExchange as createNodeExchange } from "../src/node/index.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { record, rejection, temporaryDirectory, thrown, until } from "../../../scripts/lib/test-kit.ts";
+import { record, rejection, temporaryDirectory, thrown, until } from "../../../test-kit/test-kit.ts";
 import { createFetchHandler } from "../src/index.ts";
 import {
   createHttpExchange,

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import { post, postHead, rawClient, startServer, startSocketServer, upgradeHead } from "./support.ts";
 
 /** A server whose handler waits for `release` where the message says so, and all messages that it got. */

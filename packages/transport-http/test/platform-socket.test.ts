@@ -2,7 +2,7 @@ import { type Channel, createDeferred } from "@harnesskit/wire";
 import { type ContractPair, channelContract, createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { record, rejection, thrown, until } from "../../../scripts/lib/test-kit.ts";
+import { record, rejection, thrown, until } from "../../../test-kit/test-kit.ts";
 import { createWebSocketTransport, type PlatformTransportOptions } from "../src/index.ts";
 import type { PlatformWebSocket } from "../src/socket/platform-socket.ts";
 import { startSocketServer, token } from "./support.ts";

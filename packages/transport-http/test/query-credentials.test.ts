@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
-import { rejection, thrown } from "../../../scripts/lib/test-kit.ts";
+import { rejection, thrown } from "../../../test-kit/test-kit.ts";
 import { createWebSocketTransport as createPlatformTransport } from "../src/index.ts";
 import { createWebSocketTransport } from "../src/node/index.ts";
 import { deserted, tcpServer } from "./support.ts";

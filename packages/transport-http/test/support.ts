@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { type Channel, createDeferred, type HarnessError } from "@harnesskit/wire";
 import { expect } from "vitest";
-import { until } from "../../../scripts/lib/test-kit.ts";
+import { until } from "../../../test-kit/test-kit.ts";
 import type { TokenPrincipal } from "../src/index.ts";
 import type { HttpServerOptions } from "../src/node/index.ts";
 import { createHttpServer, type HttpServer, type WebSocketContext } from "../src/node/index.ts";

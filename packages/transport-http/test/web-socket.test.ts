@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { nextTurn, record, rejection, thrown, until } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, record, rejection, thrown, until } from "../../../test-kit/test-kit.ts";
 import { createWebSocketTransport, type NodeWebSocketTransportOptions } from "../src/node/index.ts";
 import { deserted, rawClient, startSocketServer, tcpServer, token, upgradeHead } from "./support.ts";
 

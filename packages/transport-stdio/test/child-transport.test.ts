@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
-import { record, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { record, temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { ChildExitError, type ChildTransportOptions, createChildTransport } from "../src/index.ts";
 import { isAlive, startFixture, untilGone } from "./support.ts";
 

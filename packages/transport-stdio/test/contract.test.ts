@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { type ContractPair, channelContract } from "@harnesskit/wire/testing";
 import { describe, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createStdioChannel } from "../src/index.ts";
 import { startFixture } from "./support.ts";
 

@@ -2,7 +2,7 @@ import { PassThrough, Writable } from "node:stream";
 import { TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { nextTurn, record } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn, record } from "../../../test-kit/test-kit.ts";
 import { createStdioChannel, ParentGoneError } from "../src/index.ts";
 
 const brokenPipe = Object.assign(new TypeError("write EPIPE"), { code: "EPIPE" });

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { createPeer } from "@harnesskit/wire/rpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
 import { fixture, isAlive, startFixture, untilGone } from "./support.ts";
 
 let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Channel, createDeferred, RequestCancelledError, TransportError } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import { linkedModule, record, rejection, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { linkedModule, record, rejection, temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
 import { ask, connectWithSocket, echo, leaveStaleSocket, plainServer, rawSocket } from "./support.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Channel, createDeferred } from "@harnesskit/wire";
 import { type ContractPair, channelContract } from "@harnesskit/wire/testing";
 import { describe, it } from "vitest";
-import { temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
 import { connectWithSocket } from "./support.ts";
 

@@ -2,8 +2,8 @@ import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../scripts/lib/source-bundle.ts";
-import { record, rejection, temporaryDirectory } from "../../../scripts/lib/test-kit.ts";
+import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { record, rejection, temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
 import { ask, closing, echo, leaveStaleSocket, startProcess } from "./support.ts";
 

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { Channel, Transport } from "@harnesskit/wire";
 import { expect } from "vitest";
-import { record } from "../../../scripts/lib/test-kit.ts";
+import { record } from "../../../test-kit/test-kit.ts";
 import type { UnixListener } from "../src/index.ts";
 
 /** An accept callback that sends everything back. */

@@ -2,7 +2,7 @@ import { chmod, chown, lstat, mkdir, readFile, rename, symlink, utimes, writeFil
 import { join, relative } from "node:path";
 import { type Channel, ConnectionClosedError, createDeferred, InvalidArgumentError } from "@harnesskit/wire";
 import { beforeEach, describe, expect, it } from "vitest";
-import { linkedModule, record, rejection, temporaryDirectory, until } from "../../../scripts/lib/test-kit.ts";
+import { linkedModule, record, rejection, temporaryDirectory, until } from "../../../test-kit/test-kit.ts";
 import {
   AddressInUseError,
   createUnixListener,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createByteChannel, lengthPrefixCodec, newlineCodec } from "../src/index.ts";
 import { createManualClock, createMemoryPair } from "../src/testing/index.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { strays } from "../../../scripts/lib/strays.ts";
+import { strays } from "../../../test-kit/strays.ts";
 import { callSafely } from "../src/index.ts";
 
 describe("callSafely", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../scripts/lib/nightly.ts";
+import { runs } from "../../../test-kit/nightly.ts";
 import { displayText } from "../src/index.ts";
 
 describe("displayText", () => {

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { nextTurn } from "../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createManualClock } from "../src/testing/index.ts";
 import { settleWithin, wait } from "../src/time/index.ts";
 

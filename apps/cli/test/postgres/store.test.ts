@@ -5,7 +5,7 @@ import { toList } from "@harnesskit/graph";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import { openContinuationStore, openSqliteStore } from "@harnesskit/store-sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type {} from "../../../../scripts/lib/postgres-setup.ts";
+import type {} from "../../../../test-kit/postgres-setup.ts";
 import { eventually, jsonLines, makeWorkspace, startProcess } from "../support/harness.ts";
 import { harness, startHarness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { describe, expect, inject, it } from "vitest";
-import { isNightly } from "../../../../scripts/lib/nightly.ts";
-import type {} from "../../../../scripts/lib/postgres-setup.ts";
+import { isNightly } from "../../../../test-kit/nightly.ts";
+import type {} from "../../../../test-kit/postgres-setup.ts";
 import { makeWorkspace, startProgram } from "../support/harness.ts";
 
 const count = isNightly ? 200 : 2;

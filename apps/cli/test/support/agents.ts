@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
-import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
+import { buildSourceBundle } from "../../../../test-kit/source-bundle.ts";
 
 /** The agent in Python of the conformance suite: `echo`, `act`, and `extra`, which changes things. */
 export const pythonAgent = fileURLToPath(new URL("../../../../conformance/peers", import.meta.url));

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { judgeRequest } from "../../../../scripts/lib/strict-provider/judge-request.ts";
+import { judgeRequest } from "../../../../test-kit/strict-provider/judge-request.ts";
 
 interface Request {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import { inject, onTestFinished } from "vitest";
-import type {} from "../../../../scripts/lib/postgres-setup.ts";
+import type {} from "../../../../test-kit/postgres-setup.ts";
 
 /** A schema of its own, as the environment of a command. */
 export const newSchema = () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { durationMetrics } from "@harnesskit/otel";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../../test-kit/test-kit.ts";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { launchChromium, needChromium } from "../../../../scripts/lib/chromium.ts";
+import { launchChromium, needChromium } from "../../../../test-kit/chromium.ts";
 import { ChatPage, ChatServer } from "./support/chat-server.ts";
 
 let found: Browser | undefined;

@@ -1,8 +1,8 @@
 import { createDeferred } from "@harnesskit/wire";
 import type { BrowserContext, Route } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { openContext } from "../../../../scripts/lib/chromium.ts";
-import { startProgram } from "../../../../scripts/lib/server-process.ts";
+import { openContext } from "../../../../test-kit/chromium.ts";
+import { startProgram } from "../../../../test-kit/server-process.ts";
 import { BrowserAndServer, hostileServer } from "./support/browser-and-server.ts";
 import { type ChatPage, expectQuiet, openPage, said } from "./support/chat-page.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openContext } from "../../../../scripts/lib/chromium.ts";
+import { openContext } from "../../../../test-kit/chromium.ts";
 import { BrowserAndServer } from "./support/browser-and-server.ts";
 import { expectQuiet, openPage, said } from "./support/chat-page.ts";
 

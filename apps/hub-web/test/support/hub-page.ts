@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished } from "vitest";
-import { complaintsOf, launchChromium, needChromium, openContext } from "../../../../scripts/lib/chromium.ts";
+import { complaintsOf, launchChromium, needChromium, openContext } from "../../../../test-kit/chromium.ts";
 import { buildPage } from "./build-page.ts";
 import { type OpenHub, type OpenHubOptions, openHub } from "./open-hub.ts";
 

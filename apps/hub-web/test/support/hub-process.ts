@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
-import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
+import { buildSourceBundle } from "../../../../test-kit/source-bundle.ts";
 
 /** A hub as one program that `node` runs. `remove` takes it away. */
 export const bundleHub = () => {

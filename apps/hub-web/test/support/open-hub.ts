@@ -5,7 +5,7 @@ import { type ServedHub, type ServeHubOptions, serveHub } from "@harnesskit/hub/
 import { hubPlace } from "@harnesskit/hub/place";
 import { createPolicyHarness, parsePolicy, parsePolicyLike } from "@harnesskit/policy";
 import { createMemoryTimelineStore, type TimelineStore } from "@harnesskit/timeline";
-import { freePort, temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
+import { freePort, temporaryDirectory } from "../../../../test-kit/test-kit.ts";
 import { type Agent, connectAgent } from "./agent.ts";
 import { policyText } from "./policy-text.ts";
 

@@ -5,7 +5,7 @@ import {
   type BlockingEventType,
   type NotificationEventType,
 } from "@harnesskit/protocol/ahp";
-import { payloads } from "../../../../scripts/lib/ahp-payloads.ts";
+import { payloads } from "../../../../test-kit/ahp-payloads.ts";
 
 export { payloads };
 

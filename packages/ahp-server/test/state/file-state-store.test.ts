@@ -81,7 +81,7 @@ describe("the state's file", () => {
       try { store.append(record(4, "x".repeat(100_000))); } catch (error) { code = error.code; }
       store.append(record(5, "short"));
       console.log(code, [...store.load()].length);`;
-    const { buildSourceBundle } = await import("../../../../scripts/lib/source-bundle.ts");
+    const { buildSourceBundle } = await import("../../../../test-kit/source-bundle.ts");
     const bundle = await buildSourceBundle(new URL("../bundle-entry.ts", import.meta.url));
     onTestFinished(() => void bundle.remove());
     const command = 'ulimit -f 16; exec "$0" --input-type=module -e "$1" "$2" "$3"';

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { createDeferred } from "@harnesskit/wire";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { buildSourceBundle } from "../../../../scripts/lib/source-bundle.ts";
+import { buildSourceBundle } from "../../../../test-kit/source-bundle.ts";
 import { type StateStore, StateStoreError } from "../../src/index.ts";
 import { openStateFile } from "../../src/node/file-state-store.ts";
 import { openFileStateStore } from "../../src/node/index.ts";

@@ -1,5 +1,5 @@
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
-import { payloads } from "../../../../scripts/lib/ahp-payloads.ts";
+import { payloads } from "../../../../test-kit/ahp-payloads.ts";
 
 /** A handshake's params. */
 export const handshake = (more: object = {}) => ({

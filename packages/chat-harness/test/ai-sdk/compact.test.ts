@@ -5,7 +5,7 @@ import { createDeferred } from "@harnesskit/wire";
 import { type ToolSet, tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { strictProvider } from "../../../../scripts/lib/strict-provider/strict-provider.ts";
+import { strictProvider } from "../../../../test-kit/strict-provider/strict-provider.ts";
 import { chatState } from "../../src/ai-sdk/chat-state.ts";
 
 type Says = NonNullable<Parameters<typeof strictProvider>[0]>["says"];

@@ -2,7 +2,7 @@ import type { ChatMessage } from "@harnesskit/protocol/chat";
 import type { TextPart } from "ai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../../scripts/lib/nightly.ts";
+import { runs } from "../../../../test-kit/nightly.ts";
 import { piecesToAnswer } from "../../src/ai-sdk/arrange-history.ts";
 import { fromAssistantPart, toAssistantPart } from "../../src/ai-sdk/blocks.ts";
 import { toPromptPieces } from "../../src/ai-sdk/to-model-messages.ts";

@@ -2,7 +2,7 @@ import { createMemoryStore } from "@harnesskit/graph";
 import { tool } from "ai";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { type Said, strictProvider } from "../../../../scripts/lib/strict-provider/strict-provider.ts";
+import { type Said, strictProvider } from "../../../../test-kit/strict-provider/strict-provider.ts";
 import { converse } from "./support/conversation.ts";
 
 const isSummary = ({ body }: { readonly body: unknown }) =>

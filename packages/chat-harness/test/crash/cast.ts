@@ -1,7 +1,7 @@
 import { append, defineGraph, defineState, END, type GraphStore, lastWriteWins } from "@harnesskit/graph";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
 import type { Clock } from "@harnesskit/wire";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../../test-kit/test-kit.ts";
 import { type ChatHarness, createChatHarness, messagesField } from "../../src/index.ts";
 import type { ChatFields } from "../../src/messages-field.ts";
 import { type At, ChatClient, createStoryGraph, type Ledger, namedStore } from "./shared.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { GraphStore } from "@harnesskit/graph";
 import { createManualClock, type ManualClock } from "@harnesskit/wire/testing";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../../test-kit/test-kit.ts";
 import { Cast, type CastOptions, type Evidence, leasePollMs, leaseTtlMs, type Step } from "./cast.ts";
 import { type CrashPoint, CrashPoints } from "./crash-points.ts";
 import { checkEnd, checkNow, readSession } from "./shared.ts";

@@ -1,6 +1,6 @@
 import { type GraphStore, type StoreBatch, StoreError } from "@harnesskit/graph";
 import { describe, expect, it } from "vitest";
-import { isNightly } from "../../../../scripts/lib/nightly.ts";
+import { isNightly } from "../../../../test-kit/nightly.ts";
 import type { CastOptions } from "./cast.ts";
 import { judge, record } from "./judge.ts";
 import { send, signal, story } from "./story.ts";

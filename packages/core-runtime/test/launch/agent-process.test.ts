@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { randomId, systemClock } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { until } from "../../../../scripts/lib/test-kit.ts";
+import { until } from "../../../../test-kit/test-kit.ts";
 import {
   type AgentProcess,
   type AgentProcessOptions,

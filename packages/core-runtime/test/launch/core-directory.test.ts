@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { ownedName, type ProcessIdentity, thisProcess } from "@harnesskit/node-kit";
 import { randomId } from "@harnesskit/wire";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { linkedModule, until } from "../../../../scripts/lib/test-kit.ts";
+import { linkedModule, until } from "../../../../test-kit/test-kit.ts";
 import { makeCoreDirectory, sweepCores } from "../../src/launch/core-directory.ts";
 import { isAlive, stateOf } from "./support/processes.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { killProcess, until } from "../../../../scripts/lib/test-kit.ts";
+import { killProcess, until } from "../../../../test-kit/test-kit.ts";
 import { processesWith, stateOf, untilNothingOf, zombiesOf } from "./support/processes.ts";
 import { healthOf, KeptAudit, RunningCores, untilHealth } from "./support/running-cores.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { expect, it, onTestFinished } from "vitest";
-import { killProcess } from "../../../../scripts/lib/test-kit.ts";
+import { killProcess } from "../../../../test-kit/test-kit.ts";
 import { createAgentHost, type KnownToolsStore } from "../../src/thread-tools/index.ts";
 
 const sdk = new URL("../../../agent-sdk/dist/index.js", import.meta.url).href;

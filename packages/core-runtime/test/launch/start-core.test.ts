@@ -3,7 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { until } from "../../../../scripts/lib/test-kit.ts";
+import { until } from "../../../../test-kit/test-kit.ts";
 import type { RunningCore } from "../../src/index.ts";
 import { writeManifest } from "./support/agent-directory.ts";
 import { processesWith } from "./support/processes.ts";

@@ -1,7 +1,7 @@
 import { createManualClock } from "@harnesskit/wire/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../../scripts/lib/nightly.ts";
+import { runs } from "../../../../test-kit/nightly.ts";
 import {
   Supervision,
   type SupervisionAction,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { runs } from "../../../../scripts/lib/nightly.ts";
+import { runs } from "../../../../test-kit/nightly.ts";
 import { toModelToolName } from "../../src/thread-tools/agent-tools.ts";
 
 const first = fc.stringMatching(/^[A-Za-z0-9]$/);

@@ -5,7 +5,7 @@ import type { AuditEntryInput } from "@harnesskit/audit";
 import { createPolicyHarness, type PolicyFunction, parsePolicy } from "@harnesskit/policy";
 import { createMemoryTimelineStore } from "@harnesskit/timeline";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../../test-kit/test-kit.ts";
 import { createHubClient, type HubClient } from "../../src/client/index.ts";
 import { createHub, type HubOptions } from "../../src/index.ts";
 import { serveHub } from "../../src/node/index.ts";

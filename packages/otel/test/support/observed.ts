@@ -5,7 +5,7 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
-import { RecordedSpans } from "../../../../scripts/lib/recorded-spans.ts";
+import { RecordedSpans } from "../../../../test-kit/recorded-spans.ts";
 import { type OtelOptions, registerOtel, unregisterOtel } from "../../src/index.ts";
 
 class Observed extends RecordedSpans {

@@ -1,6 +1,6 @@
 import { type AhpHandlers, type AhpServerOptions, createAhpServer } from "@harnesskit/ahp-server";
 import type { AhpEventType } from "@harnesskit/protocol/ahp";
-import { payloads } from "../../../../scripts/lib/ahp-payloads.ts";
+import { payloads } from "../../../../test-kit/ahp-payloads.ts";
 
 interface Answer {
   readonly result?: any;

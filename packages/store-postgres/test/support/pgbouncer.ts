@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../../../scripts/lib/test-kit.ts";
+import { freePort } from "../../../../test-kit/test-kit.ts";
 
 const binary = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"].find(existsSync);
 export const hasPgbouncer = binary !== undefined;

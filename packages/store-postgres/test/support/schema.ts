@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
-import type {} from "../../../../scripts/lib/postgres-setup.ts";
+import type {} from "../../../../test-kit/postgres-setup.ts";
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "../../src/index.ts";
 
 /** A schema of its own on the server of the test run; it is dropped at the end of the scope. */

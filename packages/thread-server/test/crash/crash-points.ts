@@ -4,8 +4,8 @@ import {
   imageKey,
   ModelDisk,
   type Survival,
-} from "../../../../scripts/lib/model-disk.ts";
-import type { Step } from "../../../../scripts/lib/model-file-system.ts";
+} from "../../../../test-kit/model-disk.ts";
+import type { Step } from "../../../../test-kit/model-file-system.ts";
 import { evidenceOf, type Life } from "./life.ts";
 import type { Crash } from "./verify.ts";
 

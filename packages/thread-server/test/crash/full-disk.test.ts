@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Fault } from "../../../../scripts/lib/model-file-system.ts";
-import { isNightly } from "../../../../scripts/lib/nightly.ts";
+import type { Fault } from "../../../../test-kit/model-file-system.ts";
+import { isNightly } from "../../../../test-kit/nightly.ts";
 import { inTime, several } from "./judge.ts";
 import { evidenceOf, Life, type TurnStep } from "./life.ts";
 import { checkTurns, verifyRestart } from "./verify.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isNightly } from "../../../../scripts/lib/nightly.ts";
+import { isNightly } from "../../../../test-kit/nightly.ts";
 import { crashPoints } from "./crash-points.ts";
 import { inTime, judge, seeded } from "./judge.ts";
 import { Life } from "./life.ts";

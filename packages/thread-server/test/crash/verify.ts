@@ -1,6 +1,6 @@
 import { type Event, EventSchema, type Grant, type Item, ThreadSchema } from "@harnesskit/protocol/threads";
 import { expect } from "vitest";
-import type { DiskImage } from "../../../../scripts/lib/model-disk.ts";
+import type { DiskImage } from "../../../../test-kit/model-disk.ts";
 import { ofType } from "../support/raw-client.ts";
 import { type Evidence, evidenceOf, Life, storeRoot } from "./life.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { APICallError } from "ai";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
-import { judgePrompt } from "../../../../scripts/lib/strict-provider/judge-prompt.ts";
+import { judgePrompt } from "../../../../test-kit/strict-provider/judge-prompt.ts";
 
 /** What the model says to a request: text, or calls of tools. */
 export type Said = string | readonly { readonly tool: string; readonly input: unknown }[];

@@ -4,7 +4,7 @@ import type {
   LanguageModelV3StreamPart,
 } from "@ai-sdk/provider";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
-import { judgePrompt } from "../../../../scripts/lib/strict-provider/judge-prompt.ts";
+import { judgePrompt } from "../../../../test-kit/strict-provider/judge-prompt.ts";
 
 export type Part = LanguageModelV3StreamPart;
 

@@ -1,7 +1,7 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
-import { temporaryDirectory } from "../../../../scripts/lib/test-kit.ts";
+import { temporaryDirectory } from "../../../../test-kit/test-kit.ts";
 import { createThreadServer, type ThreadServer, type ThreadServerOptions } from "../../src/index.ts";
 import { createFileThreadStore } from "../../src/node/index.ts";
 import { RawClient } from "./raw-client.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { runs } from "../../../../scripts/lib/nightly.ts";
+import { runs } from "../../../../test-kit/nightly.ts";
 import { ByteBuffer } from "../../src/codec/byte-buffer.ts";
 import type { CodecOptions } from "../../src/codec/codec.ts";
 import {

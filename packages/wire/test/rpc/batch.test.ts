@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../../test-kit/test-kit.ts";
 import { createDeferred, ProtocolError } from "../../src/index.ts";
 import { error, notification, openRaw, outcomeOf, request, result } from "./support.ts";
 

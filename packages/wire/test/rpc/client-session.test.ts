@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn, rejection } from "../../../../scripts/lib/test-kit.ts";
+import { nextTurn, rejection } from "../../../../test-kit/test-kit.ts";
 import { ConnectionClosedError, type HarnessError, ProtocolError, TransportError } from "../../src/index.ts";
 import type { ClientSessionOptions } from "../../src/rpc/client-session-options.ts";
 import {

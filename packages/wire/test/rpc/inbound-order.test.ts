@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn, until } from "../../../../scripts/lib/test-kit.ts";
+import { nextTurn, until } from "../../../../test-kit/test-kit.ts";
 import { createDeferred, ProtocolError } from "../../src/index.ts";
 import type { Call } from "../../src/rpc/index.ts";
 import type { PeerHandlers } from "../../src/rpc/peer-options.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../../test-kit/test-kit.ts";
 import { createDeferred, ProtocolError } from "../../src/index.ts";
 import type { PeerHandlers } from "../../src/rpc/peer-options.ts";
 import { openRaw, outcomeOf, request, result } from "./support.ts";

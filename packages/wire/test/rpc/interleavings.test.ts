@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { runs } from "../../../../scripts/lib/nightly.ts";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { runs } from "../../../../test-kit/nightly.ts";
+import { nextTurn } from "../../../../test-kit/test-kit.ts";
 import { type HarnessError, newlineCodec, ProtocolError } from "../../src/index.ts";
 import { createPeer } from "../../src/rpc/index.ts";
 import { createManualClock, createMemoryPair } from "../../src/testing/index.ts";

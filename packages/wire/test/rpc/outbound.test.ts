@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../../test-kit/test-kit.ts";
 import { createDeferred, HarnessError } from "../../src/index.ts";
 import { createPeer } from "../../src/rpc/index.ts";
 import { createMemoryPair } from "../../src/testing/index.ts";

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { nextTurn } from "../../../../scripts/lib/test-kit.ts";
+import { nextTurn } from "../../../../test-kit/test-kit.ts";
 import { type HarnessError, newlineCodec } from "../../src/index.ts";
 import { createPeer, type Peer } from "../../src/rpc/index.ts";
 import type { PeerHandlers, PeerOptions } from "../../src/rpc/peer-options.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { complaintsOf, openContext } from "../../../../../scripts/lib/chromium.ts";
-import { type ServerProcess, startProgram } from "../../../../../scripts/lib/server-process.ts";
+import { complaintsOf, openContext } from "../../../../../test-kit/chromium.ts";
+import { type ServerProcess, startProgram } from "../../../../../test-kit/server-process.ts";
 
 const token = "token-of-the-chat-page-tests";
 

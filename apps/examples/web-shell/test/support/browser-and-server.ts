@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { launchChromium, needChromium } from "../../../../../scripts/lib/chromium.ts";
-import { type ServerProcess, startProgram } from "../../../../../scripts/lib/server-process.ts";
+import { launchChromium, needChromium } from "../../../../../test-kit/chromium.ts";
+import { type ServerProcess, startProgram } from "../../../../../test-kit/server-process.ts";
 
 /** The engine that says what no engine should. */
 export const hostileServer = new URL("../fixtures/hostile-server.mjs", import.meta.url);

@@ -1,6 +1,6 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { complaintsOf, excessWidth } from "../../../../../scripts/lib/chromium.ts";
+import { complaintsOf, excessWidth } from "../../../../../test-kit/chromium.ts";
 
 export interface ChatPage {
   readonly page: Page;

@@ -4,9 +4,9 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Channel, CloseReason, HarnessError } from "../../packages/wire/src/index.ts";
+import type { Channel, CloseReason, HarnessError } from "../packages/wire/src/index.ts";
 
-export { freePort } from "../../conformance/src/target/place.ts";
+export { freePort } from "../conformance/src/target/place.ts";
 
 /** Milliseconds that a test waits for a condition: on a busy machine a second passes quickly. */
 const timeoutMs = 15_000;

@@ -8,7 +8,7 @@ import {
   type Page,
 } from "playwright-core";
 import { onTestFinished, type TestContext } from "vitest";
-import { chromiumNames, findChromium } from "./find-chromium.mjs";
+import { chromiumNames, findChromium } from "../scripts/lib/find-chromium.mjs";
 
 const found = findChromium();
 

@@ -1,5 +1,5 @@
 import { constants } from "node:fs/promises";
-import type { JournalFileSystem } from "../../packages/node-kit/src/index.ts";
+import type { JournalFileSystem } from "../packages/node-kit/src/index.ts";
 import { type DiskImage, type DiskOp, ModelDisk } from "./model-disk.ts";
 import { nextTurn } from "./test-kit.ts";
 

@@ -1,5 +1,5 @@
 import type { TestProject } from "vitest/node";
-import { openPostgres } from "./postgres.mjs";
+import { openPostgres } from "../scripts/lib/postgres.mjs";
 
 declare module "vitest" {
   interface ProvidedContext {
