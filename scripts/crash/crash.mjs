@@ -11,27 +11,13 @@ if (!existsSync(join(repositoryRoot, "apps/cli/dist/bin.cjs"))) {
 }
 const { hubStory } = await import("./hub/story.mjs");
 const { Story } = await import("./threads/story.mjs");
-const { turnStory } = await import("./turns/story.mjs");
 const { workersStory } = await import("./workers/story.mjs");
-
-/** Turns of ten steps, of a thread or a chat; long ones have summaries. */
-const turns = (kind, engine, isLong = false) => ({
-  kills: 1000,
-  perStory: 50,
-  tell: turnStory(kind, engine, isLong),
-});
 
 /** What dies: a server of threads, a hub and its agent, one of three hubs and two agents of one database, or one of three workers of one store. `perStory`: deaths in one directory. */
 const kinds = {
   threads: { kills: 200, perStory: 10, tell: (random, deaths) => new Story(random).tell(deaths) },
   hub: { kills: 1000, perStory: 500, tell: hubStory("sqlite") },
   "hub-postgres": { kills: 300, perStory: 300, tell: hubStory("postgres") },
-  "turns-files": turns("thread", "files"),
-  "turns-postgres": turns("thread", "postgres"),
-  "chats-sqlite": turns("chat", "sqlite"),
-  "chats-postgres": turns("chat", "postgres"),
-  "summaries-files": turns("thread", "files", true),
-  "summaries-sqlite": turns("chat", "sqlite", true),
   "workers-sqlite": { kills: 1000, perStory: 40, tell: workersStory("sqlite") },
   "workers-postgres": { kills: 1000, perStory: 40, tell: workersStory("postgres") },
 };
