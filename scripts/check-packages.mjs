@@ -1,9 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { installConsumers, loadEntries, runFile } from "./lib/packages/consumers.mjs";
-import * as embedder from "./lib/packages/embedder.mjs";
-import * as frameworks from "./lib/packages/frameworks.mjs";
-import * as mastra from "./lib/packages/mastra.mjs";
+import * as guides from "./lib/packages/guides.mjs";
 import { dependenciesOf, entriesOf, published, withConsumers } from "./lib/packages/outside.mjs";
 import { planOf } from "./lib/packages/plan.mjs";
 import { publintProblems } from "./lib/packages/publint.mjs";
@@ -15,15 +13,13 @@ import { mapLimit } from "./lib/run.mjs";
 import { isCi } from "./lib/skips.mjs";
 
 /** Programs that use several packages, each in a folder of its own; those of the guides also use what others publish. */
-const programs = { suites, frameworks, mastra, embedder };
-const guides = ["frameworks", "mastra"];
+const programs = { suites, guides };
 
 const only = option("only", "").split(",").filter(Boolean);
 const isChosen = (name) => only.length === 0 || only.includes(name);
 const chosen = published.filter(({ short }) => isChosen(short));
 const chosenPrograms = Object.keys(programs).filter(isChosen);
-const chosenGuides = chosenPrograms.filter((name) => guides.includes(name));
-const others = chosenPrograms.filter((name) => !guides.includes(name));
+const others = chosenPrograms.filter((name) => name !== "guides");
 
 /** The tarball itself. */
 async function checkTarball({ pkg, tarball, files }) {
@@ -48,14 +44,14 @@ const programDependencies = (names, tarballs) =>
   Object.fromEntries(names.map((name) => [name, programs[name].dependencies(tarballs)]));
 
 /**
- * Installs the programs of the guides below `dir`, and returns their checks. If what others publish cannot be installed and CI is not set,
+ * Installs the programs of the guides below `dir`, and returns their check. If what others publish cannot be installed and CI is not set,
  * prints a line that starts with `skipped: ` and returns none.
  */
 async function guideTasks(dir, pnpm, tarballs) {
-  const wanted = programDependencies(chosenGuides, tarballs);
+  const wanted = programDependencies(["guides"], tarballs);
   const { code, output } = await installConsumers(pnpm, dir, wanted, tarballs);
-  if (code === 0) return chosenGuides.map((name) => () => programs[name].check(join(dir, name)));
-  const what = `${chosenGuides.join(", ")}: cannot be installed`;
+  if (code === 0) return [() => guides.check(join(dir, "guides"))];
+  const what = "guides: cannot be installed";
   if (isCi()) return [() => [`${what}: ${output.trim()}`]];
   const [reason] = /\w[^\n]*$/.exec(output.trim()) ?? ["no reason given"];
   process.stdout.write(`skipped: ${what} (${reason})\n`);
@@ -98,7 +94,8 @@ const findings = await withConsumers(
   "packages",
   planned,
   async ({ dir, base, pnpm, packed, tarballs, plans, consumers }) => {
-    const ofGuides = chosenGuides.length === 0 ? [] : await guideTasks(join(dir, "guides"), pnpm, tarballs);
+    const isGuided = chosenPrograms.includes("guides");
+    const ofGuides = isGuided ? await guideTasks(join(dir, "others"), pnpm, tarballs) : [];
     const ours = packed.filter(({ pkg }) => chosen.includes(pkg));
     const results = await mapLimit(tasksOf(base, ours, consumers, ofGuides), 2, (task) => task());
     return [

@@ -8,8 +8,6 @@ import { brokenLinks } from "./lib/site/built-links.mjs";
 import { cliPages } from "./lib/site/cli-pages.mjs";
 import { withMessageTables } from "./lib/site/message-tables.mjs";
 import { sitePages, toSiteMarkdown } from "./lib/site/pages.mjs";
-import { searchProblems } from "./lib/site/search.mjs";
-import { serveSite } from "./lib/site/serve.mjs";
 
 /** The sources of the site, put together from the repository's files; a folder that can be removed. */
 const source = join(repositoryRoot, ".cache/site");
@@ -88,8 +86,7 @@ async function buildSite() {
     timeoutMs: buildTimeoutMs,
   });
   if (code !== 0) findings.push(`docs: VitePress ended with exit code ${code}\n${said.trimEnd()}`);
-  else
-    findings.push(...brokenLinks(output, process.env.DOCS_BASE), ...(await searchProblems(output, source)));
+  else findings.push(...brokenLinks(output, process.env.DOCS_BASE));
   report(
     "docs",
     findings,
@@ -97,12 +94,9 @@ async function buildSite() {
   );
 }
 
-if (process.argv.includes("--serve")) await serveSite(output);
-else {
-  stopChildrenOnSignals();
-  if (option("only", "site") === "sources") {
-    const { findings, packages } = await buildApi();
-    const pages = readPages(findings);
-    report("docs", findings, `${pages.length} pages and the reference of ${packages} packages`);
-  } else await buildSite();
-}
+stopChildrenOnSignals();
+if (option("only", "site") === "sources") {
+  const { findings, packages } = await buildApi();
+  const pages = readPages(findings);
+  report("docs", findings, `${pages.length} pages and the reference of ${packages} packages`);
+} else await buildSite();
