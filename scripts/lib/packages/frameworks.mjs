@@ -122,6 +122,7 @@ export async function frameworkProblems(cwd, environment, { page, programs }) {
   const built = await run(process.execPath, [next, "build"], { cwd, env, timeoutMs: 300_000 });
   if (built.code !== 0) return [`${page}: next build ends with ${built.code}: ${built.output.trim()}`];
   const findings = await typeProblems(join(cwd, "pasted"), { page, programs });
-  for (const server of Object.entries(servers)) findings.push(...(await serverProblems(cwd, env, page, server)));
+  for (const server of Object.entries(servers))
+    findings.push(...(await serverProblems(cwd, env, page, server)));
   return findings;
 }

@@ -111,10 +111,7 @@ export async function check(cwd) {
   const env = { XDG_STATE_HOME: join(cwd, "state"), APP_TOKEN: "a-token-of-the-check" };
   const stop = await startHub(cwd, env);
   try {
-    return [
-      ...(await mastraProblems(cwd, env)),
-      ...(await frameworkProblems(cwd, env, frameworks)),
-    ];
+    return [...(await mastraProblems(cwd, env)), ...(await frameworkProblems(cwd, env, frameworks))];
   } finally {
     await stop();
   }
