@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-export const bin = fileURLToPath(new URL("../../apps/cli/dist/bin.cjs", import.meta.url));
+const bin = fileURLToPath(new URL("../../apps/cli/dist/bin.cjs", import.meta.url));
 
 /** Ends the program that it starts when its input ends, which is also how a bench ends that was killed. */
 const untilInputEnds = '"$@" >/dev/null & echo $!; read -r _; kill $!; wait';

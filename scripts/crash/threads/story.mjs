@@ -1,14 +1,12 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createUnixTransport } from "../../../packages/transport-uds/dist/index.js";
-import { JsonProcess, ProcessGone } from "../../lib/json-process.mjs";
-import { repositoryRoot } from "../../lib/root.mjs";
 import { must, Violation } from "../violation.mjs";
+import { checkActions, checkFiles, checkRequests } from "./check.mjs";
 import { Ledger } from "./ledger.mjs";
 import { checkKept, checkShape, readLogs } from "./log.mjs";
+import { Server, ServerGone } from "./server.mjs";
 
 const events = [
   "turn.queued",
@@ -20,13 +18,11 @@ const events = [
   "approval.resolved",
   "turn.completed",
 ];
-const binPath = join(repositoryRoot, "apps/cli/dist/bin.cjs");
-/** How long anything may take before it counts as never. */
-const patienceMs = 30_000;
 /** Turns of one life, at most. */
 const maxTurns = 6;
 const whenBusy = ["queue", "queue", "queue", "interrupt"];
 const unfinished = new Set(["turn.started", "approval.requested"]);
+const randomName = (letter) => `${letter}${randomBytes(6).toString("hex")}`;
 
 /**
  * One directory and the servers that die in it: a client gives them work, they are killed at moments that the random
@@ -34,7 +30,7 @@ const unfinished = new Set(["turn.started", "approval.requested"]);
  * brought to its end.
  */
 export class Story {
-  figures = { kills: 0, restarts: 0, events: 0, answers: 0, queued: 0, actions: 0, unknown: 0, retries: 0 };
+  figures = { kills: 0, restarts: 0, events: 0, answers: 0 };
   #random;
   #cwd = "";
   #life;
@@ -79,7 +75,7 @@ export class Story {
       await this.#retry();
       await this.#work();
     } catch (error) {
-      if (!(error instanceof ProcessGone)) throw error;
+      if (!(error instanceof ServerGone)) throw error;
     }
     this.#life.kill();
     const { signal, code } = await this.#life.ended;
@@ -94,7 +90,7 @@ export class Story {
     try {
       await this.#finish();
     } catch (error) {
-      if (!(error instanceof ProcessGone)) throw this.#broken ?? error;
+      if (!(error instanceof ServerGone)) throw this.#broken ?? error;
       throw this.#broken ?? new Violation(`the server ended by itself: ${this.#life.stderr}`);
     }
   }
@@ -116,9 +112,9 @@ export class Story {
       must(open === undefined, `${threadId}: ${open} has no end`);
       must(openItems.length === 0, `${threadId}: ${openItems.join(", ")} have no end`);
     }
-    await this.#checkRequests();
-    await this.#checkActions();
-    await this.#checkFiles();
+    checkRequests(this.#logs);
+    Object.assign(this.figures, await checkActions(this.#cwd, this.#logs, this.#words));
+    await checkFiles(this.#cwd);
     this.figures.events = this.#ledger.checked;
   }
 
@@ -136,26 +132,18 @@ export class Story {
       for (const [requestId, data] of questions) this.#questions.set(requestId, data);
     }
     let messages = 0;
-    const isOnSocket = this.#random.chance(0.4);
-    const socket = join(this.#cwd, ".harness", "s");
-    // The log is what is tried here; a harness for each life would only make them longer.
-    const args = ["serve", "--no-policy", ...(isOnSocket ? ["--listen", `unix:${socket}`] : [])];
-    const child = spawn(process.execPath, [binPath, ...args], { cwd: this.#cwd, stdio: "pipe" });
-    const life = new JsonProcess(child, patienceMs);
-    this.#life = life;
-    if (isOnSocket) await life.until("listening", () => life.stderr.includes("listening on"));
-    const channel = isOnSocket ? await createUnixTransport({ path: socket }).connect() : undefined;
-    life.open((message) => {
+    this.#life = undefined;
+    this.#life = await Server.start(this.#cwd, this.#random.chance(0.4), (message) => {
       messages += 1;
       // What was received before the blow counts, this message included.
       try {
-        if (message.method !== undefined) this.#hear(message);
+        this.#hear(message);
       } catch (error) {
         this.#broken ??= error;
-        life.kill();
+        this.#life.kill();
       }
-      if (isMoment(message, messages)) life.kill();
-    }, channel);
+      if (isMoment(message, messages)) this.#life.kill();
+    });
     await this.#life.request("initialize", { clientInfo: { name: "crash" } });
     this.#subscribes = this.#threads.length > 0;
     // A new client hears of every thread; from here on of those that it subscribes to.
@@ -201,12 +189,8 @@ export class Story {
     const known = this.#logs.get(threadId) ?? [];
     const afterSeq = this.#random.chance(0.5) ? 0 : known.length;
     this.#ledger.subscribed(threadId, afterSeq);
-    const { result, error } = await this.#life.request("thread.subscribe", { threadId, afterSeq });
-    must(result !== undefined, `${threadId}: cannot be subscribed to: ${JSON.stringify(error)}`);
-    must(
-      result.lastSeq >= known.length,
-      `${threadId}: lastSeq ${result.lastSeq}, the log has ${known.length}`,
-    );
+    const { lastSeq } = await this.#life.request("thread.subscribe", { threadId, afterSeq });
+    must(lastSeq >= known.length, `${threadId}: lastSeq ${lastSeq}, the log has ${known.length}`);
   }
 
   /** Sends what has no answer yet once more, and some of what has one. */
@@ -214,7 +198,6 @@ export class Story {
     for (const request of [...this.#requests.values()]) {
       if (request.answer && this.#random.chance(0.7)) continue;
       if (request.method === "approval.respond" && request.answer) continue;
-      this.figures.retries += 1;
       await this.#send(request);
     }
   }
@@ -227,7 +210,10 @@ export class Story {
       if (!this.#open.has(threadId)) await this.#startTurn(threadId, this.#prompt());
       while (random.chance(0.4)) await this.#startTurn(threadId, this.#prompt(), random.pick(whenBusy));
       if (random.chance(0.1)) {
-        await this.#life.request("turn.cancel", { threadId });
+        await this.#life.request("turn.cancel", { threadId }).catch((error) => {
+          // The turn may have ended by itself.
+          if (error.rpcCode === undefined) throw error;
+        });
         continue;
       }
       await this.#life.until(
@@ -258,22 +244,16 @@ export class Story {
   }
 
   #prompt() {
-    const word = `w${randomBytes(6).toString("hex")}`;
+    const word = randomName("w");
     const action = `run the command: echo ${word} >> actions.txt`;
-    const prompt = this.#random.pick([
-      action,
-      action,
-      `${action} then list files`,
-      `list files then ${action}`,
-      "list files",
-    ]);
+    const both = [`${action} then list files`, `list files then ${action}`];
+    const prompt = this.#random.pick([action, action, ...both, "list files"]);
     if (prompt.includes(word)) this.#words.push(word);
     return prompt;
   }
 
   async #createThread() {
-    const title = `t${randomBytes(6).toString("hex")}`;
-    await this.#send(this.#named("thread.create", { title }));
+    await this.#send(this.#named("thread.create", { title: randomName("t") }));
   }
 
   async #startTurn(threadId, text, whenBusy) {
@@ -289,7 +269,7 @@ export class Story {
   }
 
   #named(method, params) {
-    const clientRequestId = `c${randomBytes(6).toString("hex")}`;
+    const clientRequestId = randomName("c");
     const request = { method, params: { ...params, clientRequestId }, threadId: params.threadId };
     this.#requests.set(clientRequestId, request);
     return request;
@@ -299,16 +279,16 @@ export class Story {
   async #send(request) {
     const { method, params } = request;
     this.#requests.set(params.clientRequestId, request);
-    const { result, error } = await this.#life.request(method, params);
-    if (error) {
+    const result = await this.#life.request(method, params).catch((error) => {
+      if (error instanceof ServerGone) throw error;
       // A turn that ended, or was cancelled, while its question was being answered; one of a retry that came too late.
-      const isLate = method === "approval.respond" && error.code === -32004;
-      const isBusy = method === "turn.start" && error.code === -32002;
-      must(isLate || isBusy, `${method} was refused: ${JSON.stringify(error)} for ${JSON.stringify(params)}`);
+      const isLate = method === "approval.respond" && error.rpcCode === -32004;
+      const isBusy = method === "turn.start" && error.rpcCode === -32002;
+      must(isLate || isBusy, `${method} was refused: ${error.message} for ${JSON.stringify(params)}`);
       this.#requests.delete(params.clientRequestId);
       if (isBusy) this.#open.set(params.threadId, error.data?.turnId);
-      return;
-    }
+    });
+    if (result === undefined) return;
     this.figures.answers += 1;
     const isNew = method === "thread.create" && !this.#threads.includes(result.thread.threadId);
     if (request.answer) {
@@ -327,8 +307,7 @@ export class Story {
       this.#ledger.answered(method, made, (log) => log[0]?.type === "thread.created");
     } else if (method === "turn.start") {
       const { turnId, queued } = result;
-      if (queued) this.figures.queued += 1;
-      else if (!this.#ended.has(turnId)) this.#open.set(threadId, turnId);
+      if (!queued && !this.#ended.has(turnId)) this.#open.set(threadId, turnId);
       const first = queued ? "turn.queued" : "turn.started";
       const isBegin = ({ type, data }) =>
         (type === first || type === "turn.started") && data.turnId === turnId;
@@ -358,72 +337,6 @@ export class Story {
     this.#ledger.check(logs);
     this.#logs = logs;
   }
-
-  /** However often a request was sent, it began one thing. */
-  async #checkRequests() {
-    const titles = new Map();
-    const starts = new Map();
-    const queued = new Map();
-    for (const log of this.#logs.values()) {
-      for (const { type, data } of log) {
-        if (type === "thread.created") count(titles, data.thread.title);
-        if (type === "turn.started") count(starts, data.turn.clientRequestId);
-        if (type === "turn.queued") count(queued, data.queued.clientRequestId);
-      }
-    }
-    for (const [title, times] of titles) must(times === 1, `the thread ${title} was made ${times} times`);
-    for (const [name, times] of starts) must(times === 1, `the turn of ${name} was begun ${times} times`);
-    for (const [name, times] of queued) {
-      must(times === 1, `the prompt of ${name} was queued ${times} times`);
-      must(
-        starts.get(name) === 1,
-        `the prompt of ${name} waited, and was begun ${starts.get(name) ?? 0} times`,
-      );
-    }
-  }
-
-  /** Each action ran as often as the log says: once where it succeeded, never twice, not at all where it was refused. */
-  async #checkActions() {
-    const text = await readFile(join(this.#cwd, "actions.txt"), "utf8").catch(() => "");
-    const ran = new Map();
-    for (const line of text.split("\n").filter(Boolean)) count(ran, line);
-    const statuses = new Map();
-    for (const log of this.#logs.values()) {
-      for (const { type, data } of log) {
-        const item = type === "item.completed" && data.item.type === "tool_exec" ? data.item.data : undefined;
-        const word = /echo (w[0-9a-f]+) >>/.exec(String(item?.input.command ?? ""))?.[1];
-        if (word !== undefined) statuses.set(word, [...(statuses.get(word) ?? []), item.status]);
-      }
-    }
-    for (const word of this.#words) {
-      const times = ran.get(word) ?? 0;
-      const said = statuses.get(word) ?? [];
-      must(times <= 1, `the action ${word} ran ${times} times (${said.join(", ")})`);
-      if (said.includes("succeeded"))
-        must(times === 1, `the action ${word} succeeded and ran ${times} times`);
-      const mayHaveRun = said.some((status) =>
-        ["succeeded", "failed", "cancelled", "unknown"].includes(status),
-      );
-      must(
-        times === 0 || mayHaveRun,
-        `the action ${word} ran, and the log says ${said.join(", ") || "nothing"}`,
-      );
-      this.figures.actions += times;
-      if (said.includes("unknown")) this.figures.unknown += 1;
-    }
-  }
-
-  /** No lock and no temporary file is left in a thread's way. A socket may lie there: the next server takes it over. */
-  async #checkFiles() {
-    const root = join(this.#cwd, ".harness");
-    const names = await readdir(root, { recursive: true });
-    const left = names.filter((name) => /(^|\/)lock\.json$|\.stale$|^threads\/.*\.tmp_/.test(name));
-    must(left.length === 0, `files are left over: ${left.join(", ")}`);
-  }
 }
 
 const idOf = (result) => result.thread?.threadId ?? result.turnId ?? "ok";
-
-const count = (counts, key) => {
-  if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
-};
