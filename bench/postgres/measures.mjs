@@ -13,7 +13,9 @@ const workerFile = fileURLToPath(new URL("./worker.mjs", import.meta.url));
 /** Starts a worker process; settles with the rate of its turns. */
 const startWorker = async (options) => {
   const child = fork(workerFile, [JSON.stringify(options)]);
-  const exited = once(child, "exit").then(([code]) => Promise.reject(new Error(`a worker ended with ${code}`)));
+  const exited = once(child, "exit").then(([code]) =>
+    Promise.reject(new Error(`a worker ended with ${code}`)),
+  );
   const [rate] = await Promise.race([once(child, "message"), exited]);
   exited.catch(() => {});
   return rate;

@@ -23,7 +23,7 @@ const kinds = {
 };
 
 const fail = (problem) => {
-  const usage = "[--only KIND,…] [--kills N] [--lanes N] [--seed N] [--steps]";
+  const usage = "[--only KIND,…] [--kills N] [--lanes N] [--seed N]";
   process.stderr.write(
     `crash: ${problem}: ${usage}; N is a whole number, KIND one of ${Object.keys(kinds).join(", ")}\n`,
   );
@@ -33,7 +33,7 @@ const fail = (problem) => {
 const readOptions = () => {
   try {
     const text = { type: "string" };
-    const options = { seed: text, lanes: text, only: text, kills: text, steps: { type: "boolean" } };
+    const options = { seed: text, lanes: text, only: text, kills: text };
     return parseArgs({ options }).values;
   } catch (error) {
     return fail(error.message);
@@ -83,14 +83,9 @@ async function crash(name) {
   }
 
   await Promise.all(Array.from({ length: lanes }, lane));
-  const lines = Object.entries(totals).map(([figure, value]) => `${figure}: ${value}`);
-  const figures = lines.filter((line) => !line.startsWith("step "));
-  process.stdout.write(
-    `${name}: ${[...figures, `violations: ${failed ? 1 : 0}`].join(", ")} (seed ${seed})\n`,
-  );
-  if (given.steps)
-    for (const line of lines.filter((each) => !figures.includes(each)).sort())
-      process.stdout.write(`  ${line}\n`);
+  const figures = Object.entries({ ...totals, violations: failed ? 1 : 0 });
+  const text = figures.map(([figure, value]) => `${figure}: ${value}`).join(", ");
+  process.stdout.write(`${name}: ${text} (seed ${seed})\n`);
 }
 
 for (const name of only) await crash(name);

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { must, Violation } from "../violation.mjs";
 import { checkActions, checkFiles, checkRequests } from "./check.mjs";
-import { Ledger } from "./ledger.mjs";
+import { Known } from "./known.mjs";
+import { Ledger, proofOf } from "./ledger.mjs";
 import { checkKept, checkShape, readLogs } from "./log.mjs";
 import { Server, ServerGone } from "./server.mjs";
 
@@ -21,7 +22,6 @@ const events = [
 /** Turns of one life, at most. */
 const maxTurns = 6;
 const whenBusy = ["queue", "queue", "queue", "interrupt"];
-const unfinished = new Set(["turn.started", "approval.requested"]);
 const randomName = (letter) => `${letter}${randomBytes(6).toString("hex")}`;
 
 /**
@@ -41,11 +41,7 @@ export class Story {
   #threads = [];
   /** The command's word by turn: what the action writes. */
   #words = [];
-  #open = new Map();
-  /** The prompts that wait, by turn: their threads. */
-  #queued = new Map();
-  #ended = new Set();
-  #questions = new Map();
+  #known = new Known();
   /** What was wrong with a message. */
   #broken;
   #subscribes = false;
@@ -122,22 +118,15 @@ export class Story {
   async #begin(isMoment) {
     if (this.figures.kills > 0) this.figures.restarts += 1;
     this.#ledger.beginLife();
-    this.#open.clear();
-    this.#questions.clear();
-    this.#queued.clear();
-    for (const [threadId, log] of this.#logs) {
-      const { open, queued, questions } = checkShape(threadId, log);
-      if (open !== undefined) this.#open.set(threadId, open);
-      for (const turnId of queued) this.#queued.set(turnId, threadId);
-      for (const [requestId, data] of questions) this.#questions.set(requestId, data);
-    }
+    this.#known.begin(this.#logs);
     let messages = 0;
     this.#life = undefined;
     this.#life = await Server.start(this.#cwd, this.#random.chance(0.4), (message) => {
       messages += 1;
       // What was received before the blow counts, this message included.
       try {
-        this.#hear(message);
+        this.#ledger.hear(message);
+        this.#known.hear(message);
       } catch (error) {
         this.#broken ??= error;
         this.#life.kill();
@@ -151,37 +140,21 @@ export class Story {
     for (const threadId of this.#threads) await this.#subscribe(threadId);
   }
 
-  /** After so many messages, at an event, or a little after the beginning of one. */
+  /** After so many messages, or at an event or a little after it. */
   #chooseMoment() {
     const random = this.#random;
-    const kind = random.pick(["messages", "messages", "event", "later"]);
-    const count = random.between(1, kind === "messages" ? 80 : 4);
-    const name = random.pick(events);
-    const delayMs = random.between(0, 30);
-    let seen = 0;
-    return ({ method }, messages) => {
-      if (kind === "messages") return messages >= count;
-      if (method === name) seen += 1;
-      if (seen < count) return false;
-      if (kind === "event") return true;
-      setTimeout(() => this.#life.kill(), delayMs).unref();
-      seen = Number.NEGATIVE_INFINITY;
-      return false;
-    };
-  }
-
-  #hear(message) {
-    this.#ledger.hear(message);
-    const { method, params } = message;
-    if (method === "turn.queued") this.#queued.set(params.turnId, params.threadId);
-    if (method === "turn.started" || method === "turn.dequeued") this.#queued.delete(params.turnId);
-    if (unfinished.has(method)) this.#open.set(params.threadId, params.turnId);
-    if (method === "turn.completed" || method === "turn.error") {
-      this.#ended.add(params.turnId);
-      this.#open.delete(params.threadId);
+    if (random.chance(0.5)) {
+      const count = random.between(1, 80);
+      return (_, messages) => messages >= count;
     }
-    if (method === "approval.requested") this.#questions.set(params.requestId, params);
-    if (method === "approval.resolved") this.#questions.delete(params.requestId);
+    const name = random.pick(events);
+    const delayMs = random.chance(0.5) ? random.between(0, 30) : 0;
+    let left = random.between(1, 4);
+    return ({ method }) => {
+      if (method !== name || --left !== 0) return false;
+      if (delayMs > 0) setTimeout(() => this.#life.kill(), delayMs).unref();
+      return delayMs === 0;
+    };
   }
 
   /** Hears of the thread what it missed, or from the beginning. */
@@ -207,7 +180,7 @@ export class Story {
     if (this.#threads.length === 0 || random.chance(0.3)) await this.#createThread();
     for (let turn = 0; turn < maxTurns; turn++) {
       const threadId = random.pick(this.#threads);
-      if (!this.#open.has(threadId)) await this.#startTurn(threadId, this.#prompt());
+      if (!this.#known.open.has(threadId)) await this.#startTurn(threadId, this.#prompt());
       while (random.chance(0.4)) await this.#startTurn(threadId, this.#prompt(), random.pick(whenBusy));
       if (random.chance(0.1)) {
         await this.#life.request("turn.cancel", { threadId }).catch((error) => {
@@ -218,29 +191,24 @@ export class Story {
       }
       await this.#life.until(
         "a question or an end",
-        () => this.#questionOf(threadId) || !this.#open.has(threadId),
+        () => this.#known.questionOf(threadId) || !this.#known.open.has(threadId),
       );
-      const question = this.#questionOf(threadId);
+      const question = this.#known.questionOf(threadId);
       if (question && !random.chance(0.15)) await this.#respond(question);
     }
   }
 
   /** Brings the thread's turn to its end, and those that wait behind it. */
   async #settle(threadId) {
-    const waits = () => [...this.#queued.values()].includes(threadId);
-    while (this.#open.has(threadId) || waits()) {
+    const known = this.#known;
+    while (known.isBusy(threadId)) {
       await this.#life.until(
         "a question or an end",
-        () => this.#questionOf(threadId) || !(this.#open.has(threadId) || waits()),
+        () => known.questionOf(threadId) || !known.isBusy(threadId),
       );
-      const question = this.#questionOf(threadId);
+      const question = known.questionOf(threadId);
       if (question) await this.#respond(question);
     }
-  }
-
-  #questionOf(threadId) {
-    for (const question of this.#questions.values()) if (question.threadId === threadId) return question;
-    return undefined;
   }
 
   #prompt() {
@@ -265,7 +233,7 @@ export class Story {
     const decision = this.#random.pick(["once", "once", "once", "always", "reject"]);
     const params = { requestId, decision, digest: metadata.digest };
     await this.#send({ ...this.#named("approval.respond", params), threadId });
-    this.#questions.delete(requestId);
+    this.#known.questions.delete(requestId);
   }
 
   #named(method, params) {
@@ -286,7 +254,7 @@ export class Story {
       const isBusy = method === "turn.start" && error.rpcCode === -32002;
       must(isLate || isBusy, `${method} was refused: ${error.message} for ${JSON.stringify(params)}`);
       this.#requests.delete(params.clientRequestId);
-      if (isBusy) this.#open.set(params.threadId, error.data?.turnId);
+      if (isBusy) this.#known.open.set(params.threadId, error.data?.turnId);
     });
     if (result === undefined) return;
     this.figures.answers += 1;
@@ -300,28 +268,12 @@ export class Story {
   }
 
   /** An answer is a promise: what proves it has to be in the log from now on. */
-  #note({ method, params, threadId }, result) {
-    if (method === "thread.create") {
-      const { threadId: made } = result.thread;
-      if (!this.#threads.includes(made)) this.#threads.push(made);
-      this.#ledger.answered(method, made, (log) => log[0]?.type === "thread.created");
-    } else if (method === "turn.start") {
-      const { turnId, queued } = result;
-      if (!queued && !this.#ended.has(turnId)) this.#open.set(threadId, turnId);
-      const first = queued ? "turn.queued" : "turn.started";
-      const isBegin = ({ type, data }) =>
-        (type === first || type === "turn.started") && data.turnId === turnId;
-      this.#ledger.answered(method, threadId, (log) => log.some(isBegin));
-    } else {
-      const { requestId, decision } = params;
-      const isAnswer = ({ type, data }) =>
-        type === "approval.resolved" && data.requestId === requestId && data.decision === decision;
-      const isCompleted = ({ type, data }) =>
-        type === "item.completed" &&
-        data.item.data?.requestId === requestId &&
-        data.item.data.decision === decision;
-      this.#ledger.answered(method, threadId, (log) => log.some(isAnswer) || log.some(isCompleted));
-    }
+  #note({ method, params, threadId: given }, result) {
+    const threadId = given ?? result.thread.threadId;
+    if (method === "thread.create" && !this.#threads.includes(threadId)) this.#threads.push(threadId);
+    const isBegun = method === "turn.start" && !result.queued;
+    if (isBegun && !this.#known.ended.has(result.turnId)) this.#known.open.set(threadId, result.turnId);
+    this.#ledger.answered(method, threadId, proofOf(method, params, result));
   }
 
   /** Checks the disk: nothing that was received is missing, and no entry has changed. */
@@ -331,7 +283,7 @@ export class Story {
     for (const [threadId, log] of logs) {
       checkShape(threadId, log);
       for (const { type, data } of log) {
-        if (type === "turn.completed" || type === "turn.error") this.#ended.add(data.turnId);
+        if (type === "turn.completed" || type === "turn.error") this.#known.ended.add(data.turnId);
       }
     }
     this.#ledger.check(logs);

@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bundleOf } from "../bundle.mjs";
+import { fileURLToPath } from "node:url";
 import { must, Violation } from "../violation.mjs";
 
 /** What workers die in by turns. Any other work is what renews leases and settles what dead ones have left. */
 const operations = ["turn", "suspend", "resume", "append"];
 /** How often a worker dies in any step at all. */
 const anyPart = 0.1;
-const program = new URL("worker.mjs", import.meta.url);
+const program = fileURLToPath(new URL("worker.mjs", import.meta.url));
 /** Steps until a worker dies, at most: of an operation, and of any. An append is a whole turn of a thread. */
 const maxSteps = { turn: 16, suspend: 16, resume: 16, append: 60, any: 60 };
 /** How often a worker sleeps as it is called, and how long: longer than a lease. */
@@ -64,7 +64,7 @@ export class Pool {
 
   async #start(index) {
     const armed = this.#death();
-    const args = [await bundleOf(program), JSON.stringify(this.#place), JSON.stringify(armed)];
+    const args = [program, JSON.stringify(this.#place), JSON.stringify(armed)];
     const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] });
     const worker = { child, armed, waiting: new Map(), lastId: 0, isReady: false, log: "" };
     this.#workers[index] = worker;

@@ -57,7 +57,6 @@ export const workersStory = (engine) => async (random, kills) => {
     for (const [label, count] of pool.deaths) {
       add("kills", count);
       add(`in ${label.split(" ")[0]}`, count);
-      add(`step ${label}`, count);
     }
     return figures;
   } finally {
