@@ -1,10 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 import { installConsumers, loadEntries, runFile } from "./lib/packages/consumers.mjs";
 import * as guides from "./lib/packages/guides.mjs";
 import { dependenciesOf, entriesOf, published, withConsumers } from "./lib/packages/outside.mjs";
 import { planOf } from "./lib/packages/plan.mjs";
-import { publintProblems } from "./lib/packages/publint.mjs";
 import * as suites from "./lib/packages/suites.mjs";
 import { tarballProblems } from "./lib/packages/tarball-rules.mjs";
 import { typeProblems, writeTypeProjects } from "./lib/packages/types.mjs";
@@ -23,8 +24,12 @@ const others = chosenPrograms.filter((name) => name !== "guides");
 
 /** The tarball itself. */
 async function checkTarball({ pkg, tarball, files }) {
-  const findings = [...(await publintProblems(pkg, tarball)), ...tarballProblems(files)];
-  return findings.map((text) => `${pkg.path}: ${text}`);
+  const { buffer } = new Uint8Array(readFileSync(tarball));
+  const { messages } = await publint({ strict: true, pack: { tarball: buffer } });
+  const found = messages.map((message) => formatMessage(message, pkg.manifest, { color: false }));
+  return [...found.map((text) => `publint: ${text}`), ...tarballProblems(files)].map(
+    (text) => `${pkg.path}: ${text}`,
+  );
 }
 
 async function runProgram(dir, { name, pkg, program }) {

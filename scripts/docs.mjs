@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { run, stopChildrenOnSignals } from "./lib/run.mjs";
@@ -8,6 +8,7 @@ import { brokenLinks } from "./lib/site/built-links.mjs";
 import { cliPages } from "./lib/site/cli-pages.mjs";
 import { withMessageTables } from "./lib/site/message-tables.mjs";
 import { sitePages, toSiteMarkdown } from "./lib/site/pages.mjs";
+import { filesBelow } from "./lib/workspace.mjs";
 
 /** The sources of the site, put together from the repository's files; a folder that can be removed. */
 const source = join(repositoryRoot, ".cache/site");
@@ -22,12 +23,11 @@ const write = (page, text) => {
 };
 
 const listOfDecisions = () =>
-  readdirSync(join(repositoryRoot, "docs/adr"))
-    .filter((name) => /^\d{4}-.*\.md$/.test(name))
-    .sort()
-    .map((name) => {
-      const title = /^# (.+)$/m.exec(readFileSync(join(repositoryRoot, "docs/adr", name), "utf8"))?.[1];
-      return `- [${title}](/adr/${name.slice(0, -3)})`;
+  filesBelow(join(repositoryRoot, "docs/adr"), [".md"])
+    .filter((file) => /\d{4}-[^/]*$/.test(file))
+    .map((file) => {
+      const title = /^# (.+)$/m.exec(readFileSync(file, "utf8"))?.[1];
+      return `- [${title}](/adr/${basename(file, ".md")})`;
     })
     .join("\n");
 
@@ -48,9 +48,9 @@ function placeApi(target) {
       text: short,
       link: `/api/${short}${entry.isDirectory() ? "/" : ""}`,
       collapsed: true,
-      ...(pages.length > 0
-        ? { items: pages.map((page) => ({ text: page, link: `/api/${short}/${page}` })) }
-        : {}),
+      items: entry.isDirectory()
+        ? pages.map((page) => ({ text: page, link: `/api/${short}/${page}` }))
+        : undefined,
     });
   }
   rmSync(scoped, { recursive: true });
