@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadSuite, runSuite, suiteNames, type TargetSpec } from "../src/index.ts";
 import { targets } from "./programs/targets.ts";
 import { bundlePeers, expectHolds, patient } from "./support.ts";
 
-const cases = suiteNames().flatMap((name) =>
-  Object.keys(loadSuite(name).role.transports).map((transport) => ({ name, transport })),
+const cases = Object.entries(targets).flatMap(([name, start]) =>
+  Object.keys(loadSuite(name).role.transports).map((transport) => ({ name, start, transport })),
 );
 
 describe("our implementation conforms", () => {
@@ -14,12 +14,16 @@ describe("our implementation conforms", () => {
   });
   afterAll(() => bundle.remove());
 
-  it.each(cases)("$name over $transport", async ({ name, transport }) => {
+  it("to every suite", () => {
+    expect(Object.keys(targets).toSorted()).toEqual(suiteNames().toSorted());
+  });
+
+  it.each(cases)("$name over $transport", async ({ name, start, transport }) => {
     const command = `exec '${process.execPath}' '${bundle.path}' ${name}`;
     const target: TargetSpec =
       transport === "stdio"
         ? { kind: "command", command, transport }
-        : { kind: "module", start: targets[name], name, transport };
+        : { kind: "module", start, name, transport };
     expectHolds(await runSuite({ suite: loadSuite(name), target, limits: patient }));
   });
 });
