@@ -12,18 +12,18 @@ const untilInputEnds = '"$@" >/dev/null & echo $!; read -r _; kill $!; wait';
 
 /**
  * Starts a server of the command, and resolves once its socket is there: `pid`, and `close`. The server does not outlive this process.
- * `BENCH_NODE_ARGS` are options of its Node.
  */
 export const startCommand = async (args, { socket, env }) => {
-  const nodeArgs = process.env.BENCH_NODE_ARGS?.split(" ") ?? [];
-  const command = [process.execPath, ...nodeArgs, bin, ...args];
-  const child = spawn("sh", ["-c", untilInputEnds, "sh", ...command], {
+  const child = spawn("sh", ["-c", untilInputEnds, "sh", process.execPath, bin, ...args], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, ...env },
   });
   const exited = once(child, "exit");
   const [pid] = await once(createInterface({ input: child.stdout }), "line");
-  while (!existsSync(socket)) await sleep(50);
+  for (let tries = 0; !existsSync(socket); tries++) {
+    if (tries === 600) throw new Error(`harness ${args[0]} does not listen at ${socket}`);
+    await sleep(50);
+  }
   return {
     pid: Number(pid),
     async close() {

@@ -8,7 +8,7 @@ const servers = ["bare", "express", "engine"];
 
 const start = async (name) => {
   const script = fileURLToPath(new URL("./server.mjs", import.meta.url));
-  const child = fork(script, [name], { execArgv: process.env.BENCH_PROFILE === name ? ["--cpu-prof"] : [] });
+  const child = fork(script, [name]);
   const [port] = await once(child, "message");
   const loader = createLoader(port);
   let last = 0;

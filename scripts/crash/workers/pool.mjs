@@ -145,7 +145,7 @@ export class Pool {
   async #putToSleep(child) {
     this.slept.add(child.pid);
     child.kill("SIGSTOP");
-    await sleep(sleepMs * this.#place.patience);
+    await sleep(sleepMs * this.#place.patience, undefined, { ref: false });
     child.kill("SIGCONT");
   }
 
