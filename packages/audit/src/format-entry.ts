@@ -1,4 +1,4 @@
-import { redactedPlaceholder as redacted } from "@harnesskit/wire";
+import { isPlainName, redactedPlaceholder as redacted } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
 import { isoTime } from "@harnesskit/wire/time";
 import type { AuditEntryInput } from "./entry.ts";
@@ -32,6 +32,7 @@ const escapeOf = (character: string): string => {
 
 /** What stands between the quotes of a string in JSON. */
 const escaped = (text: string): string => {
+  if (isPlainName(text)) return text;
   const json = JSON.stringify(text).slice(1, -1);
   return beyondAscii.test(json) ? json.replace(deceptive, escapeOf) : json;
 };
@@ -57,7 +58,7 @@ export interface EntryFormat {
 }
 
 /**
- * An entry as one line of JSON, without its end: secrets taken out, long strings cut, and characters that a terminal would obey or
+ * An entry as one line of JSON, without its closing brace: secrets taken out, long strings cut, and characters that a terminal would obey or
  * hide escaped. `marks` says what was done.
  */
 export const formatEntry = (
@@ -117,7 +118,7 @@ const toJson = (
     }
     json += before === ',"' ? "}" : ',"details":{}';
   }
-  const marks = [...(isRedacted ? ['"redacted"'] : []), ...(isCut ? ['"cut"'] : [])];
-  if (marks.length > 0) json += `,"marks":[${marks.join()}]`;
-  return `${json}}`;
+  if (isRedacted) json += `,"marks":["redacted"${isCut ? ',"cut"' : ""}]`;
+  else if (isCut) json += ',"marks":["cut"]';
+  return json;
 };
