@@ -42,9 +42,6 @@ chmodSync(runDirectory, 0o755);
 
 const skipped = ["**/node_modules/**", "**/dist/**", "**/.harness/**"];
 
-/** Tests that need a PostgreSQL server: it starts with the first of them. */
-const onPostgres = ["packages/store-postgres/test/**/*.test.ts", "apps/cli/test/postgres/**/*.test.ts"];
-
 /** Tests that run coding agents of other vendors: these are installed with the first of them. */
 const withAgentHosts = ["{packages,apps}/*/test/agent-hosts/**/*.test.ts"];
 
@@ -66,7 +63,7 @@ export default defineConfig({
   test: {
     environment: "node",
     // Keys that tests make stay out of the user's home, and no hub of the user or of another run judges them.
-    env: { XDG_STATE_HOME: stateHome, HARNESS_TEST_BUNDLES: runDirectory },
+    env: { XDG_STATE_HOME: stateHome, HARNESS_TEST_RUN: runDirectory },
     globals: false,
     projects: [
       {
@@ -79,14 +76,7 @@ export default defineConfig({
             "conformance/test/**/*.test.ts",
             "scripts/test/**/*.test.ts",
           ],
-          exclude: [...skipped, ...onPostgres, ...withAgentHosts, ...pages],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "postgres",
-          include: onPostgres,
+          exclude: [...skipped, ...withAgentHosts, ...pages],
           globalSetup: "./test-kit/postgres-setup.ts",
         },
       },

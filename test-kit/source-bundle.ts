@@ -19,7 +19,7 @@ const natives = { libsql: resolvedFrom("store-sqlite", "libsql"), pg: resolvedFr
 const bundlePath = (entry: string): string => {
   const version = process.env.VITEST_MODE === "WATCH" ? `${process.pid} ${performance.now()}` : "";
   const name = createHash("sha256").update(`${entry} ${version}`).digest("hex").slice(0, 16);
-  return join(process.env.HARNESS_TEST_BUNDLES as string, `${name}.mjs`);
+  return join(process.env.HARNESS_TEST_RUN as string, `${name}.mjs`);
 };
 
 /**
