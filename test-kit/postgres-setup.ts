@@ -21,7 +21,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
       (error) => socket.destroy(error),
     );
   });
-  const path = join(project.config.env.HARNESS_TEST_RUN, "postgres.sock");
+  const path = join(project.config.env.HARNESS_TEST_RUN as string, "postgres.sock");
   told.listen(path);
   await once(told, "listening");
   project.provide("postgresSocket", path);
