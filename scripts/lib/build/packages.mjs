@@ -25,7 +25,7 @@ const bundled = /^@opentelemetry\/api$/;
 const together = {
   protocol: [
     { name: "base", test: /src[\\/]base[\\/]/, priority: 1 },
-    { name: "shared", test: /src[\\/](?:envelope[\\/]|checked|null-as-absent|rfc3339)/ },
+    { name: "shared", test: /src[\\/](?:envelope[\\/]|checked|fields|null-as-absent|rfc3339)/ },
   ],
   wire: [{ name: "shared", minShareCount: 2 }],
 };
