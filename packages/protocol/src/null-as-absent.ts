@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { isObject } from "./base/json-walk.ts";
+import { fields } from "./fields.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -42,22 +43,30 @@ const replaceNulls = (
  * have are left out, or kept as `catchall` takes them.
  */
 export const tolerantObject = <Shape extends z.core.$ZodLooseShape>(
-  shape: Shape,
+  build: () => Shape,
   catchall?: z.ZodType,
 ): z.ZodObject<Shape, z.core.$strip> => {
-  const tolerantShape = Object.fromEntries(
-    Object.entries(shape).map(([name, field]) => [name, tolerantField(field as z.core.$ZodType)]),
+  const shape = fields(build);
+  const tolerantShape = fields(() =>
+    Object.fromEntries(
+      Object.entries(shape).map(([name, field]) => [name, tolerantField(field as z.core.$ZodType)]),
+    ),
   );
-  const object = catchall ? z.object(tolerantShape).catchall(catchall) : z.object(tolerantShape);
-  const names = namesToDrop(shape);
-  if (names.length === 0) return object as z.ZodType as z.ZodObject<Shape, z.core.$strip>;
-  return object.overwrite((value) =>
-    replaceNulls(value, names, (copy, name) => {
+  let names: readonly string[] | undefined;
+  const dropNulls = z.overwrite<Fields>((value) => {
+    names ??= namesToDrop(shape);
+    return replaceNulls(value, names, (copy, name) => {
       const field = shape[name] as z.core.$ZodType;
       if (hasDefault(field)) copy[name] = field.parse(undefined);
       else delete copy[name];
-    }),
-  ) as z.ZodType as z.ZodObject<Shape, z.core.$strip>;
+    });
+  });
+  return new z.ZodObject({
+    type: "object",
+    shape: tolerantShape,
+    catchall,
+    checks: [dropNulls],
+  }) as z.ZodType as z.ZodObject<Shape, z.core.$strip>;
 };
 
 /**

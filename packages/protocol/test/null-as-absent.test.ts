@@ -90,14 +90,14 @@ describe("null in an optional field", () => {
   });
 
   it("of any object, with defaults and prefaults, is as if the field had not come", () => {
-    const schema = tolerantObject({
+    const schema = tolerantObject(() => ({
       required: z.unknown(),
       optional: z.string().optional(),
       nullable: z.string().nullable().optional(),
       byDefault: z.number().default(3),
-      nested: tolerantObject({ inner: z.string().optional() }).prefault({}),
-      list: z.array(tolerantObject({ a: z.number().optional() })).optional(),
-    });
+      nested: tolerantObject(() => ({ inner: z.string().optional() })).prefault({}),
+      list: z.array(tolerantObject(() => ({ a: z.number().optional() }))).optional(),
+    }));
     const field = fc.constantFrom(null, undefined, "text", 1, {}, { inner: null }, [{ a: null }, { a: 1 }]);
     const names = ["optional", "nullable", "byDefault", "nested", "list", "required", "other"];
     fc.assert(

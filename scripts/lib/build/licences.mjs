@@ -11,7 +11,7 @@ const textOf = (directory) => {
   return [`${name} ${version} (${license ?? "see below"})`, ...texts].join("\n\n");
 };
 
-/** A plugin of the build that writes the licences of all packages that are bundled from `node_modules` to a file beside the program. */
+/** A plugin of the build that writes the licences of all packages that are bundled from `node_modules`, where any are, to a file beside them. */
 export const licences = (fileName) => ({
   name: "licences",
   generateBundle(_, bundle) {
@@ -20,6 +20,7 @@ export const licences = (fileName) => ({
     const directories = [...new Set(found)].filter((directory) =>
       existsSync(join(directory, "package.json")),
     );
+    if (directories.length === 0) return;
     const texts = [...new Set(directories.map(textOf))].sort();
     const source = `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`;
     this.emitFile({ type: "asset", fileName, source });

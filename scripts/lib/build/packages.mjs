@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "rolldown";
 import { workspacePackages } from "../workspace.mjs";
+import { licences } from "./licences.mjs";
 import { buildProgram, buildQuickProgram, executable, programs, quickPrograms } from "./programs.mjs";
 
 /** What the entries of a library are beside those it publishes: programs, and what its own build reads. */
@@ -11,6 +12,24 @@ const furtherEntries = {
   protocol: { "published-documents": "src/published-documents.ts" },
 };
 
+/**
+ * What a library has in it of its dependencies. The API of OpenTelemetry is forty files of CommonJS; its copies in a process share what an
+ * SDK registers.
+ */
+const bundled = /^@opentelemetry\/api$/;
+
+/**
+ * Files of a library that all its entries share, where the build would make many small ones: each takes about a millisecond of an import.
+ * Only for code that every entry may load: none with `node:` in it.
+ */
+const together = {
+  protocol: [
+    { name: "base", test: /src[\\/]base[\\/]/, priority: 1 },
+    { name: "shared", test: /src[\\/](?:envelope[\\/]|checked|fields|null-as-absent|rfc3339)/ },
+  ],
+  wire: [{ name: "shared", minShareCount: 2 }],
+};
+
 /** The published entries of a package, `{ "name in dist": "source file" }`: what its `exports` say. */
 const publishedSources = ({ manifest }) =>
   Object.values(manifest.exports ?? {}).flatMap((target) => {
@@ -18,20 +37,22 @@ const publishedSources = ({ manifest }) =>
     return source === undefined ? [] : [[target.default.replace(/^\.\/dist\/|\.js$/g, ""), source]];
   });
 
-/** The build of a library: ESM with source maps, one file per entry; all that it imports stays an import. */
+/** The build of a library: ESM with source maps, one file per entry; what it imports stays an import, but for what is bundled. */
 const buildLibrary = (pkg, entries, define) =>
   build({
     cwd: pkg.dir,
     input: entries,
     platform: "neutral",
-    external: /^[^./]/,
+    external: (id) => /^[^./]/.test(id) && !bundled.test(id),
+    resolve: { conditionNames: ["module", "import", "default"] },
     transform: { target: "node20", define },
-    plugins: [executable],
+    plugins: [licences("licences.txt"), executable],
     output: {
       dir: join(pkg.dir, "dist"),
       format: "esm",
       entryFileNames: "[name].js",
       chunkFileNames: "[name]-[hash].js",
+      codeSplitting: { groups: together[pkg.short] ?? [] },
       comments: false,
       sourcemap: true,
       // The sources are published beside it.

@@ -2,7 +2,11 @@ import * as z from "zod";
 import { tolerantObject } from "../null-as-absent.ts";
 
 /** Something that is known, and from where. */
-export const FactSchema = tolerantObject({ content: z.string(), source: z.string(), confidence: z.number() });
+export const FactSchema = tolerantObject(() => ({
+  content: z.string(),
+  source: z.string(),
+  confidence: z.number(),
+}));
 export type Fact = z.infer<typeof FactSchema>;
 
 /** One of the names of the protocol, or an object whose one key says that the name is the sender's own. */

@@ -36,7 +36,7 @@ export const VerificationStatusSchema = z.enum([
 export type VerificationStatus = z.infer<typeof VerificationStatusSchema>;
 
 /** A file or another thing that exists because of a run. */
-export const ArtifactSchema = tolerantObject({
+export const ArtifactSchema = tolerantObject(() => ({
   id: z.string(),
   kind: z.string().optional(),
   uri: z.string().optional(),
@@ -45,18 +45,18 @@ export const ArtifactSchema = tolerantObject({
   sha256: z.string().optional(),
   size_bytes: IntegerSchema.optional(),
   summary: z.string().optional(),
-});
+}));
 
 /** Why a status is believed. */
-export const EvidenceSchema = tolerantObject({
+export const EvidenceSchema = tolerantObject(() => ({
   kind: z.string(),
   summary: z.string(),
   artifact: ArtifactSchema.optional(),
   metadata: JsonObjectSchema.optional(),
-});
+}));
 
 /** `run_lifecycle`: where a run stands. */
-export const RunLifecycleSchema = tolerantObject({
+export const RunLifecycleSchema = tolerantObject(() => ({
   run_id: z.string(),
   session_id: z.string(),
   status: RunStatusSchema,
@@ -66,10 +66,10 @@ export const RunLifecycleSchema = tolerantObject({
   started_at: Rfc3339Schema.optional(),
   updated_at: Rfc3339Schema,
   metadata: JsonObjectSchema.optional(),
-});
+}));
 export type RunLifecycle = z.infer<typeof RunLifecycleSchema>;
 
-export const TaskSchema = tolerantObject({
+export const TaskSchema = tolerantObject(() => ({
   id: z.string(),
   title: z.string(),
   status: TaskStatusSchema,
@@ -79,20 +79,20 @@ export const TaskSchema = tolerantObject({
   error: z.string().optional(),
   updated_at: Rfc3339Schema.optional(),
   metadata: JsonObjectSchema.optional(),
-});
+}));
 export type Task = z.infer<typeof TaskSchema>;
 
 /** `task_list`: all tasks of a run, in place of those reported before. */
-export const TaskListSchema = tolerantObject({
+export const TaskListSchema = tolerantObject(() => ({
   run_id: z.string(),
   session_id: z.string(),
   tasks: z.array(TaskSchema),
   updated_at: Rfc3339Schema,
   metadata: JsonObjectSchema.optional(),
-});
+}));
 export type TaskList = z.infer<typeof TaskListSchema>;
 
-export const VerificationCheckSchema = tolerantObject({
+export const VerificationCheckSchema = tolerantObject(() => ({
   id: z.string(),
   subject: z.string(),
   status: VerificationStatusSchema,
@@ -101,11 +101,11 @@ export const VerificationCheckSchema = tolerantObject({
   evidence: z.array(EvidenceSchema).optional(),
   artifacts: z.array(ArtifactSchema).optional(),
   metadata: JsonObjectSchema.optional(),
-});
+}));
 export type VerificationCheck = z.infer<typeof VerificationCheckSchema>;
 
 /** `verification`: what was checked of a run, what came of it, and what remains doubtful. */
-export const VerificationSchema = tolerantObject({
+export const VerificationSchema = tolerantObject(() => ({
   run_id: z.string(),
   session_id: z.string(),
   status: VerificationStatusSchema,
@@ -114,5 +114,5 @@ export const VerificationSchema = tolerantObject({
   residual_risks: z.array(z.string()).optional(),
   updated_at: Rfc3339Schema,
   metadata: JsonObjectSchema.optional(),
-});
+}));
 export type Verification = z.infer<typeof VerificationSchema>;

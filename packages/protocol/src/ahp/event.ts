@@ -7,26 +7,26 @@ import { FactSchema } from "./common.ts";
 import { AhpEventTypeSchema, ahpEvents } from "./event-types.ts";
 
 /** What the agent knows when it sends an event. */
-export const EventContextSchema = tolerantObject({
+export const EventContextSchema = tolerantObject(() => ({
   recent_facts: z.array(FactSchema).optional(),
-  memory_summary: tolerantObject({
+  memory_summary: tolerantObject(() => ({
     memory_type: z.string(),
     total_items: IntegerSchema,
     recent_topics: z.array(z.string()),
-  }).optional(),
-  session_stats: tolerantObject({
+  })).optional(),
+  session_stats: tolerantObject(() => ({
     total_actions: IntegerSchema,
     total_tokens: IntegerSchema,
     duration_ms: IntegerSchema,
     error_count: IntegerSchema,
-  }).optional(),
+  })).optional(),
   current_task: z.string().optional(),
   capabilities: JsonObjectSchema.optional(),
-});
+}));
 export type EventContext = z.infer<typeof EventContextSchema>;
 
 /** One event (section "Message Model"); its payload is checked by its type with `ahpEvents`. */
-export const AhpEventSchema = tolerantObject({
+export const AhpEventSchema = tolerantObject(() => ({
   event_type: AhpEventTypeSchema,
   session_id: z.string(),
   agent_id: z.string(),
@@ -36,7 +36,7 @@ export const AhpEventSchema = tolerantObject({
   payload: JsonValueSchema,
   context: EventContextSchema.optional(),
   metadata: JsonObjectSchema.optional(),
-});
+}));
 export type AhpEvent = z.infer<typeof AhpEventSchema>;
 
 /**

@@ -7,55 +7,59 @@ import { DecisionSchema } from "./decisions.ts";
 import { AhpEventSchema } from "./event.ts";
 
 /** Limits that a harness advertises. */
-export const HarnessConfigSchema = tolerantObject({
+export const HarnessConfigSchema = tolerantObject(() => ({
   /** Time that the harness takes for one request at most, in milliseconds. */
   timeout_ms: IntegerSchema.optional(),
   /** Events of one batch. */
   batch_size: IntegerSchema.optional(),
   /** The greatest `depth` of an event. */
   max_depth: IntegerSchema.optional(),
-});
+}));
 export type HarnessConfig = z.infer<typeof HarnessConfigSchema>;
 
-export const HandshakeParamsSchema = tolerantObject({
+export const HandshakeParamsSchema = tolerantObject(() => ({
   protocol_version: z.string(),
-  agent_info: tolerantObject({
+  agent_info: tolerantObject(() => ({
     framework: z.string(),
     version: z.string(),
     capabilities: z.array(z.string()),
-  }),
+  })),
   session_id: z.string(),
   agent_id: z.string(),
-});
+}));
 export type HandshakeParams = z.infer<typeof HandshakeParamsSchema>;
 
-export const HandshakeResultSchema = tolerantObject({
+export const HandshakeResultSchema = tolerantObject(() => ({
   protocol_version: z.string(),
-  harness_info: tolerantObject({ name: z.string(), version: z.string(), capabilities: z.array(z.string()) }),
+  harness_info: tolerantObject(() => ({
+    name: z.string(),
+    version: z.string(),
+    capabilities: z.array(z.string()),
+  })),
   session_token: z.string().optional(),
   config: HarnessConfigSchema.optional(),
-});
+}));
 export type HandshakeResult = z.infer<typeof HandshakeResultSchema>;
 
-export const QueryParamsSchema = tolerantObject({
+export const QueryParamsSchema = tolerantObject(() => ({
   session_id: z.string(),
   agent_id: z.string(),
   query_type: z.string(),
   /** By convention it holds a `question`. */
   payload: JsonValueSchema,
-});
+}));
 export type QueryParams = z.infer<typeof QueryParamsSchema>;
 
-export const QueryResultSchema = tolerantObject({
+export const QueryResultSchema = tolerantObject(() => ({
   answer: JsonValueSchema,
   reason: z.string().optional(),
   alternatives: z.array(z.string()).optional(),
-});
+}));
 export type QueryResult = z.infer<typeof QueryResultSchema>;
 
-export const BatchParamsSchema = tolerantObject({ events: z.array(AhpEventSchema) });
+export const BatchParamsSchema = tolerantObject(() => ({ events: z.array(AhpEventSchema) }));
 
-export const BatchResultSchema = tolerantObject({ decisions: z.array(DecisionSchema) });
+export const BatchResultSchema = tolerantObject(() => ({ decisions: z.array(DecisionSchema) }));
 
 /** The methods, all from agent to harness (section "Methods"). The result of `ahp/event` is checked by the event's type. */
 export const ahpMethods = {

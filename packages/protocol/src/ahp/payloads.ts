@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { IntegerSchema } from "../checked.ts";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
+import { looseObject } from "../fields.ts";
 import { tolerantObject } from "../null-as-absent.ts";
 import { namedOr } from "./common.ts";
 import {
@@ -13,29 +14,29 @@ import {
 } from "./context-values.ts";
 
 /** `idle`: may background work run now? */
-export const IdlePayloadSchema = tolerantObject({
+export const IdlePayloadSchema = tolerantObject(() => ({
   idle_duration_ms: IntegerSchema,
   idle_reason: z.string(),
   last_event_type: z.string().optional(),
   suggested_action: z.string().optional(),
-});
+}));
 
 /** `intent_detection`: what does the user want? */
-export const IntentDetectionPayloadSchema = tolerantObject({
+export const IntentDetectionPayloadSchema = tolerantObject(() => ({
   session_id: z.string(),
   prompt: z.string(),
   workspace: z.string(),
   language_hint: z.string().optional(),
-});
+}));
 
-const HistoryItemSchema = tolerantObject({
+const HistoryItemSchema = tolerantObject(() => ({
   item_type: z.string(),
   content: z.string(),
   timestamp: IntegerSchema,
-});
+}));
 
 /** `context_perception`: what does the agent need to know? */
-export const ContextPerceptionPayloadSchema = tolerantObject({
+export const ContextPerceptionPayloadSchema = tolerantObject(() => ({
   session_id: z.string(),
   intent: IntentSchema,
   target: TargetSchema,
@@ -43,28 +44,28 @@ export const ContextPerceptionPayloadSchema = tolerantObject({
   preferred_modality: ModalitySchema.default("any"),
   urgency: UrgencySchema.default("normal"),
   freshness: FreshnessSchema.default("static"),
-  context: tolerantObject({
+  context: tolerantObject(() => ({
     workspace: z.string(),
     current_task: z.string().optional(),
     query: z.string().optional(),
     relevant_history: z.array(HistoryItemSchema).optional(),
-  }),
-  constraints: tolerantObject({
+  })),
+  constraints: tolerantObject(() => ({
     max_results: IntegerSchema.optional(),
     max_context_length: IntegerSchema.optional(),
     include_sources: z.boolean().default(true),
-  }).prefault({}),
+  })).prefault({}),
   metadata: JsonObjectSchema.optional(),
-});
+}));
 
 /** `memory_recall`: what is remembered about this? */
-export const MemoryRecallPayloadSchema = tolerantObject({
+export const MemoryRecallPayloadSchema = tolerantObject(() => ({
   session_id: z.string(),
   query: z.string(),
   memory_type: z.string(),
   max_results: IntegerSchema,
   working_directory: z.string(),
-});
+}));
 
 export const PlanningStrategySchema = namedOr(
   ["none", "step_by_step", "tree_of_thoughts", "graph_planning"],
@@ -72,12 +73,12 @@ export const PlanningStrategySchema = namedOr(
 );
 
 /** `planning`: which strategy? */
-export const PlanningPayloadSchema = tolerantObject({
+export const PlanningPayloadSchema = tolerantObject(() => ({
   session_id: z.string(),
   task_description: z.string(),
   available_strategies: z.array(PlanningStrategySchema),
   constraints: JsonValueSchema.optional(),
-});
+}));
 
 export const ReasoningTypeSchema = namedOr(
   ["chain_of_thought", "tree_of_thoughts", "re_act", "reflexion"],
@@ -85,12 +86,12 @@ export const ReasoningTypeSchema = namedOr(
 );
 
 /** `reasoning`: may the agent reason so, and with which hints? */
-export const ReasoningPayloadSchema = tolerantObject({
+export const ReasoningPayloadSchema = tolerantObject(() => ({
   session_id: z.string(),
   reasoning_type: ReasoningTypeSchema,
   problem_statement: z.string(),
   hints: z.array(z.string()).optional(),
-});
+}));
 
 export const LimitTypeSchema = namedOr(
   ["llm_token_limit", "llm_request_limit", "api_request_limit", "tool_execution_limit"],
@@ -98,25 +99,25 @@ export const LimitTypeSchema = namedOr(
 );
 
 /** `rate_limit`: a limit was hit. Wait, queue or skip? */
-export const RateLimitPayloadSchema = tolerantObject({
+export const RateLimitPayloadSchema = tolerantObject(() => ({
   session_id: z.string(),
   limit_type: LimitTypeSchema,
   retry_after_ms: IntegerSchema,
   current_usage: z.string(),
-});
+}));
 
 export const ConfirmationTypeSchema = namedOr(["safety_confirm", "user_confirm", "cost_confirm"], "custom");
 
 /** `confirmation`: may the agent go on? */
-export const ConfirmationPayloadSchema = tolerantObject({
+export const ConfirmationPayloadSchema = tolerantObject(() => ({
   session_id: z.string(),
   confirmation_type: ConfirmationTypeSchema,
   message: z.string(),
   options: z.array(z.string()).optional(),
-});
+}));
 
 /** `heartbeat`: the agent is alive. */
-export const HeartbeatPayloadSchema = tolerantObject({
+export const HeartbeatPayloadSchema = tolerantObject(() => ({
   uptime_ms: IntegerSchema,
   total_events_processed: IntegerSchema,
   current_state: z.string(),
@@ -126,31 +127,31 @@ export const HeartbeatPayloadSchema = tolerantObject({
   pending_actions: IntegerSchema.optional(),
   queue_depth: IntegerSchema.optional(),
   tokens_used: IntegerSchema.optional(),
-});
+}));
 
 /** `success`: an operation succeeded. */
-export const SuccessPayloadSchema = tolerantObject({
+export const SuccessPayloadSchema = tolerantObject(() => ({
   session_id: z.string(),
   action_type: z.string(),
   action_summary: z.string(),
   duration_ms: IntegerSchema,
-});
+}));
 
 /** `pre_action` as agents send it by convention: which tool is called, and with what. */
-export const ToolCallPayloadSchema = z.looseObject({
+export const ToolCallPayloadSchema = looseObject(() => ({
   action_type: z.string().optional(),
   tool_name: z.string(),
   tool_call_id: z.string().optional(),
   arguments: JsonValueSchema,
-});
+}));
 
 /** `pre_prompt` as agents of this SDK send it: a string or messages, and the model that receives them. */
-export const PromptPayloadSchema = z.looseObject({
+export const PromptPayloadSchema = looseObject(() => ({
   prompt: JsonValueSchema,
   files: z.array(z.string()).optional(),
   model: JsonValueSchema.optional(),
   tools: z.array(z.string()).optional(),
-});
+}));
 
 /**
  * Payloads that the protocol does not specify, for tools that advise people, such as a policy's parser. An event is never

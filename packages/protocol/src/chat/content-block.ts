@@ -1,16 +1,17 @@
 import * as z from "zod";
+import { object } from "../fields.ts";
 
 /** Text. Alone in a list it means the same as its string as content. The signature is the provider's, kept as it is. */
-export const TextBlockSchema = z.object({
+export const TextBlockSchema = object(() => ({
   type: z.literal("text"),
   text: z.string().min(1),
   signature: z.string().optional(),
-});
+}));
 
 /** Where an image is: an address of any scheme, which is never fetched, or its bytes; never both. */
 export const ImageSourceSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("url"), url: z.string().min(1), base64_data: z.never().optional() }),
-  z.object({ type: z.literal("inline"), base64_data: z.string().min(1), url: z.never().optional() }),
+  object(() => ({ type: z.literal("url"), url: z.string().min(1), base64_data: z.never().optional() })),
+  object(() => ({ type: z.literal("inline"), base64_data: z.string().min(1), url: z.never().optional() })),
 ]);
 
 const image = {
@@ -21,27 +22,27 @@ const [UrlSourceSchema, InlineSourceSchema] = ImageSourceSchema.options;
 
 /** An image, in messages of the user only. Inline bytes need their media type; beside an address it is ignored. */
 export const ImageBlockSchema = z.union([
-  z.object({ ...image, source: UrlSourceSchema, media_type: z.string().optional() }),
-  z.object({
+  object(() => ({ ...image, source: UrlSourceSchema, media_type: z.string().optional() })),
+  object(() => ({
     ...image,
     source: InlineSourceSchema,
     media_type: z.string().regex(/^image\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*$/),
-  }),
+  })),
 ]);
 export type ImageBlock = z.infer<typeof ImageBlockSchema>;
 
 /** What a model thought, in messages of the assistant only. */
-export const ThinkingBlockSchema = z.object({
+export const ThinkingBlockSchema = object(() => ({
   type: z.literal("thinking"),
   text: z.string().min(1),
   signature: z.string().optional(),
-});
+}));
 
 /** What a model thought and its provider hid, in messages of the assistant only. */
-export const RedactedThinkingBlockSchema = z.object({
+export const RedactedThinkingBlockSchema = object(() => ({
   type: z.literal("redacted_thinking"),
   data: z.string(),
-});
+}));
 
 /** A part of a message's content. Which roles may have it depends on its type. */
 export const ContentBlockSchema = z.union([

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
+import { object } from "../fields.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 
 const id = z.string().min(1);
@@ -7,14 +8,14 @@ const count = z.int().nonnegative();
 const time = Rfc3339Schema;
 
 /** What a suspended turn waits for. `metadata` belongs to the node that suspends; no other code reads it. */
-export const SignalDescriptorSchema = z.object({
+export const SignalDescriptorSchema = object(() => ({
   signal_id: id,
   metadata: JsonObjectSchema.optional(),
-});
+}));
 export type SignalDescriptor = z.infer<typeof SignalDescriptorSchema>;
 
 /** A session as it is stored: the fields of the state that belong to it, in the version of the schema that wrote them. */
-export const SessionRecordSchema = z.object({
+export const SessionRecordSchema = object(() => ({
   session_id: id,
   state: JsonObjectSchema,
   /** The version that the application gave its state; an empty string without one. */
@@ -23,7 +24,7 @@ export const SessionRecordSchema = z.object({
   version: z.int().positive(),
   created_at: time,
   updated_at: time,
-});
+}));
 export type SessionRecord = z.infer<typeof SessionRecordSchema>;
 
 /** A session without its state. */
@@ -34,28 +35,28 @@ export const SuspensionStatusSchema = z.enum(["suspended", "completed", "errored
 export type SuspensionStatus = z.infer<typeof SuspensionStatusSchema>;
 
 /** A node that has run: its path of names, outermost first, and its step. */
-export const CompletedPositionSchema = z.object({ namespace: z.array(z.string()).min(1), step: count });
+export const CompletedPositionSchema = object(() => ({ namespace: z.array(z.string()).min(1), step: count }));
 export type CompletedPosition = z.infer<typeof CompletedPositionSchema>;
 
 /**
  * A list that is not kept again with a suspension: the first `length` items of the session's list of this name, to
  * which others may have been added since.
  */
-export const SessionListSchema = z.object({ session_field: z.string(), length: count });
+export const SessionListSchema = object(() => ({ session_field: z.string(), length: count }));
 
 /** The state of one graph at a pause, and the node in it that had not ended. */
-export const SuspensionFrameSchema = z.object({
+export const SuspensionFrameSchema = object(() => ({
   node: z.string(),
   state: JsonObjectSchema,
   session_lists: z.record(z.string(), SessionListSchema),
-});
+}));
 export type SuspensionFrame = z.infer<typeof SuspensionFrameSchema>;
 
 /** A signal that arrived and was accepted. It may have been applied or not yet. */
-export const AcceptedSignalSchema = z.object({ payload: JsonObjectSchema, accepted_at: time });
+export const AcceptedSignalSchema = object(() => ({ payload: JsonObjectSchema, accepted_at: time }));
 
 /** An invocation that paused, as it is kept: enough for another process to go on with it. */
-export const SuspensionRecordSchema = z.object({
+export const SuspensionRecordSchema = object(() => ({
   invocation_id: id,
   correlation_id: id,
   session_id: id.nullable(),
@@ -87,7 +88,7 @@ export const SuspensionRecordSchema = z.object({
   updated_at: time,
   /** Where the pause belongs in a trace: W3C Trace Context. Only of invocations that were traced. */
   trace: z.object({ traceparent: z.string(), tracestate: z.string().exactOptional() }).exactOptional(),
-});
+}));
 export type SuspensionRecord = z.infer<typeof SuspensionRecordSchema>;
 
 /** A suspension without the state. */

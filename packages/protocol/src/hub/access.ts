@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { object } from "../fields.ts";
 
 /** Where the API, the agents and a page's access are, on the hub's HTTP server. */
 export const hubPaths = {
@@ -22,20 +23,20 @@ export const hubPaths = {
   answer: "/answer/say",
 } as const;
 
-export const PageSessionRequestSchema = z.object({ ticket: z.string().min(1).max(200) });
+export const PageSessionRequestSchema = object(() => ({ ticket: z.string().min(1).max(200) }));
 /** The page keeps the token in its `sessionStorage`, and removes the ticket from the address. */
-export const PageSessionSchema = z.object({ token: z.string(), expiresAtMs: z.int().nonnegative() });
+export const PageSessionSchema = object(() => ({ token: z.string(), expiresAtMs: z.int().nonnegative() }));
 export type PageSession = z.infer<typeof PageSessionSchema>;
 
 /** Valid once, and for a minute. */
-export const SocketTicketSchema = z.object({ ticket: z.string() });
+export const SocketTicketSchema = object(() => ({ ticket: z.string() }));
 
 const AnswerTokenSchema = z.string().min(1).max(2000);
 /** What a link in a notice shows. */
-export const AnswerViewRequestSchema = z.object({ token: AnswerTokenSchema });
+export const AnswerViewRequestSchema = object(() => ({ token: AnswerTokenSchema }));
 /** The answer that is given through a link: of one approval, once. It gives no grant. */
-export const AnswerRequestSchema = z.object({
+export const AnswerRequestSchema = object(() => ({
   token: AnswerTokenSchema,
   decision: z.enum(["approve", "reject"]),
   note: z.string().min(1).max(1000).optional(),
-});
+}));

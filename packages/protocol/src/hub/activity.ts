@@ -1,10 +1,11 @@
 import * as z from "zod";
+import { object } from "../fields.ts";
 import { TimeMsSchema } from "./values.ts";
 
 const count = z.int().nonnegative();
 
 /** Tokens of a model, as the agent reports them. A number that is absent is unknown. */
-export const RowUsageSchema = z.object({
+export const RowUsageSchema = object(() => ({
   /** With what was read from the prompt cache and written to it. */
   inputTokens: count.optional(),
   outputTokens: count.optional(),
@@ -12,7 +13,7 @@ export const RowUsageSchema = z.object({
   cacheWriteTokens: count.optional(),
   /** The model's name at its provider. */
   model: z.string().optional(),
-});
+}));
 export type RowUsage = z.infer<typeof RowUsageSchema>;
 
 /** By what rows are put together. `day` and `hour` are those of the caller's clock. */
@@ -20,7 +21,7 @@ export const ActivityKeySchema = z.enum(["agent", "subagent", "session", "turn",
 export type ActivityKey = z.infer<typeof ActivityKeySchema>;
 
 /** What is counted of rows that belong together. */
-export const ActivityGroupSchema = z.object({
+export const ActivityGroupSchema = object(() => ({
   agent: z.string().optional(),
   /** Absent where it was asked for: the main agent. */
   subagent: z.string().optional(),
@@ -43,5 +44,5 @@ export const ActivityGroupSchema = z.object({
   unpriced: count,
   /** US dollars, of the reports that have a price. */
   cost: z.number().nonnegative(),
-});
+}));
 export type ActivityGroup = z.infer<typeof ActivityGroupSchema>;

@@ -1,8 +1,9 @@
 import * as z from "zod";
+import { object } from "../fields.ts";
 import { TimeMsSchema } from "./values.ts";
 
 /** How a client is held to its answers, by what was seen of it. */
-const ProtectionSchema = z.object({
+const ProtectionSchema = object(() => ({
   /**
    * `gate`: it asks, and no action was seen that it did not ask about; `partial`: it asks, and did some actions without; `hook`: a hook of
    * another vendor's agent; `notify`: only reports; `unknown`.
@@ -10,11 +11,11 @@ const ProtectionSchema = z.object({
   kind: z.enum(["gate", "partial", "hook", "notify", "unknown"]),
   /** In words: what was seen, or what the agent does where the hub cannot be reached. */
   detail: z.string().optional(),
-});
+}));
 export type Protection = z.infer<typeof ProtectionSchema>;
 
 /** An agent that has spoken to this hub, all its sessions together. */
-export const AgentStateSchema = z.object({
+export const AgentStateSchema = object(() => ({
   agent: z.string(),
   /** What it runs on, as its last handshake says. */
   framework: z.string(),
@@ -36,11 +37,11 @@ export const AgentStateSchema = z.object({
   controllable: z.array(z.string()),
   /** Tools of it that no table of `@harnesskit/agent-hooks` has, as its hooks name them, with their calls since the hub has started. */
   unknownTools: z.array(z.object({ tool: z.string(), calls: z.int().positive() })),
-});
+}));
 export type AgentState = z.infer<typeof AgentStateSchema>;
 
 /** What was counted of an agent's session. */
-export const HubSessionStateSchema = z.object({
+export const HubSessionStateSchema = object(() => ({
   agent: z.string(),
   session: z.string(),
   /** Where it works, if the agent says so. */
@@ -57,5 +58,5 @@ export const HubSessionStateSchema = z.object({
   running: z.int().nonnegative(),
   unjudged: z.int().nonnegative(),
   waiting: z.int().nonnegative(),
-});
+}));
 export type HubSessionState = z.infer<typeof HubSessionStateSchema>;

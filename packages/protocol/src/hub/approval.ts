@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
+import { object } from "../fields.ts";
 import {
   DigestSchema,
   DurationMsSchema,
@@ -10,7 +11,7 @@ import {
 } from "./values.ts";
 
 /** Where a question comes from. */
-export const ApprovalOriginSchema = z.object({
+export const ApprovalOriginSchema = object(() => ({
   agent: IdSchema,
   session: IdSchema,
   /** The call's id, where the agent gives it one. */
@@ -21,29 +22,29 @@ export const ApprovalOriginSchema = z.object({
   subagent: IdSchema.optional(),
   /** Where the agent works, as it says. */
   directory: WordsSchema.optional(),
-});
+}));
 export type ApprovalOrigin = z.infer<typeof ApprovalOriginSchema>;
 
 /** Exactly what will be done. */
-const ApprovalSubjectSchema = z.object({
+const ApprovalSubjectSchema = object(() => ({
   tool: IdSchema,
   input: JsonObjectSchema,
   /** What the action will change, usually a unified diff. */
   preview: z.string().optional(),
-});
+}));
 export type ApprovalSubject = z.infer<typeof ApprovalSubjectSchema>;
 
 export const RiskLevelSchema = z.enum(["low", "medium", "high", "critical", "unknown"]);
 export type RiskLevel = z.infer<typeof RiskLevelSchema>;
 
-const ApprovalRiskSchema = z.object({
+const ApprovalRiskSchema = object(() => ({
   level: RiskLevelSchema,
   reasons: z.array(WordsSchema).max(20).default([]),
-});
+}));
 export type ApprovalRisk = z.infer<typeof ApprovalRiskSchema>;
 
 /** The rule that asked, and why. */
-const ApprovalRuleSchema = z.object({ id: IdSchema, reason: WordsSchema });
+const ApprovalRuleSchema = object(() => ({ id: IdSchema, reason: WordsSchema }));
 
 export const ApprovalStatusSchema = z.enum(["pending", "approved", "rejected", "expired", "withdrawn"]);
 export type ApprovalStatus = z.infer<typeof ApprovalStatusSchema>;
@@ -55,7 +56,7 @@ export type ApprovalStatus = z.infer<typeof ApprovalStatusSchema>;
 export const EffectSchema = z.enum(["none", "claimed", "done", "failed", "ambiguous"]);
 export type Effect = z.infer<typeof EffectSchema>;
 
-const ApprovalAnswerSchema = z.object({
+const ApprovalAnswerSchema = object(() => ({
   /** Who answered; for an answer by a grant, who gave the grant. */
   by: IdSchema,
   atMs: TimeMsSchema,
@@ -66,17 +67,17 @@ const ApprovalAnswerSchema = z.object({
   grantId: IdSchema.optional(),
   /** The grant that was given with this answer. */
   gaveGrantId: IdSchema.optional(),
-});
+}));
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswerSchema>;
 
 /** Where a question belongs in a trace: W3C Trace Context. */
-const TraceSchema = z.object({
+const TraceSchema = object(() => ({
   traceparent: z.string().max(128),
   tracestate: z.string().max(512).exactOptional(),
-});
+}));
 
 /** A question to a human about one exact action, its answer and what came of it. */
-export const ApprovalRecordSchema = z.object({
+export const ApprovalRecordSchema = object(() => ({
   id: IdSchema,
   /** The number of the last change, unique in its store and growing. */
   seq: SequenceSchema,
@@ -101,11 +102,11 @@ export const ApprovalRecordSchema = z.object({
   /** What the claimant said about the outcome. */
   effectDetail: WordsSchema.optional(),
   trace: TraceSchema.optional(),
-});
+}));
 export type ApprovalRecord = z.infer<typeof ApprovalRecordSchema>;
 
 /** A question as an asker puts it. */
-export const ApprovalQuestionSchema = z.object({
+export const ApprovalQuestionSchema = object(() => ({
   origin: ApprovalOriginSchema,
   subject: ApprovalSubjectSchema,
   risk: ApprovalRiskSchema.default({ level: "unknown", reasons: [] }),
@@ -114,6 +115,6 @@ export const ApprovalQuestionSchema = z.object({
   answerWithinMs: DurationMsSchema.optional(),
   /** @default the operation that asks, where it is traced */
   trace: TraceSchema.optional(),
-});
+}));
 /** A question as it is put: `risk` may be left out, which means unknown. */
 export type ApprovalQuestion = z.input<typeof ApprovalQuestionSchema>;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { object } from "../fields.ts";
 import { IdSchema, WordsSchema } from "./values.ts";
 
 /**
@@ -11,24 +12,24 @@ export const controlQueryType = "harnesskit.control";
 export const ControlActionSchema = z.enum(["stop", "message"]);
 
 /** What a human tells an agent. */
-const ControlCommandSchema = z.object({
+const ControlCommandSchema = object(() => ({
   id: IdSchema,
   session: IdSchema,
   action: ControlActionSchema,
   /** Of a message. */
   text: WordsSchema.optional(),
-});
+}));
 export type ControlCommand = z.infer<typeof ControlCommandSchema>;
 
 /** What came of a command. `reason`: in words, such as that nothing runs. */
-const ControlOutcomeSchema = z.object({
+const ControlOutcomeSchema = object(() => ({
   id: IdSchema,
   outcome: z.enum(["done", "refused"]),
   reason: WordsSchema.optional(),
-});
+}));
 export type ControlOutcome = z.infer<typeof ControlOutcomeSchema>;
 
 /** The query's payload: what came of the commands before. */
-export const ControlQuerySchema = z.object({ done: z.array(ControlOutcomeSchema).max(100) });
+export const ControlQuerySchema = object(() => ({ done: z.array(ControlOutcomeSchema).max(100) }));
 /** The query's answer. */
-export const ControlAnswerSchema = z.object({ commands: z.array(ControlCommandSchema) });
+export const ControlAnswerSchema = object(() => ({ commands: z.array(ControlCommandSchema) }));

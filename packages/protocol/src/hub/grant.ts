@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
+import { object, strictObject } from "../fields.ts";
 import {
   DigestSchema,
   DurationMsSchema,
@@ -19,10 +20,10 @@ const maxPatternLength = 4000;
  * another. `any`: any value, or the field is absent.
  */
 const FieldPatternSchema = z.union([
-  z.strictObject({ is: JsonValueSchema }),
-  z.strictObject({ under: z.string().min(1) }),
-  z.strictObject({ startsWith: z.string().min(1) }),
-  z.strictObject({ any: z.literal(true) }),
+  strictObject(() => ({ is: JsonValueSchema })),
+  strictObject(() => ({ under: z.string().min(1) })),
+  strictObject(() => ({ startsWith: z.string().min(1) })),
+  strictObject(() => ({ any: z.literal(true) })),
 ]);
 export type FieldPattern = z.infer<typeof FieldPatternSchema>;
 
@@ -34,7 +35,7 @@ export const InputPatternSchema = z
 export type InputPattern = z.infer<typeof InputPatternSchema>;
 
 /** What a grant allows: all that a human must see before giving it. */
-export const GrantTermsSchema = z.object({
+export const GrantTermsSchema = object(() => ({
   agent: IdSchema,
   /** Absent: all sessions, of the directory where one is named. */
   session: IdSchema.optional(),
@@ -44,7 +45,7 @@ export const GrantTermsSchema = z.object({
   /** Exactly one subject, or all inputs of the tool that match. */
   match: z.union([z.strictObject({ digest: DigestSchema }), z.strictObject({ input: InputPatternSchema })]),
   expiresAtMs: TimeMsSchema,
-});
+}));
 export type GrantTerms = z.infer<typeof GrantTermsSchema>;
 
 /** A stored `always` answer. */
@@ -55,17 +56,17 @@ export const GrantSchema = GrantTermsSchema.extend({
   createdAtMs: TimeMsSchema,
   /** The question that it was given for. */
   approvalId: IdSchema,
-  revoked: z.object({ by: IdSchema, atMs: TimeMsSchema }).optional(),
+  revoked: object(() => ({ by: IdSchema, atMs: TimeMsSchema })).optional(),
 });
 export type Grant = z.infer<typeof GrantSchema>;
 
 /** The request for a grant, in an answer. Agent and tool are those of the question. */
-export const AlwaysSchema = z.strictObject({
+export const AlwaysSchema = strictObject(() => ({
   /** `workspace`: the agent, wherever it works in the directory of the question, which must name one. */
   reach: z.enum(["session", "workspace", "agent"]),
   /** @default exactly this subject */
   input: InputPatternSchema.optional(),
   /** At most the limit `grantMs`, which is the default. */
   forMs: DurationMsSchema.optional(),
-});
+}));
 export type Always = z.infer<typeof AlwaysSchema>;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { MethodTable, NotificationTable } from "../envelope/method-table.ts";
+import { object } from "../fields.ts";
 import { ActivityGroupSchema, ActivityKeySchema } from "./activity.ts";
 import { AgentStateSchema, HubSessionStateSchema } from "./agents.ts";
 import { ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema } from "./approval.ts";
@@ -35,8 +36,8 @@ const PolicyTextSchema = z.string().min(1).max(1_000_000);
 export const hubMethods = {
   "hub.hello": {
     /** `name` is what `answer.by` shows, after the name of the user that the hub knows. */
-    params: z.object({ client: z.object({ name: IdSchema, version: z.string().max(100).optional() }) }),
-    result: z.object({
+    params: object(() => ({ client: z.object({ name: IdSchema, version: z.string().max(100).optional() }) })),
+    result: object(() => ({
       version: z.string(),
       hub: z.object({
         name: z.string(),
@@ -55,7 +56,7 @@ export const hubMethods = {
       device: DeviceSchema.optional(),
       /** The key that a device's push service knows the hub by (VAPID, base64url). Absent: the hub sends no pushes. */
       pushKey: z.string().optional(),
-    }),
+    })),
   },
   /** Records in the order of their last change. `status: "pending"` is what waits. */
   "inbox.list": {
@@ -69,13 +70,16 @@ export const hubMethods = {
         limit: LimitSchema.optional(),
       })
       .optional(),
-    result: z.object({ records: z.array(ApprovalRecordSchema), nextSeq: AfterSeqSchema }),
+    result: object(() => ({ records: z.array(ApprovalRecordSchema), nextSeq: AfterSeqSchema })),
   },
-  "inbox.get": { params: z.object({ id: IdSchema }), result: z.object({ record: ApprovalRecordSchema }) },
+  "inbox.get": {
+    params: object(() => ({ id: IdSchema })),
+    result: object(() => ({ record: ApprovalRecordSchema })),
+  },
   /** `inbox.changed` for each record whose last change is after `afterSeq` (default: only what comes), now and later. */
   "inbox.watch": {
-    params: z.object({ afterSeq: AfterSeqSchema.optional() }).optional(),
-    result: z.object({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema }),
+    params: object(() => ({ afterSeq: AfterSeqSchema.optional() })).optional(),
+    result: object(() => ({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema })),
   },
   /** The first answer counts. `digest` is that of the record that was shown. */
   "inbox.answer": {
@@ -93,33 +97,42 @@ export const hubMethods = {
         path: ["always"],
         message: "a rejection gives no grant",
       }),
-    result: z.object({ record: ApprovalRecordSchema }),
+    result: object(() => ({ record: ApprovalRecordSchema })),
   },
   /**
    * The grant that an answer with `always` would give, in data and in safe lines, and refused as that answer would be. Lines that begin with
    * `careful:` say where it allows more than it seems to. Gives nothing.
    */
   "inbox.previewGrant": {
-    params: z.object({ id: IdSchema, always: AlwaysSchema }),
-    result: z.object({ terms: GrantTermsSchema, lines: z.array(z.string()) }),
+    params: object(() => ({ id: IdSchema, always: AlwaysSchema })),
+    result: object(() => ({ terms: GrantTermsSchema, lines: z.array(z.string()) })),
   },
   /** All grants, those that are over included while they are kept; `lines` are safe to show. */
   "grants.list": {
-    params: z.object({}).optional(),
-    result: z.object({ grants: z.array(z.object({ grant: GrantSchema, lines: z.array(z.string()) })) }),
+    params: object(() => ({})).optional(),
+    result: object(() => ({ grants: z.array(z.object({ grant: GrantSchema, lines: z.array(z.string()) })) })),
   },
   /** Ends a grant and withdraws its approvals that were not taken. */
-  "grants.revoke": { params: z.object({ id: IdSchema }), result: z.object({ grant: GrantSchema }) },
+  "grants.revoke": {
+    params: object(() => ({ id: IdSchema })),
+    result: object(() => ({ grant: GrantSchema })),
+  },
   /** Those that were paired last first; revoked ones while they are kept. For the hub's user. */
-  "devices.list": { params: z.object({}).optional(), result: z.object({ devices: z.array(DeviceSchema) }) },
+  "devices.list": {
+    params: object(() => ({})).optional(),
+    result: object(() => ({ devices: z.array(DeviceSchema) })),
+  },
   /** A link that pairs one device, once and within five minutes. For the hub's user. */
   "devices.pair": { params: PairingSchema, result: PairingLinkSchema },
   /** Refuses a device from now on, and ends its connections. For the hub's user, and for the device itself. */
-  "devices.revoke": { params: z.object({ id: IdSchema }), result: z.object({ device: DeviceSchema }) },
+  "devices.revoke": {
+    params: object(() => ({ id: IdSchema })),
+    result: object(() => ({ device: DeviceSchema })),
+  },
   /** Where pushes to this device go; absent: nowhere any more. For a device. */
   "devices.subscribe": {
-    params: z.object({ subscription: PushSubscriptionSchema.optional() }),
-    result: z.object({ device: DeviceSchema }),
+    params: object(() => ({ subscription: PushSubscriptionSchema.optional() })),
+    result: object(() => ({ device: DeviceSchema })),
   },
   "timeline.page": {
     params: z
@@ -138,12 +151,12 @@ export const hubMethods = {
     params: z
       .object({ filter: TimelineFilterSchema.optional(), afterSeq: AfterSeqSchema.optional() })
       .optional(),
-    result: z.object({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema }),
+    result: object(() => ({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema })),
   },
-  "timeline.get": { params: z.object({ id: SequenceSchema }), result: TimelineDetailSchema },
+  "timeline.get": { params: object(() => ({ id: SequenceSchema })), result: TimelineDetailSchema },
   /** Rows of a session with their content, the oldest first. */
   "timeline.read": {
-    params: z.object({
+    params: object(() => ({
       agent: IdSchema,
       session: IdSchema,
       turn: IdSchema.optional(),
@@ -151,20 +164,23 @@ export const hubMethods = {
       afterId: AfterSeqSchema.optional(),
       /** @default 100 */
       limit: LimitSchema.optional(),
-    }),
-    result: z.object({
+    })),
+    result: object(() => ({
       /** Without their approvals. Fewer than asked for where they are large. */
       details: z.array(TimelineDetailSchema),
       /** `afterId` of the next page; absent at the end. */
       nextAfterId: SequenceSchema.optional(),
-    }),
+    })),
   },
   /** Ends a watch of this connection. */
-  "watch.cancel": { params: z.object({ watchId: WatchIdSchema }), result: z.object({ ok: z.literal(true) }) },
+  "watch.cancel": {
+    params: object(() => ({ watchId: WatchIdSchema })),
+    result: object(() => ({ ok: z.literal(true) })),
+  },
   /** Those seen last first. */
   "agents.list": {
-    params: z.object({}).optional(),
-    result: z.object({ agents: z.array(AgentStateSchema) }),
+    params: object(() => ({})).optional(),
+    result: object(() => ({ agents: z.array(AgentStateSchema) })),
   },
   /**
    * Tells the agent of a session something: resolves when it has done it. Refused with `agent_not_connected`, `agent_not_controllable`
@@ -182,7 +198,7 @@ export const hubMethods = {
         path: ["text"],
         message: "`text` is required for a message, and not allowed for other commands",
       }),
-    result: z.object({ ok: z.literal(true) }),
+    result: object(() => ({ ok: z.literal(true) })),
   },
   /** Those seen last first. */
   "sessions.list": {
@@ -195,30 +211,33 @@ export const hubMethods = {
         /** Those that began before. */
         untilMs: TimeMsSchema.optional(),
         /** The last session of the page before. */
-        after: z.object({ agent: IdSchema, session: IdSchema, lastSeenMs: TimeMsSchema }).optional(),
+        after: object(() => ({ agent: IdSchema, session: IdSchema, lastSeenMs: TimeMsSchema })).optional(),
         /** @default 500 */
         limit: LongLimitSchema.optional(),
       })
       .optional(),
-    result: z.object({ sessions: z.array(HubSessionStateSchema) }),
+    result: object(() => ({ sessions: z.array(HubSessionStateSchema) })),
   },
   /**
    * What was done, asked and spent, by agent, subagent, session, turn, day or hour, those that were seen last first. The newest rows up to
    * the hub's bound are counted; `isPartial` says that there are older ones.
    */
   "activity.list": {
-    params: z.object({
+    params: object(() => ({
       by: z.array(ActivityKeySchema).min(1).max(4),
       filter: TimelineFilterSchema.optional(),
       /** The caller's clock, from UTC. @default 0 */
       utcOffsetMinutes: z.int().min(-1440).max(1440).optional(),
-    }),
-    result: z.object({ groups: z.array(ActivityGroupSchema), isPartial: z.boolean() }),
+    })),
+    result: object(() => ({ groups: z.array(ActivityGroupSchema), isPartial: z.boolean() })),
   },
-  "policy.get": { params: z.object({}).optional(), result: z.object({ policy: PolicyStateSchema }) },
+  "policy.get": {
+    params: object(() => ({})).optional(),
+    result: object(() => ({ policy: PolicyStateSchema })),
+  },
   /** Parses `text` as a policy, and decides the event of a row by it. Changes nothing. For the hub's user. */
   "policy.check": {
-    params: z.object({ text: PolicyTextSchema, rowId: SequenceSchema.optional() }),
+    params: object(() => ({ text: PolicyTextSchema, rowId: SequenceSchema.optional() })),
     result: PolicyCheckSchema,
   },
   /**
@@ -226,8 +245,8 @@ export const hubMethods = {
    * the call is refused (`policy_changed`). For the hub's user.
    */
   "policy.save": {
-    params: z.object({ text: PolicyTextSchema, was: PolicyTextSchema }),
-    result: z.object({ policy: PolicyStateSchema }),
+    params: object(() => ({ text: PolicyTextSchema, was: PolicyTextSchema })),
+    result: object(() => ({ policy: PolicyStateSchema })),
   },
   /** What a policy would have decided on the stored events. */
   "policy.backtest": {
@@ -255,23 +274,23 @@ export type HubMethodResult<M extends HubMethodName> = z.infer<(typeof hubMethod
 /** The notifications from the hub to a client, for its watches. */
 export const hubNotifications = {
   /** A record as it is now; states in between may be skipped. */
-  "inbox.changed": z.object({ watchId: WatchIdSchema, record: ApprovalRecordSchema }),
+  "inbox.changed": object(() => ({ watchId: WatchIdSchema, record: ApprovalRecordSchema })),
   /** Rows as they are now, in the order of their changes; go on after a loss from the last one's `seq`. */
-  "timeline.changed": z.object({
+  "timeline.changed": object(() => ({
     watchId: WatchIdSchema,
     rows: z.array(TimelineRowSchema).min(1),
     /** `afterSeq` to go on from; rows that do not fit the filter count too. */
     seq: AfterSeqSchema,
-  }),
+  })),
   /** How far a backtest has come. */
-  "policy.progress": z.object({
+  "policy.progress": object(() => ({
     watchId: WatchIdSchema,
     events: z.int().nonnegative(),
     /** The part of the time asked about that is done, by its rows. */
     share: z.number().min(0).max(1),
-  }),
+  })),
   /** The watch ended by itself; `reason` is a code, such as `store_closed`. */
-  "watch.ended": z.object({ watchId: WatchIdSchema, reason: z.string() }),
+  "watch.ended": object(() => ({ watchId: WatchIdSchema, reason: z.string() })),
 } as const satisfies NotificationTable;
 
 export type HubNotificationName = keyof typeof hubNotifications;

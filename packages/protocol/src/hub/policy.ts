@@ -1,9 +1,10 @@
 import * as z from "zod";
+import { object } from "../fields.ts";
 import { TimelineRowSchema } from "./timeline.ts";
 import { SequenceSchema, TimeMsSchema } from "./values.ts";
 
 /** What a rule, a limit or the default of a policy says, in words. */
-const RuleTextSchema = z.object({
+const RuleTextSchema = object(() => ({
   kind: z.enum(["rule", "limit", "default"]),
   name: z.string(),
   /** Its author's words. */
@@ -16,10 +17,10 @@ const RuleTextSchema = z.object({
   reason: z.string().optional(),
   /** `shadow`: it is recorded what it would decide. */
   mode: z.enum(["enforce", "shadow"]),
-});
+}));
 
 /** A rule, a limit, or what decides where none does (`default`), with how often it decided since the hub keeps its timeline. */
-const RuleHitsSchema = z.object({
+const RuleHitsSchema = object(() => ({
   name: z.string(),
   kind: z.enum(["rule", "limit", "default", "failure", "guard"]),
   hits: z.int().nonnegative(),
@@ -28,10 +29,10 @@ const RuleHitsSchema = z.object({
   decisions: z.record(z.string(), z.int().nonnegative()),
   /** What it says. Absent: it is not in the policy, such as one that decided earlier. */
   text: RuleTextSchema.optional(),
-});
+}));
 export type RuleHits = z.infer<typeof RuleHitsSchema>;
 
-export const PolicyStateSchema = z.object({
+export const PolicyStateSchema = object(() => ({
   name: z.string(),
   file: z.string(),
   mode: z.enum(["enforce", "shadow"]),
@@ -42,19 +43,19 @@ export const PolicyStateSchema = z.object({
   rules: z.array(RuleHitsSchema),
   /** Whether `policy.save` writes the file: this hub was started with a policy of its user. */
   canSave: z.boolean(),
-});
+}));
 export type PolicyState = z.infer<typeof PolicyStateSchema>;
 
 /** A place in a policy that cannot be used. */
-export const PolicyProblemSchema = z.object({
+export const PolicyProblemSchema = object(() => ({
   message: z.string(),
   line: z.int().optional(),
   column: z.int().optional(),
-});
+}));
 export type PolicyProblem = z.infer<typeof PolicyProblemSchema>;
 
 /** The problems of a policy's text while it is edited. */
-export const PolicyCheckSchema = z.object({
+export const PolicyCheckSchema = object(() => ({
   /** Why the text is not a policy; then the fields below are empty. */
   problems: z.array(PolicyProblemSchema),
   warnings: z.array(PolicyProblemSchema),
@@ -75,10 +76,10 @@ export const PolicyCheckSchema = z.object({
       isCut: z.boolean(),
     })
     .optional(),
-});
+}));
 export type PolicyCheck = z.infer<typeof PolicyCheckSchema>;
 
-const BacktestChangeSchema = z.object({
+const BacktestChangeSchema = object(() => ({
   rowId: SequenceSchema,
   atMs: TimeMsSchema,
   agent: z.string(),
@@ -90,11 +91,11 @@ const BacktestChangeSchema = z.object({
   now: z.string().optional(),
   rule: z.string().optional(),
   why: z.string(),
-});
+}));
 export type BacktestChange = z.infer<typeof BacktestChangeSchema>;
 
 /** What a policy would have decided on the events that are kept. */
-export const BacktestResultSchema = z.object({
+export const BacktestResultSchema = object(() => ({
   /** Decided events in the time asked about. */
   decided: z.int().nonnegative(),
   /** Of these, without their content, because it was too large. */
@@ -109,5 +110,5 @@ export const BacktestResultSchema = z.object({
   changes: z.array(BacktestChangeSchema),
   /** Whether the hub stopped at its bound of events before it had seen all. */
   isPartial: z.boolean(),
-});
+}));
 export type BacktestResult = z.infer<typeof BacktestResultSchema>;

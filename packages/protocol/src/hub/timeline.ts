@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
+import { object } from "../fields.ts";
 import { RowUsageSchema } from "./activity.ts";
 import { ApprovalRecordSchema, ApprovalStatusSchema, EffectSchema, RiskLevelSchema } from "./approval.ts";
 import { AfterSeqSchema, IdSchema, SequenceSchema, TimeMsSchema, WordsSchema } from "./values.ts";
@@ -13,7 +14,7 @@ const RowStateSchema = z.enum(["noted", "waiting", "running", "done", "failed", 
 export type RowState = z.infer<typeof RowStateSchema>;
 
 /** What the hub answered, and what decided. */
-const RowDecisionSchema = z.object({
+const RowDecisionSchema = object(() => ({
   /** The decision's word: allow, block, modify, defer, escalate, approve, reject, …; `unjudged`: the hub was not asked. */
   decision: z.string(),
   /** `approval`: a human or a grant; `none`: nothing decided, of `unjudged`; the others are the policy's. */
@@ -24,11 +25,11 @@ const RowDecisionSchema = z.object({
   reason: z.string().optional(),
   /** `shadow`: the policy would have decided so, and allowed. */
   mode: z.enum(["enforce", "shadow"]).optional(),
-});
+}));
 export type RowDecision = z.infer<typeof RowDecisionSchema>;
 
 /** The approval of an action, as far as a list shows it. */
-const RowApprovalSchema = z.object({
+const RowApprovalSchema = object(() => ({
   id: IdSchema,
   status: ApprovalStatusSchema,
   effect: EffectSchema,
@@ -36,11 +37,11 @@ const RowApprovalSchema = z.object({
   by: z.string().optional(),
   /** The grant that answered in place of a human. */
   grantId: z.string().optional(),
-});
+}));
 export type RowApproval = z.infer<typeof RowApprovalSchema>;
 
 /** One action of an agent, or one event of it: who, what, which rule, which approval, what came of it. */
-export const TimelineRowSchema = z.object({
+export const TimelineRowSchema = object(() => ({
   /** Its number: grows with the time of creation, and names the row for ever. */
   id: SequenceSchema,
   /** The number of its last change, unique and growing. */
@@ -70,15 +71,15 @@ export const TimelineRowSchema = z.object({
   outcome: z.string().optional(),
   /** Tokens of a request to the model, or of a whole turn, as the agent reports them. */
   usage: RowUsageSchema.optional(),
-});
+}));
 export type TimelineRow = z.infer<typeof TimelineRowSchema>;
 
 /** JSON that was redacted and cut to a size; `isCut` says that some of it is missing. */
-const RowContentSchema = z.object({ value: JsonValueSchema, isCut: z.boolean() });
+const RowContentSchema = object(() => ({ value: JsonValueSchema, isCut: z.boolean() }));
 export type RowContent = z.infer<typeof RowContentSchema>;
 
 /** A row with its content. Secrets are replaced by `[redacted]`. */
-export const TimelineDetailSchema = z.object({
+export const TimelineDetailSchema = object(() => ({
   row: TimelineRowSchema,
   /** What the agent wants to do, or the payload of another event. */
   input: RowContentSchema.optional(),
@@ -93,11 +94,11 @@ export const TimelineDetailSchema = z.object({
     .optional(),
   /** The whole approval, while it is kept. */
   approval: ApprovalRecordSchema.optional(),
-});
+}));
 export type TimelineDetail = z.infer<typeof TimelineDetailSchema>;
 
 /** Which rows. Several fields must all be true. */
-export const TimelineFilterSchema = z.object({
+export const TimelineFilterSchema = object(() => ({
   agent: IdSchema.optional(),
   session: IdSchema.optional(),
   turn: IdSchema.optional(),
@@ -113,11 +114,11 @@ export const TimelineFilterSchema = z.object({
   sinceMs: TimeMsSchema.optional(),
   /** Not included. */
   untilMs: TimeMsSchema.optional(),
-});
+}));
 export type TimelineFilter = z.infer<typeof TimelineFilterSchema>;
 
 /** A page, the newest rows first. */
-export const TimelinePageSchema = z.object({
+export const TimelinePageSchema = object(() => ({
   rows: z.array(TimelineRowSchema),
   /**
    * `beforeId` of the next page; absent at the end. A page looks at a bounded number of rows: with a filter it may have fewer rows
@@ -126,5 +127,5 @@ export const TimelinePageSchema = z.object({
   nextBeforeId: SequenceSchema.optional(),
   /** The newest change there is: `afterSeq` for a watch that goes on from this page. */
   lastSeq: AfterSeqSchema,
-});
+}));
 export type TimelinePage = z.infer<typeof TimelinePageSchema>;

@@ -16,12 +16,12 @@ export const CapabilitiesSchema = openObject();
 export type Capabilities = z.infer<typeof CapabilitiesSchema>;
 
 /** A feature that a shell asked for and does not get. */
-export const CapabilityDenialSchema = tolerantObject({
+export const CapabilityDenialSchema = tolerantObject(() => ({
   capability: z.string().min(1),
   /** For programs: `not_supported`, `disabled_by_policy`, or one of the engine's own. */
   code: z.string().optional(),
   message: z.string().optional(),
-});
+}));
 export type CapabilityDenial = z.infer<typeof CapabilityDenialSchema>;
 
 /**

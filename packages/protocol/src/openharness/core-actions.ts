@@ -46,41 +46,41 @@ const withMessage = <Schema extends z.ZodType<{ message?: string | undefined; te
 
 /** `render_message`: text for the user. */
 export const RenderMessagePayloadSchema = withMessage(
-  openShape({
+  openShape(() => ({
     ...messageShape,
     /** The format of the message: `markdown`. Anything else, and nothing, is plain text. */
     format: OpenValueSchema.optional(),
-  }),
+  })),
 );
 
 /** `render_ui`: a part of a user interface by its name, such as `text`, `table`, `chart` or `form`, and what it shows. */
-export const RenderUiPayloadSchema = openShape({
+export const RenderUiPayloadSchema = openShape(() => ({
   component: z.string().min(1),
   title: z.string().optional(),
   data: OpenValueSchema.optional(),
   ...fallback,
-});
+}));
 
 /** `simulate_action`: keys or gestures, as a user would make them. */
-export const SimulateActionPayloadSchema = openShape({
+export const SimulateActionPayloadSchema = openShape(() => ({
   macro: z.string().optional(),
   target: z.string().optional(),
   ...fallback,
-});
+}));
 
 /** `request_approval`: a question to the user, and what the answer is sent with. */
 export const RequestApprovalPayloadSchema = withMessage(
-  openShape({
+  openShape(() => ({
     ...messageShape,
     title: z.string().optional(),
     /** What would happen, for the user to judge. */
     subject: OpenValueSchema.optional(),
     continuation: ContinuationSchema.optional(),
-  }),
+  })),
 );
 
 /** `noop`: nothing. */
-export const NoopPayloadSchema = openShape({});
+export const NoopPayloadSchema = openShape(() => ({}));
 
 /** The types of actions that the specification names (section 12). */
 export const coreActionTypes: readonly ActionType[] = [

@@ -15,7 +15,7 @@ export const RiskTierSchema = z.enum(["safe", "caution", "dangerous"]);
 export type RiskTier = z.infer<typeof RiskTierSchema>;
 
 /** One thing that a shell is to show or to do (section 10). */
-export const ActionDirectiveSchema = tolerantObject({
+export const ActionDirectiveSchema = tolerantObject(() => ({
   /** A core type, or a name of one's own as `com.example.plugin.invoke`. */
   action_type: z.string().min(1),
   /** A hint. */
@@ -30,7 +30,7 @@ export const ActionDirectiveSchema = tolerantObject({
   /** What it means depends on the type. */
   payload: openObject().optional(),
   extensions: ExtensionsSchema.optional(),
-});
+}));
 export type ActionDirective = z.infer<typeof ActionDirectiveSchema>;
 
 /** Parses one directive. Never throws for JSON. */

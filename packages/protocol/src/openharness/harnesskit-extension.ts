@@ -8,32 +8,32 @@ import { ownField } from "./parsed.ts";
 export const HARNESSKIT_EXTENSION = "dev.harnesskit";
 
 /** What a user said to a `request_approval`. */
-export const ShellApprovalAnswerSchema = tolerantObject({
+export const ShellApprovalAnswerSchema = tolerantObject(() => ({
   decision: z.enum(["approved", "refused"]),
   /** What was said yes or no to: the digest of what `approvalSubject` gives. */
   digest: z.string().optional(),
   /** In the user's words. */
   reason: z.string().optional(),
-});
+}));
 export type ShellApprovalAnswer = z.infer<typeof ShellApprovalAnswerSchema>;
 
 /** `request.context.extensions["dev.harnesskit"]`: what a shell says beyond the protocol. */
-export const RequestExtensionSchema = tolerantObject({
+export const RequestExtensionSchema = tolerantObject(() => ({
   approval: ShellApprovalAnswerSchema.optional(),
   /** Where the request belongs in a trace: W3C Trace Context. One that is malformed is ignored. */
   traceparent: z.unknown().optional(),
   tracestate: z.unknown().optional(),
-});
+}));
 export type RequestExtension = z.infer<typeof RequestExtensionSchema>;
 
 /** `response.extensions["dev.harnesskit"]`: what an engine says beyond the protocol. */
-export const ResponseExtensionSchema = tolerantObject({
+export const ResponseExtensionSchema = tolerantObject(() => ({
   /** Where the conversation is, also where the shell named none. */
   session_id: z.string().optional(),
   conversation_id: z.string().optional(),
   /** What the next request of this conversation shows, once, to go on from here. */
   continuation: ContinuationSchema.optional(),
-});
+}));
 export type ResponseExtension = z.infer<typeof ResponseExtensionSchema>;
 
 const ownOf = (extensions: unknown): unknown => ownField(extensions, HARNESSKIT_EXTENSION);

@@ -12,8 +12,8 @@ export const OpenValueSchema: z.ZodType<JsonValue> = jsonValueSchema(options);
 export const openObject = (): z.ZodType<JsonObject> => jsonObjectSchema(options);
 
 /** @internal An object with known fields and with others, which are kept. */
-export const openShape = <Shape extends z.core.$ZodLooseShape>(shape: Shape) =>
-  tolerantObject(shape, OpenValueSchema) as z.ZodType as z.ZodObject<
+export const openShape = <Shape extends z.core.$ZodLooseShape>(build: () => Shape) =>
+  tolerantObject(build, OpenValueSchema) as z.ZodType as z.ZodObject<
     Shape,
     z.core.$catchall<typeof OpenValueSchema>
   >;

@@ -7,21 +7,21 @@ import { type Parsed, parseWith } from "./parsed.ts";
 import { ProtocolVersionSchema } from "./version.ts";
 
 /** Who asks, by reference (section 7). Other keys than these are the deployment's; a secret among them is never shown to anybody. */
-export const ShellAuthSchema = openShape({
+export const ShellAuthSchema = openShape(() => ({
   tenant_id: z.string().optional(),
   credential_ref: z.string().optional(),
   session_id: z.string().optional(),
-});
+}));
 export type ShellAuth = z.infer<typeof ShellAuthSchema>;
 
-export const ShellRequestPayloadSchema = tolerantObject({
+export const ShellRequestPayloadSchema = tolerantObject(() => ({
   auth: ShellAuthSchema.optional(),
   context: ShellContextSchema.optional(),
   extensions: ExtensionsSchema.optional(),
-});
+}));
 
 /** What a shell sends (section 5.1). */
-export const ShellRequestSchema = tolerantObject({
+export const ShellRequestSchema = tolerantObject(() => ({
   protocol_version: ProtocolVersionSchema,
   /** The same for every attempt of one request; echoed. */
   request_id: z.string().min(1).optional(),
@@ -29,7 +29,7 @@ export const ShellRequestSchema = tolerantObject({
   correlation_id: z.string().min(1).optional(),
   capabilities: CapabilitiesSchema.optional(),
   request: ShellRequestPayloadSchema,
-});
+}));
 export type ShellRequest = z.infer<typeof ShellRequestSchema>;
 
 /** Parses a message. Never throws for JSON. */

@@ -6,7 +6,7 @@ import { OpenValueSchema, openObject } from "./open-object.ts";
 import { ProtocolVersionSchema } from "./version.ts";
 
 /** Why a request failed (section 13). */
-export const ShellErrorSchema = tolerantObject({
+export const ShellErrorSchema = tolerantObject(() => ({
   code: z.string().min(1),
   /** For people. Neither a secret nor personal data is in it. */
   message: z.string().optional(),
@@ -14,22 +14,22 @@ export const ShellErrorSchema = tolerantObject({
   retryable: z.boolean().optional(),
   /** Safe for logs. */
   details: openObject().optional(),
-});
+}));
 export type ShellError = z.infer<typeof ShellErrorSchema>;
 
 /** What came of a request. The schema of the protocol knows no `extensions` here, and so any value of it is let pass. */
-export const ShellResponsePayloadSchema = tolerantObject({
+export const ShellResponsePayloadSchema = tolerantObject(() => ({
   status: z.enum(["success", "error"]),
   /** How long the engine took, in milliseconds; a hint. */
   engine_latency_ms: z.number().nonnegative().optional(),
   action_directives: z.array(ActionDirectiveSchema).optional(),
   error: ShellErrorSchema.optional(),
   extensions: OpenValueSchema.optional(),
-});
+}));
 export type ShellResponsePayload = z.infer<typeof ShellResponsePayloadSchema>;
 
 /** What an engine answers (section 5.2). */
-export const ShellResponseSchema = tolerantObject({
+export const ShellResponseSchema = tolerantObject(() => ({
   protocol_version: ProtocolVersionSchema,
   request_id: z.string().min(1).optional(),
   correlation_id: z.string().min(1).optional(),
@@ -37,5 +37,5 @@ export const ShellResponseSchema = tolerantObject({
   supported_capabilities: CapabilitiesSchema.optional(),
   capability_denials: z.array(CapabilityDenialSchema).optional(),
   response: ShellResponsePayloadSchema,
-});
+}));
 export type ShellResponse = z.infer<typeof ShellResponseSchema>;

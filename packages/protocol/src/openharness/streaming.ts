@@ -12,11 +12,11 @@ export const STREAMING_PROFILE = "dev.harnesskit.stream";
 export const STREAMING_VERSION = 1;
 
 /** The value of the capability `openharness.streaming`, of a shell and of an engine. */
-export const StreamingCapabilitySchema = tolerantObject({
+export const StreamingCapabilitySchema = tolerantObject(() => ({
   profile: z.literal(STREAMING_PROFILE),
   /** The versions of the profile; the highest that both sides name is used. */
   versions: z.array(z.number()).min(1),
-});
+}));
 
 /** What this package's version of the profile is declared with. */
 export const streamingCapability: JsonObject = Object.freeze({
@@ -39,26 +39,26 @@ const frame = {
 };
 
 /** The first frame of a stream, with `seq` 0. */
-export const StreamOpenedSchema = tolerantObject({
+export const StreamOpenedSchema = tolerantObject(() => ({
   ...frame,
   type: z.literal("opened"),
   /** The request that the stream answers. */
   request_id: z.string().min(1),
   /** Of the profile. */
   version: WholeSchema,
-});
+}));
 
 /** More of a message that the final response may have. A preview: it is shown and never carried out. */
-export const StreamTextSchema = tolerantObject({
+export const StreamTextSchema = tolerantObject(() => ({
   ...frame,
   type: z.literal("text"),
   /** Which message; unique in the stream. */
   message_id: z.string().min(1),
   delta: z.string(),
-});
+}));
 
 /** How far the engine has got with a directive that the final response may have. */
-export const StreamProgressSchema = tolerantObject({
+export const StreamProgressSchema = tolerantObject(() => ({
   ...frame,
   type: z.literal("progress"),
   /** Which directive; unique in the stream. */
@@ -72,14 +72,14 @@ export const StreamProgressSchema = tolerantObject({
     minimum: 0,
     maximum: 1,
   }).optional(),
-});
+}));
 
 /** The last frame. `response` is the response that the request would have got without a stream. */
-export const StreamEndSchema = tolerantObject({
+export const StreamEndSchema = tolerantObject(() => ({
   ...frame,
   type: z.literal("end"),
   response: OpenValueSchema,
-});
+}));
 
 /** One message of a stream, from an engine to a shell. */
 export const StreamFrameSchema = z.discriminatedUnion("type", [
@@ -101,18 +101,18 @@ export interface UnknownStreamFrame {
   readonly type: "unknown";
 }
 
-const UnknownFrameSchema = tolerantObject({ ...frame, type: z.string() });
+const UnknownFrameSchema = tolerantObject(() => ({ ...frame, type: z.string() }));
 const knownTypes: ReadonlySet<string> = new Set(["opened", "text", "progress", "end"]);
 
 /** Ends the work of a stream. Its `end` has a response with the error `cancelled`, unless the work was done first. */
-export const StreamCancelSchema = tolerantObject({
+export const StreamCancelSchema = tolerantObject(() => ({
   type: z.literal("stream.cancel"),
   stream_id: z.string().min(1),
   /** As the request that opened the stream had it. */
   session_id: z.string().optional(),
   /** As the request that opened the stream had it. */
   auth: ShellAuthSchema.optional(),
-});
+}));
 export type StreamCancel = z.infer<typeof StreamCancelSchema>;
 
 /** Requests and responses have a `protocol_version`; messages of streams have none. */

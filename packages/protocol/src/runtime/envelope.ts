@@ -9,15 +9,15 @@ import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 export const RuntimeIdSchema = boundedString(256);
 
 /** Who is behind a message or a call (section 3.2). To an agent it is metadata only, never an authorization. */
-export const ActorSchema = tolerantObject({
+export const ActorSchema = tolerantObject(() => ({
   type: z.enum(["human", "agent", "system"]),
   id: RuntimeIdSchema,
   display: z.string().optional(),
-});
+}));
 export type Actor = z.infer<typeof ActorSchema>;
 
 /** What went wrong (section 3.3). Nothing in it is secret; `debug` is left out unless requested. */
-export const RuntimeErrorSchema = tolerantObject({
+export const RuntimeErrorSchema = tolerantObject(() => ({
   /** For programs, see `RuntimeErrorCode`. */
   code: boundedString(256),
   /** For people. */
@@ -28,7 +28,7 @@ export const RuntimeErrorSchema = tolerantObject({
   /** The component that noticed, such as `core.router`. */
   where: z.string().optional(),
   debug: JsonObjectSchema.optional(),
-});
+}));
 export type RuntimeError = z.infer<typeof RuntimeErrorSchema>;
 
 /** What ties a message to others (section 3.1). An agent echoes all but `in_reply_to` in what belongs to one call. */
@@ -52,12 +52,12 @@ const fieldsBesideType = {
 };
 
 /** What any message looks like before its type and version are known here (section 3). */
-export const RuntimeEnvelopeSchema = tolerantObject({
+export const RuntimeEnvelopeSchema = tolerantObject(() => ({
   v: z.int(),
   type: boundedString(256),
   ...fieldsBesideType,
   payload: JsonObjectSchema,
-});
+}));
 export type RuntimeEnvelope = z.infer<typeof RuntimeEnvelopeSchema>;
 
 /** The schema of the messages of one type. `narrowed` replaces fields of the envelope. */
@@ -69,12 +69,13 @@ export const messageSchema = <
   type: Type,
   payload: Payload,
   narrowed: Narrowed = {} as Narrowed,
-) => {
-  const fields = {
-    v: z.literal(RUNTIME_PROTOCOL_VERSION),
-    type: z.literal(type),
-    ...fieldsBesideType,
-    payload,
-  };
-  return tolerantObject({ ...fields, ...narrowed } as Omit<typeof fields, keyof Narrowed> & Narrowed);
-};
+) =>
+  tolerantObject(() => {
+    const fields = {
+      v: z.literal(RUNTIME_PROTOCOL_VERSION),
+      type: z.literal(type),
+      ...fieldsBesideType,
+      payload,
+    };
+    return { ...fields, ...narrowed } as Omit<typeof fields, keyof Narrowed> & Narrowed;
+  });

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { object } from "../fields.ts";
 import { defaultRuntimeLimits } from "./limits.ts";
 import { AgentIdSchema, SemanticVersionSchema } from "./session.ts";
 
@@ -29,7 +30,7 @@ const field = <Schema extends z.ZodType>(schema: Schema, description: string, by
  * When and how a core starts an agent again that ended. Each field's `description` says what it means, and
  * {@link defaultRestartPolicy} holds what is left out.
  */
-export const RestartPolicySchema = z.object({
+export const RestartPolicySchema = object(() => ({
   policy: field(
     z.enum(["never", "on-failure", "always"]),
     "When the agent is started again. on-failure: unless it exited with 0 or was asked to end.",
@@ -52,11 +53,11 @@ export const RestartPolicySchema = z.object({
     "Time of running after which the wait starts small again, in milliseconds.",
     defaultRestartPolicy.stable_after_ms,
   ),
-});
+}));
 export type RestartPolicy = z.infer<typeof RestartPolicySchema>;
 
 /** Limits that an agent asks for; a core may set lower ones, never higher. */
-export const AgentLimitsSchema = z.object({
+export const AgentLimitsSchema = object(() => ({
   max_inflight_requests: field(
     positive,
     "Calls that run at once.",
@@ -73,14 +74,14 @@ export const AgentLimitsSchema = z.object({
     defaultRuntimeLimits.max_tool_output_bytes,
   ),
   max_inflight_per_tool: field(z.record(z.string(), positive), "Calls of one tool at once, by its name."),
-});
+}));
 export type AgentLimits = z.infer<typeof AgentLimitsSchema>;
 
 /**
  * `opensentience.agent.json`: how a core starts an agent and what it may do. Published for editors as
  * `schema/agent-manifest.json`. Each field's `description` says what it means.
  */
-export const AgentManifestSchema = z.object({
+export const AgentManifestSchema = object(() => ({
   $schema: field(z.string(), "Where an editor finds this schema. Cores ignore it."),
   id: AgentIdSchema.describe("The agent's id, the part of its tools' ids before the slash."),
   version: SemanticVersionSchema.describe("Semantic version of the agent, such as 1.4.0."),
@@ -103,5 +104,5 @@ export const AgentManifestSchema = z.object({
   ),
   restart: field(RestartPolicySchema, "When and how the agent is started again."),
   limits: field(AgentLimitsSchema, "Limits that the agent asks for; a core may set lower ones."),
-});
+}));
 export type AgentManifest = z.infer<typeof AgentManifestSchema>;

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
+import { object } from "../fields.ts";
 import { tolerantObject } from "../null-as-absent.ts";
 import { messageSchema, RuntimeErrorSchema } from "./envelope.ts";
 
@@ -12,7 +13,7 @@ export const ToolIdSchema = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}\/[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$/);
 
 /** A tool as its agent declares it (section 4.2.1). */
-export const ToolDeclarationSchema = z.object({
+export const ToolDeclarationSchema = object(() => ({
   tool_id: ToolIdSchema,
   name: ToolNameSchema,
   description: z.string(),
@@ -32,7 +33,7 @@ export const ToolDeclarationSchema = z.object({
   permissions: z.array(z.string().min(1).max(256)).max(64).optional(),
   /** For grouping in a user interface. */
   tags: z.array(z.string().max(128)).max(64).optional(),
-});
+}));
 export type ToolDeclaration = z.infer<typeof ToolDeclarationSchema>;
 
 /**
@@ -41,7 +42,7 @@ export type ToolDeclaration = z.infer<typeof ToolDeclarationSchema>;
  */
 export const AgentToolsRegisterSchema = messageSchema(
   "agent.tools.register",
-  tolerantObject({
+  tolerantObject(() => ({
     tools: z.array(JsonObjectSchema),
     /** Forget what this session registered before. @default false */
     replace: z.boolean().optional(),
@@ -50,24 +51,24 @@ export const AgentToolsRegisterSchema = messageSchema(
      * @default false
      */
     more: z.boolean().optional(),
-  }),
+  })),
 );
 export type AgentToolsRegister = z.infer<typeof AgentToolsRegisterSchema>;
 
 /** Which tools the core took, and why not the others (section 4.2.2). */
 export const CoreToolsRegisteredSchema = messageSchema(
   "core.tools.registered",
-  tolerantObject({
+  tolerantObject(() => ({
     registered: z.array(z.string()),
     rejected: z.array(z.object({ tool_id: z.string(), error: RuntimeErrorSchema })).optional(),
-  }),
+  })),
 );
 export type CoreToolsRegistered = z.infer<typeof CoreToolsRegisteredSchema>;
 
 /** The agent takes tools back (section 4.2.3). */
 export const AgentToolsUnregisterSchema = messageSchema(
   "agent.tools.unregister",
-  tolerantObject({ tool_ids: z.array(z.string()) }),
+  tolerantObject(() => ({ tool_ids: z.array(z.string()) })),
 );
 
 /**
@@ -76,5 +77,5 @@ export const AgentToolsUnregisterSchema = messageSchema(
  */
 export const CoreToolsUnregisteredSchema = messageSchema(
   "core.tools.unregistered",
-  tolerantObject({ tool_ids: z.array(z.string()).optional() }),
+  tolerantObject(() => ({ tool_ids: z.array(z.string()).optional() })),
 );

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
+import { object } from "../fields.ts";
 import { tolerantObject } from "../null-as-absent.ts";
 import { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
 import { InputPartSchema, ModelRefSchema, TimestampSchema, UsageSchema } from "./thread.ts";
@@ -39,14 +40,14 @@ export type GrantScope = z.infer<typeof GrantScopeSchema>;
 export const GrantMatchSchema = z.literal("start");
 
 /** What exactly will run if the approval is given; the answer is bound to `digest`. */
-export const ApprovalMetadataSchema = tolerantObject({
+export const ApprovalMetadataSchema = tolerantObject(() => ({
   tool: z.string(),
   input: JsonObjectSchema,
   preview: z.string().optional(),
   reason: z.string().optional(),
   digest: z.string(),
   expiresAt: TimestampSchema.optional(),
-});
+}));
 export type ApprovalMetadata = z.infer<typeof ApprovalMetadataSchema>;
 
 const cut = {
@@ -62,7 +63,7 @@ const ProviderMetadataSchema = z.record(z.string(), JsonObjectSchema);
  * What a summary stands for (extension `compact`): all that was said up to the end of a turn; with `step`, of that turn only its steps up to this
  * one, and not its user's message. The agent is given the summary in its place; the log keeps all of it.
  */
-const SummarySchema = tolerantObject({
+const SummarySchema = tolerantObject(() => ({
   turnId: z.string(),
   step: z.int().nonnegative().optional(),
   /** How many messages of the user and the assistant, and calls of tools, it stands for. */
@@ -70,12 +71,12 @@ const SummarySchema = tolerantObject({
   calls: z.int().nonnegative(),
   /** What making it has used. */
   usage: UsageSchema.optional(),
-});
+}));
 export type Summary = z.infer<typeof SummarySchema>;
 
 /** The `data` of each item type. */
 export const ItemDataSchemas = {
-  user_message: tolerantObject({
+  user_message: tolerantObject(() => ({
     content: z.array(InputPartSchema),
     /** The agent and the model that the turn was started with. */
     agent: z.string().optional(),
@@ -86,8 +87,8 @@ export const ItemDataSchemas = {
     withheld: z.literal(true).optional(),
     /** `thread.compact` began the turn: the agent is to make a summary, and is not given this message. */
     compact: z.literal(true).optional(),
-  }),
-  assistant_message: tolerantObject({
+  })),
+  assistant_message: tolerantObject(() => ({
     text: z.string(),
     reasoning: z.literal(true).optional(),
     step: z.int().nonnegative().optional(),
@@ -95,9 +96,9 @@ export const ItemDataSchemas = {
     providerMetadata: ProviderMetadataSchema.optional(),
     /** The text is a summary of what was said before. */
     summary: SummarySchema.optional(),
-  }),
+  })),
   // Not of `tolerantObject`: null is an output.
-  tool_exec: z.object({
+  tool_exec: object(() => ({
     tool: z.string(),
     input: JsonObjectSchema,
     status: ToolStatusSchema,
@@ -115,16 +116,16 @@ export const ItemDataSchemas = {
     approvedBy: z.string().optional(),
     /** What a policy said of it. A block and a question say their reasons in `error` and in the approval, too. */
     judgement: ToolJudgementSchema.optional(),
-  }),
-  tool_log: tolerantObject({
+  })),
+  tool_log: tolerantObject(() => ({
     toolItemId: z.string(),
     stream: z.enum(["stdout", "stderr"]),
     /** Set where it is not what the tool printed: lines of its log, what it does, or parts of its result as JSON, one a line. */
     channel: z.enum(["log", "status", "partial_result"]).optional(),
     text: z.string(),
     ...cut,
-  }),
-  approval: tolerantObject({
+  })),
+  approval: tolerantObject(() => ({
     requestId: z.string(),
     permission: z.string(),
     metadata: ApprovalMetadataSchema,
@@ -142,8 +143,8 @@ export const ItemDataSchemas = {
     clientRequestId: z.string().optional(),
     /** Where a call or a prompt was allowed: proves to a later server of this user that it was, and of what. */
     seal: z.string().optional(),
-  }),
-  artifact: tolerantObject({
+  })),
+  artifact: tolerantObject(() => ({
     kind: z.string(),
     path: z.string().optional(),
     uri: z.string().optional(),
@@ -152,7 +153,7 @@ export const ItemDataSchemas = {
     sha256: z.string().optional(),
     /** The tool call whose output it holds. */
     toolItemId: z.string().optional(),
-  }),
+  })),
 } as const satisfies Record<ItemType, z.ZodType>;
 
 /** The `data` of an item of type `T`. */
@@ -171,13 +172,13 @@ export interface ItemOf<T extends ItemType> {
 export type Item = { [T in ItemType]: ItemOf<T> }[ItemType];
 
 const itemSchemas = Object.entries(ItemDataSchemas).map(([type, data]) =>
-  tolerantObject({
+  tolerantObject(() => ({
     itemId: z.string(),
     threadId: z.string(),
     turnId: z.string(),
     type: z.literal(type),
     data: data.optional(),
-  }),
+  })),
 );
 
 export const ItemSchema = z.discriminatedUnion(

@@ -12,12 +12,12 @@ const said = {
 };
 
 const judgementOf = <Requested extends z.ZodType>(requested: Requested) =>
-  tolerantObject({
+  tolerantObject(() => ({
     decision: z.enum(["allow", "ask", "block"]),
     ...said,
     /** What was asked for before it was changed; the item has what ran. */
-    modified: tolerantObject({ ...said, by: said.by.optional(), requested }).optional(),
-  });
+    modified: tolerantObject(() => ({ ...said, by: said.by.optional(), requested })).optional(),
+  }));
 
 /** What a policy said of a tool call. */
 export const ToolJudgementSchema = judgementOf(JsonObjectSchema);

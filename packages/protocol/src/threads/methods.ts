@@ -18,9 +18,9 @@ import {
 /** The version of the protocol that `initialize` answers with. */
 export const THREAD_PROTOCOL_VERSION = "1.0.0";
 
-const OkSchema = tolerantObject({ ok: z.literal(true) });
+const OkSchema = tolerantObject(() => ({ ok: z.literal(true) }));
 
-const ThreadResultSchema = tolerantObject({ thread: ThreadSchema });
+const ThreadResultSchema = tolerantObject(() => ({ thread: ThreadSchema }));
 
 /**
  * A name that the client makes up for a request, so that it can be sent again: the same id with the same payload gives
@@ -36,7 +36,7 @@ const TitleSchema = z
   .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { message: "a title has no control characters and no line breaks" });
 
 /** An `always` answer that holds. */
-export const GrantSchema = tolerantObject({
+export const GrantSchema = tolerantObject(() => ({
   grantId: z.string(),
   scope: GrantScopeSchema,
   threadId: z.string(),
@@ -51,7 +51,7 @@ export const GrantSchema = tolerantObject({
   requestId: z.string(),
   grantedBy: z.string(),
   time: z.number().nonnegative(),
-});
+}));
 export type Grant = z.infer<typeof GrantSchema>;
 
 /** What a server can do. The five names of the spec are always there; further ones announce extensions. */
@@ -70,22 +70,22 @@ export type ThreadCapabilities = z.infer<typeof ThreadCapabilitiesSchema>;
 /** The requests from client to server (section "Methods"); those and the params that the spec does not have are extensions. */
 export const threadMethods = {
   initialize: {
-    params: tolerantObject({
-      clientInfo: tolerantObject({ name: z.string(), version: z.string().optional() }).optional(),
-    }).optional(),
-    result: tolerantObject({ version: z.string(), capabilities: ThreadCapabilitiesSchema }),
+    params: tolerantObject(() => ({
+      clientInfo: tolerantObject(() => ({ name: z.string(), version: z.string().optional() })).optional(),
+    })).optional(),
+    result: tolerantObject(() => ({ version: z.string(), capabilities: ThreadCapabilitiesSchema })),
   },
   "thread.create": {
-    params: tolerantObject({
+    params: tolerantObject(() => ({
       /** @default "New thread" */
       title: boundedString(1000).optional(),
       directory: z.string().min(1).optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
-    }).optional(),
-    result: tolerantObject({ thread: ThreadSchema }),
+    })).optional(),
+    result: tolerantObject(() => ({ thread: ThreadSchema })),
   },
   "thread.list": {
-    params: tolerantObject({
+    params: tolerantObject(() => ({
       /** At most so many threads, fewer where they do not fit in a message. @default all; an error where they do not fit */
       limit: z.int().positive().optional(),
       /** The `nextCursor` of the page before. */
@@ -98,76 +98,79 @@ export const threadMethods = {
       updatedAfter: z.number().optional(),
       /** Archived threads too, or only these (extension `archive`). @default none of them */
       archived: ArchivedSchema.optional(),
-    }).optional(),
-    result: tolerantObject({
+    })).optional(),
+    result: tolerantObject(() => ({
       threads: z.array(ThreadSchema),
       /** More threads follow, with this `cursor`; only where there was a `limit`. */
       nextCursor: z.string().optional(),
-    }),
+    })),
   },
   "thread.get": {
-    params: tolerantObject({
+    params: tolerantObject(() => ({
       threadId: z.string(),
       /** Events with a greater number. @default 0 */
       afterSeq: z.int().nonnegative().optional(),
       /** At most so many events, fewer where they do not fit in a message. @default all; an error where they do not fit */
       limit: z.int().positive().optional(),
-    }),
-    result: tolerantObject({
+    })),
+    result: tolerantObject(() => ({
       thread: ThreadSchema,
       events: z.array(EventSchema),
       lastSeq: z.int().nonnegative().optional(),
       /** More events follow, with this `afterSeq`. */
       nextAfterSeq: z.int().positive().optional(),
-    }),
+    })),
   },
   "thread.subscribe": {
-    params: tolerantObject({
+    params: tolerantObject(() => ({
       threadId: z.string(),
       /** Events with a greater number are sent, those of the past first. @default only what comes */
       afterSeq: z.int().nonnegative().optional(),
       /** The time of the event `afterSeq` as it was heard; refused when the log has another one there. @default not compared */
       afterTime: TimestampSchema.optional(),
-    }),
-    result: tolerantObject({
+    })),
+    result: tolerantObject(() => ({
       thread: ThreadSchema,
       lastSeq: z.int().nonnegative(),
       /** The time of that event. */
       lastTime: TimestampSchema.optional(),
-    }),
+    })),
   },
-  "thread.unsubscribe": { params: tolerantObject({ threadId: z.string() }), result: OkSchema },
-  "thread.delete": { params: tolerantObject({ threadId: z.string() }), result: OkSchema },
+  "thread.unsubscribe": { params: tolerantObject(() => ({ threadId: z.string() })), result: OkSchema },
+  "thread.delete": { params: tolerantObject(() => ({ threadId: z.string() })), result: OkSchema },
   "thread.rename": {
-    params: tolerantObject({ threadId: z.string(), title: TitleSchema }),
+    params: tolerantObject(() => ({ threadId: z.string(), title: TitleSchema })),
     result: ThreadResultSchema,
   },
-  "thread.archive": { params: tolerantObject({ threadId: z.string() }), result: ThreadResultSchema },
-  "thread.unarchive": { params: tolerantObject({ threadId: z.string() }), result: ThreadResultSchema },
+  "thread.archive": { params: tolerantObject(() => ({ threadId: z.string() })), result: ThreadResultSchema },
+  "thread.unarchive": {
+    params: tolerantObject(() => ({ threadId: z.string() })),
+    result: ThreadResultSchema,
+  },
   "thread.fork": {
-    params: tolerantObject({
+    params: tolerantObject(() => ({
       threadId: z.string(),
       /** The last event that the new thread begins with. @default the last one that there is */
       seq: z.int().positive().optional(),
       /** @default the title of the source */
       title: TitleSchema.optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
-    }),
+    })),
     result: ThreadResultSchema,
   },
   "thread.search": threadSearch,
   "thread.compact": {
-    params: tolerantObject({
+    params: tolerantObject(() => ({
       threadId: z.string(),
       /** The model that makes the summary. @default the server's choice */
       model: ModelRefSchema.optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
-    }),
+    })),
     /** The turn that makes a summary of all turns before it (extension `compact`). */
-    result: tolerantObject({ turnId: z.string() }),
+    result: tolerantObject(() => ({ turnId: z.string() })),
   },
   "turn.start": {
-    params: tolerantObject({
+    params: tolerantObject(() => ({
       threadId: z.string(),
       input: z.array(InputPartSchema).min(1),
       model: ModelRefSchema.optional(),
@@ -175,20 +178,20 @@ export const threadMethods = {
       /** While a turn is active (extension `queue`). @default the server's choice, "reject" */
       whenBusy: WhenBusySchema.optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
-    }),
-    result: tolerantObject({
+    })),
+    result: tolerantObject(() => ({
       turnId: z.string(),
       /** The prompt waits: how many have to begin for it to begin, itself included (extension `queue`). */
-      queued: tolerantObject({ position: z.int().positive() }).optional(),
-    }),
+      queued: tolerantObject(() => ({ position: z.int().positive() })).optional(),
+    })),
   },
   "queue.list": {
-    params: tolerantObject({ threadId: z.string() }),
+    params: tolerantObject(() => ({ threadId: z.string() })),
     /** In the order in which they begin. */
-    result: tolerantObject({ queued: z.array(QueuedTurnSchema) }),
+    result: tolerantObject(() => ({ queued: z.array(QueuedTurnSchema) })),
   },
   "approval.respond": {
-    params: tolerantObject({
+    params: tolerantObject(() => ({
       requestId: z.string(),
       decision: ApprovalDecisionSchema,
       /** With `reject`: no user could be asked. */
@@ -202,22 +205,25 @@ export const threadMethods = {
       /** The digest that the user was shown; another one than the call's is refused. */
       digest: z.string().optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
-    }),
+    })),
     result: OkSchema,
   },
   "turn.cancel": {
-    params: tolerantObject({
+    params: tolerantObject(() => ({
       threadId: z.string(),
       /** Only this turn, which is active or waits in the queue (extension `queue`). @default the active one */
       turnId: z.string().optional(),
-    }),
+    })),
     result: OkSchema,
   },
   "grant.list": {
-    params: tolerantObject({ threadId: z.string().optional(), directory: z.string().optional() }).optional(),
-    result: tolerantObject({ grants: z.array(GrantSchema) }),
+    params: tolerantObject(() => ({
+      threadId: z.string().optional(),
+      directory: z.string().optional(),
+    })).optional(),
+    result: tolerantObject(() => ({ grants: z.array(GrantSchema) })),
   },
-  "grant.revoke": { params: tolerantObject({ grantId: z.string() }), result: OkSchema },
+  "grant.revoke": { params: tolerantObject(() => ({ grantId: z.string() })), result: OkSchema },
 } as const satisfies MethodTable;
 
 export type ThreadMethodName = keyof typeof threadMethods;

@@ -15,35 +15,35 @@ const ofItem = { ...inTurn, itemId: z.string() };
 
 /** The notifications from server to client (section "Notifications"), with their parameters. */
 export const threadNotifications = {
-  "thread.created": tolerantObject({ ...inThread, thread: ThreadSchema }),
+  "thread.created": tolerantObject(() => ({ ...inThread, thread: ThreadSchema })),
   /** The thread was renamed, archived or restored from the archive (extensions `rename`, `archive`). */
-  "thread.updated": tolerantObject({ ...inThread, thread: ThreadSchema }),
+  "thread.updated": tolerantObject(() => ({ ...inThread, thread: ThreadSchema })),
   /** The events before this one are copies of another thread's; what was open there is closed before it (extension `fork`). */
-  "thread.forked": tolerantObject({
+  "thread.forked": tolerantObject(() => ({
     ...inThread,
-    from: tolerantObject({ threadId: z.string(), seq: z.int().positive() }),
-  }),
+    from: tolerantObject(() => ({ threadId: z.string(), seq: z.int().positive() })),
+  })),
   /** A prompt waits for the end of the active turn (extension `queue`). It begins with `turn.started` of the same turnId. */
-  "turn.queued": tolerantObject({ ...inTurn, queued: QueuedTurnSchema }),
+  "turn.queued": tolerantObject(() => ({ ...inTurn, queued: QueuedTurnSchema })),
   /** A prompt that waited was cancelled, and will not begin. `turn` says when; `reason` says why. */
-  "turn.dequeued": tolerantObject({
+  "turn.dequeued": tolerantObject(() => ({
     ...inTurn,
     reason: z.enum(["cancelled", "archived", "forked"]),
     turn: TurnSchema,
-  }),
-  "turn.started": tolerantObject({
+  })),
+  "turn.started": tolerantObject(() => ({
     ...inTurn,
     turn: TurnSchema,
     /** The number of the oldest `turn.queued` whose prompt still waits; absent for an empty queue. */
     queuedSince: z.int().positive().optional(),
     /** The number of the event that completed the last summary (extension `compact`). */
     summarySeq: z.int().positive().optional(),
-  }),
+  })),
   /** What a request to the model brought, on a server that goes on with interrupted turns: from here on it is not made again. */
-  "turn.step": tolerantObject({
+  "turn.step": tolerantObject(() => ({
     ...ofStep,
     calls: z.array(
-      tolerantObject({
+      tolerantObject(() => ({
         callId: z.string().optional(),
         index: z.int().nonnegative().optional(),
         tool: z.string(),
@@ -51,43 +51,43 @@ export const threadNotifications = {
         /** Why the input is not what the model wrote. */
         problem: z.string().optional(),
         providerMetadata: z.record(z.string(), JsonObjectSchema).optional(),
-      }),
+      })),
     ),
     usage: UsageSchema.optional(),
-  }),
+  })),
   /** The turn goes on with this step: what the model said in it before is not part of the conversation. */
-  "turn.resumed": tolerantObject({
+  "turn.resumed": tolerantObject(() => ({
     ...ofStep,
     /** Its server ended, or the model's stream broke off or fell silent. */
     reason: z.enum(["interrupted", "model_stream"]),
     /** With `interrupted`: how often in a row the turn has gone on without getting further, from 1. */
     attempt: z.int().positive(),
-  }),
-  "turn.completed": tolerantObject({
+  })),
+  "turn.completed": tolerantObject(() => ({
     ...inTurn,
     status: z.enum(["completed", "cancelled"]),
     turn: TurnSchema,
-  }),
-  "turn.error": tolerantObject({ ...inTurn, error: z.string(), code: z.string(), turn: TurnSchema }),
-  "item.started": tolerantObject({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
+  })),
+  "turn.error": tolerantObject(() => ({ ...inTurn, error: z.string(), code: z.string(), turn: TurnSchema })),
+  "item.started": tolerantObject(() => ({ ...ofItem, type: ItemTypeSchema, item: ItemSchema })),
   /** An item that was started is another now: a call has begun, or waits with another input (extension `itemUpdated`). */
-  "item.updated": tolerantObject({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
-  "item.delta": tolerantObject({ ...ofItem, type: ItemTypeSchema, delta: z.string() }),
-  "item.completed": tolerantObject({ ...ofItem, type: ItemTypeSchema, item: ItemSchema }),
-  "approval.requested": tolerantObject({
+  "item.updated": tolerantObject(() => ({ ...ofItem, type: ItemTypeSchema, item: ItemSchema })),
+  "item.delta": tolerantObject(() => ({ ...ofItem, type: ItemTypeSchema, delta: z.string() })),
+  "item.completed": tolerantObject(() => ({ ...ofItem, type: ItemTypeSchema, item: ItemSchema })),
+  "approval.requested": tolerantObject(() => ({
     ...ofItem,
     requestId: z.string(),
     permission: z.string(),
     metadata: ApprovalMetadataSchema,
-  }),
-  "approval.resolved": tolerantObject({
+  })),
+  "approval.resolved": tolerantObject(() => ({
     ...ofItem,
     requestId: z.string(),
     decision: ApprovalDecisionSchema.optional(),
     resolvedBy: z.string(),
     reason: z.string().optional(),
-  }),
-  "thread.deleted": tolerantObject({ threadId: z.string() }),
+  })),
+  "thread.deleted": tolerantObject(() => ({ threadId: z.string() })),
 } as const satisfies NotificationTable;
 
 export type ThreadNotificationName = keyof typeof threadNotifications;
@@ -118,7 +118,7 @@ export type EventBody = {
 
 const { "thread.deleted": _deleted, ...events } = threadNotifications;
 const eventSchemas = Object.entries(events).map(([type, data]) =>
-  tolerantObject({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data }),
+  tolerantObject(() => ({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data })),
 );
 
 export const EventSchema = z.discriminatedUnion(

@@ -1,4 +1,3 @@
-export { SpanKind } from "@opentelemetry/api";
 export { modelSpan, recordAnswer } from "./model-span.ts";
 export { activeTrace, inTrace, inTraceMeta, withTraceMeta } from "./propagation.ts";
 export {
@@ -21,4 +20,5 @@ export {
   startSpan,
   traced,
 } from "./span.ts";
+export { SpanKind } from "./span-kind.ts";
 export { isTraceparent, readTraceContext, type TraceContext } from "./trace-context.ts";

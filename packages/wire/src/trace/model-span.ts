@@ -1,5 +1,5 @@
-import { SpanKind } from "@opentelemetry/api";
 import type { Span, SpanStart } from "./span.ts";
+import { SpanKind } from "./span-kind.ts";
 
 /** A language model of the AI SDK, as far as a trace names it. */
 type NamedModel = string | { readonly provider: string; readonly modelId: string };

@@ -1,5 +1,5 @@
-import { SpanKind } from "@opentelemetry/api";
 import type { Span, SpanAttributes, SpanStart } from "./span.ts";
+import { SpanKind } from "./span-kind.ts";
 
 // The spans that several roles start, so that each has one set of names. `gen_ai.*` is of the semantic conventions of
 // OpenTelemetry 1.45.0, where the GenAI part is in development; `harness.*` is what no convention has a name for.

@@ -1,16 +1,26 @@
 import {
   type Span as ApiSpan,
-  type Attributes,
-  type AttributeValue,
   type Context,
   context,
   createContextKey,
   ProxyTracer,
-  SpanKind,
   SpanStatusCode,
   trace,
 } from "@opentelemetry/api";
+import { SpanKind } from "./span-kind.ts";
 import { type TraceContext, toSpanContext, toTraceContext } from "./trace-context.ts";
+
+type AttributeValue =
+  | string
+  | number
+  | boolean
+  | (string | null | undefined)[]
+  | (number | null | undefined)[]
+  | (boolean | null | undefined)[];
+
+interface Attributes {
+  [name: string]: AttributeValue | undefined;
+}
 
 /** Attributes by their names; what is undefined or null is left out. */
 export type SpanAttributes = { readonly [name: string]: AttributeValue | null | undefined };
@@ -96,6 +106,7 @@ export class Span {
   #isFailed = false;
   #isEnded = false;
 
+  /** @internal */
   constructor(span: ApiSpan, active: Context, start: SpanStart, attributes: Attributes) {
     this.#span = span;
     this.#active = active;

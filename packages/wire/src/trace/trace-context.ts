@@ -41,7 +41,7 @@ export const readTraceContext = (carrier: unknown): TraceContext | undefined => 
   }
 };
 
-/** The span that a peer, or a record, names; undefined for one that is malformed. */
+/** @internal The span that a peer, or a record, names; undefined for one that is malformed. */
 export const toSpanContext = (carried: TraceContext | undefined): SpanContext | undefined => {
   const read = readTraceContext(carried);
   if (read === undefined) return undefined;
@@ -56,7 +56,7 @@ export const toSpanContext = (carried: TraceContext | undefined): SpanContext | 
   };
 };
 
-/** A span as it travels; undefined for one of no trace, as without an SDK. */
+/** @internal A span as it travels; undefined for one of no trace, as without an SDK. */
 export const toTraceContext = (span: SpanContext | undefined): TraceContext | undefined => {
   if (span === undefined || !isSpanContextValid(span)) return undefined;
   const flags = (span.traceFlags & 1).toString(16).padStart(2, "0");
