@@ -132,7 +132,6 @@ const pages = async (directory) => {
   const rows = [];
   for (const [what, filter] of [
     ["newest", undefined],
-    ["of one agent", { agent: "agent-1" }],
     ["with text", { text: "npm test" }],
   ]) {
     const [few, many] = [await pageMs(small, filter), await pageMs(big, filter)];

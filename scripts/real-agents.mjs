@@ -72,16 +72,6 @@ function comparable(all) {
   );
 }
 
-/** The record, with what this run has seen of hooks. */
-function merged(before, now) {
-  const all = { ...before };
-  for (const { id } of wantedHosts) {
-    const { cells, tools = now[id].tools } = before[id] ?? {};
-    all[id] = { ...now[id], cells: { ...cells, ...now[id].cells }, ...(!isWhole && { tools }) };
-  }
-  return all;
-}
-
 const seen = await withAgents([...wantedHosts, ...wantedAcp], look);
 // As the record is: without what is undefined.
 const now = JSON.parse(JSON.stringify(seen));
@@ -93,9 +83,9 @@ const tables = [
 process.stdout.write(`${tables.join("\n\n")}\n\n`);
 const before = JSON.parse(readFileSync(record, "utf8"));
 const found = differences(comparable(before), comparable(now));
-const isWritten = process.argv.includes("--write");
+const isWritten = process.argv.includes("--write") && isWhole;
 if (isWritten) {
-  const all = merged(before, now);
+  const all = { ...before, ...Object.fromEntries(wantedHosts.map(({ id }) => [id, now[id]])) };
   writeFileSync(record, `${JSON.stringify(all, null, 2)}\n`);
   writePages(all);
   for (const line of found) process.stderr.write(`changed: ${line}\n`);

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { sourceBundle } from "../../test-kit/source-bundle.ts";
 import { loadSuite, runSuite, suiteNames, type TargetSpec } from "../src/index.ts";
 import { targets } from "./programs/targets.ts";
-import { bundlePeers, expectHolds, patient } from "./support.ts";
+import { expectHolds, patient } from "./support.ts";
 
 const transports = ["stdio", "unix", "tcp", "http", "ws"] as const;
 const cases = Object.entries(targets).flatMap(([name, start]) => {
@@ -12,18 +13,13 @@ const cases = Object.entries(targets).flatMap(([name, start]) => {
 });
 
 describe("our implementation conforms", () => {
-  let bundle: Awaited<ReturnType<typeof bundlePeers>>;
-  beforeAll(async () => {
-    bundle = await bundlePeers();
-  });
-  afterAll(() => bundle.remove());
-
   it("to every suite", () => {
     expect(Object.keys(targets).toSorted()).toEqual(suiteNames().toSorted());
   });
 
   it.each(cases)("$name over $transport", async ({ name, start, transport }) => {
-    const command = `exec '${process.execPath}' '${bundle.path}' ${name}`;
+    const peers = await sourceBundle(new URL("./programs/peers.ts", import.meta.url));
+    const command = `exec '${process.execPath}' '${peers}' ${name}`;
     const target: TargetSpec =
       transport === "stdio"
         ? { kind: "command", command, transport }

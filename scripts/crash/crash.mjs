@@ -58,10 +58,6 @@ async function crash(name) {
   let left = kills;
   let nextSeed = seed;
   let failed = false;
-  // What is going on ends, and the figures are printed.
-  process.once("SIGTERM", () => {
-    left = 0;
-  });
 
   async function lane() {
     while (left > 0 && !failed) {

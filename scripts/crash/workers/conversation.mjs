@@ -4,7 +4,7 @@ import { must } from "../violation.mjs";
 export class Conversation {
   /** Each message with what became of it: `applied`, or `ambiguous` where its effect may have happened. */
   ledger = [];
-  counts = { messages: 0, signals: 0, retried: 0, ambiguous: 0 };
+  counts = { messages: 0, signals: 0, ambiguous: 0 };
   #id;
   #pool;
   #graph;
@@ -57,7 +57,6 @@ export class Conversation {
       if ((await this.#history()).includes(text)) break;
       const categories = [result?.category, ...ends.map((end) => end?.error_category)];
       if (categories.includes("node_ambiguous")) return this.#note(text, "ambiguous");
-      this.counts.retried++;
     }
     if (isAsking) await this.#answer(text);
     else this.#note(text, "applied");

@@ -21,7 +21,7 @@ const calmAfterMs = 10_000;
 
 /** Three workers of one place, each of which is started again when it has died. */
 export class Pool {
-  /** How often something died at which step, by `operation before|after step`. */
+  /** How often something died, by operation. */
   deaths = new Map();
   /** How many are still to die. */
   left;
@@ -47,9 +47,7 @@ export class Pool {
 
   /** The operation in which the fewest have died. */
   #rarest() {
-    const counts = operations.map((operation) =>
-      [...this.deaths].reduce((sum, [label, count]) => sum + (label.startsWith(operation) ? count : 0), 0),
-    );
+    const counts = operations.map((operation) => this.deaths.get(operation) ?? 0);
     const fewest = Math.min(...counts);
     return this.#random.pick(operations.filter((_, index) => counts[index] === fewest));
   }
@@ -88,8 +86,8 @@ export class Pool {
     waiting.clear();
     if (this.#isClosing) return;
     if (signal === "SIGKILL") {
-      const label = /^died (.*)$/m.exec(log)?.[1] ?? "anything at rest";
-      this.deaths.set(label, (this.deaths.get(label) ?? 0) + 1);
+      const operation = /^died (\S+) .*$/m.exec(log)?.[1] ?? "anything";
+      this.deaths.set(operation, (this.deaths.get(operation) ?? 0) + 1);
       this.left--;
     } else if (isReady) {
       this.failure ??= new Violation(`a worker ended by itself (${code ?? signal}): ${log}`);

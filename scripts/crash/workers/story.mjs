@@ -54,9 +54,9 @@ export const workersStory = (engine) => async (random, kills) => {
     };
     for (const { counts } of [...talks, thread])
       for (const [name, count] of Object.entries(counts)) add(name, count);
-    for (const [label, count] of pool.deaths) {
+    for (const [operation, count] of pool.deaths) {
       add("kills", count);
-      add(`in ${label.split(" ")[0]}`, count);
+      add(`in ${operation}`, count);
     }
     return figures;
   } finally {

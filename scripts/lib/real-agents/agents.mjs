@@ -120,7 +120,6 @@ const escalated = (cmd) => ({
   calls: [call("exec_command", { cmd, sandbox_permissions: "require_escalated", justification: "it must" })],
 });
 const codexKeys = { CODEX_API_KEY: "none", OPENAI_API_KEY: "none" };
-const codexAcp = { prepare: prepareBy("codex"), env: codexKeys, args: [], step: escalated };
 
 const asking = { OPENCODE_PERMISSION: '{"edit":"ask","bash":"ask","webfetch":"ask","task":"ask"}' };
 
@@ -134,12 +133,9 @@ export const acpAgents = [
     ...{ prepare: prepareBy("claude-code"), args: [], unasked: { guard: ["--asking", "warn"] } },
   },
   {
-    ...{ id: "codex-acp-0.16", npm: "@zed-industries/codex-acp", bin: "codex-acp", version: "0.16.0" },
-    ...{ ...codexAcp, auth: "openai-api-key", unasked: { step: runs } },
-  },
-  {
     ...{ id: "codex-acp", npm: "@agentclientprotocol/codex-acp", bin: "codex-acp" },
-    ...{ ...codexAcp, auth: "api-key", unasked: { step: runs } },
+    ...{ prepare: prepareBy("codex"), env: codexKeys, auth: "api-key", args: [], step: escalated },
+    unasked: { step: runs },
   },
   {
     ...{ id: "opencode-acp", npm: "opencode-ai", bin: "opencode", args: ["acp"], prepare: prepareOpencode },
