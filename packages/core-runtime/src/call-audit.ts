@@ -13,8 +13,10 @@ const callEntry = (
   callId: string,
   { actor, caller, requestId, correlationId, causationId, directiveId }: CallOptions,
   session?: Session,
+  end?: Pick<AuditEntryInput, "outcome" | "duration_ms" | "details">,
 ): AuditEntryInput => ({
   action,
+  outcome: end?.outcome,
   actor: actor ?? caller,
   agent_id: session?.agentId,
   tool_id: toolId,
@@ -23,6 +25,8 @@ const callEntry = (
   request_id: requestId,
   correlation_id: correlationId,
   causation_id: causationId ?? directiveId,
+  duration_ms: end?.duration_ms,
+  details: end?.details,
 });
 
 /** A call that runs so long, or twice as long, has an entry for its beginning. */
@@ -67,11 +71,9 @@ export class CallAudit {
     const { isSent, toolId, callId, options } = call;
     const action = isSent && !call.isStartRecorded ? "tool.call" : "tool.result";
     call.isStartRecorded = true;
-    const entry = callEntry(action, toolId, callId, options, this.#session);
     const duration_ms = clock.elapsedMs() - call.startedMs;
-    audit.record(
-      Object.assign(entry, { outcome: outcomeOf(result), duration_ms, details: detailsOf(result, isSent) }),
-    );
+    const end = { outcome: outcomeOf(result), duration_ms, details: detailsOf(result, isSent) };
+    audit.record(callEntry(action, toolId, callId, options, this.#session, end));
   }
 
   /** All calls have ended. */
@@ -88,8 +90,8 @@ export const auditRefusedCall = (
   options: CallOptions,
   result: CallResult,
 ): void => {
-  const entry = callEntry("tool.result", toolId.slice(0, 257), callId, options);
-  audit?.record({ ...entry, outcome: outcomeOf(result), details: detailsOf(result, false) });
+  const end = { outcome: outcomeOf(result), details: detailsOf(result, false) };
+  audit?.record(callEntry("tool.result", toolId.slice(0, 257), callId, options, undefined, end));
 };
 
 /** Of a call that was not sent also which permissions it lacked, or what was wrong with its directive. */

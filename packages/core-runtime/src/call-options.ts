@@ -34,14 +34,14 @@ export interface CallOptions {
   readonly declarationDigest?: string | undefined;
 }
 
-const ids = [
+const ids: ReadonlySet<string> = new Set<keyof CallOptions>([
   "idempotencyKey",
   "requestId",
   "correlationId",
   "causationId",
   "directiveId",
   "declarationDigest",
-] as const;
+]);
 
 const isUsableId = (value: unknown): boolean =>
   value === undefined || (typeof value === "string" && value !== "" && value.length <= 256);
@@ -52,6 +52,9 @@ export const checkCallOptions = (options: CallOptions, { maxTimeoutMs }: CoreLim
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > maxTimeoutMs) {
     throw new InvalidArgumentError(`timeoutMs must be an integer from 1 to ${maxTimeoutMs}`);
   }
-  const badId = ids.find((name) => !isUsableId(options[name]));
-  if (badId !== undefined) throw new InvalidArgumentError(`${badId} must be a string of 1 to 256 characters`);
+  // Most calls have no options.
+  for (const name in options) {
+    if (!ids.has(name) || isUsableId(options[name as keyof CallOptions])) continue;
+    throw new InvalidArgumentError(`${name} must be a string of 1 to 256 characters`);
+  }
 };
