@@ -1,5 +1,11 @@
-import { parseShellRequest, ShellErrorCode } from "@harnesskit/protocol/openharness";
-import { ConnectionClosedError, joinKey, RequestCancelledError, RequestTimeoutError } from "@harnesskit/wire";
+import { parseShellRequest, ShellErrorCode, type ShellResponse } from "@harnesskit/protocol/openharness";
+import {
+  ConnectionClosedError,
+  joinKey,
+  RequestCancelledError,
+  RequestTimeoutError,
+  writtenJson,
+} from "@harnesskit/wire";
 import { jsonDifference } from "@harnesskit/wire/json";
 import type { EngineParts } from "./engine-parts.ts";
 import type { EngineRequest } from "./engine-request.ts";
@@ -25,6 +31,14 @@ const contentOf = (text: string): unknown => {
 /** Whether both ask the same. */
 const isSame = (one: string, other: string): boolean =>
   one === other || jsonDifference(contentOf(one), contentOf(other)) === undefined;
+
+/** A response as it is remembered, and what is taken of it for another request. */
+const toAnswer = ({ value, denials, response }: Payload): string =>
+  writtenJson(response) ?? JSON.stringify({ response: value, capability_denials: denials });
+const fromAnswer = (answer: string): Payload => {
+  const { response: value, capability_denials: denials = [] } = JSON.parse(answer) as ShellResponse;
+  return { value, denials };
+};
 
 /** Runs handlers: each request once, within its time, and its response remembered by its id. */
 export class RequestRunner<Context> {
@@ -84,7 +98,7 @@ export class RequestRunner<Context> {
           throw error(ShellErrorCode.RequestIdConflict, "This request_id was used for another request.");
         }
         request.isReplay = true;
-        return "answer" in known ? (JSON.parse(known.answer) as Payload) : this.#wait(request, known);
+        return "answer" in known ? fromAnswer(known.answer) : this.#wait(request, known);
       }
     }
     if (!request.isForeign) continuations.assertUsable(claims, extension?.approval);
@@ -116,7 +130,8 @@ export class RequestRunner<Context> {
       });
       void running.response.promise.then((payload) => {
         cancelTimer();
-        resolve(payload);
+        // One that waits for another's has ids of its own.
+        resolve(running === request ? payload : { ...payload, response: undefined });
       });
     });
   }
@@ -127,8 +142,7 @@ export class RequestRunner<Context> {
     this.#running.delete(key ?? request);
     // What can be tried again, or was cancelled by its shell, is not remembered, so that the next attempt is made.
     const isOver = !request.isCancelled && payload.value.error?.retryable !== true;
-    if (key !== undefined && isOver)
-      this.#memory.add(owner, key, text, payload.text ?? JSON.stringify(payload));
+    if (key !== undefined && isOver) this.#memory.add(owner, key, text, toAnswer(payload));
     request.end(payload);
   }
 

@@ -1,7 +1,6 @@
 import {
   createActionRegistry,
   isStreamFrame,
-  OPENHARNESS_VERSION,
   parseStreamCancel,
   ShellCapability,
   type ShellResponse,
@@ -19,7 +18,7 @@ import { ChannelServer } from "@harnesskit/wire/rpc";
 import { systemClock } from "@harnesskit/wire/time";
 import { type Span, SpanKind, traced } from "@harnesskit/wire/trace";
 import { type Admit, createAdmission } from "./admission.ts";
-import { allDenials, CapabilityOffer } from "./capability-offer.ts";
+import { CapabilityOffer, type Negotiated } from "./capability-offer.ts";
 import { MemoryContinuationStore } from "./continuation-store.ts";
 import { Continuations } from "./continuations.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -28,7 +27,7 @@ import { Failures, notJson } from "./failure.ts";
 import { shellReplyHeaders, traceOfMessage } from "./http-trace.ts";
 import { shellEngineLimits } from "./limits.ts";
 import { checkShellEngineOptions } from "./option-names.ts";
-import { messageIdOf, readRequest, supportedVersions } from "./read-request.ts";
+import { messageIdOf, readRequest } from "./read-request.ts";
 import { RequestRunner } from "./request-runner.ts";
 import { Router } from "./routes.ts";
 import { contextOf } from "./shell-context.ts";
@@ -37,11 +36,9 @@ import { writeLog } from "./shell-log.ts";
 import { lastAnswer } from "./streaming/last-answer.ts";
 import type { ResponseStream } from "./streaming/response-stream.ts";
 import type { Payload } from "./to-payload.ts";
+import { type Echoed, toResponse } from "./to-response.ts";
 
 type OnStream = (stream: ResponseStream) => void;
-
-/** What a response takes from its request. */
-type Echoed = Partial<Pick<EngineRequest<unknown>, "correlationId" | "negotiated" | "requestId">>;
 
 const describe = (
   span: Span,
@@ -184,14 +181,9 @@ export class ShellEngine<Context = unknown> {
     return await this.#runner.answer(request);
   }
 
-  #respond(payload: Payload, request: Echoed | undefined): ShellResponse {
-    const { requestId, correlationId, negotiated = this.#offer.nothingAsked } = request ?? {};
-    const response: ShellResponse = { protocol_version: OPENHARNESS_VERSION, response: payload.value };
-    if (requestId !== undefined) response.request_id = requestId;
-    if (correlationId !== undefined) response.correlation_id = correlationId;
-    response.supported_protocol_versions = supportedVersions;
-    response.supported_capabilities = negotiated.supported;
-    response.capability_denials = allDenials(negotiated.denials, payload.denials);
+  #respond(payload: Payload, request: Echoed & { readonly negotiated?: Negotiated } = {}): ShellResponse {
+    const { negotiated = this.#offer.nothingAsked } = request;
+    const response = payload.response ?? toResponse(payload, request, negotiated);
     this.#onResponse?.(response);
     return response;
   }

@@ -8,9 +8,10 @@ import {
   ExtensionsSchema,
   HARNESSKIT_EXTENSION,
   type ResponseExtension,
+  type ShellResponse,
   type ShellResponsePayload,
 } from "@harnesskit/protocol/openharness";
-import { digest } from "@harnesskit/wire";
+import { digest, writeMessage } from "@harnesskit/wire";
 import { jsonProblem } from "@harnesskit/wire/json";
 import { checkDirectives } from "./check-directives.ts";
 import type { EngineParts } from "./engine-parts.ts";
@@ -18,14 +19,15 @@ import type { EngineRequest } from "./engine-request.ts";
 import { HandlerFault } from "./failure.ts";
 import type { Route } from "./routes.ts";
 import type { ContinueWith, Conversation, ShellReply } from "./shell-call.ts";
+import { toResponse } from "./to-response.ts";
 
 /** The content of a response, as it is remembered. */
 export interface Payload {
   readonly value: ShellResponsePayload;
   /** The capabilities that the directives need and the shell did not declare; they stand beside the content. */
   readonly denials: readonly CapabilityDenial[];
-  /** Both as JSON, where that was written. */
-  readonly text?: string | undefined;
+  /** The whole response to the request that was handled, where it was written. */
+  readonly response?: ShellResponse | undefined;
 }
 
 /** What a handler was asked. */
@@ -150,8 +152,10 @@ export const toPayload = async <Context>(
     value.extensions = { ...extensions, [HARNESSKIT_EXTENSION]: own as never };
   } else if (extensions) value.extensions = extensions;
   value.engine_latency_ms = clock.elapsedMs() - request.startedAt;
-  const text = JSON.stringify({ value, denials });
-  if (text.length <= limits.maxResponseLength) return { value, denials, text };
+  const response = toResponse({ value, denials }, request, request.negotiated);
+  const isShort = writeMessage(response).length <= limits.maxResponseLength;
+  if (isShort || JSON.stringify(value).length <= limits.maxResponseLength)
+    return { value, denials, response };
   const message = `a response has ${limits.maxResponseLength} characters at most`;
   throw new HandlerFault("response_too_large", message);
 };

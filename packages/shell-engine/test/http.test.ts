@@ -64,6 +64,29 @@ describe("as a fetch handler", () => {
     });
   });
 
+  it("knows a request again however it is written, and whatever else is asked under its id", async () => {
+    const { post, lines } = fetchHandler();
+    const asked = (intent: string, more = {}) =>
+      request({ user_intent: intent }, { request_id: "r1", ...more });
+    const first = JSON.stringify(asked("hi"));
+    const again = [first, JSON.stringify(asked("hi", { correlation_id: "c2" }), null, 2)];
+    const answers = [];
+    for (const body of [first, ...again, JSON.stringify(asked("other"))])
+      answers.push(JSON.parse(await (await post(body)).text()));
+    expect(answers.map(({ response: { status, error } }) => error?.code ?? status)).toEqual([
+      ...["success", "success", "success"],
+      "request_id_conflict",
+    ]);
+    expect(answers.map(({ correlation_id }) => correlation_id)).toEqual([
+      undefined,
+      undefined,
+      "c2",
+      undefined,
+    ]);
+    expect(answers[2]).toEqual({ ...answers[0], correlation_id: "c2" });
+    expect(lines.map(({ is_replay }) => is_replay)).toEqual([false, true, true, false]);
+  });
+
   it("lets the correlation_id of the body count, and no header that is not well-formed", async () => {
     const { post, lines } = fetchHandler();
     const body = JSON.stringify(request({ user_intent: "hi" }, { correlation_id: "body" }));

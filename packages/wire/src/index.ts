@@ -12,6 +12,7 @@ export { callSafely, isThenable } from "./call-safely.ts";
 export type { Channel, ChannelHandlers, CloseReason, Listener, Transport } from "./channel.ts";
 export type { Codec } from "./codec/codec.ts";
 export { FaultRun } from "./codec/fault-run.ts";
+export { writeMessage, writtenJson } from "./codec/json-text.ts";
 export { lengthPrefixCodec } from "./codec/length-prefix-codec.ts";
 export { createMessageCodec, type MessageCodec } from "./codec/message-codec.ts";
 export { JsonLine, newlineCodec } from "./codec/newline-codec.ts";

@@ -66,7 +66,8 @@ export const writeAnswer = (
     (request.headers["content-length"] ?? "0") !== "0" || request.headers["transfer-encoding"] !== undefined;
   const isUnread = !request.complete && hasBody;
   const closes = isUnread || keepAliveMs === undefined;
-  const headers = Object.entries(answer.headers).flat();
+  const headers: string[] = [];
+  for (const name in answer.headers) headers.push(name, answer.headers[name] ?? "");
   if (status !== 204 && !stream)
     headers.push("content-length", String(body === undefined ? 0 : Buffer.byteLength(body)));
   if (closes) headers.push("connection", "close");

@@ -53,11 +53,25 @@ export const parseMessage = (text: string, maxDepth: number): unknown => {
   }
 };
 
+/** The JSON of messages that were written before they are sent. */
+const written = new WeakMap<object, string>();
+
+/** Writes a message, which must not be changed from then on: it is sent as this JSON. */
+export const writeMessage = (message: object): string => {
+  const json = JSON.stringify(message);
+  written.set(message, json);
+  return json;
+};
+
+/** The JSON of a message that was written. */
+export const writtenJson = (message: unknown): string | undefined =>
+  typeof message === "object" && message !== null ? written.get(message) : undefined;
+
 /** Writes one message as JSON. Throws `invalid_argument` for what has no JSON, and for what the other side would find too deep. */
 const stringifyMessage = (message: unknown, maxDepth: number): string => {
   let text: string | undefined;
   try {
-    text = JSON.stringify(message) as string | undefined;
+    text = writtenJson(message) ?? (JSON.stringify(message) as string | undefined);
   } catch (cause) {
     throw new InvalidArgumentError("the message has no JSON form", { cause });
   }
