@@ -49,7 +49,7 @@ const readText = (file: string): string => {
  */
 export const readExpected = (file: string, suite: Suite): readonly ExpectedFailure[] => {
   const text = readText(file);
-  const entries = readYaml(file, FileSchema, () => text).expected;
+  const entries = readYaml(file, FileSchema, text).expected;
   const suites = [suite.name, ...suiteNames()];
   const stranger = entries.find((entry) => entry.suite !== undefined && !suites.includes(entry.suite));
   if (stranger !== undefined)

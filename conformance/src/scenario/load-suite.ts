@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ConformanceError } from "../errors.ts";
@@ -31,14 +31,12 @@ export interface Suite {
 /** The folder of the package, which holds `scenarios` and `requirements`. */
 export const packageDirectory = fileURLToPath(new URL("..", import.meta.url)).replace(/\/src\/$/, "/");
 
-const readText = (file: string): string => readFileSync(file, "utf8");
-
 const suiteFiles = (root: string, isWanted = (_: string) => true): { protocol: string; file: SuiteFile }[] =>
   readdirSync(join(root, "scenarios"), { withFileTypes: true })
     .filter(({ name }) => isWanted(name) && existsSync(join(root, "scenarios", name, "suite.yaml")))
     .map(({ name }) => ({
       protocol: name,
-      file: readYaml(join(root, "scenarios", name, "suite.yaml"), SuiteSchema, readText),
+      file: readYaml(join(root, "scenarios", name, "suite.yaml"), SuiteSchema),
     }));
 
 /** A role that has the name of its protocol is the only one, and the suite has that name. */
@@ -57,20 +55,10 @@ const readScenarios = (folder: string): readonly ScenarioFile[] =>
     .sort()
     .map((name) => {
       const file = join(folder, name);
-      const scenario = readYaml(file, ScenarioSchema, readText);
+      const scenario = readYaml(file, ScenarioSchema);
       checkSteps(scenario.steps, file);
       return scenario;
     });
-
-const checkIds = (suite: Suite): void => {
-  for (const id of citedIds(suite)) {
-    if (!suite.requirements.has(id))
-      throw new ConformanceError(
-        "invalid_scenario",
-        `${suite.name}: a check cites ${id}, which is not a requirement`,
-      );
-  }
-};
 
 /** The suites of this package, which do not change while a program runs: to parse one takes a tenth of a second. */
 const ownSuites = new Map<string, Suite>();
@@ -117,7 +105,12 @@ export const loadSuite = (name: string, root: string = packageDirectory): Suite 
     fragments: file.fragments ?? {},
     requirements: readRequirements(join(root, "requirements"), file.requirements),
   };
-  checkIds(suite);
+  const unknown = [...citedIds(suite)].find((id) => !suite.requirements.has(id));
+  if (unknown !== undefined)
+    throw new ConformanceError(
+      "invalid_scenario",
+      `${name}: a check cites ${unknown}, which is not a requirement`,
+    );
   if (root === packageDirectory) ownSuites.set(name, suite);
   return suite;
 };

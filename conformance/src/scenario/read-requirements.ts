@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { readYaml } from "./read-yaml.ts";
@@ -66,7 +66,7 @@ export const readRequirements = (
     protocols?.map((protocol) => `${protocol}.yaml`) ??
     readdirSync(directory).filter((name) => name.endsWith(".yaml"));
   const entries = names.flatMap((name) => {
-    const file = readYaml(join(directory, name), FileSchema, (path) => readFileSync(path, "utf8"));
+    const file = readYaml(join(directory, name), FileSchema);
     const { protocol, spec = protocol } = file;
     return file.requirements.map((each) => [each.id, { ...each, protocol, spec }] as const);
   });

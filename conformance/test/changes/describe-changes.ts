@@ -29,7 +29,7 @@ const nothingOn = (on: Change["on"]): Partial<Change> =>
   on === "unix" || on === "tcp" ? { of: { $is: "nothing" } } : { bytes: ["nothing", "nothing"] };
 
 /** One of so many changes is tried. */
-const oneOf = isNightly ? 1 : 6;
+const oneOf = isNightly ? 1 : 12;
 
 /** Our implementation of a role behind a proxy: each change of its messages is noticed, and each check notices one. */
 export const describeChanges = (name: string, start: StartModule): void => {

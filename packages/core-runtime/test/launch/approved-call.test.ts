@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryAuditSink } from "@harnesskit/audit";
 import { expect, it, onTestFinished } from "vitest";
+import { sourceBundle } from "../../../../test-kit/source-bundle.ts";
 import { createMemoryGrants, toGrants } from "../../src/index.ts";
 import { createAgentHost, createAgentTools } from "../../src/thread-tools/index.ts";
 
-const sdk = new URL("../../../agent-sdk/dist/index.js", import.meta.url).href;
+const sdk = await sourceBundle(new URL("../../../agent-sdk/src/index.ts", import.meta.url));
 const agentId = "com.example.ops";
 const program = `
   import { defineAgent, tool } from ${JSON.stringify(sdk)};

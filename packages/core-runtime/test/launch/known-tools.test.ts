@@ -2,10 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { sourceBundle } from "../../../../test-kit/source-bundle.ts";
 import { startCore, type ToolInfo } from "../../src/index.ts";
 import { createAgentHost, createAgentTools, type KnownToolsStore } from "../../src/thread-tools/index.ts";
 
-const sdk = new URL("../../../agent-sdk/dist/index.js", import.meta.url).href;
+const sdk = await sourceBundle(new URL("../../../agent-sdk/src/index.ts", import.meta.url));
 const agentId = "com.example.slow";
 
 /** Starts when the file `go` is there, and notes that it was started. */

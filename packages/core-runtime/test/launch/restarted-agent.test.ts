@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { expect, it, onTestFinished } from "vitest";
+import { sourceBundle } from "../../../../test-kit/source-bundle.ts";
 import { killProcess } from "../../../../test-kit/test-kit.ts";
 import { createAgentHost, type KnownToolsStore } from "../../src/thread-tools/index.ts";
 
-const sdk = new URL("../../../agent-sdk/dist/index.js", import.meta.url).href;
+const sdk = await sourceBundle(new URL("../../../agent-sdk/src/index.ts", import.meta.url));
 const agentId = "com.example.restarted";
 
 const program = `
