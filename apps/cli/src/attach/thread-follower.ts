@@ -144,9 +144,10 @@ export class ThreadFollower {
     this.#seen = Math.max(this.#seen, event.data.seq ?? 0);
     if (questions.knows(event)) return;
     this.#observe(event);
+    // A question that is answered elsewhere leaves the terminal before anything is written below it.
+    questions.observe(event);
     if (this.#isPast && onlyOpenTurn) this.#hold(event);
     else if (this.#seen > after) output.event(event);
-    questions.observe(event);
     await ready();
   }
 
