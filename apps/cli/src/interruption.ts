@@ -50,10 +50,12 @@ const tolerateClosedTerminal = (state: Interruption): void => {
  * gone is an interruption (130); a full disk is a failure (1) that is reported on stderr.
  */
 export const watchInterruption = (): void => {
-  const { signals, stdout, stderr } = io();
+  const { signals, stdin, stdout, stderr } = io();
   const state = interruption();
   if (isatty(0)) tolerateClosedTerminal(state);
   signals.on("SIGINT", () => {
+    // The terminal shows `^C` where the cursor is.
+    if (stdin.isTTY && !stdin.isRaw && stderr.isTTY && !state.closedTerminal) stderr.write("\n");
     if (signals.listenerCount("SIGINT") > 1) return;
     noteInterruption();
     io().exit(state.exitCode);

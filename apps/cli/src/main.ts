@@ -53,7 +53,11 @@ const run = async ({ args, version }: MainOptions): Promise<ExitCode> => {
     const { message, hint, exitCode: failed } = toCliError(error);
     const terminal = createTerminal(io().stderr);
     terminal.say(`harness: ${message}`);
-    if (hint !== undefined) terminal.exact([hint].flat().map((line) => `  ${line}`));
+    for (const line of [hint ?? []].flat()) {
+      // A command is there to be copied: a line break would end it.
+      if (line.includes("harness ")) terminal.exact(`  ${line}`);
+      else terminal.say(`  ${line}`, "  ");
+    }
     if (isDebugging()) createTerminal(io().stderr).say(describeCauses(error).split("\n"));
     return interruptedExitCode() ?? failed;
   }

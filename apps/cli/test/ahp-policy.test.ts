@@ -125,7 +125,7 @@ describe("harness ahp check", () => {
     expect((await check("broken.yaml", "-")).stderr).toMatch(/^harness: broken\.yaml:4:\d+: /);
     const missing = await check("missing.yaml", "-");
     expect(missing).toMatchObject({ code: 2 });
-    expect(missing.stderr).toContain("missing.yaml:1:1: the file does not exist");
+    expect(missing.stderr).toContain("missing.yaml: the file does not exist");
     expect(await check("p.yaml", "query.json")).toMatchObject({ code: 2 });
     expect(await check("p.yaml", "-", "-")).toMatchObject({ code: 2 });
     expect(await check("p.yaml", "-")).toMatchObject({ code: 2 });

@@ -51,8 +51,21 @@ describe("harness attach", () => {
     expect((await first.ended).code).toBe(0);
     const { code, stdout } = await second.ended;
     expect(code).toBe(0);
-    expect(stdout).toContain("approved once by you, in harness attach");
+    // The choices leave the terminal before the answer is shown, and take nothing else with them.
+    const answered = stdout.lastIndexOf("approved once by you, in harness attach");
+    expect(answered).toBeGreaterThan(stdout.lastIndexOf("\u001b[J"));
     expect(await readFile(join(cwd, "ran.txt"), "utf8")).toBe("ran\n");
+  });
+
+  it("a question of a run that is answered elsewhere leaves nothing of its choices, and its answer stays", async () => {
+    const { endpoint, cwd } = await serveSocket();
+    const run = startAtTerminal(["run", "--attach", endpoint, "run the command: echo hi"], { cwd });
+    await run.sees(/leave it waiting/);
+    expect((await harness(["attach", endpoint, "--approve", "once"], { cwd })).code).toBe(0);
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(0);
+    const answered = stdout.lastIndexOf("approved once by harness attach");
+    expect(answered).toBeGreaterThan(stdout.lastIndexOf("\u001b[J"));
   });
 
   it("lists the threads where there are several, and takes the one of --thread", async () => {

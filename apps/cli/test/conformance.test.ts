@@ -1,6 +1,7 @@
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { failure, makeWorkspace } from "./support/harness.ts";
-import { harness } from "./support/in-process.ts";
+import { harness, startAtTerminal } from "./support/in-process.ts";
 
 describe("harness conformance", () => {
   it("hands its arguments to the suite, help included", async () => {
@@ -21,5 +22,22 @@ describe("harness conformance", () => {
     expect(await judge()).toMatchObject(failure(2, "name one target"));
     const gone = await judge("--unix", "nothing.sock", "--only", "AHP-10");
     expect(gone).toMatchObject(failure(4, "cannot be reached"));
+  });
+
+  it("shows its progress and its report in the columns of a terminal", async () => {
+    const args = ["conformance", "ahp-server", "--stdio", "cat", "--only", "AHP-22", "--within", "200"];
+    const { code, stdout } = await startAtTerminal(args, { cwd: await makeWorkspace(), columns: 60 }).ended;
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/\n[^⟨]*\d+\/\d+ scenarios, /);
+    expect(stdout).not.toContain("⟨U+");
+    expect(stdout).toContain("does not conform");
+    const rows = stripVTControlCharacters(stdout).split(/\r?\n/);
+    expect(rows.filter((row) => row.length > 60 && row.trim().includes(" "))).toEqual([]);
+  });
+
+  it("lists the suites in columns", async () => {
+    const { stdout } = await harness("conformance --list", { cwd: await makeWorkspace() });
+    const rows = stdout.trimEnd().split("\n");
+    expect(new Set(rows.map((row) => row.search(/\d/))).size).toBe(1);
   });
 });

@@ -89,6 +89,24 @@ describe("while a turn of harness run works", () => {
   });
 });
 
+it("Ctrl-D at a prompt ends its line", async () => {
+  const chat = startAtTerminal(["chat", "--no-policy"], { cwd: await makeWorkspace() });
+  await chat.sees(/› /);
+  chat.write("\u0004");
+  const { code, stdout } = await chat.ended;
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/\n[^\n›]*to continue: harness chat/);
+});
+
+it("what is said after Ctrl-C begins a line of its own, behind the ^C of the terminal", async () => {
+  const engine = startAtTerminal(["engine", "--no-auth"], { cwd: await makeWorkspace() });
+  await engine.sees(/listening on/);
+  engine.write(ctrlC);
+  const { code, stdout } = await engine.ended;
+  expect(code).toBe(130);
+  expect(stdout).toMatch(/\n\r?\nharness engine: /);
+});
+
 it("Ctrl-Z in a terminal without a shell, where nothing stops, leaves the keyboard as it was", async (context) => {
   if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
   const program = startInTerminal(["chat", "--no-hub"], { cwd: await makeWorkspace() });

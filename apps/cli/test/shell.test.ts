@@ -6,7 +6,7 @@ import type { ShellStreamEvent } from "@harnesskit/shell-client";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
 import { StreamPreview } from "../src/shell/stream-preview.ts";
-import { makeWorkspace } from "./support/harness.ts";
+import { failure, makeWorkspace } from "./support/harness.ts";
 import { harness, startAtTerminal } from "./support/in-process.ts";
 import { ScreenTerminal } from "./support/screen-terminal.ts";
 import { type Answers, card, engineToken, say, startShellEngine } from "./support/shell-engine.ts";
@@ -284,7 +284,6 @@ describe("harness shell", () => {
     expect(refused.stderr).toContain("(unauthorized)");
     expect(refused.stderr).not.toContain("not-the-token");
     const misused = [
-      [["shell", "x"], "No engine runs here: say which with --engine URL"],
       [["shell", "--engine", "ftp://a/", "x"], "--engine: ftp://a/ is not the URL of an engine"],
       [["shell", "--engine", "http://u:p@a/", "x"], "is not the URL of an engine"],
       [
@@ -303,10 +302,14 @@ describe("harness shell", () => {
         expect(end.stderr).toContain(words);
       }),
     );
+    const none = await harness(["shell", "x"], { cwd, env });
+    expect(none).toMatchObject(
+      failure(4, "No engine runs here\n  Start one in another terminal: harness engine"),
+    );
     await engine.close();
     const away = await run(["anybody?"]);
     expect(away).toMatchObject({ code: 4, stdout: "" });
-    expect(away.stderr).toContain("(engine_unreachable)");
+    expect(away.stderr).toContain("(engine_unreachable)\nharness shell: Start one in another terminal");
   });
 
   it("finds the engine that this user serves, while its process is there", async () => {
@@ -323,7 +326,7 @@ describe("harness shell", () => {
     });
     const gone = spawnSync("true");
     await announce(gone.pid);
-    expect(await harness(["shell", "hello"], { cwd, env })).toMatchObject({ code: 2 });
+    expect(await harness(["shell", "hello"], { cwd, env })).toMatchObject({ code: 4 });
   });
 
   it("asks at the terminal, where what was typed before is no answer but the next message", async () => {

@@ -17,6 +17,8 @@ export interface CommandIo {
   readonly stderr: (text: string) => void;
   /** Whether standard error is a terminal, which shows the progress in one line. */
   readonly isTerminal: boolean;
+  /** Shows the progress, each line in the place of the one before. Default: by `isTerminal`. */
+  readonly progress?: ((line: string) => void) | undefined;
   readonly signal?: AbortSignal;
   /** What the help calls the command. Default: `harnesskit-conformance`. */
   readonly command?: string;
@@ -66,14 +68,16 @@ program itself, 130 interrupted.
 `;
 
 /** One line for each suite: its name, the version of its protocol, and its transports. */
-const suitesTable = (): string =>
-  suiteNames()
+const suitesTable = (): string => {
+  const width = Math.max(...suiteNames().map(({ length }) => length));
+  return suiteNames()
     .map((name) => loadSuite(name))
     .map(
       ({ name, version, role }) =>
-        `${name.padEnd(16)} ${version.padEnd(8)} ${Object.keys(role.transports).join(", ")}\n`,
+        `${name.padEnd(width)} ${version.padEnd(8)} ${Object.keys(role.transports).join(", ")}\n`,
     )
     .join("");
+};
 
 const requirementList = (suite: Suite): string => {
   const cited = citedIds(suite);
@@ -94,6 +98,7 @@ const showProgress = (values: Values, io: CommandIo) => {
     met += result.checks.filter(({ verdict }) => verdict === "met").length;
     if (values.quiet === true) return;
     const line = `${at.done}/${at.total} scenarios, ${met} checks hold, ${unmet} do not (${result.name})`;
+    if (io.progress) return io.progress(line);
     if (!io.isTerminal) return io.stderr(`${line}\n`);
     io.stderr(`\r\u001b[2K${line}${at.done === at.total ? "\n" : ""}`);
   };

@@ -27,14 +27,16 @@ export const sayPolicyWarnings = (policy: Pick<Policy, "file" | "warnings">): vo
 export const toPolicyFailure = (error: unknown): unknown => {
   if (!PolicyError.isInstance(error)) return error;
   const { code, file, problems } = error;
+  const isUnreadable = code === "policy_unreadable";
   const [first = error.message, ...others] = problems
     .slice(0, maxShown)
-    .map((problem) => problemLine(file, problem));
+    // A file that cannot be read has no line.
+    .map((problem) => (isUnreadable ? `${file}: ${problem.message}` : problemLine(file, problem)));
   const left = problems.length - maxShown;
   return usageError(first, [
     ...others,
     ...(left > 0 ? [`and ${left} more`] : []),
-    ...(code === "policy_unreadable" ? ["Name a file that is there, or default for the shipped policy"] : []),
+    ...(isUnreadable ? ["Name a file that is there, or default for the shipped policy"] : []),
   ]);
 };
 

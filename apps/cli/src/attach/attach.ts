@@ -35,11 +35,12 @@ const chooseThread = async (
     });
   }
   if (threads.length === 1 || !terminal) return last.threadId;
-  const { style } = terminal;
+  const { style, columns } = terminal;
+  const row = { style, columns: columns === undefined ? undefined : columns - "› ".length };
   const ids = threads.map(({ threadId }) => threadId);
   for (const { threadId: id, title, time } of threads.slice(0, maxListed)) {
     const sign = id === last.threadId ? style.cyan("›") : " ";
-    terminal.say(`${sign} ${threadRowText({ id, title, updatedAtMs: time.updated }, ids, terminal)}`, "  ");
+    terminal.say(`${sign} ${threadRowText({ id, title, updatedAtMs: time.updated }, ids, row)}`, "  ");
   }
   const more = threads.length > maxListed ? "and more; " : "";
   const note = `${more}the one used last follows, another with --thread ID`;

@@ -75,8 +75,9 @@ export class ThreadFollower {
     const show = async () => {
       for await (const event of turn) {
         this.#refused.observe(event);
-        output.event(event);
+        // A question that is answered elsewhere leaves the terminal before anything is written below it.
         questions.observe(event);
+        output.event(event);
         questions.put();
         await ready();
       }
@@ -144,9 +145,9 @@ export class ThreadFollower {
     this.#seen = Math.max(this.#seen, event.data.seq ?? 0);
     if (questions.knows(event)) return;
     this.#observe(event);
+    questions.observe(event);
     if (this.#isPast && onlyOpenTurn) this.#hold(event);
     else if (this.#seen > after) output.event(event);
-    questions.observe(event);
     await ready();
   }
 

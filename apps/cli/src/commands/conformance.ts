@@ -1,7 +1,7 @@
 import type { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { wrapPage } from "../terminal/text.ts";
+import { wrapPage, wrapText } from "../terminal/text.ts";
 import { type Command, helpWidth } from "./options.ts";
 
 /** `harness conformance`, which hands its arguments to `@harnesskit/conformance`. */
@@ -22,11 +22,19 @@ const judge = async (args: readonly string[]): Promise<ExitCode> => {
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort();
   for (const signal of ["SIGINT", "SIGTERM"] as const) signals.on(signal, interrupt);
+  const [report, progress] = [createTerminal(), createTerminal(stderr)];
+  let rows = 0;
   const isHelp = args.some((arg) => ["--help", "-h"].includes(arg));
+  const width = args.includes("--json") ? undefined : report.columns;
   const code = await runConformance(args, {
-    stdout: (text) => void createTerminal().write(isHelp ? wrapPage(text, helpWidth(io().stdout)) : text),
-    stderr: (text) => void createTerminal(stderr).write(text),
-    isTerminal: stderr.isTTY === true,
+    stdout: (text) =>
+      void report.write(isHelp ? wrapPage(text, helpWidth(io().stdout)) : wrapText(text, width)),
+    stderr: (text) => void progress.write(wrapText(text, progress.columns)),
+    isTerminal: false,
+    progress: (line) => {
+      if (rows > 0 && stderr.isTTY) progress.takeBack(rows);
+      rows = progress.say(line);
+    },
     signal: interruption.signal,
     command: "harness conformance",
   });

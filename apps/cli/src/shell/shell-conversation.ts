@@ -256,7 +256,9 @@ export class ShellConversation implements LineActions {
     // An engine of this program says which failure of its model it was.
     const category = typeof details?.category === "string" ? details.category : code;
     this.#failure = errorExitCode(category);
-    this.#options.session.note(`${errorWord(category)}: ${message ?? "it does not say why"} (${category})`);
+    const { session } = this.#options;
+    session.note(`${errorWord(category)}: ${message ?? "it does not say why"} (${category})`);
+    if (category === "engine_unreachable") session.note("Start one in another terminal: harness engine");
   }
 
   async #drop(answered: PendingApproval): Promise<void> {

@@ -3,7 +3,7 @@ import { toAttachmentRef } from "@harnesskit/shell-client";
 import { createHttpExchange } from "@harnesskit/transport-http/node";
 import { HarnessError, randomId, shellWord } from "@harnesskit/wire";
 import { readClientToken } from "../ahp/token.ts";
-import { type ExitCode, usageError } from "../cli-error.ts";
+import { type ExitCode, unavailableError, usageError } from "../cli-error.ts";
 import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.ts";
 import { findHub } from "../hub/find-hub.ts";
 import { noteInterruption } from "../interruption.ts";
@@ -75,19 +75,20 @@ const engineOf = async ({ engine, tokenFile }: ShellOptions): Promise<RunningEng
     return { url: engine, tokenFile, hub: isOwn ? running?.hub : undefined };
   }
   if (running) return { ...running, tokenFile: tokenFile ?? running.tokenFile };
-  throw usageError(
-    "No engine runs here: say which with --engine URL",
-    "harness engine serves one, and prints its URL",
-  );
+  throw unavailableError("engine_unavailable", "No engine runs here", {
+    hint: ["Start one in another terminal: harness engine", "Or name one: harness shell --engine URL"],
+  });
 };
 
 /** The hub that judges what an engine of this user does: its questions are shown here while they wait. */
 const hubOf = async (running: RunningEngine): Promise<HubPlace | undefined> =>
   running.hub === undefined ? undefined : findHub(running.hub).catch(() => undefined);
 
-const resumeCommand = (url: string, sessionId: string, tokenFile: string | undefined): string => {
+/** The engine that runs here is found again, wherever it listens by then. */
+const resumeCommand = (sessionId: string, { engine, tokenFile }: ShellOptions): string => {
+  const at = engine === undefined ? "" : ` --engine ${shellWord(engine)}`;
   const token = tokenFile === undefined ? "" : ` --token-file ${shellWord(tokenFile)}`;
-  return `harness shell --engine ${shellWord(url)}${token} --session ${shellWord(sessionId)}`;
+  return `harness shell${at}${token} --session ${shellWord(sessionId)}`;
 };
 
 /** `harness shell`: says something to an engine, or a conversation with it, at the terminal or with the lines of standard input. */
@@ -127,7 +128,7 @@ export const shell = async (
   const state = new ShellState(stateDirectory("shell"), url);
   const sessionId = await sessionIdOf(options, state);
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
-  const again = resumeCommand(url, sessionId, tokenFile);
+  const again = resumeCommand(sessionId, options);
   // A conversation goes on without the answer.
   const onInterrupt = () => {
     if (intent !== undefined) noteInterruption();

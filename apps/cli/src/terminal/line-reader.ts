@@ -82,6 +82,7 @@ export class LineReader implements KeyReader {
   #isContinued = false;
   #waiting: Deferred<string | undefined> | undefined;
   #hasEnded = false;
+  #isClosed = false;
   #echo: EchoOutput | undefined;
   /** What the arrow keys bring back, the last first: that of the line editor. */
   #recalled: string[] = [];
@@ -195,6 +196,8 @@ export class LineReader implements KeyReader {
 
   readonly #ended = (): void => {
     this.#hasEnded = true;
+    // Ctrl-D ends the input behind the prompt.
+    if (this.isTerminal && this.#waiting !== undefined && !this.#isClosed) this.#output.write("\n");
     this.#echo?.end();
     this.#closeKeys();
     if (this.#messages.length === 0) this.#waiting?.resolve(undefined);
@@ -236,6 +239,7 @@ export class LineReader implements KeyReader {
   /** What was sent and not taken is forgotten. */
   close(): void {
     this.#messages = [];
+    this.#isClosed = true;
     this.#reader.close();
   }
 }
