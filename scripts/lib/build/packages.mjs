@@ -18,7 +18,7 @@ const apart = { protocol: { "published-documents": "src/published-documents.ts" 
  * What a library has in it of its dependencies. The API of OpenTelemetry is forty files of CommonJS; its copies in a process share what an
  * SDK registers.
  */
-const bundled = /^@opentelemetry\/api$/;
+const bundled = { wire: ["@opentelemetry/api"] };
 
 /**
  * Files of a library that all its entries share, where the build would make many small ones: each takes about a millisecond of an import.
@@ -45,7 +45,7 @@ const buildLibrary = (pkg, entries, define, codeSplitting) =>
     cwd: pkg.dir,
     input: entries,
     platform: "neutral",
-    external: (id) => /^[^./]/.test(id) && !bundled.test(id),
+    external: (id) => /^[^./]/.test(id) && !bundled[pkg.short]?.includes(id),
     resolve: { conditionNames: ["esnext", "module", "import", "default"] },
     transform: { target: "node20", define },
     plugins: [licences("licences.txt"), executable],

@@ -64,7 +64,7 @@ export const coreApiMethods = {
     })),
   },
   "tools.list": {
-    params: object(() => ({})).optional(),
+    params: z.object({}).optional(),
     result: object(() => ({ tools: z.array(RemoteToolSchema) })),
   },
   /** How a call would be refused now. */
