@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,13 +32,15 @@ const source = "@harnesskit/source";
 /** Without `module`, which is for bundlers: files behind it may import others without their endings, which Node does not find. */
 const asNode = (conditions: readonly string[]) => [source, ...conditions.filter((name) => name !== "module")];
 
-const stateHome = mkdtempSync(join(tmpdir(), "harness-state-"));
-process.once("exit", () => rmSync(stateHome, { recursive: true, force: true }));
+/** What the tests of this run share. It goes with the end of the run. */
+const runDirectory = mkdtempSync(join(tmpdir(), "harness-run-"));
+process.once("exit", () => rmSync(runDirectory, { recursive: true, force: true }));
+const stateHome = join(runDirectory, "state");
+mkdirSync(stateHome, { mode: 0o700 });
+// Some programs of the tests run as another user.
+chmodSync(runDirectory, 0o755);
 
 const skipped = ["**/node_modules/**", "**/dist/**", "**/.harness/**"];
-
-/** Tests that need a PostgreSQL server: it starts with the first of them. */
-const onPostgres = ["packages/store-postgres/test/**/*.test.ts", "apps/cli/test/postgres/**/*.test.ts"];
 
 /** Tests that run coding agents of other vendors: these are installed with the first of them. */
 const withAgentHosts = ["{packages,apps}/*/test/agent-hosts/**/*.test.ts"];
@@ -61,7 +63,7 @@ export default defineConfig({
   test: {
     environment: "node",
     // Keys that tests make stay out of the user's home, and no hub of the user or of another run judges them.
-    env: { XDG_STATE_HOME: stateHome },
+    env: { XDG_STATE_HOME: stateHome, HARNESS_TEST_RUN: runDirectory },
     globals: false,
     projects: [
       {
@@ -74,14 +76,7 @@ export default defineConfig({
             "conformance/test/**/*.test.ts",
             "scripts/test/**/*.test.ts",
           ],
-          exclude: [...skipped, ...onPostgres, ...withAgentHosts, ...pages],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: "postgres",
-          include: onPostgres,
+          exclude: [...skipped, ...withAgentHosts, ...pages],
           globalSetup: "./test-kit/postgres-setup.ts",
         },
       },

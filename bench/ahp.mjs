@@ -1,9 +1,9 @@
 // Decisions of a harness on four transports, side by side with a hand-written echo on each.
 // Usage: node bench/ahp.mjs [--processes 3] [--rounds 3] [--count 5000] [--in-flight 64]
-import { batchSize, transports } from "./ahp/contenders.mjs";
+import { transports } from "./ahp/contenders.mjs";
 import { action } from "./ahp/messages.mjs";
 import { measureIsolated } from "./lib/isolated.mjs";
-import { inTempDir, micros, optionsFrom, perSecond, printTable, ratio, times } from "./lib/rounds.mjs";
+import { inTempDir, micros, optionsFrom, perSecond, printTable, times } from "./lib/rounds.mjs";
 
 const { processes, rounds, count, inFlight } = optionsFrom({
   processes: 3,
@@ -17,30 +17,14 @@ const module = new URL("./ahp/contenders.mjs", import.meta.url);
 const rows = await inTempDir(async (directory) => {
   const found = [];
   for (const transport of transports) {
-    const [limit, ours, batch] = ["limit", "harnesskit", "batch"].map((kind) => `${transport} ${kind}`);
-    const single = { count: count / 5, inFlight: 1 };
-    const { loaded, alone, byOne } = await measureIsolated(
+    const names = ["limit", "harnesskit"].map((kind) => `${transport} ${kind}`);
+    const [limit, ours] = names;
+    const { loaded, alone } = await measureIsolated(
+      { module, names, processes, rounds, directory },
+      ({ throughput }) => throughput(action, { count: count * 2, inFlight }),
       {
-        ...{ module, names: [limit, ours, batch], processes, rounds, directory },
-      },
-      ({ name, throughput }) =>
-        throughput(
-          action,
-          name === batch ? { count: count / 10, inFlight: 1 } : { count: count * 2, inFlight },
-        ),
-      {
-        loaded: {
-          of: [limit, ours],
-          measure: ({ throughput }) => throughput(action, { count, inFlight }),
-        },
-        alone: { of: [limit, ours], measure: ({ latency }) => latency(action, { count: count / 10 }) },
-        byOne: {
-          of: [ours, batch],
-          measure: async ({ name, throughput }) =>
-            name === batch
-              ? batchSize * (await throughput(action, { count: count / 50, inFlight: 1 }))
-              : throughput(action, single),
-        },
+        loaded: { measure: ({ throughput }) => throughput(action, { count, inFlight }) },
+        alone: { measure: ({ latency }) => latency(action, { count: count / 10 }) },
       },
     );
     console.error(`${transport}: ${times(loaded, ours, limit)} of the limit`);
@@ -51,16 +35,12 @@ const rows = await inTempDir(async (directory) => {
       `${times(loaded, ours, limit)} (≥ ${wanted[transport]})`,
       micros(alone, limit),
       `${micros(alone, ours)}, ${times(alone, ours, limit)}`,
-      `${ratio(byOne, batch, ours).toFixed(1)}×`,
     ]);
   }
   return found;
 });
 printTable(
-  [
-    ...["", "limit, decisions/s", "harnesskit", "of the limit", "limit, latency alone", "harnesskit"],
-    `a batch of ${batchSize}, against one after another`,
-  ],
+  ["", "limit, decisions/s", "harnesskit", "of the limit", "limit, latency alone", "harnesskit"],
   rows,
   `${count} decisions, ${inFlight} in flight, median of ${rounds} rounds in each of ${processes} processes`,
 );

@@ -1,55 +1,18 @@
 // The hub: a decision beside `harness ahp serve` with the same policy and an audit file, the way of an answer to its agent, pages of
 // large timelines.
-// Usage: node bench/hub.mjs [--rounds 7] [--count 3000] [--in-flight 64] [--answers 200] [--rows 1000000]
-import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Usage: node bench/hub.mjs [--rounds 5] [--count 2000] [--in-flight 64] [--answers 100] [--rows 100000]
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createHubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import { openTimelineStore } from "@harnesskit/store-sqlite";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import {
-  inRounds,
-  latency,
-  median,
-  optionsFrom,
-  perSecond,
-  printTable,
-  ratio,
-  throughput,
-} from "./lib/rounds.mjs";
+import { startCommand } from "./lib/command.mjs";
+import * as rounds from "./lib/rounds.mjs";
 
-const {
-  rounds,
-  count,
-  inFlight,
-  answers,
-  rows: rowCount,
-} = optionsFrom({
-  rounds: 7,
-  count: 3000,
-  inFlight: 64,
-  answers: 200,
-  rows: 1_000_000,
-});
-
-const bin = new URL("../apps/cli/dist/bin.cjs", import.meta.url).pathname;
-const root = mkdtempSync(join(tmpdir(), "bench-hub-"));
-const running = [];
-
-/** A server of the command, once its socket is there. */
-const start = async (args, socket) => {
-  const child = spawn(process.execPath, [bin, ...args], {
-    stdio: ["ignore", "ignore", "inherit"],
-    env: { ...process.env, XDG_STATE_HOME: join(root, "state") },
-  });
-  running.push(child);
-  while (!existsSync(socket)) await sleep(50);
-  return child;
-};
+const { inRounds, inTempDir, latency, median, perSecond, printTable, ratio, throughput } = rounds;
+const options = rounds.optionsFrom({ rounds: 5, count: 2000, inFlight: 64, answers: 100, rows: 100_000 });
+const { count, inFlight } = options;
 
 const agentAt = async (socket, sessionId = "bench") => {
   const client = createAhpClient({
@@ -108,87 +71,93 @@ const pageMs = async (store, filter) => {
   return (await latency(page, { count: 60 })) / 1000;
 };
 
-try {
-  const ahpSocket = join(root, "ahp.sock");
-  const place = hubPlace({ state: join(root, "hub") });
-  const audit = ["--audit", join(root, "ahp.jsonl"), "--quiet"];
-  await start(["ahp", "serve", "--unix", ahpSocket, "--policy", "default", ...audit], ahpSocket);
-  await start(["hub", "--state", place.directory, "--quiet"], place.apiSocket);
+/** Decisions of the hub, beside `ahp serve` with the same policy and an audit file. */
+const decisions = async (ahpSocket, hubSocket) => {
   const contenders = [
     { name: "ahp serve", agent: await agentAt(ahpSocket) },
-    { name: "hub", agent: await agentAt(place.socket) },
+    { name: "hub", agent: await agentAt(hubSocket) },
   ];
   for (const contender of contenders) await rateOf(contender, inFlight);
-  const loaded = await inRounds(contenders, rounds, (each) => rateOf(each, inFlight));
-  const single = await inRounds(contenders, rounds, (each) => rateOf(each, 1));
-  const row = (what, found, wanted) => [
-    what,
-    perSecond(found, "ahp serve"),
-    perSecond(found, "hub"),
-    ratio(found, "hub", "ahp serve").toFixed(2),
-    wanted,
-  ];
-  printTable(
-    ["decisions per second", "ahp serve", "hub", "ratio", "wanted"],
-    [row(`${inFlight} in flight`, loaded, "0.60"), row("one after the other", single, "0.60")],
-  );
+  const rows = [];
+  for (const [what, atOnce] of [
+    [`${inFlight} in flight`, inFlight],
+    ["one after the other", 1],
+  ]) {
+    const found = await inRounds(contenders, options.rounds, (each) => rateOf(each, atOnce));
+    const cells = [perSecond(found, "ahp serve"), perSecond(found, "hub")];
+    rows.push([what, ...cells, ratio(found, "hub", "ahp serve").toFixed(2), "0.60"]);
+  }
+  printTable(["decisions per second", "ahp serve", "hub", "ratio", "wanted"], rows);
+  for (const { agent } of contenders) await agent.close();
+};
 
-  const client = createHubClient({
-    transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
-    client: { name: "bench" },
-  });
+/** The way of a human's answer to the agent that waits for it. A hub takes 120 answers of a human a minute. */
+const answers = async ({ socket, apiSocket }) => {
+  const transport = createUnixTransport({ path: apiSocket, framing: "newline" });
+  const client = createHubClient({ transport, client: { name: "bench" } });
   await client.connect();
-  const agent = await agentAt(place.socket, "answers");
+  const agent = await agentAt(socket, "answers");
   const inbox = client.watchInbox({ afterSeq: 0 });
   const times = [];
-  for (let answer = 0; answer < answers; answer++) {
-    const deciding = agent.decide("pre_action", {
-      ...{ action_type: "tool_call", tool_name: "bash", tool_call_id: `answer_${answer}` },
-      arguments: { command: `./deploy.sh ${answer}` },
-    });
+  for (let answer = 0; answer < options.answers; answer++) {
+    const call = { tool_name: "bash", tool_call_id: `answer_${answer}` };
+    const asked = { ...call, action_type: "tool_call", arguments: { command: `./deploy.sh ${answer}` } };
+    const deciding = agent.decide("pre_action", asked);
     let record;
     do record = (await inbox.next()).value;
     while (record.status !== "pending");
     const startedMs = performance.now();
-    const answering = client.call("inbox.answer", {
-      ...{ id: record.id, digest: record.digest, decision: "approve" },
-    });
+    const { id, digest } = record;
+    const answering = client.call("inbox.answer", { id, digest, decision: "approve" });
     const { decision } = await deciding;
     times.push(performance.now() - startedMs);
     await answering;
     if (decision.decision !== "allow") throw new Error(JSON.stringify(decision));
-    agent.notify("post_action", {
-      ...{ tool_name: "bash", tool_call_id: `answer_${answer}`, arguments: {}, outcome: "success" },
-    });
-    if (answer % 100 === 99) await sleep(1000);
+    agent.notify("post_action", { ...call, arguments: {}, outcome: "success" });
   }
-  const sorted = times.sort((a, b) => a - b);
+  times.sort((a, b) => a - b);
+  const p99 = times[Math.floor(times.length * 0.99)];
   printTable(
     ["answer to effect", "p50 ms", "p99 ms", "wanted"],
-    [["held agent", median(sorted).toFixed(1), sorted[Math.floor(sorted.length * 0.99)].toFixed(1), "50"]],
+    [["held agent", median(times).toFixed(1), p99.toFixed(1), "50"]],
   );
+  await agent.close();
   await client.close();
+};
 
-  const small = await fill(join(root, "small.db"), 1000);
-  const large = hubPlace({ state: join(root, "large") });
-  const big = await fill(join(large.directory, "timeline.db"), rowCount);
-  const pages = [
+/** Pages of a large timeline, beside those of a small one. */
+const pages = async (directory) => {
+  const small = await fill(join(directory, "small.db"), 1000);
+  const big = await fill(join(directory, "large.db"), options.rows);
+  const rows = [];
+  for (const [what, filter] of [
     ["newest", undefined],
     ["of one agent", { agent: "agent-1" }],
     ["with text", { text: "npm test" }],
-  ];
-  const table = [];
-  for (const [what, filter] of pages) {
+  ]) {
     const [few, many] = [await pageMs(small, filter), await pageMs(big, filter)];
-    table.push([what, few.toFixed(2), many.toFixed(2), (many / few).toFixed(2), "≤ 2"]);
+    rows.push([what, few.toFixed(2), many.toFixed(2), (many / few).toFixed(2), "≤ 2"]);
   }
-  printTable(["page of 100 rows", "1,000: ms", `${rowCount}: ms`, "ratio", "wanted"], table);
+  printTable(["page of 100 rows", "1,000: ms", `${options.rows}: ms`, "ratio", "wanted"], rows);
   await small.close();
   await big.close();
+};
 
-  for (const { agent: each } of contenders) await each.close();
-  await agent.close();
-} finally {
-  for (const child of running) child.kill();
-  rmSync(root, { recursive: true, force: true });
-}
+await inTempDir(async (directory) => {
+  const ahpSocket = join(directory, "ahp.sock");
+  const place = hubPlace({ state: join(directory, "hub") });
+  const env = { XDG_STATE_HOME: join(directory, "state") };
+  const audit = ["--audit", join(directory, "ahp.jsonl"), "--quiet"];
+  const ahp = ["ahp", "serve", "--unix", ahpSocket, "--policy", "default", ...audit];
+  const servers = [
+    await startCommand(ahp, { socket: ahpSocket, env }),
+    await startCommand(["hub", "--state", place.directory, "--quiet"], { socket: place.apiSocket, env }),
+  ];
+  try {
+    await decisions(ahpSocket, place.socket);
+    await answers(place);
+  } finally {
+    for (const { close } of servers) await close();
+  }
+  await pages(directory);
+});

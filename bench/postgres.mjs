@@ -35,29 +35,16 @@ const growth = async () => {
   note(`a turn behind 10 messages; behind ${history}`, text, "the same", isSame);
 };
 
-/** One worker and two, of a kind. */
-const scaling = async (name, task, options, least) => {
-  const contenders = [1, 2].map((count) => ({ name: count, count }));
-  const figures = await inRounds(contenders, rounds, ({ count }) => rateOfWorkers(url, count, task, options));
-  if (least !== undefined) noteAtLeast(`two workers, of one: ${name}`, ratio(figures, 2, 1), least);
-  return [name, ...[1, 2].map((count) => median(figures.get(count)).toFixed(0)), times(figures, 2, 1)];
-};
-
+/** One worker and two, whose model takes its time. */
 const workers = async () => {
-  const alone = { seconds, inFlight: 1 };
-  const rows = [
-    await scaling("turns, one at a time", "turns", alone, 1.7),
-    await scaling(
-      "turns with a model of 50 ms, four at a time",
-      "turns",
-      { seconds, inFlight: 4, modelMs: 50 },
-      1.7,
-    ),
-    await scaling("turns, as many as possible", "turns", { seconds, inFlight: 10 }, 1.7),
-    await scaling("bare transactions, one at a time", "bare", alone),
-    await scaling("bare transactions, as many as possible", "bare", { seconds, inFlight: 10 }),
-  ];
-  printTable(["a second", "one worker", "two workers", "ratio"], rows);
+  const [one, two] = ["one worker", "two workers"];
+  const contenders = [one, two].map((name, index) => ({ name, count: index + 1 }));
+  const options = { seconds, inFlight: 4, modelMs: 50 };
+  const figures = await inRounds(contenders, rounds, ({ count }) => rateOfWorkers(url, count, options));
+  const what = "turns with a model of 50 ms, four at a time";
+  const rates = [one, two].map((name) => median(figures.get(name)).toFixed(0));
+  printTable(["a second", one, two, "ratio"], [[what, ...rates, times(figures, two, one)]]);
+  noteAtLeast(`two workers, of one: ${what}`, ratio(figures, two, one), 1.7);
 };
 
 const lateTurn = ({ run }) =>

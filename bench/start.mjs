@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { performance } from "node:perf_hooks";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { inRounds, median, optionsFrom, printTable, ratio } from "./lib/rounds.mjs";
@@ -52,9 +51,9 @@ const usedMs = () => {
 };
 
 const started = 5;
-/** Starts the program some times, one after the other: processor time and time of one start. */
+/** Starts the program some times, one after the other: processor time of one start. */
 const run = async ({ name, args, input = "", exitCode }) => {
-  const [used, begin] = [usedMs(), performance.now()];
+  const used = usedMs();
   for (let count = 0; count < started; count++) {
     const env = { ...process.env, XDG_STATE_HOME: join(directory, "state") };
     const child = spawn(process.execPath, args, { cwd: directory, env, stdio: ["pipe", "pipe", "pipe"] });
@@ -63,24 +62,20 @@ const run = async ({ name, args, input = "", exitCode }) => {
     const [[code]] = await Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]);
     if (code !== exitCode) throw new TypeError(`${name} ended with ${code}`);
   }
-  return { processor: (usedMs() - used) / started, time: (performance.now() - begin) / started };
+  return (usedMs() - used) / started;
 };
 
 try {
   for (const contender of contenders) await run(contender);
-  const all = await inRounds(contenders, rounds, run);
-  const of = (kind) => new Map([...all].map(([name, found]) => [name, found.map((one) => one[kind])]));
-  const [processor, time] = [of("processor"), of("time")];
+  const figures = await inRounds(contenders, rounds, run);
   const base = contenders[0].name;
   printTable(
-    ["", "processor time", "of `node -e 0`", "wanted", "time", "of `node -e 0`"],
+    ["", "processor time", "of `node -e 0`", "wanted"],
     contenders.map(({ name, wanted }) => [
       name,
-      `${median(processor.get(name)).toFixed(0)} ms`,
-      `${ratio(processor, name, base).toFixed(1)}×`,
+      `${median(figures.get(name)).toFixed(0)} ms`,
+      `${ratio(figures, name, base).toFixed(1)}×`,
       wanted,
-      `${median(time.get(name)).toFixed(0)} ms`,
-      `${ratio(time, name, base).toFixed(1)}×`,
     ]),
     `${rounds} rounds of ${started} starts each`,
   );

@@ -1,12 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 import { installConsumers, loadEntries, runFile } from "./lib/packages/consumers.mjs";
-import * as embedder from "./lib/packages/embedder.mjs";
-import * as frameworks from "./lib/packages/frameworks.mjs";
-import * as mastra from "./lib/packages/mastra.mjs";
+import * as guides from "./lib/packages/guides.mjs";
 import { dependenciesOf, entriesOf, published, withConsumers } from "./lib/packages/outside.mjs";
 import { planOf } from "./lib/packages/plan.mjs";
-import { publintProblems } from "./lib/packages/publint.mjs";
 import * as suites from "./lib/packages/suites.mjs";
 import { tarballProblems } from "./lib/packages/tarball-rules.mjs";
 import { typeProblems, writeTypeProjects } from "./lib/packages/types.mjs";
@@ -15,20 +14,22 @@ import { mapLimit } from "./lib/run.mjs";
 import { isCi } from "./lib/skips.mjs";
 
 /** Programs that use several packages, each in a folder of its own; those of the guides also use what others publish. */
-const programs = { suites, frameworks, mastra, embedder };
-const guides = ["frameworks", "mastra"];
+const programs = { suites, guides };
 
 const only = option("only", "").split(",").filter(Boolean);
 const isChosen = (name) => only.length === 0 || only.includes(name);
 const chosen = published.filter(({ short }) => isChosen(short));
 const chosenPrograms = Object.keys(programs).filter(isChosen);
-const chosenGuides = chosenPrograms.filter((name) => guides.includes(name));
-const others = chosenPrograms.filter((name) => !guides.includes(name));
+const others = chosenPrograms.filter((name) => name !== "guides");
 
 /** The tarball itself. */
 async function checkTarball({ pkg, tarball, files }) {
-  const findings = [...(await publintProblems(pkg, tarball)), ...tarballProblems(files)];
-  return findings.map((text) => `${pkg.path}: ${text}`);
+  const { buffer } = new Uint8Array(readFileSync(tarball));
+  const { messages } = await publint({ strict: true, pack: { tarball: buffer } });
+  const found = messages.map((message) => formatMessage(message, pkg.manifest, { color: false }));
+  return [...found.map((text) => `publint: ${text}`), ...tarballProblems(files)].map(
+    (text) => `${pkg.path}: ${text}`,
+  );
 }
 
 async function runProgram(dir, { name, pkg, program }) {
@@ -48,14 +49,14 @@ const programDependencies = (names, tarballs) =>
   Object.fromEntries(names.map((name) => [name, programs[name].dependencies(tarballs)]));
 
 /**
- * Installs the programs of the guides below `dir`, and returns their checks. If what others publish cannot be installed and CI is not set,
+ * Installs the programs of the guides below `dir`, and returns their check. If what others publish cannot be installed and CI is not set,
  * prints a line that starts with `skipped: ` and returns none.
  */
 async function guideTasks(dir, pnpm, tarballs) {
-  const wanted = programDependencies(chosenGuides, tarballs);
+  const wanted = programDependencies(["guides"], tarballs);
   const { code, output } = await installConsumers(pnpm, dir, wanted, tarballs);
-  if (code === 0) return chosenGuides.map((name) => () => programs[name].check(join(dir, name)));
-  const what = `${chosenGuides.join(", ")}: cannot be installed`;
+  if (code === 0) return [() => guides.check(join(dir, "guides"))];
+  const what = "guides: cannot be installed";
   if (isCi()) return [() => [`${what}: ${output.trim()}`]];
   const [reason] = /\w[^\n]*$/.exec(output.trim()) ?? ["no reason given"];
   process.stdout.write(`skipped: ${what} (${reason})\n`);
@@ -98,7 +99,8 @@ const findings = await withConsumers(
   "packages",
   planned,
   async ({ dir, base, pnpm, packed, tarballs, plans, consumers }) => {
-    const ofGuides = chosenGuides.length === 0 ? [] : await guideTasks(join(dir, "guides"), pnpm, tarballs);
+    const isGuided = chosenPrograms.includes("guides");
+    const ofGuides = isGuided ? await guideTasks(join(dir, "others"), pnpm, tarballs) : [];
     const ours = packed.filter(({ pkg }) => chosen.includes(pkg));
     const results = await mapLimit(tasksOf(base, ours, consumers, ofGuides), 2, (task) => task());
     return [

@@ -2,7 +2,6 @@ import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { leftovers, prepareOrdinaryUser } from "./lib/ordinary-user.mjs";
-import { option } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { run, stopChildrenOnSignals } from "./lib/run.mjs";
 import { printedCounts, summaryLine } from "./lib/summary.mjs";
@@ -43,28 +42,15 @@ async function asOrdinaryUser(base) {
 }
 
 const here = { cwd: repositoryRoot, env: { CI: "true" } };
-const runs = {
-  async all() {
-    say("npm test");
-    await addTests(["test"], here);
-  },
-  async machine() {
-    if (process.getuid?.() === 0 && process.platform === "linux") {
-      say("npm start and a smoke test on a machine with only Node and npm, as an ordinary user");
-      return withTempDir(join(realpathSync(tmpdir()), "hk-user-"), asOrdinaryUser);
-    }
-    say("a smoke test on a machine with only Node and npm");
-    await addTests(smoke, here);
-  },
-};
-
-const chosen = option("only", Object.keys(runs).join(",")).split(",");
-const unknown = chosen.filter((name) => !Object.hasOwn(runs, name));
-if (unknown.length > 0) {
-  process.stderr.write(`No such run: ${unknown.join(", ")}. There are: ${Object.keys(runs).join(", ")}.\n`);
-  process.exit(2);
-}
 stopChildrenOnSignals();
-for (const name of chosen) await runs[name]();
+say("npm test");
+await addTests(["test"], here);
+if (process.getuid?.() === 0 && process.platform === "linux") {
+  say("npm start and a smoke test on a machine with only Node and npm, as an ordinary user");
+  await withTempDir(join(realpathSync(tmpdir()), "hk-user-"), asOrdinaryUser);
+} else {
+  say("a smoke test on a machine with only Node and npm");
+  await addTests(smoke, here);
+}
 process.stdout.write(`\n${summaryLine(totals)}\n`);
 if (totals.failed > 0) process.exitCode = 1;

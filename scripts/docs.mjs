@@ -1,5 +1,5 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { run, stopChildrenOnSignals } from "./lib/run.mjs";
@@ -8,8 +8,7 @@ import { brokenLinks } from "./lib/site/built-links.mjs";
 import { cliPages } from "./lib/site/cli-pages.mjs";
 import { withMessageTables } from "./lib/site/message-tables.mjs";
 import { sitePages, toSiteMarkdown } from "./lib/site/pages.mjs";
-import { searchProblems } from "./lib/site/search.mjs";
-import { serveSite } from "./lib/site/serve.mjs";
+import { filesBelow } from "./lib/workspace.mjs";
 
 /** The sources of the site, put together from the repository's files; a folder that can be removed. */
 const source = join(repositoryRoot, ".cache/site");
@@ -24,12 +23,11 @@ const write = (page, text) => {
 };
 
 const listOfDecisions = () =>
-  readdirSync(join(repositoryRoot, "docs/adr"))
-    .filter((name) => /^\d{4}-.*\.md$/.test(name))
-    .sort()
-    .map((name) => {
-      const title = /^# (.+)$/m.exec(readFileSync(join(repositoryRoot, "docs/adr", name), "utf8"))?.[1];
-      return `- [${title}](/adr/${name.slice(0, -3)})`;
+  filesBelow(join(repositoryRoot, "docs/adr"), [".md"])
+    .filter((file) => /\d{4}-[^/]*$/.test(file))
+    .map((file) => {
+      const title = /^# (.+)$/m.exec(readFileSync(file, "utf8"))?.[1];
+      return `- [${title}](/adr/${basename(file, ".md")})`;
     })
     .join("\n");
 
@@ -50,9 +48,9 @@ function placeApi(target) {
       text: short,
       link: `/api/${short}${entry.isDirectory() ? "/" : ""}`,
       collapsed: true,
-      ...(pages.length > 0
-        ? { items: pages.map((page) => ({ text: page, link: `/api/${short}/${page}` })) }
-        : {}),
+      items: entry.isDirectory()
+        ? pages.map((page) => ({ text: page, link: `/api/${short}/${page}` }))
+        : undefined,
     });
   }
   rmSync(scoped, { recursive: true });
@@ -88,8 +86,7 @@ async function buildSite() {
     timeoutMs: buildTimeoutMs,
   });
   if (code !== 0) findings.push(`docs: VitePress ended with exit code ${code}\n${said.trimEnd()}`);
-  else
-    findings.push(...brokenLinks(output, process.env.DOCS_BASE), ...(await searchProblems(output, source)));
+  else findings.push(...brokenLinks(output, process.env.DOCS_BASE));
   report(
     "docs",
     findings,
@@ -97,12 +94,9 @@ async function buildSite() {
   );
 }
 
-if (process.argv.includes("--serve")) await serveSite(output);
-else {
-  stopChildrenOnSignals();
-  if (option("only", "site") === "sources") {
-    const { findings, packages } = await buildApi();
-    const pages = readPages(findings);
-    report("docs", findings, `${pages.length} pages and the reference of ${packages} packages`);
-  } else await buildSite();
-}
+stopChildrenOnSignals();
+if (option("only", "site") === "sources") {
+  const { findings, packages } = await buildApi();
+  const pages = readPages(findings);
+  report("docs", findings, `${pages.length} pages and the reference of ${packages} packages`);
+} else await buildSite();

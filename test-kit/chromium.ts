@@ -1,5 +1,5 @@
-import { readlinkSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, readlinkSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import {
   type Browser,
   type BrowserContext,
@@ -8,9 +8,29 @@ import {
   type Page,
 } from "playwright-core";
 import { onTestFinished, type TestContext } from "vitest";
-import { chromiumNames, findChromium } from "../scripts/lib/find-chromium.mjs";
 
-const found = findChromium();
+/** The programs that are taken for Chromium, the first that is there. */
+const chromiumNames = ["chromium", "chromium-browser", "google-chrome"];
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const executablePath = (process.env.PATH ?? "")
+  .split(delimiter)
+  .flatMap((directory) => chromiumNames.map((name) => join(directory, name)))
+  .find(isProgram);
+
+/** How Playwright launches the browser of this machine; undefined where the PATH has none. Chromium has no sandbox for root. */
+const found =
+  executablePath === undefined
+    ? undefined
+    : { executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] };
 
 /** Leaves a test out where there is no browser, and gives the reason. */
 export const needChromium = ({ skip }: Pick<TestContext, "skip">): void => {

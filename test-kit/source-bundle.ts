@@ -1,35 +1,46 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, rename } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "rolldown";
 
-const conditions = ["@harnesskit/source", "node", "module", "import", "default"];
+const resolvedFrom = (room: string, name: string): string =>
+  pathToFileURL(createRequire(new URL(`../packages/${room}/package.json`, import.meta.url)).resolve(name))
+    .href;
+
+/** What is native stays where it is. */
+const natives = { libsql: resolvedFrom("store-sqlite", "libsql"), pg: resolvedFrom("store-postgres", "pg") };
+
+/**
+ * Where the bundles of this run are. In watch mode sources change between two runs, so each file of tests makes its own.
+ */
+const bundlePath = (entry: string): string => {
+  const version = process.env.VITEST_MODE === "WATCH" ? `${process.pid} ${performance.now()}` : "";
+  const name = createHash("sha256").update(`${entry} ${version}`).digest("hex").slice(0, 16);
+  return join(process.env.HARNESS_TEST_RUN as string, `${name}.mjs`);
+};
 
 /**
  * A TypeScript entry with everything that it imports as one file that a plain `node` of any fixture and any user can
- * run: `path`, in a directory of its own, which `remove` takes away. What is native stays where it is: `external` has
- * the name and the address of each such module.
+ * run. It is built once for all tests of a run, and goes with the end of the run.
  */
-export const buildSourceBundle = async (entry: URL, external: Readonly<Record<string, string>> = {}) => {
-  const names = Object.keys(external);
-  const directory = await mkdtemp(join(tmpdir(), "harnesskit-bundle-"));
+export const sourceBundle = async (entry: URL): Promise<string> => {
+  const input = fileURLToPath(entry);
+  const path = bundlePath(input);
+  if (existsSync(path)) return path;
+  // Two workers may build the same: each writes its own file, and the last one stays.
+  const file = `${path}.${process.pid}`;
   await build({
-    configFile: false,
+    input,
+    platform: "node",
     logLevel: "silent",
-    resolve: { conditions },
-    ssr: { noExternal: true, external: names, resolve: { conditions } },
-    build: {
-      ssr: fileURLToPath(entry),
-      outDir: directory,
-      emptyOutDir: false,
-      rollupOptions: { external: names, output: { entryFileNames: "bundle.mjs", paths: { ...external } } },
-    },
+    external: Object.keys(natives),
+    resolve: { conditionNames: ["@harnesskit/source", "node", "import", "default"] },
+    output: { file, format: "esm", codeSplitting: false, paths: natives },
   });
-  await chmod(directory, 0o755);
-  return {
-    directory,
-    path: join(directory, "bundle.mjs"),
-    remove: () => rm(directory, { recursive: true, force: true }),
-  };
+  await chmod(file, 0o755);
+  await rename(file, path);
+  return path;
 };

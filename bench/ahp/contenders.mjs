@@ -119,34 +119,18 @@ const allowed = (verdict) => {
   return verdict;
 };
 
-const startClient = async (transport, directory) => {
-  const { endpoint, close } = await endpoints[transport](directory);
-  const client = createAhpClient({ ...endpoint, framework: "bench", version: "1.0.0" });
-  await client.connect();
-  return { client, close: both(() => client.close(), close) };
-};
-
 export const transports = Object.keys(limits);
-export const batchSize = 100;
 
 export const contenders = transports.flatMap((transport) => [
   { name: `${transport} limit`, start: (directory) => limits[transport](directory) },
   {
     name: `${transport} harnesskit`,
     start: async (directory) => {
-      const { client, close } = await startClient(transport, directory);
-      return { call: async (payload) => allowed(await client.decide("pre_action", payload)), close };
-    },
-  },
-  {
-    name: `${transport} batch`,
-    start: async (directory) => {
-      const { client, close } = await startClient(transport, directory);
-      const call = async (payload) => {
-        const events = Array.from({ length: batchSize }, () => ({ event_type: "pre_action", payload }));
-        (await client.batch(events)).map(allowed);
-      };
-      return { call, close };
+      const { endpoint, close } = await endpoints[transport](directory);
+      const client = createAhpClient({ ...endpoint, framework: "bench", version: "1.0.0" });
+      await client.connect();
+      const call = async (payload) => allowed(await client.decide("pre_action", payload));
+      return { call, close: both(() => client.close(), close) };
     },
   },
 ]);

@@ -1,7 +1,6 @@
 import { createChatHarness, messagesField } from "@harnesskit/chat-harness";
-import { createMemoryStore, defineGraph, defineState, END, lastWriteWins } from "@harnesskit/graph";
+import { createMemoryStore, defineGraph, defineState, END } from "@harnesskit/graph";
 import { Annotation, MemorySaver, START, StateGraph } from "@langchain/langgraph";
-import * as z from "zod";
 
 const answer = () => ({ messages: [{ role: "assistant", content: "That is so." }] });
 /** What every turn of every contender begins with. */
@@ -44,29 +43,4 @@ export const theirConversation = (checkpointer = new MemorySaver()) => {
     if (messages.length !== length) throw new RangeError("the turn is wrong");
   };
   return { turn, close: async () => {} };
-};
-
-const lineLength = 100;
-const next = ({ count }) => ({ count: count + 1 });
-const names = Array.from({ length: lineLength }, (_, index) => `node${index}`);
-
-const demandEnd = ({ count }) => {
-  if (count !== lineLength) throw new RangeError("the run is wrong");
-};
-
-/** A run of a graph of 100 nodes, one behind the other, that keeps nothing. */
-export const ourLine = () => {
-  let builder = defineGraph(defineState({ count: lastWriteWins(z.number(), { default: 0 }) }));
-  for (const name of names) builder = builder.node(name, next);
-  for (const [index, name] of names.entries()) builder = builder.edge(name, names[index + 1] ?? END);
-  const graph = builder.entry(names[0]).compile();
-  return async () => demandEnd((await graph.invoke()).state);
-};
-
-export const theirLine = () => {
-  let builder = new StateGraph(Annotation.Root({ count: Annotation() }));
-  for (const name of names) builder = builder.addNode(name, next);
-  for (const [index, name] of names.entries()) builder = builder.addEdge(names[index - 1] ?? START, name);
-  const graph = builder.compile();
-  return async () => demandEnd(await graph.invoke({ count: 0 }, { recursionLimit: lineLength + 10 }));
 };

@@ -41,7 +41,7 @@ const startIsolated = async (module, name, directory) => {
 /**
  * Measures contenders of a module, which exports them as `contenders`, in processes of their own; what V8 makes of the same code differs
  * from process to process, so that `processes` are started one after the other. `warm(contender)` comes first; then the `measures`, each
- * `{ of?, measure(contender) }` with the names of its contenders where it has not all. Returns the figures of each measure.
+ * `{ measure(contender) }`. Returns the figures of each measure.
  */
 export const measureIsolated = async (
   { module, names, directory = "", processes = 1, rounds },
@@ -56,10 +56,8 @@ export const measureIsolated = async (
       const own = directory && mkdtempSync(join(directory, "process-"));
       for (const name of names) running.push(await startIsolated(module, name, own));
       for (const contender of running) await warm(contender);
-      for (const [what, { of = names, measure }] of Object.entries(measures)) {
-        const measured = running.filter(({ name }) => of.includes(name));
-        addFigures(found[what], await inRounds(measured, rounds, measure));
-      }
+      for (const [what, { measure }] of Object.entries(measures))
+        addFigures(found[what], await inRounds(running, rounds, measure));
     } finally {
       for (const { close } of running) await close();
     }

@@ -1,4 +1,5 @@
 import { fork } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { openPostgresStore } from "@harnesskit/store-postgres";
 import pg from "pg";
@@ -9,26 +10,25 @@ import { withSchema } from "./server.mjs";
 
 const workerFile = fileURLToPath(new URL("./worker.mjs", import.meta.url));
 
-/** Starts a worker process with a task; `result` settles with what the task returns. */
-const startWorker = ({ url, schema }, task, options) => {
-  const child = fork(workerFile, [url, schema]);
-  const result = new Promise((resolve, reject) => {
-    child.on("message", (message) => "result" in message && resolve(message.result));
-    child.on("exit", (code) => code !== 0 && reject(new Error(`a worker ended with ${code}`)));
-  });
-  child.send({ task, options });
-  return { child, result };
+/** Starts a worker process; settles with the rate of its turns. */
+const startWorker = async (options) => {
+  const child = fork(workerFile, [JSON.stringify(options)]);
+  const exited = once(child, "exit").then(([code]) =>
+    Promise.reject(new Error(`a worker ended with ${code}`)),
+  );
+  const [rate] = await Promise.race([once(child, "message"), exited]);
+  exited.catch(() => {});
+  return rate;
 };
 
 /** The rate of `count` workers together. */
-export const rateOfWorkers = (url, count, task, options) =>
-  withSchema(url, async (place) => {
-    await (await openPostgresStore({ url, schema: place.schema })).close();
-    await place.sql("CREATE TABLE store.bare (name text, number bigint, body text)");
+export const rateOfWorkers = (url, count, options) =>
+  withSchema(url, async ({ schema }) => {
+    await (await openPostgresStore({ url, schema })).close();
     const workers = Array.from({ length: count }, (_, number) =>
-      startWorker(place, task, { ...options, name: `w${number}` }),
+      startWorker({ ...options, url, schema, name: `w${number}` }),
     );
-    const rates = await Promise.all(workers.map(({ result }) => result));
+    const rates = await Promise.all(workers);
     return rates.reduce((sum, rate) => sum + rate, 0);
   });
 

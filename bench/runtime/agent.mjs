@@ -1,4 +1,4 @@
-// An echo that connects to the socket at BENCH_SOCKET: node agent.mjs limit|channel|vscode
+// An echo that connects to the socket at BENCH_SOCKET: node agent.mjs limit|vscode
 import { connect } from "node:net";
 import { resultMessage } from "./messages.mjs";
 
@@ -8,15 +8,6 @@ const agents = {
   async limit() {
     const { frames } = await import("./limit-frames.mjs");
     const send = frames(connect(path), (message) => send(resultMessage(message)));
-  },
-  async channel() {
-    const { createUnixTransport } = await import("@harnesskit/transport-uds");
-    const channel = await createUnixTransport({ path }).connect();
-    channel.start({
-      message: (message) => void channel.send(resultMessage(message)),
-      error: (error) => console.error(error),
-      close: () => process.exit(0),
-    });
   },
   async vscode() {
     const { default: rpc } = await import("vscode-jsonrpc/node");

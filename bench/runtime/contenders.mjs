@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openFileAuditSink } from "@harnesskit/audit/node";
 import { startCore } from "@harnesskit/core-runtime";
-import { createUnixListener } from "@harnesskit/transport-uds";
 import rpc from "vscode-jsonrpc/node";
 import { startMcp } from "../stdio/contenders.mjs";
 import { frames } from "./limit-frames.mjs";
@@ -61,18 +60,6 @@ const startLimit = async (directory) => {
   return { call, close };
 };
 
-const startChannel = async (directory) => {
-  const path = join(directory, "channel.sock");
-  const listener = createUnixListener({ path });
-  const connected = new Promise((resolve) => {
-    void listener.listen(resolve).then(() => spawnAgent("channel", path));
-  });
-  const channel = await connected;
-  const { call, settle } = pendingCalls((message) => void channel.send(message));
-  channel.start({ message: settle, error: (error) => console.error(error), close: () => {} });
-  return { call, close: () => listener.close() };
-};
-
 const startHarness = async (directory) => {
   const audit = await openFileAuditSink({ path: join(directory, "audit.jsonl") });
   const core = await startCore({ agents: [here("./echo-agent")], audit });
@@ -98,7 +85,6 @@ const startVscode = async (directory) => {
 
 export const contenders = [
   { name: "limit", start: startLimit },
-  { name: "framed channel", start: startChannel },
   { name: "core.call", start: startHarness },
   { name: "vscode-jsonrpc", start: startVscode },
   { name: "MCP SDK (stdio)", start: startMcp },

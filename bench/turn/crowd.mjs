@@ -1,43 +1,25 @@
-import { spawn } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { createPeer } from "@harnesskit/wire/rpc";
-
-const binPath = fileURLToPath(new URL("../../apps/cli/dist/bin.cjs", import.meta.url));
+import { startCommand } from "../lib/command.mjs";
 
 /** Starts `harness serve` in a directory of its own, with the `offline` model. */
 const startServer = async (directory) => {
   const path = join(directory, "run", "socket");
   const workspace = join(directory, "work");
   await mkdir(workspace);
-  const env = { ...process.env, XDG_STATE_HOME: join(directory, "state") };
-  const args = [binPath, "serve", "--cwd", workspace, "--listen", `unix:${path}`];
-  const nodeArgs = process.env.BENCH_NODE_ARGS?.split(" ") ?? [];
-  const server = spawn(process.execPath, [...nodeArgs, ...args], {
-    env,
-    stdio: ["ignore", "ignore", "pipe"],
+  const args = ["serve", "--cwd", workspace, "--listen", `unix:${path}`];
+  const { pid, close } = await startCommand(args, {
+    socket: path,
+    env: { XDG_STATE_HOME: join(directory, "state") },
   });
-  for await (const line of createInterface({ input: server.stderr })) {
-    if (line.includes("listening on")) break;
-    console.error(line);
-  }
-  server.stderr.resume();
-  const ended = new Promise((resolve) => server.once("exit", resolve));
-  return {
-    path,
-    /** Processor time so far, in milliseconds. */
-    async used() {
-      const fields = (await readFile(`/proc/${server.pid}/stat`, "utf8")).split(") ")[1].split(" ");
-      return (Number(fields[11]) + Number(fields[12])) * 10;
-    },
-    async close() {
-      server.kill("SIGTERM");
-      await ended;
-    },
+  /** Processor time so far, in milliseconds. */
+  const used = async () => {
+    const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1].split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * 10;
   };
+  return { path, used, close };
 };
 
 /** A client with a thread of its own, which hears of that one only. */

@@ -36,7 +36,7 @@ it.for(tried)("%s does not hold where %s is %s", async ([id, right, wrong], cont
   expect(source).toContain(right);
   await writeFile(join(folder.path, "thread_server.py"), source.replaceAll(right, wrong));
   await copyFile(peer("thread_parts.py"), join(folder.path, "thread_parts.py"));
-  const command = `exec python3 -B -u '${join(folder.path, "thread_server.py")}'`;
+  const command = `exec python3 -SBu '${join(folder.path, "thread_server.py")}'`;
   const report = await runSuite({
     suite: loadSuite("threads-server"),
     target: { kind: "command", command, transport: "stdio" },

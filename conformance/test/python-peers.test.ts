@@ -12,11 +12,12 @@ import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it } from "vitest";
 import { isNightly } from "../../test-kit/nightly.ts";
 import { needPython } from "../../test-kit/python.ts";
+import { sourceBundle } from "../../test-kit/source-bundle.ts";
 import { temporaryDirectory } from "../../test-kit/test-kit.ts";
 import { loadSuite, runSuite } from "../src/index.ts";
 import { createLineDriver } from "../src/target/driver.ts";
 import { startProcess } from "../src/target/target-process.ts";
-import { bundlePeers, expectHolds, patient } from "./support.ts";
+import { expectHolds, patient } from "./support.ts";
 import { startShellEngine } from "./targets/shell-engine.ts";
 
 const peer = (name: string): string => fileURLToPath(new URL(`../peers/${name}`, import.meta.url));
@@ -39,7 +40,7 @@ describe("a peer in Python, written from the specification, conforms", () => {
 
   it.for(cases)("$suite by $file over $transport", async ({ suite, file, transport }, context) => {
     needPython(context);
-    const target = { kind: "command", command: `exec python3 -B '${peer(file)}'`, transport } as const;
+    const target = { kind: "command", command: `exec python3 -SB '${peer(file)}'`, transport } as const;
     const report = await runSuite({ suite: loadSuite(suite), target, limits: patient });
     expectHolds(report);
   });
@@ -48,7 +49,7 @@ describe("a peer in Python, written from the specification, conforms", () => {
 describe("our client works with the peer in Python", () => {
   it("decides by its harness", async (context) => {
     needPython(context);
-    const transport = createChildTransport({ command: "python3", args: ["-B", peer("ahp_harness.py")] });
+    const transport = createChildTransport({ command: "python3", args: ["-SB", peer("ahp_harness.py")] });
     await using client = createAhpClient({ transport, framework: "test", version: "1.0.0" });
     await client.connect();
     const answer = { decision: "block", reason: "by the peer" };
@@ -59,7 +60,7 @@ describe("our client works with the peer in Python", () => {
   it("runs a turn of its thread server", async (context) => {
     needPython(context);
     await using folder = await temporaryDirectory();
-    const args = ["-B", peer("thread_server.py")];
+    const args = ["-SB", peer("thread_server.py")];
     const transport = createChildTransport({ command: "python3", args, cwd: folder.path });
     await using client = createThreadClient({ transport, reconnect: false });
     await client.connect();
@@ -72,7 +73,7 @@ describe("our client works with the peer in Python", () => {
   it("carries out what its engine answers", async (context) => {
     needPython(context);
     await using folder = await temporaryDirectory();
-    const args = ["-B", peer("openharness_engine.py")];
+    const args = ["-SB", peer("openharness_engine.py")];
     const engine = createChildTransport({ command: "python3", args, cwd: folder.path });
     const shown: unknown[] = [];
     await using shell = createShellClient({
@@ -93,7 +94,7 @@ describe("our engine works with the peer in Python", () => {
     const place = { endpoint: `unix:${join(folder.path, "engine.sock")}`, token: "", directory: folder.path };
     const engine = await startShellEngine(place);
     const env = { ...process.env, CONFORMANCE_ENDPOINT: place.endpoint, CONFORMANCE_TOKEN: "" };
-    const shell = spawn("python3", ["-B", peer("openharness_shell.py")], { env });
+    const shell = spawn("python3", ["-SB", peer("openharness_shell.py")], { env });
     const lines = createInterface({ input: shell.stdout })[Symbol.asyncIterator]();
     shell.stdin.write(`${JSON.stringify({ id: 1, do: "send", params: { intent: "hello" } })}\n`);
     expect(JSON.parse((await lines.next()).value)).toMatchObject({ id: 1, result: { status: "success" } });
@@ -110,7 +111,7 @@ describe("our runtime works with the peers in Python", () => {
     const manifest = {
       id: "conformance.agent",
       version: "1.0.0",
-      command: ["python3", "-B", peer("runtime_agent.py")],
+      command: ["python3", "-SB", peer("runtime_agent.py")],
     };
     await writeFile(join(folder.path, "opensentience.agent.json"), JSON.stringify(manifest));
     await using core = await startCore({ agents: [folder.path] });
@@ -124,8 +125,8 @@ describe("our runtime works with the peers in Python", () => {
   it("serves the core that has started our agent", async (context) => {
     needPython(context);
     await using folder = await temporaryDirectory();
-    const bundle = await bundlePeers();
-    const command = `exec python3 -B '${peer("runtime_core.py")}'`;
+    const peers = await sourceBundle(new URL("./programs/peers.ts", import.meta.url));
+    const command = `exec python3 -SB '${peer("runtime_core.py")}'`;
     const place = { endpoint: `unix:${join(folder.path, "core.sock")}`, token: "", directory: folder.path };
     const target = startProcess(command, place, { stopTimeoutMs: 2000, maxLogBytes: 10_000 });
     try {
@@ -134,7 +135,7 @@ describe("our runtime works with the peers in Python", () => {
       await core.do("listen", {});
       const agent = {
         agent_id: "conformance.agent",
-        command: [process.execPath, bundle.path, "launched-agent"],
+        command: [process.execPath, peers, "launched-agent"],
       };
       expect(await core.do("launch", agent)).toMatchObject({ result: { token: "HARNESS_SESSION_TOKEN" } });
       const tool = "conformance.agent/echo";
@@ -144,7 +145,6 @@ describe("our runtime works with the peers in Python", () => {
       expect(called).toMatchObject({ result: { status: "succeeded", output: { text: "Grüße" } } });
     } finally {
       await target.stop();
-      await bundle.remove();
     }
   });
 });

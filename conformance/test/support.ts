@@ -1,15 +1,5 @@
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
 import { expect } from "vitest";
-import { buildSourceBundle } from "../../test-kit/source-bundle.ts";
 import type { SuiteReport } from "../src/index.ts";
-
-/** `programs/peers.ts` as one file; the database of the chat adapter is native and stays where it is. */
-export const bundlePeers = (): ReturnType<typeof buildSourceBundle> => {
-  const store = import.meta.resolve("@harnesskit/store-sqlite");
-  const libsql = pathToFileURL(createRequire(store).resolve("libsql")).href;
-  return buildSourceBundle(new URL("./programs/peers.ts", import.meta.url), { libsql });
-};
 
 /** Fails with all that does not hold in a report. */
 export const expectHolds = (report: SuiteReport): void => {

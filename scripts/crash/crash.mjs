@@ -11,33 +11,19 @@ if (!existsSync(join(repositoryRoot, "apps/cli/dist/bin.cjs"))) {
 }
 const { hubStory } = await import("./hub/story.mjs");
 const { Story } = await import("./threads/story.mjs");
-const { turnStory } = await import("./turns/story.mjs");
 const { workersStory } = await import("./workers/story.mjs");
-
-/** Turns of ten steps, of a thread or a chat; long ones have summaries. */
-const turns = (kind, engine, isLong = false) => ({
-  kills: 1000,
-  perStory: 50,
-  tell: turnStory(kind, engine, isLong),
-});
 
 /** What dies: a server of threads, a hub and its agent, one of three hubs and two agents of one database, or one of three workers of one store. `perStory`: deaths in one directory. */
 const kinds = {
   threads: { kills: 200, perStory: 10, tell: (random, deaths) => new Story(random).tell(deaths) },
   hub: { kills: 1000, perStory: 500, tell: hubStory("sqlite") },
   "hub-postgres": { kills: 300, perStory: 300, tell: hubStory("postgres") },
-  "turns-files": turns("thread", "files"),
-  "turns-postgres": turns("thread", "postgres"),
-  "chats-sqlite": turns("chat", "sqlite"),
-  "chats-postgres": turns("chat", "postgres"),
-  "summaries-files": turns("thread", "files", true),
-  "summaries-sqlite": turns("chat", "sqlite", true),
   "workers-sqlite": { kills: 1000, perStory: 40, tell: workersStory("sqlite") },
   "workers-postgres": { kills: 1000, perStory: 40, tell: workersStory("postgres") },
 };
 
 const fail = (problem) => {
-  const usage = "[--only KIND,…] [--kills N] [--lanes N] [--seed N] [--steps]";
+  const usage = "[--only KIND,…] [--kills N] [--lanes N] [--seed N]";
   process.stderr.write(
     `crash: ${problem}: ${usage}; N is a whole number, KIND one of ${Object.keys(kinds).join(", ")}\n`,
   );
@@ -47,7 +33,7 @@ const fail = (problem) => {
 const readOptions = () => {
   try {
     const text = { type: "string" };
-    const options = { seed: text, lanes: text, only: text, kills: text, steps: { type: "boolean" } };
+    const options = { seed: text, lanes: text, only: text, kills: text };
     return parseArgs({ options }).values;
   } catch (error) {
     return fail(error.message);
@@ -97,14 +83,9 @@ async function crash(name) {
   }
 
   await Promise.all(Array.from({ length: lanes }, lane));
-  const lines = Object.entries(totals).map(([figure, value]) => `${figure}: ${value}`);
-  const figures = lines.filter((line) => !line.startsWith("step "));
-  process.stdout.write(
-    `${name}: ${[...figures, `violations: ${failed ? 1 : 0}`].join(", ")} (seed ${seed})\n`,
-  );
-  if (given.steps)
-    for (const line of lines.filter((each) => !figures.includes(each)).sort())
-      process.stdout.write(`  ${line}\n`);
+  const figures = Object.entries({ ...totals, violations: failed ? 1 : 0 });
+  const text = figures.map(([figure, value]) => `${figure}: ${value}`).join(", ");
+  process.stdout.write(`${name}: ${text} (seed ${seed})\n`);
 }
 
 for (const name of only) await crash(name);

@@ -29,7 +29,6 @@ export const stages = [
       "run",
       // The other projects are those of the nightly run.
       "--project=all",
-      "--project=postgres",
       "--reporter=default",
       "--reporter=json",
       `--outputFile.json=${testReport}`,

@@ -1,17 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
-import { builtinModules } from "node:module";
+import { isBuiltin } from "node:module";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { importsOf } from "./source-rules.mjs";
 import { publishedEntries } from "./workspace.mjs";
 
 const scope = "@harnesskit/";
 const isRelative = (specifier) => specifier.startsWith(".") || specifier.startsWith("/");
-
-/** True for `node:fs` and for `fs`, and for their parts such as `fs/promises`. */
-export const isBuiltin = (specifier) =>
-  specifier.startsWith("node:") ||
-  builtinModules.includes(specifier) ||
-  builtinModules.includes(specifier.split("/")[0]);
 
 /** The package of a bare specifier: `@ai-sdk/provider/x` is of `@ai-sdk/provider`. */
 export const packageOf = (specifier) =>

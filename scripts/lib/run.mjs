@@ -15,7 +15,7 @@ function stopChildren(signal) {
  * Takes the program, its arguments and `{ cwd, env, timeoutMs, inherit }`; `env` is added to this process's own,
  * `inherit` passes the three standard streams through instead of capturing them, `forward` passes the output through, too.
  * With `as` (`{ uid, gid, env }`) it runs as that user, with that environment and nothing of this process's. Returns
- * `{ code, signal, output, stdout, ms, timedOut }`, where `output` holds both streams as they came and `code` is
+ * `{ code, output, stdout, ms }`, where `output` holds both streams as they came and `code` is
  * 127 for a program that cannot be started and 130 after an interruption. Never rejects.
  */
 export function run(
@@ -24,16 +24,7 @@ export function run(
   { cwd, env = {}, timeoutMs = 600_000, inherit = false, forward = false, as } = {},
 ) {
   const started = performance.now();
-  if (isStopping) {
-    return Promise.resolve({
-      code: 130,
-      signal: null,
-      output: "interrupted\n",
-      stdout: "",
-      ms: 0,
-      timedOut: false,
-    });
-  }
+  if (isStopping) return Promise.resolve({ code: 130, output: "interrupted\n", stdout: "", ms: 0 });
   return new Promise((settle) => {
     const child = spawn(program, args, {
       cwd,
@@ -44,10 +35,10 @@ export function run(
     });
     const chunks = [];
     const stdout = [];
-    let timedOut = false;
+    const say = (text) => chunks.push(Buffer.from(`\n${program}: ${text}\n`));
     let failure;
     const timer = setTimeout(() => {
-      timedOut = true;
+      say(`killed after ${timeoutMs / 1000} s`);
       child.kill("SIGKILL");
     }, timeoutMs);
     running.add(child);
@@ -63,18 +54,15 @@ export function run(
     child.on("error", (error) => {
       failure = error;
     });
-    child.on("close", (code, signal) => {
+    child.on("close", (code) => {
       clearTimeout(timer);
       running.delete(child);
-      if (failure !== undefined) chunks.push(Buffer.from(`${program}: ${failure.message}\n`));
-      if (timedOut) chunks.push(Buffer.from(`\n${program}: killed after ${timeoutMs / 1000} s\n`));
+      if (failure !== undefined) say(failure.message);
       settle({
         code: failure === undefined ? code : 127,
-        signal,
         output: Buffer.concat(chunks).toString("utf8"),
         stdout: Buffer.concat(stdout).toString("utf8"),
         ms: performance.now() - started,
-        timedOut,
       });
     });
   });

@@ -1,5 +1,6 @@
+import { isBuiltin } from "node:module";
 import ts from "typescript";
-import { isBuiltin, packageOf } from "./layers.mjs";
+import { packageOf } from "./layers.mjs";
 import { importsOf } from "./source-rules.mjs";
 
 const resolvedOf = (code) =>

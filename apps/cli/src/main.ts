@@ -15,10 +15,11 @@ export interface MainOptions {
 const firstScreen = `harness runs an AI agent on the files of a directory. It asks before it changes anything.
 
 Try one of these; none of them needs a key:
-  harness run "describe this repository"   give the agent a task
+  harness run "describe this repository"   give it a task
   harness chat                             talk with it
-  harness doctor                           check this machine, and how to use a language model
+  harness doctor                           find problems
 
+How to use a language model: harness doctor
 All commands: harness --help
 `;
 
@@ -41,8 +42,10 @@ const run = async ({ args, version }: MainOptions): Promise<ExitCode> => {
       terminal.write(wrapText(firstScreen, terminal.columns));
       return ExitCode.done;
     }
-    const program = createProgram(version, args[0]);
-    await program.parseAsync([...args], { from: "user" });
+    // `help COMMAND` is `COMMAND --help`.
+    const words = args[0] === "help" ? [...args.slice(1), "--help"] : [...args];
+    const program = createProgram(version, words[0]);
+    await program.parseAsync(words, { from: "user" });
     return interruptedExitCode() ?? program.exitCode;
   } catch (error) {
     // Commander has said what there was to say.

@@ -19,7 +19,7 @@ const trailing = /[.,;:!?)\]"']+$/;
 export interface MentionedFiles {
   /** Paths from the workspace, up to 20. */
   readonly files: readonly string[];
-  /** What looks like the path of a file and is none of the workspace, as it was written, up to 20. */
+  /** What looks like the path of a file and names no file of the workspace, as it was written, up to 20. */
   readonly missing: readonly string[];
 }
 

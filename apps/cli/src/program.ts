@@ -8,7 +8,7 @@ import { addAudit, addCore } from "./commands/core.ts";
 import { addEngine } from "./commands/engine.ts";
 import { addGuard } from "./commands/guard.ts";
 import { addHub, addInbox, addTimeline } from "./commands/hub.ts";
-import { Command } from "./commands/options.ts";
+import { Command, helpWidth } from "./commands/options.ts";
 import { addAttach, addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
 import { addShell } from "./commands/shell.ts";
@@ -23,10 +23,8 @@ const withQuotesHint = (error: string): string =>
     ? `${error}Put quotes around several words, as in "describe this repository".\n`
     : error;
 
-const show = (text: string, stream: NodeJS.WriteStream): void => {
-  const terminal = createTerminal(stream);
-  terminal.write(wrapText(text, terminal.columns));
-};
+/** What commander says of a wrong command line, as the other errors of this program begin. */
+const asError = (text: string): string => withQuotesHint(text).replace(/^error: /, "harness: ");
 
 const addDoctor = (program: Command): void => {
   program
@@ -40,23 +38,23 @@ const addDoctor = (program: Command): void => {
 
 /** By the names of the commands, in the order in which help lists them. `completion` needs all of them. */
 const parts: Readonly<Record<string, (program: Command) => void>> = {
-  serve: addServe,
   run: addRun,
-  attach: addAttach,
   chat: addChat,
-  engine: addEngine,
-  shell: addShell,
   threads: addThreads,
   grants: addGrants,
+  serve: addServe,
+  attach: addAttach,
+  engine: addEngine,
+  shell: addShell,
   store: addStore,
-  core: addCore,
-  agents: addAgents,
   hub: addHub,
   inbox: addInbox,
   timeline: addTimeline,
-  audit: addAudit,
-  ahp: addAhp,
   guard: addGuard,
+  core: addCore,
+  agents: addAgents,
+  ahp: addAhp,
+  audit: addAudit,
   conformance: addConformance,
   doctor: addDoctor,
 };
@@ -70,11 +68,17 @@ export const createProgram = (version: string, only?: string): Command => {
     .helpCommand("help [command]", "show help for a command")
     .showHelpAfterError("--help shows how.")
     .exitOverride()
+    // The terms of options take half of a narrow terminal; what they mean stands beside them there, too.
+    .configureHelp({ minWidthToWrap: 24 })
     .configureOutput({
-      writeErr: (text) => show(text, io().stderr),
-      writeOut: (text) => show(text, io().stdout),
-      outputError: (text, write) =>
-        write(displayText(withQuotesHint(text), { multiline: true, maxLength: 2_000 })),
+      writeErr: (text) => createTerminal(io().stderr).write(text),
+      writeOut: (text) => createTerminal().write(text),
+      getErrHelpWidth: () => helpWidth(io().stderr),
+      getOutHelpWidth: () => helpWidth(io().stdout),
+      outputError: (text, write) => {
+        const shown = displayText(asError(text), { multiline: true, maxLength: 2_000 });
+        write(wrapText(shown, createTerminal(io().stderr).columns));
+      },
     })
     .example(`harness run "describe this repository"
 

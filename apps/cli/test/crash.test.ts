@@ -16,8 +16,6 @@ const kill = async (campaign: string, kills: number, seed: number) => {
   );
 };
 
-const summaries = isNightly ? ["summaries-files", "summaries-sqlite"] : ["summaries-files"];
-
 describe("kill -9", { timeout: isNightly ? 1_800_000 : 240_000 }, () => {
   it("of the server loses nothing that was told, runs nothing twice and leaves nothing in the way", async () => {
     const kills = isNightly ? 200 : 2;
@@ -34,16 +32,6 @@ describe("kill -9", { timeout: isNightly ? 1_800_000 : 240_000 }, () => {
       const figures = await kill(campaign, 100, 22);
       expect(figures.kills).toBe(100);
       expect(figures.effects).toBeGreaterThan(0);
-    },
-  );
-
-  it.each(summaries)(
-    "around a summary pays none again that is stored, another one once more at most, and drops nothing in secret (%s)",
-    async (kind) => {
-      const kills = isNightly ? 100 : 2;
-      const figures = await kill(kind, kills, 5);
-      expect(figures.kills).toBeGreaterThanOrEqual(kills);
-      expect(figures.summaries).toBeGreaterThan(0);
     },
   );
 });

@@ -60,7 +60,7 @@ describe("harness hub", () => {
     const kinds = ["harness", "harness", "ai-app"];
     if (hasPython) {
       const token = (await readFile(place.tokenFile, "utf8")).trim();
-      const python = startProgram("python3", ["-B", pythonAgent], {
+      const python = startProgram("python3", ["-SB", pythonAgent], {
         cwd,
         env: { CONFORMANCE_ENDPOINT: `${url}/ahp`, CONFORMANCE_TOKEN: token },
       });

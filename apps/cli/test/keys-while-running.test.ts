@@ -57,6 +57,19 @@ describe("while a turn of harness run works", () => {
     expect((await shell.ended).stdout).toMatch(/all 0/);
   });
 
+  it("Ctrl-Z at a question stops it, and the question is there again in the foreground", async () => {
+    const shell = await startInShell(["run", "--no-policy", "run the command: echo $((40+2))"]);
+    await shell.sees(/leave it waiting/);
+    shell.write(ctrlZ);
+    await shell.sees(/Stopped/);
+    shell.write("fg\r");
+    await shell.sees(/Stopped[\s\S]*leave it waiting/);
+    shell.write("y");
+    await shell.sees(/✓ done[\s\S]*to go on:/);
+    shell.write("echo all $?; exit\r");
+    expect((await shell.ended).stdout).toMatch(/all 0/);
+  });
+
   it("a question that comes in the background can be answered in the foreground", async () => {
     const twice = "run the command: sleep 2, then run the command: echo $((40+2))";
     const shell = await startInShell(["run", "--no-policy", twice]);

@@ -37,6 +37,9 @@ it.each([
   [2, "threads prune --older-than 1d --keep -1", '--keep must be a whole number from 0, got "-1"'],
   [2, "doctor --jsno", "Did you mean --json?"],
   [2, "--cwd", "unknown option"],
+  [2, "store check", "--store"],
+  [2, "store check --store chats.sqlite", "must be a database"],
+  [1, "grants revoke nope", "See what there is: harness grants list\n"],
 
   [2, "serve --policy p.yaml --ahp unix:x", "--ahp cannot be used with --policy"],
   [2, "serve --ahp-token-file t", "are about the harness of --ahp"],

@@ -142,7 +142,7 @@ describe("harness run", () => {
       {
         type: "result",
         data: {
-          threadId: expect.stringMatching(/^ses_/),
+          threadId: null,
           turnId: null,
           status: "error",
           code: "usage",
@@ -186,7 +186,8 @@ describe("harness run", () => {
       const cwd = await makeWorkspace();
       const end = await harness(["run", "--no-policy", "--agent", "nobody", "list files"], { cwd });
       expect(end.code).toBe(2);
-      expect(end.stderr).toContain("code, ask");
+      expect(end.stderr).toContain("There is no agent nobody\n  Use --agent with one of: code, ask");
+      expect((await harness("threads", { cwd })).stdout).not.toContain("list files");
     });
 
     it("4 for a model without its key", async () => {
@@ -194,6 +195,7 @@ describe("harness run", () => {
       const end = await harness(["run", "--no-policy", "--model", "anthropic:m", "list files"], { cwd });
       expect(end.code).toBe(4);
       expect(end.stderr).toContain("ANTHROPIC_API_KEY is not set");
+      expect((await harness("threads", { cwd })).stdout).not.toContain("list files");
     });
 
     it.each([

@@ -76,15 +76,16 @@ describe("harness run in a terminal", () => {
   });
 
   it("leaves a question waiting with Esc, and asks it again in its thread", async () => {
-    const cwd = await makeWorkspace();
-    const program = startAtTerminal(["run", "--no-policy", "run the command: echo hi"], { cwd });
+    const [cwd, elsewhere] = [await makeWorkspace(), await makeWorkspace()];
+    const line = ["run", "--no-policy", "--cwd", cwd, "run the command: echo hi"];
+    const program = startAtTerminal(line, { cwd: elsewhere, columns: 60 });
     await program.sees(/Esc: leave it waiting/);
     program.write("\u001b");
     const { code, stdout } = await program.ended;
     expect(code).toBe(3);
     expect(stdout).toContain("The question is left waiting");
-    const [, id = ""] = /harness run --thread (ses_\w+)/.exec(stdout) ?? [];
-    const again = startAtTerminal(["run", "--no-policy", "--thread", id], { cwd });
+    const [, words = ""] = /To answer it: harness (run --cwd \S+ --thread \w{8})\r?\n/.exec(stdout) ?? [];
+    const again = startAtTerminal([...words.split(" "), "--no-policy"], { cwd: elsewhere });
     await again.sees(/Allow it\?/);
     again.write("y");
     expect((await again.ended).code).toBe(0);

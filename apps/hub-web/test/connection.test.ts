@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { hubPlace } from "@harnesskit/hub/place";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { launchProfile } from "../../../test-kit/chromium.ts";
 import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { connectAgent } from "./support/agent.ts";
@@ -9,22 +9,17 @@ import { expectQuiet, openPage, pageTests } from "./support/hub-page.ts";
 import { bundleHub, startHub } from "./support/hub-process.ts";
 
 const tests = pageTests();
+const program = await bundleHub();
 
 /** What the browser itself writes when a server is not there. */
 const isUnreachable = (text: string): boolean =>
   /ERR_CONNECTION_(?:REFUSED|RESET|CLOSED)|ERR_EMPTY_RESPONSE/.test(text);
 
 describe("a hub that is killed with -9 while its page is open", () => {
-  let program: Awaited<ReturnType<typeof bundleHub>>;
-  beforeAll(async () => {
-    program = await bundleHub();
-  });
-  afterAll(() => program.remove());
-
   it("is shown as away, and after its restart the answer given meanwhile counts and nothing is lost", async () => {
     const directory = await temporaryDirectory();
     onTestFinished(() => directory[Symbol.asyncDispose]());
-    const first = await startHub(program.path, directory.path, tests.pageDirectory());
+    const first = await startHub(program, directory.path, tests.pageDirectory());
     onTestFinished(() => first.kill());
     const { socket } = hubPlace({ state: join(directory.path, "hub") });
     const { page, cards, rows, complaints } = await openPage(await tests.context(), first.link);
@@ -42,7 +37,7 @@ describe("a hub that is killed with -9 while its page is open", () => {
     const command = `harness hub --state ${directory.path}`;
     await page.getByRole("alert").getByText(command, { exact: true }).waitFor();
 
-    const second = await startHub(program.path, directory.path, tests.pageDirectory());
+    const second = await startHub(program, directory.path, tests.pageDirectory());
     onTestFinished(() => second.kill());
     await page.getByText("Connected").waitFor();
     await page.getByText("You approved this").waitFor();
@@ -76,18 +71,12 @@ const keptAnswers = (page: Page): Promise<number> =>
   );
 
 describe("an answer that was given while the hub was away", () => {
-  let program: Awaited<ReturnType<typeof bundleHub>>;
-  beforeAll(async () => {
-    program = await bundleHub();
-  });
-  afterAll(() => program.remove());
-
   /** A hub with a question, whose page answers it while the hub is away, and is closed or killed with its browser. */
   const answered = async (browser?: Awaited<ReturnType<typeof launchProfile>>) => {
     const directory = await temporaryDirectory();
     onTestFinished(() => directory[Symbol.asyncDispose]());
     const start = async () => {
-      const hub = await startHub(program.path, directory.path, tests.pageDirectory());
+      const hub = await startHub(program, directory.path, tests.pageDirectory());
       onTestFinished(() => hub.kill());
       return hub;
     };

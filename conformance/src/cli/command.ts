@@ -36,8 +36,8 @@ Target, one of:
   --start CMD           a program that is started for each scenario; --on says where it is:
     --on TRANSPORT      stdio, unix, tcp, http or ws. A server listens at $CONFORMANCE_ENDPOINT,
                         a client connects to it
-  --unix PATH, --tcp HOST:PORT, --http URL, --ws URL
-                        a server that runs already
+  --unix PATH, --tcp HOST:PORT          a server that runs already
+  --http URL, --ws URL                  the same
   --module FILE         a module of JavaScript, with --on
 
 Options:
@@ -60,6 +60,7 @@ Example:
 
 A MUST that does not hold fails, and so does a SAFETY: what no text says and a user relies on. A SHOULD or a FACT
 warns, a MAY or a CHOICE informs. What a step before it prevented is not judged.
+
 Exit codes: 0 conforms, 1 does not conform, 2 wrong usage, 4 the target is unavailable, 70 a fault of this
 program itself, 130 interrupted.
 `;

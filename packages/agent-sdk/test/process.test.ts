@@ -2,21 +2,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createUnixListener } from "@harnesskit/transport-uds";
 import { createDeferred } from "@harnesskit/wire";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { describe, expect, it } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { type CoreOptions, ScriptedCore, startProcess, temporaryDirectory, token } from "./support.ts";
 
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url));
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}.mjs`, import.meta.url));
 const { HARNESS_AGENT_SOCKET: _socket, HARNESS_SESSION_TOKEN: _token, ...ownEnv } = process.env;
 
 const startAgent = (path: string, options: object = {}, env: object = {}) =>
-  startProcess([fixture("agent"), bundle.path, JSON.stringify(options)], {
+  startProcess([fixture("agent"), bundle, JSON.stringify(options)], {
     env: { ...ownEnv, HARNESS_AGENT_SOCKET: path, HARNESS_SESSION_TOKEN: token, ...env },
   });
 
@@ -106,7 +102,7 @@ describe("a tool process", () => {
   it("whose core is killed cleans up and ends, also with a tool that does not", async () => {
     await using directory = await temporaryDirectory();
     const path = join(directory.path, "s");
-    await using core = startProcess([fixture("core"), bundle.path, path]);
+    await using core = startProcess([fixture("core"), bundle, path]);
     await expect.poll(() => core.output.stdout, { timeout: 10_000 }).toBe("listening\n");
     await using agent = startAgent(path, { run: { exitGraceMs: 100 } });
     await expect.poll(() => core.output.stdout, { timeout: 10_000 }).toContain("running");
@@ -185,7 +181,7 @@ describe("a tool process", () => {
   });
 
   it("that no core started says so", async () => {
-    await using agent = startProcess([fixture("agent"), bundle.path], { env: ownEnv });
+    await using agent = startProcess([fixture("agent"), bundle], { env: ownEnv });
     expect(await agent.exit).toEqual([1, null]);
     expect(lines(agent.output.stdout)).toMatchObject([
       {

@@ -57,7 +57,7 @@ const overExchange = (exchange: AhpExchange, options: ConnectorOptions): Harness
   return {
     // Each is a message of its own: only one after the other arrive in their order.
     maxUnsettled: 1,
-    // Another object each time: what fails late over a former one is no loss of this one.
+    // Another object each time: what fails late over a former one does not lose this one.
     open: async () => ({
       request: (method, params, call) => calls.request(method, params, call),
       notify: (method, params) => calls.notify(method, params),

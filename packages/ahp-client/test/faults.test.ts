@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { createHttpServer, createWebSocketTransport } from "@harnesskit/transport-http/node";
 import { createChildTransport } from "@harnesskit/transport-stdio";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import type { FailureCode } from "../src/errors.ts";
 import { type AhpClient, createAhpClient, type HarnessEndpoint } from "../src/index.ts";
 import { ahpFailureOf, base, connected } from "./support/client.ts";
@@ -117,10 +117,9 @@ describe("a harness in a child process", () => {
   });
 
   it("that dies: the agent lives until its call is decided, though nothing else keeps it alive", async () => {
-    const bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url));
-    onTestFinished(() => bundle.remove());
+    const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
     const script = fileURLToPath(new URL("./fixtures/last-call.mjs", import.meta.url));
-    const agent = spawn(process.execPath, [script, bundle.path], { stdio: ["ignore", "pipe", "inherit"] });
+    const agent = spawn(process.execPath, [script, bundle], { stdio: ["ignore", "pipe", "inherit"] });
     let said = "";
     agent.stdout.on("data", (chunk) => {
       said += chunk;

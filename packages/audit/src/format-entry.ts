@@ -1,4 +1,4 @@
-import { redactedPlaceholder as redacted } from "@harnesskit/wire";
+import { isPlainName, redactedPlaceholder as redacted } from "@harnesskit/wire";
 import { utf8Length } from "@harnesskit/wire/json";
 import { isoTime } from "@harnesskit/wire/time";
 import type { AuditEntryInput } from "./entry.ts";
@@ -32,6 +32,7 @@ const escapeOf = (character: string): string => {
 
 /** What stands between the quotes of a string in JSON. */
 const escaped = (text: string): string => {
+  if (isPlainName(text)) return text;
   const json = JSON.stringify(text).slice(1, -1);
   return beyondAscii.test(json) ? json.replace(deceptive, escapeOf) : json;
 };
@@ -41,23 +42,13 @@ const number = (value: number): string => (Number.isFinite(value) ? String(value
 /** Characters of each string in an entry that is too large with longer ones. */
 const shortLength = 32;
 
-const ids = [
-  "agent_id",
-  "tool_id",
-  "call_id",
-  "session_id",
-  "request_id",
-  "correlation_id",
-  "causation_id",
-] as const;
-
 export interface EntryFormat {
   readonly redactor: Redactor;
   readonly limits: AuditEntryLimits;
 }
 
 /**
- * An entry as one line of JSON, without its end: secrets taken out, long strings cut, and characters that a terminal would obey or
+ * An entry as one line of JSON, without its closing brace: secrets taken out, long strings cut, and characters that a terminal would obey or
  * hide escaped. `marks` says what was done.
  */
 export const formatEntry = (
@@ -91,14 +82,16 @@ const toJson = (
     isCut = true;
     return escaped(`${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`);
   };
+  const id = (name: string, value: string | undefined): string =>
+    value ? `,"${name}":"${text(value)}"` : "";
   const { outcome, actor, duration_ms, details } = entry;
   let json = `{"seq":${seq},"time":"${isoTime(timeMs)}","action":"${escaped(entry.action)}"`;
   if (outcome) json += `,"outcome":"${escaped(outcome)}"`;
   if (actor) json += `,"actor":{"type":"${text(actor.type)}","id":"${text(actor.id)}"}`;
-  for (const name of ids) {
-    const id = entry[name];
-    if (id) json += `,"${name}":"${text(id)}"`;
-  }
+  // One by one: a loop over their names reads them several times slower.
+  json += id("agent_id", entry.agent_id) + id("tool_id", entry.tool_id) + id("call_id", entry.call_id);
+  json += id("session_id", entry.session_id) + id("request_id", entry.request_id);
+  json += id("correlation_id", entry.correlation_id) + id("causation_id", entry.causation_id);
   if (duration_ms !== undefined) json += `,"duration_ms":${number(duration_ms)}`;
   if (details) {
     let before = ',"details":{"';
@@ -117,7 +110,7 @@ const toJson = (
     }
     json += before === ',"' ? "}" : ',"details":{}';
   }
-  const marks = [...(isRedacted ? ['"redacted"'] : []), ...(isCut ? ['"cut"'] : [])];
-  if (marks.length > 0) json += `,"marks":[${marks.join()}]`;
-  return `${json}}`;
+  if (isRedacted) json += `,"marks":["redacted"${isCut ? ',"cut"' : ""}]`;
+  else if (isCut) json += ',"marks":["cut"]';
+  return json;
 };

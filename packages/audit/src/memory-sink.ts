@@ -50,7 +50,7 @@ export const createMemoryAuditSink = (options: MemoryAuditSinkOptions = {}): Mem
     close: async () => {
       isClosed = true;
     },
-    entries: () => Array.from(lines.values(), (line) => JSON.parse(line) as AuditEntry),
+    entries: () => Array.from(lines.values(), (line) => JSON.parse(`${line}}`) as AuditEntry),
     get dropped() {
       return dropped;
     },

@@ -4,25 +4,21 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isNightly } from "../../../test-kit/nightly.ts";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openFileAuditSink, readAuditFile, verifyAuditFile } from "../src/node/index.ts";
 
 const fixture = fileURLToPath(new URL("./fixtures/write-forever.mjs", import.meta.url));
 
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url));
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 const rounds = isNightly ? 20 : 2;
 
 /** Runs a writer, kills it some time after its first flush, and gives the last entry that it said was on disk. */
 const killWriter = async (path: string, maxFileBytes: number): Promise<number> => {
-  const child = spawn(process.execPath, [fixture, bundle.path, path, String(maxFileBytes)], {
+  const child = spawn(process.execPath, [fixture, bundle, path, String(maxFileBytes)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let last = 0;

@@ -1,26 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { GraphStore } from "@harnesskit/graph";
 import { openSqliteStore } from "@harnesskit/store-sqlite";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { createChatHarness } from "../src/index.ts";
 import { approval, historyOf, says, user } from "./support/graphs.ts";
 
 const pay = { signalId: "approve pay", payload: { approved: true } };
 const harnessProcess = new URL("./fixtures/harness-process.mjs", import.meta.url);
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-
-beforeAll(async () => {
-  const store = import.meta.resolve("@harnesskit/store-sqlite");
-  const libsql = pathToFileURL(createRequire(store).resolve("libsql")).href;
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { libsql });
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 /** A file of its own, gone at the end of the test. */
 const tempFile = async (): Promise<string> => {
@@ -45,7 +36,7 @@ describe("Over a file", () => {
   it("turns of one session in two processes run one after the other", async () => {
     const file = await tempFile();
     const harness = createChatHarness({ graph: approval(), store: await openStore(file) });
-    await using other = await startToldProcess(harnessProcess, bundle.path, file);
+    await using other = await startToldProcess(harnessProcess, bundle, file);
     const [ours, theirs] = [chats("a", 10), chats("b", 10)];
     const [own, answer] = await Promise.all([
       Promise.all(ours.map((text) => harness.send("s", user(text)))),
@@ -65,7 +56,7 @@ describe("Over a file", () => {
   it("a signal that arrives in two processes many times resumes once", async () => {
     const file = await tempFile();
     const harness = createChatHarness({ graph: approval(), store: await openStore(file) });
-    await using other = await startToldProcess(harnessProcess, bundle.path, file);
+    await using other = await startToldProcess(harnessProcess, bundle, file);
     await harness.send("s", user("pay"));
     const [own, answer] = await Promise.all([
       Promise.all(Array.from({ length: 20 }, () => harness.signal(pay))),
@@ -82,7 +73,7 @@ describe("Over a file", () => {
     const store = await openSqliteStore({ file, limits: { endPollMs: 20 } });
     onTestFinished(() => store.close());
     const harness = createChatHarness({ graph: approval(), store });
-    await using other = await startToldProcess(harnessProcess, bundle.path, file);
+    await using other = await startToldProcess(harnessProcess, bundle, file);
     const heard: unknown[] = [];
     const unsubscribe = harness.subscribe("s", (turn) => heard.push(turn));
     harness.subscribe("another", (turn) => heard.push(turn));
@@ -97,7 +88,7 @@ describe("Over a file", () => {
 
   it("a turn that a killed process was resuming is gone on with by the next one", async () => {
     const file = await tempFile();
-    const dying = await startToldProcess(harnessProcess, bundle.path, file);
+    const dying = await startToldProcess(harnessProcess, bundle, file);
     expect(await dying.call("send", "s", "pay")).toMatchObject({ result: { outcome: "suspended" } });
     const inside = dying.reached(-1);
     void dying.call("hang", pay);

@@ -117,7 +117,7 @@ export class IssuedDirectives implements Directives {
       throw new InvalidArgumentError("directive: input must be a JSON object of valid Unicode");
     }
     const lifetimeMs = Date.parse(data.until) - now;
-    // A leap second is none that can be compared.
+    // A leap second cannot be compared.
     if (!(lifetimeMs > 0)) throw new InvalidArgumentError("directive: until must be a time to come");
     for (const [id, issued] of this.#issued) if (this.#isExpired(issued)) this.#issued.delete(id);
     const directive = { id: randomId("dir"), issued_at: isoTime(now), ...data, uses: 0, input_digest };

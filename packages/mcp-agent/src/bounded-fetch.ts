@@ -98,7 +98,7 @@ async function* rewriteEvents(body: Body, messages: Messages): AsyncGenerator<st
       instead = undefined;
     }
   }
-  // An event without an end is none.
+  // An event without an end is dropped.
   const answer = isSettled ? "" : missing();
   if (answer !== "") yield `\n\n${dataField} ${answer}\n\n`;
 }

@@ -5,8 +5,8 @@ import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type RunningCore, startCore } from "@harnesskit/core-runtime";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { freePort, killProcess, temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createMcpAgentDirectory, type McpServer, readMcpTools } from "../src/index.ts";
 import { call, hostile, serve, serverPrograms } from "./support/serve.ts";
@@ -15,16 +15,12 @@ const everything = (...args: string[]): McpServer => ({
   command: [process.execPath, serverPrograms.everything, ...args],
 });
 
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url));
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 /** A core that launched a generated directory. */
 const launch = async (server: McpServer, environment: NodeJS.ProcessEnv = process.env) => {
   const directory = await temporaryDirectory();
-  const command: [string, string] = [process.execPath, bundle.path];
+  const command: [string, string] = [process.execPath, bundle];
   const path = join(directory.path, "agent");
   await createMcpAgentDirectory({ directory: path, id: "mcp.test", server, command });
   const output: string[] = [];

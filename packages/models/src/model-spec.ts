@@ -33,7 +33,7 @@ export function parseModelSpec(spec: string): ModelSpec {
   const text = spec.trim();
   if (text === "offline") return { provider: "offline" };
   const colon = text.indexOf(":");
-  if (colon < 0) throw unknown("this model spec has no provider");
+  if (colon < 0) throw unknown("the model has no provider in front");
   const provider = text.slice(0, colon);
   const rest = text.slice(colon + 1);
   switch (provider) {

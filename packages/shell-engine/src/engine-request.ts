@@ -28,9 +28,8 @@ export class EngineRequest<Context> {
   /** What its continuation says, where it has one in the engine's form. */
   claims: ContinuationClaims | undefined;
   sessionId: string | undefined;
-  /** Under which it is remembered, and what it asks as JSON. Undefined without a request_id. */
+  /** Under which it is remembered. Undefined without a request_id. */
   key: string | undefined;
-  text = "";
   isReplay = false;
   run: ResumedRun | undefined;
   /** When the engine stops waiting for its handler, in milliseconds since the epoch. */
@@ -44,6 +43,7 @@ export class EngineRequest<Context> {
 
   /**
    * @param startedAt by `elapsedMs` of the clock
+   * @param text the message as JSON, as it came; "" where it came parsed
    * @param onStream set where the response can be a stream: called at once when it is one
    */
   constructor(
@@ -52,6 +52,7 @@ export class EngineRequest<Context> {
     maxIdLength: number,
     readonly startedAt: number,
     public negotiated: Negotiated,
+    public text: string,
     public onStream: ((stream: ResponseStream) => void) | undefined,
   ) {
     this.trace = traceOf(context);

@@ -1,4 +1,4 @@
-import { ShellErrorCode } from "@harnesskit/protocol/openharness";
+import { parseShellRequest, ShellErrorCode } from "@harnesskit/protocol/openharness";
 import { ConnectionClosedError, joinKey, RequestCancelledError, RequestTimeoutError } from "@harnesskit/wire";
 import { jsonDifference } from "@harnesskit/wire/json";
 import type { EngineParts } from "./engine-parts.ts";
@@ -14,9 +14,17 @@ import { type Payload, toPayload } from "./to-payload.ts";
 const error = (code: string, message: string, options = {}) => new ShellEngineError(code, message, options);
 const closing = () => error(ShellErrorCode.Cancelled, "The engine is closing.", { retryable: true });
 
-/** Whether both are the same JSON, whatever the order of their keys. */
+/** What a request asks, of its JSON: neither its ids nor how it is written. */
+const contentOf = (text: string): unknown => {
+  const parsed = parseShellRequest(JSON.parse(text));
+  if (!("data" in parsed)) return undefined;
+  const { protocol_version, capabilities = null, request } = parsed.data;
+  return [protocol_version, capabilities, request];
+};
+
+/** Whether both ask the same. */
 const isSame = (one: string, other: string): boolean =>
-  one === other || jsonDifference(JSON.parse(one), JSON.parse(other)) === undefined;
+  one === other || jsonDifference(contentOf(one), contentOf(other)) === undefined;
 
 /** Runs handlers: each request once, within its time, and its response remembered by its id. */
 export class RequestRunner<Context> {
@@ -68,9 +76,8 @@ export class RequestRunner<Context> {
     request.sessionId = asked.session_id ?? claims?.session;
     this.assertOpen();
     if (requestId !== undefined) {
-      const { protocol_version: version, capabilities = null, request: content } = request.request ?? {};
       request.key = joinKey(owner, request.sessionId ?? "", requestId);
-      request.text = JSON.stringify([version, capabilities, content]);
+      request.text ||= JSON.stringify(request.request);
       const known = this.#running.get(request.key) ?? this.#memory.get(owner, request.key);
       if (known) {
         if (!isSame(known.text, request.text)) {

@@ -98,17 +98,19 @@ export class ShellEngine<Context = unknown> {
    * Takes one parsed message and resolves with the response. A message that is not a request, and whatever else goes wrong,
    * is a response with status error. Never rejects. The response may be shared with others that wait for it: it must not be changed, and
    * the message not before the response is there.
+   *
+   * @param json the message as it came, where it is at hand: it saves writing it anew, to know a repeated request by
    */
-  readonly handle = (message: unknown, context: Context): Promise<ShellResponse> =>
-    this.#traced(message, context);
+  readonly handle = (message: unknown, context: Context, json = ""): Promise<ShellResponse> =>
+    this.#traced(message, context, json);
 
   /**
    * As `handle`, for a caller that also reads streams (`dev.harnesskit.stream`): resolves with the frames of a stream where the engine offers
    * `openharness.streaming` and the request agrees on it, else with the response. Takes cancellations of streams too, and resolves with
    * undefined. Never rejects.
    */
-  readonly handleStream = (message: unknown, context: Context): Promise<unknown> => {
-    if (!this.#offer.offersStreaming) return this.handle(message, context);
+  readonly handleStream = (message: unknown, context: Context, json = ""): Promise<unknown> => {
+    if (!this.#offer.offersStreaming) return this.handle(message, context, json);
     const cancel = parseStreamCancel(message);
     if (cancel) return this.#cancel(cancel, context);
     return new Promise((resolve) => {
@@ -117,7 +119,7 @@ export class ShellEngine<Context = unknown> {
         stream = opened;
         resolve(opened);
       };
-      void this.#traced(message, context, onStream).then((response) => {
+      void this.#traced(message, context, json, onStream).then((response) => {
         if (stream) stream.finish(response as never);
         else resolve(response);
       });
@@ -136,19 +138,20 @@ export class ShellEngine<Context = unknown> {
     }
   }
 
-  #traced(message: unknown, context: Context, onStream?: OnStream): Promise<ShellResponse> {
+  #traced(message: unknown, context: Context, json: string, onStream?: OnStream): Promise<ShellResponse> {
     const start = () => ({
       name: "harness.shell.request",
       kind: SpanKind.SERVER,
       metric: "harness.shell.request.duration",
       parent: traceOfMessage(message, context),
     });
-    return traced(start, (span) => this.#handle(message, context, onStream, span));
+    return traced(start, (span) => this.#handle(message, context, json, onStream, span));
   }
 
   async #handle(
     message: unknown,
     context: Context,
+    json: string,
     onStream: OnStream | undefined,
     span?: Span,
   ): Promise<ShellResponse> {
@@ -158,7 +161,8 @@ export class ShellEngine<Context = unknown> {
     try {
       const { nothingAsked } = this.#offer;
       const startedAt = clock.elapsedMs();
-      request = new EngineRequest(message, context, limits.maxIdLength, startedAt, nothingAsked, onStream);
+      const { maxIdLength } = limits;
+      request = new EngineRequest(message, context, maxIdLength, startedAt, nothingAsked, json, onStream);
       payload = await this.#answer(message, request);
     } catch (error) {
       payload = failures.payload(error, request);

@@ -1,19 +1,12 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { newSchema } from "./support/schema.ts";
 
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  const driver = pathToFileURL(createRequire(import.meta.url).resolve("pg")).href;
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { pg: driver });
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 type Worker = Awaited<ReturnType<typeof startToldProcess>>;
 type Policy = "forget" | "report" | "retry";
@@ -37,13 +30,7 @@ const setUp = async (interruptedTurns: Policy, count = 2) => {
   const start = async (index: number) => {
     const options = { file, interruptedTurns, clockOffsetMs: offsets[index % offsets.length] };
     const script = new URL("./fixtures/chat-worker.mjs", import.meta.url);
-    const worker = await startToldProcess(
-      script,
-      bundle.path,
-      schema.url,
-      schema.schema,
-      JSON.stringify(options),
-    );
+    const worker = await startToldProcess(script, bundle, schema.url, schema.schema, JSON.stringify(options));
     workers.push(worker);
     return worker;
   };

@@ -1,24 +1,17 @@
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
 import { systemClock } from "@harnesskit/wire";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { describe, expect, it, vi } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { event, readAll, thread, write } from "./support/samples.ts";
 import { newSchema } from "./support/schema.ts";
 
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  const driver = pathToFileURL(createRequire(import.meta.url).resolve("pg")).href;
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { pg: driver });
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 type Schema = Awaited<ReturnType<typeof newSchema>>;
 const startWorker = ({ url, schema }: Schema, limits: object = {}) =>
   startToldProcess(
     new URL("./fixtures/worker.mjs", import.meta.url),
-    ...[bundle.path, url, schema, JSON.stringify(limits)],
+    ...[bundle, url, schema, JSON.stringify(limits)],
   );
 
 describe("workers over one schema", () => {

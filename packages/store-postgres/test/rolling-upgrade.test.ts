@@ -1,33 +1,26 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { beforeAll, expect, it, vi } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { migrationSteps } from "../src/migrations/index.ts";
 import { event, readAll, thread } from "./support/samples.ts";
 import { newSchema } from "./support/schema.ts";
 
 const newest = migrationSteps.length;
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-let nextPath: string;
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
+const nextPath = bundle.replace(".mjs", "-next.mjs");
 
 beforeAll(async () => {
-  const driver = pathToFileURL(createRequire(import.meta.url).resolve("pg")).href;
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { pg: driver });
   // A build of the next version: it knows one step more.
-  const text = await readFile(bundle.path, "utf8");
+  const text = await readFile(bundle, "utf8");
   const step = `{ version: ${newest + 1}, sql: "ALTER TABLE store.sessions ADD COLUMN note text", worksWith: 1 }`;
   const next = text.replace(
     new RegExp(`\\{\\s*version: ${newest},[^]*?worksWith: \\d+\\s*\\}`),
     `$&, ${step}`,
   );
   expect(next.length).toBeGreaterThan(text.length);
-  nextPath = join(bundle.directory, "next.mjs");
   await writeFile(nextPath, next);
 });
-afterAll(() => bundle.remove());
 
 it("version N and N+1 write side by side while the schema is migrated, and N starts again after it", async () => {
   await using schema = await newSchema();
@@ -44,7 +37,7 @@ it("version N and N+1 write side by side while the schema is migrated, and N sta
       id: string;
     };
 
-  await using old = await start(bundle.path);
+  await using old = await start(bundle);
   expect(await versions()).toBe(newest);
   // The old program writes all the time.
   const paused = await turn(old, "old");
@@ -73,7 +66,7 @@ it("version N and N+1 write side by side while the schema is migrated, and N sta
   await lease(next);
   expect((await next.call("append", "ses_1", [event("ses_1", 2)])).code).toBeUndefined();
   await next.kill();
-  await using again = await start(bundle.path);
+  await using again = await start(bundle);
   await lease(again);
   expect((await again.call("append", "ses_1", [event("ses_1", 3)])).code).toBeUndefined();
   expect((await readAll(store.threads.events("ses_1"))).map(({ seq }) => seq)).toEqual([1, 2, 3]);

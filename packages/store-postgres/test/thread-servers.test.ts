@@ -1,5 +1,3 @@
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
 import type { Event } from "@harnesskit/protocol/threads";
 import {
   createThreadServer,
@@ -7,18 +5,13 @@ import {
   type Tool,
   type TurnRunner,
 } from "@harnesskit/thread-server";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { HeardClient } from "./support/heard-client.ts";
 import { newSchema } from "./support/schema.ts";
 
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  const driver = pathToFileURL(createRequire(import.meta.url).resolve("pg")).href;
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { pg: driver });
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 const storeLimits = { threadLeaseMs: 1500, wakePollMs: 200, wakeIntervalMs: 10 };
 
@@ -164,7 +157,7 @@ describe("threads on several servers over PostgreSQL", () => {
   it("a thread moves when its server is killed: its turn ends with one error, and a client elsewhere hears all", async () => {
     const { schema, server } = await setUp();
     const script = new URL("./fixtures/thread-server.mjs", import.meta.url);
-    const args = [bundle.path, schema.url, schema.schema, JSON.stringify(storeLimits)];
+    const args = [bundle, schema.url, schema.schema, JSON.stringify(storeLimits)];
     await using dying = await startToldProcess(script, ...args);
     const { result } = await dying.call("call", "thread.create", {});
     const { threadId } = (result as { thread: { threadId: string } }).thread;
@@ -191,7 +184,7 @@ describe("threads on several servers over PostgreSQL", () => {
     async (_state, text, end) => {
       const { schema, server } = await setUp();
       const script = new URL("./fixtures/thread-server.mjs", import.meta.url);
-      const args = [bundle.path, schema.url, schema.schema, JSON.stringify(storeLimits)];
+      const args = [bundle, schema.url, schema.schema, JSON.stringify(storeLimits)];
       await using sleeping = await startToldProcess(script, ...args);
       const { result } = await sleeping.call("call", "thread.create", {});
       const { threadId } = (result as { thread: { threadId: string } }).thread;
@@ -226,7 +219,7 @@ describe("threads on several servers over PostgreSQL", () => {
     async (how) => {
       const { schema, server } = await setUp();
       const script = new URL("./fixtures/thread-server.mjs", import.meta.url);
-      const args = [bundle.path, schema.url, schema.schema, JSON.stringify(storeLimits), "retry"];
+      const args = [bundle, schema.url, schema.schema, JSON.stringify(storeLimits), "retry"];
       await using first = await startToldProcess(script, ...args);
       const { result } = await first.call("call", "thread.create", {});
       const { threadId } = (result as { thread: { threadId: string } }).thread;

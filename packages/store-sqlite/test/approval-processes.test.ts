@@ -1,31 +1,24 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { type ApprovalRecord, createMemoryApprovalStore } from "@harnesskit/approvals";
 import { approveBy, sampleQuestion, takeBy } from "@harnesskit/approvals/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { describe, expect, it } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { temporaryDirectory, until } from "../../../test-kit/test-kit.ts";
 import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { openApprovalStore } from "../src/index.ts";
 import { approvalSteps, contentOf, fixedOptions } from "./support/approval-scenario.ts";
 
 const fixture = (name: string) => new URL(`./fixtures/${name}.mjs`, import.meta.url);
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  const libsql = pathToFileURL(createRequire(import.meta.url).resolve("libsql")).href;
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { libsql });
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 const startTwo = async (limits = {}) => {
   const directory = await temporaryDirectory();
   const file = join(directory.path, "approvals.db");
-  const start = () =>
-    startToldProcess(fixture("approval-process"), bundle.path, file, JSON.stringify(limits));
+  const start = () => startToldProcess(fixture("approval-process"), bundle, file, JSON.stringify(limits));
   const [one, other] = await Promise.all([start(), start()]);
   return {
     file,
@@ -86,7 +79,7 @@ describe("two processes with one file of approvals", () => {
 
 /** The output of a process that dies after a number of statements, and the signal that ended it. */
 const runUntil = async (file: string, statement: number) => {
-  const args = [fileURLToPath(fixture("approve-and-die")), bundle.path, file, String(statement)];
+  const args = [fileURLToPath(fixture("approve-and-die")), bundle, file, String(statement)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const closed = once(child, "close");
   const lines = (await text(child.stdout)).trim().split("\n");

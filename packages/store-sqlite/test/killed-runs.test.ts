@@ -1,31 +1,25 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { GraphError, type Resolution } from "@harnesskit/graph";
 import { systemClock } from "@harnesskit/wire";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { describe, expect, it } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { durableRun } from "./support/durable-run.ts";
 
 const script = fileURLToPath(new URL("./fixtures/run-and-die.mjs", import.meta.url));
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  const libsql = pathToFileURL(createRequire(import.meta.url).resolve("libsql")).href;
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { libsql });
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 /** A process that dies at a step of the run, and this one, which goes on with it at once: the leases of a dead process are free. */
 const dieAt = async (step: string) => {
   const directory = await temporaryDirectory();
   const [file, effects] = [join(directory.path, "store.db"), join(directory.path, "effects.txt")];
-  const child = spawn(process.execPath, [script, bundle.path, file, effects, step], {
+  const child = spawn(process.execPath, [script, bundle, file, effects, step], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [printed, [, signal]] = await Promise.all([text(child.stdout), once(child, "close")]);

@@ -1,32 +1,26 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import type { StoredSession } from "@harnesskit/graph";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { describe, expect, it } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { startToldProcess } from "../../../test-kit/told-process.ts";
 import { openSqliteStore } from "../src/index.ts";
 import { openParts } from "./support/open-parts.ts";
 
 const storeProcess = new URL("./fixtures/store-process.mjs", import.meta.url);
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  const libsql = pathToFileURL(createRequire(import.meta.url).resolve("libsql")).href;
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url), { libsql });
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
 /** Two processes that open the same new file at once. */
 const startTwo = async () => {
   const directory = await temporaryDirectory();
   const file = join(directory.path, "store.db");
   const [one, other] = await Promise.all([
-    startToldProcess(storeProcess, bundle.path, file),
-    startToldProcess(storeProcess, bundle.path, file),
+    startToldProcess(storeProcess, bundle, file),
+    startToldProcess(storeProcess, bundle, file),
   ]);
   return {
     file,
@@ -108,7 +102,7 @@ const committer = fileURLToPath(new URL("./fixtures/commit-forever.mjs", import.
 
 /** Kills a writer some time after a few of its commits; gives the number of the last one that it said was kept. */
 const killWriter = async (file: string): Promise<number> => {
-  const child = spawn(process.execPath, [committer, bundle.path, file], {
+  const child = spawn(process.execPath, [committer, bundle, file], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const wanted = 5 + Math.floor(Math.random() * 40);

@@ -21,8 +21,8 @@ export class ConnectedClient {
   /** The turns that it started and that have not ended, each with the queue of its thread. */
   readonly turns = new Map<string, TurnQueue>();
   readonly outbox: EventOutbox;
-  /** The threads that it hears of; undefined, before its first subscription, for all. */
-  #subscribed: Set<string> | undefined;
+  /** The threads that it subscribed to. */
+  readonly subscribed = new Set<string>();
 
   constructor(
     label: string,
@@ -34,37 +34,15 @@ export class ConnectedClient {
     this.label = label;
     this.outbox = new EventOutbox(peer, channel, sessions);
   }
-
-  hears(threadId: string): boolean {
-    return this.#subscribed === undefined || this.#subscribed.has(threadId);
-  }
-
-  hasSubscribed(threadId: string): boolean {
-    return this.#subscribed?.has(threadId) ?? false;
-  }
-
-  /**
-   * Sends what comes of a thread, whose last event has the number `lastSeq`; with `afterSeq`, what is behind that number
-   * first. Without it, whatever waits for a client that heard the thread before still comes.
-   */
-  subscribe(threadId: string, lastSeq: number, afterSeq?: number): void {
-    this.#subscribed ??= new Set();
-    this.#subscribed.add(threadId);
-    if (afterSeq !== undefined) this.outbox.replay(threadId, afterSeq, lastSeq);
-  }
-
-  /** Ends a subscription. From here on the client hears only of what it subscribed to. */
-  unsubscribe(threadId: string): void {
-    this.#subscribed ??= new Set();
-    this.#subscribed.delete(threadId);
-    this.outbox.forget(threadId);
-  }
 }
 
 /** The clients that are connected: each hears of the threads that it subscribed to, or of all before it ever did. */
 export class Connections {
   readonly #sessions: ThreadSessions;
   readonly #all = new Set<ConnectedClient>();
+  /** Those that have never subscribed. */
+  readonly #hearingAll = new Set<ConnectedClient>();
+  readonly #subscribers = new Map<string, Set<ConnectedClient>>();
   readonly #watchers = new Set<() => void>();
   #count = 0;
 
@@ -76,8 +54,11 @@ export class Connections {
     const label = `client-${++this.#count}`;
     const connection = new ConnectedClient(label, peer, channel, this.#sessions, options);
     this.#all.add(connection);
+    this.#hearingAll.add(connection);
     const remove = () => {
       this.#all.delete(connection);
+      this.#hearingAll.delete(connection);
+      for (const threadId of connection.subscribed) this.#drop(connection, threadId);
       this.changed();
     };
     if (peer.signal.aborted) remove();
@@ -86,13 +67,30 @@ export class Connections {
     return connection;
   }
 
+  /**
+   * Sends a client what comes of a thread, whose last event has the number `lastSeq`; with `afterSeq`, what is behind that number
+   * first. Without it, whatever waits for a client that heard the thread before still comes.
+   */
+  subscribe(client: ConnectedClient, threadId: string, lastSeq: number, afterSeq?: number): void {
+    if (!this.#all.has(client)) return;
+    this.#hearingAll.delete(client);
+    client.subscribed.add(threadId);
+    this.#subscribers.set(threadId, (this.#subscribers.get(threadId) ?? new Set()).add(client));
+    if (afterSeq !== undefined) client.outbox.replay(threadId, afterSeq, lastSeq);
+  }
+
+  /** Ends a subscription. From here on the client hears only of what it subscribed to. */
+  unsubscribe(client: ConnectedClient, threadId: string): void {
+    this.#hearingAll.delete(client);
+    this.#drop(client, threadId);
+    client.outbox.forget(threadId);
+  }
+
   /** Notifies all clients that hear of the thread. */
   notify(event: Event): void {
+    for (const { outbox } of this.#hearing(event.data.threadId)) outbox.push(event);
     const ended = endedTurn(event);
-    for (const connection of this.#all) {
-      if (connection.hears(event.data.threadId)) connection.outbox.push(event);
-      if (ended !== undefined) connection.turns.delete(ended);
-    }
+    if (ended !== undefined) for (const { turns } of this.#all) turns.delete(ended);
   }
 
   /**
@@ -101,7 +99,7 @@ export class Connections {
    */
   cut(threadId: string, error: HarnessError, isFollowed: boolean): void {
     for (const connection of this.#hearing(threadId)) {
-      if (!isFollowed || !connection.hasSubscribed(threadId)) void connection.channel.close(error);
+      if (!isFollowed || !connection.subscribed.has(threadId)) void connection.channel.close(error);
     }
   }
 
@@ -120,7 +118,7 @@ export class Connections {
 
   /** True while a client has subscribed to this thread. */
   hasSubscriber(threadId: string): boolean {
-    return [...this.#all].some((connection) => connection.hasSubscribed(threadId));
+    return this.#subscribers.has(threadId);
   }
 
   /** Calls back when a client connects, disconnects or subscribes. Returns what ends that. */
@@ -139,7 +137,14 @@ export class Connections {
   }
 
   #hearing(threadId: string): ConnectedClient[] {
-    return [...this.#all].filter((connection) => connection.hears(threadId));
+    return [...this.#hearingAll, ...(this.#subscribers.get(threadId) ?? [])];
+  }
+
+  #drop(client: ConnectedClient, threadId: string): void {
+    client.subscribed.delete(threadId);
+    const subscribers = this.#subscribers.get(threadId);
+    subscribers?.delete(client);
+    if (subscribers?.size === 0) this.#subscribers.delete(threadId);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Event, Grant, Thread } from "@harnesskit/protocol/threads";
 import { BoundedMap } from "@harnesskit/wire";
 import { ThreadStoreError } from "./errors.ts";
-import { newestFirst, placeOf } from "./thread-list.ts";
+import { newestFirst } from "./thread-list.ts";
 import {
   type ArtifactWriter,
   checkArtifactName,
@@ -47,7 +47,7 @@ class MemoryThreadStore implements ThreadStore {
 
   async list(): Promise<Thread[]> {
     const all = [...this.#threads.values()].map(({ thread }) => thread);
-    return all.sort((a, b) => newestFirst(placeOf(a), placeOf(b)));
+    return all.sort(newestFirst);
   }
 
   async delete(threadId: string): Promise<void> {

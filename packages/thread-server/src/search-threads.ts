@@ -11,7 +11,7 @@ import { defined } from "@harnesskit/wire/json";
 import { promptText } from "./approval-answer.ts";
 import { isStoreFailure, ThreadStoreError, threadError } from "./errors.ts";
 import type { ServerSettings } from "./server-settings.ts";
-import { isListed, newestFirst, type Place, parseCursor, placeOf, toCursor } from "./thread-list.ts";
+import { isListed, newestFirst, type Place, parseCursor, toCursor } from "./thread-list.ts";
 import type { ThreadStore } from "./thread-store.ts";
 
 const maxWords = 16;
@@ -146,10 +146,10 @@ const threadsOf = async (
   if (threadId !== undefined) {
     const thread = await store.get(threadId);
     if (!thread) throw threadError("thread_not_found");
-    return [{ thread, place: placeOf(thread) }];
+    return [{ thread, place: thread }];
   }
   return (await store.list())
-    .map((thread) => ({ thread, place: after?.threadId === thread.threadId ? after : placeOf(thread) }))
+    .map((thread) => ({ thread, place: after?.threadId === thread.threadId ? after : thread }))
     .filter(
       ({ thread, place }) =>
         isListed(thread, archived) &&

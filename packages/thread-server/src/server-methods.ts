@@ -102,7 +102,7 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
       sessions.subscribe(threadId, async (thread, { lastSeq, lastTime }, state) => {
         if (afterSeq !== undefined && afterTime !== undefined)
           await checkHeard(settings.store, threadId, { afterSeq, afterTime, lastSeq });
-        client.subscribe(threadId, lastSeq, afterSeq);
+        connections.subscribe(client, threadId, lastSeq, afterSeq);
         const pending = state.requestedApprovals(afterSeq ?? lastSeq);
         for (const body of pending) client.outbox.notify(body).catch(() => {});
         connections.changed();
@@ -110,7 +110,7 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
       }),
     "thread.unsubscribe": ({ threadId }, client) =>
       sessions.read(threadId, async () => {
-        client.unsubscribe(threadId);
+        connections.unsubscribe(client, threadId);
         connections.changed();
         return { ok: true };
       }),

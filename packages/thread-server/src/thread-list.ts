@@ -5,24 +5,22 @@ import { resultTooLarge } from "./errors.ts";
 
 /** The place of a thread in the list: what a cursor names. */
 export interface Place {
-  readonly updated: number;
   readonly threadId: string;
+  readonly time: { readonly updated: number };
 }
 
-export const placeOf = ({ time, threadId }: Thread): Place => ({ updated: time.updated, threadId });
-
-export const toCursor = ({ updated, threadId }: Place): string => `${updated}/${threadId}`;
+export const toCursor = ({ time, threadId }: Place): string => `${time.updated}/${threadId}`;
 
 /** Throws -32602 for what no page gave. */
 export const parseCursor = (cursor: string): Place => {
   const [, updated, threadId] = /^(\d+(?:\.\d+)?(?:e\+\d+)?)\/(.+)$/.exec(cursor) ?? [];
   if (updated === undefined || threadId === undefined) throw invalidParams("Unknown cursor");
-  return { updated: Number(updated), threadId };
+  return { threadId, time: { updated: Number(updated) } };
 };
 
 /** The latest use first; threads of one moment in the order of their ids, so that pages never overlap. */
 export const newestFirst = (a: Place, b: Place): number =>
-  b.updated - a.updated || (a.threadId < b.threadId ? -1 : a.threadId > b.threadId ? 1 : 0);
+  b.time.updated - a.time.updated || (a.threadId < b.threadId ? -1 : a.threadId > b.threadId ? 1 : 0);
 
 /** Whether a thread is there for a client that asked for archived ones so. */
 export const isListed = ({ time }: Thread, archived: "include" | "only" | undefined): boolean =>
@@ -45,7 +43,7 @@ export const toThreadPage = (
     isListed(thread, archived) &&
     (wanted === undefined || thread.title.toLowerCase().includes(wanted)) &&
     (updatedAfter === undefined || thread.time.updated > updatedAfter) &&
-    (after === undefined || newestFirst(after, placeOf(thread)) < 0);
+    (after === undefined || newestFirst(after, thread) < 0);
   const page: Thread[] = [];
   let bytes = 0;
   for (const thread of threads) {
@@ -55,7 +53,7 @@ export const toThreadPage = (
     if (last && (page.length === limit || bytes > maxBytes)) {
       // Only a client that asks for pages knows that more may follow.
       if (limit === undefined) throw resultTooLarge("thread.list", maxBytes);
-      return { threads: page, nextCursor: toCursor(placeOf(last)) };
+      return { threads: page, nextCursor: toCursor(last) };
     }
     page.push(thread);
   }

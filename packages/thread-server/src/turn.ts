@@ -222,7 +222,7 @@ export class Turn {
       this.#ended.resolve();
       return undefined;
     }
-    // A runner that was told to stop may do so without a word: its turn is not completed.
+    // A runner that was asked to stop may do so without a word: its turn is not completed.
     const isCut = this.signal.aborted && ending.status !== "error";
     return this.#end(isCut ? this.#toEnding(this.signal.reason) : ending);
   }

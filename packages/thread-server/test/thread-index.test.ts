@@ -1,7 +1,7 @@
 import { cp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Event, Thread } from "@harnesskit/protocol/threads";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { ThreadStore } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { nodeFileSystem } from "../src/node/store-directory.ts";
@@ -90,4 +90,57 @@ it("keeps threads in a directory of another user, whose times it may not set", a
   await store.create(threadOf(4));
   await store.update(threadOf(1, 9));
   expect(await ids(store)).toBe("1 4 3 2");
+});
+
+it("looks at no file of a thread for what this process itself has changed", async () => {
+  const at = await open();
+  const looks: string[] = [];
+  const fileSystem = {
+    ...nodeFileSystem,
+    lstatSync: ((path: string) => {
+      looks.push(path);
+      return nodeFileSystem.lstatSync(path);
+    }) as typeof nodeFileSystem.lstatSync,
+  };
+  const store = createFileThreadStore({ root: at.root, fileSystem });
+  expect(await ids(store)).toBe("3 2 1");
+  await store.lease("ses_1");
+  await store.update({ ...threadOf(1, 9), title: "renamed" });
+  await store.update(threadOf(2, 8));
+  looks.length = 0;
+  expect(await ids(store)).toBe("1 2 3");
+  expect(looks.filter((path) => path.includes("ses_"))).toEqual([]);
+  await at.other.update(threadOf(3, 7));
+  expect((await store.list()).map(({ time }) => time.updated)).toEqual([9, 8, 7]);
+});
+
+it("lists all threads for two that ask at the same time, and again after a directory that could not be read", async () => {
+  const at = await open();
+  let isBroken = true;
+  const readdir: typeof nodeFileSystem.readdir = (async (path: string) => {
+    if (isBroken) throw Object.assign(new Error("EMFILE"), { code: "EMFILE" });
+    return nodeFileSystem.readdir(path);
+  }) as never;
+  const store = createFileThreadStore({ root: at.root, fileSystem: { ...nodeFileSystem, readdir } });
+  await expect(store.list()).rejects.toMatchObject({ code: "store_failed" });
+  isBroken = false;
+  expect(await Promise.all([ids(store), ids(store)])).toEqual(["3 2 1", "3 2 1"]);
+});
+
+it("finds what another process wrote while the time of the directory stood still, once it is surely past", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  try {
+    const at = await open();
+    const store = createFileThreadStore({
+      root: at.root,
+      fileSystem: { ...nodeFileSystem, utimesSync: () => {} },
+    });
+    await store.list();
+    await writeFile(join(at.root, "threads", "ses_2", "meta.json"), JSON.stringify(threadOf(2, 50)));
+    expect(await ids(store)).toBe("3 2 1");
+    vi.advanceTimersByTime(2000);
+    expect(await ids(store)).toBe("2 3 1");
+  } finally {
+    vi.useRealTimers();
+  }
 });

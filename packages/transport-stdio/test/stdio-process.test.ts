@@ -5,18 +5,17 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { createPeer } from "@harnesskit/wire/rpc";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
+import { temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { fixture, isAlive, startFixture, untilGone } from "./support.ts";
 
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url));
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
+const directory = await temporaryDirectory();
+afterAll(() => directory[Symbol.asyncDispose]());
 
 const run = promisify(execFile);
-const serve = (options = {}) => startFixture("serve", [bundle.path], options);
+const serve = (options = {}) => startFixture("serve", [bundle], options);
 const echo = (id: number) => `${JSON.stringify({ jsonrpc: "2.0", id, method: "echo", params: [id] })}\n`;
 const answer = (id: number) => ({ jsonrpc: "2.0", id, result: [id] });
 const lines = (output: string): unknown[] =>
@@ -86,30 +85,30 @@ describe("a server process and its parent", () => {
   });
 
   it("has one channel on its standard streams at a time", async () => {
-    const { stdout } = await run(process.execPath, [fixture("second-channel"), bundle.path]);
+    const { stdout } = await run(process.execPath, [fixture("second-channel"), bundle]);
     expect(JSON.parse(stdout)).toEqual({ codes: ["invalid_argument"], restored: true });
   });
 });
 
 describe("every kind of standard stream", () => {
   const shell = (line: string) =>
-    run("/bin/sh", ["-c", line, "sh", process.execPath, fixture("serve"), bundle.path, bundle.directory]);
+    run("/bin/sh", ["-c", line, "sh", process.execPath, fixture("serve"), bundle, directory.path]);
 
   it("reads a file and writes a file", async () => {
-    await writeFile(join(bundle.directory, "requests"), echo(1) + echo(2).trimEnd());
+    await writeFile(join(directory.path, "requests"), echo(1) + echo(2).trimEnd());
     await shell('"$1" "$2" "$3" <"$4/requests" >"$4/answers"');
-    expect(lines(await readFile(join(bundle.directory, "answers"), "utf8"))).toEqual([answer(1), answer(2)]);
+    expect(lines(await readFile(join(directory.path, "answers"), "utf8"))).toEqual([answer(1), answer(2)]);
   });
 
   it("appends to a file that others append to", async () => {
-    const path = join(bundle.directory, "appended");
+    const path = join(directory.path, "appended");
     await writeFile(path, '"before"\n');
     await shell('cat "$4/requests" | "$1" "$2" "$3" >>"$4/appended"; echo \'"after"\' >>"$4/appended"');
     expect(lines(await readFile(path, "utf8"))).toEqual(["before", answer(1), answer(2), "after"]);
   });
 
   it("reads and writes a terminal", async () => {
-    const command = `${process.execPath} ${fixture("serve")} ${bundle.path}`;
+    const command = `${process.execPath} ${fixture("serve")} ${bundle}`;
     const args =
       process.platform === "linux"
         ? ["-qec", command, "/dev/null"]
@@ -143,7 +142,7 @@ describe("a reader of standard output", () => {
   const flood = { jsonrpc: "2.0", id: 1, method: "flood", params: { count: 10, bytes: 1024 * 1024 } };
 
   const startFlood = () => {
-    const child = spawn(process.execPath, [fixture("serve"), bundle.path], { stdio: "pipe" });
+    const child = spawn(process.execPath, [fixture("serve"), bundle], { stdio: "pipe" });
     child.stdin.end(`${JSON.stringify(flood)}\n`);
     return child;
   };
@@ -175,7 +174,7 @@ describe("a reader of standard output", () => {
 
 describe("a parent that is gone", () => {
   const startParent = async (...args: string[]): Promise<{ parent: ChildProcess; pid: number }> => {
-    const parent = spawn(process.execPath, [fixture("parent"), bundle.path, ...args], {
+    const parent = spawn(process.execPath, [fixture("parent"), bundle, ...args], {
       stdio: ["pipe", "pipe", "inherit"],
     });
     const [line] = (await once(parent.stdout as NodeJS.ReadableStream, "data")) as [Buffer];
@@ -183,8 +182,8 @@ describe("a parent that is gone", () => {
   };
 
   it("killed, takes a child with it that does not mind the end of its input", async () => {
-    const reason = join(bundle.directory, "reason");
-    const { parent, pid } = await startParent("orphan", "stay", bundle.path, reason);
+    const reason = join(directory.path, "reason");
+    const { parent, pid } = await startParent("orphan", "stay", bundle, reason);
     expect(isAlive(pid)).toBe(true);
     parent.kill("SIGKILL");
     await once(parent, "exit");

@@ -1,8 +1,8 @@
 import { chmod, chown, mkdir, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../test-kit/source-bundle.ts";
+import { describe, expect, it } from "vitest";
+import { sourceBundle } from "../../../test-kit/source-bundle.ts";
 import { record, rejection, temporaryDirectory } from "../../../test-kit/test-kit.ts";
 import { createUnixListener, createUnixTransport } from "../src/index.ts";
 import { ask, closing, echo, leaveStaleSocket, startProcess } from "./support.ts";
@@ -10,13 +10,9 @@ import { ask, closing, echo, leaveStaleSocket, startProcess } from "./support.ts
 const nobody = 65_534;
 const isRoot = process.geteuid?.() === 0;
 
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  bundle = await buildSourceBundle(new URL("./bundle-entry.ts", import.meta.url));
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
-const startServer = (path: string, ...rest: string[]) => startProcess("server", [bundle.path, path, ...rest]);
+const startServer = (path: string, ...rest: string[]) => startProcess("server", [bundle, path, ...rest]);
 
 describe("a server process", () => {
   it("ends by itself after the close, also with a connection open, and leaves no file", async () => {
@@ -66,7 +62,7 @@ describe("many servers on one path at the same time", () => {
 
   const race = async (prepare: (path: string) => Promise<void>) => {
     await using directory = await temporaryDirectory();
-    const contenders = Array.from({ length: 6 }, () => startProcess("contender", [bundle.path]));
+    const contenders = Array.from({ length: 6 }, () => startProcess("contender", [bundle]));
     try {
       for (const contender of contenders) expect(await contender.next()).toBe("ready");
       for (let round = 0; round < rounds; round++) {

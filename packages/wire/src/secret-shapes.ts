@@ -27,12 +27,16 @@ const userInfo = /:\/\/[^\s/?#"'<>]+@/g;
 const assignments =
   /((?:password|passwd|passphrase|pwd|secret|token|api[-_ ]?key|(?:access|account)[-_]?key|private[-_]?key|credentials?)["']?\s{0,8}(?:=|:|%3[dD])\s{0,8})("[^"]*"?|'[^']*'?|[^\s"'&,;]+)/gi;
 
-/** More than letters, digits and `_-./,`, or the beginning of a token: never absent from a string with one of the above. */
-const suspicion =
-  /[^\w./,-]|[srp]k[-_]|gh[a-z]_|github_|glpat-|xox|xapp-|AIza|ya29|A[A-Z]{2}A|npm_|pypi-|hf_|dop_|SG\.|eyJ/;
+/** More than letters, digits and `_-./,`, or the beginning of a token: one is in each string with one of the above. */
+const special = /[^\w./,-]/;
+/** Of a token that `special` does not find: `xapp-` and eight characters. */
+const shortestToken = 13;
+const beginnings =
+  /[srp]k[-_]|gh[a-z]_|github_|glpat-|xox|xapp-|AIza|ya29|A[A-Z]{2}A|npm_|pypi-|hf_|dop_|SG\.|eyJ/;
 
 /** Whether a string is an ordinary name or id: letters, digits and `_-./,`, without the shape of a secret. False tells nothing. */
-export const isPlainName = (text: string): boolean => !suspicion.test(text);
+export const isPlainName = (text: string): boolean =>
+  !special.test(text) && (text.length < shortestToken || !beginnings.test(text));
 
 /** The string without what has the shape of a secret: `[redacted]` stands in its place. The same string where nothing has. */
 export const withoutSecretShapes = (text: string): string => (isPlainName(text) ? text : withoutShapes(text));

@@ -25,9 +25,9 @@ export const everyRow = async (timeline) => {
 /**
  * Compares what is stored with the effects that agents have had, and with what humans were told. Returns the problems and the figures.
  *
- * @param {{ approvals: object, timeline: object, directory: string, acknowledged: Map<string, string>, pressed: Set<string>, leftAlone: Iterable<string>, pages: object[] }} found
+ * @param {{ approvals: object, timeline: object, directory: string, acknowledged: Map<string, string>, leftAlone: Iterable<string>, pages: object[] }} found
  */
-export const check = async ({ approvals, timeline, directory, acknowledged, pressed, leftAlone, pages }) => {
+export const check = async ({ approvals, timeline, directory, acknowledged, leftAlone, pages }) => {
   const problems = [];
   const records = await everyRecord(approvals);
   const effects = new Map();
@@ -48,18 +48,11 @@ export const check = async ({ approvals, timeline, directory, acknowledged, pres
     const found = records.get(id)?.status;
     if (found !== status) problems.push(`${id} was acknowledged as ${status} and is ${found}`);
   }
-  for (const id of pressed) {
-    const found = records.get(id)?.status;
-    if (found === undefined || found === "pending")
-      problems.push(`${id} was answered in the page and is ${found}`);
-  }
   for (const id of leftAlone) {
     const found = records.get(id)?.status;
     if (found !== "pending") problems.push(`${id} was pending and is ${found}`);
   }
-  let inPage = 0;
-  for (const { id, effect, answer } of records.values()) {
-    if (answer?.by.includes("(page")) inPage++;
+  for (const { id, effect } of records.values()) {
     if (effect === "done" && effects.get(id) !== 1)
       problems.push(`${id} says done and has ${effects.get(id) ?? 0} effects`);
   }
@@ -74,5 +67,5 @@ export const check = async ({ approvals, timeline, directory, acknowledged, pres
     const missing = rows.filter(({ id, seq }) => seq > (page.rows.get(id) ?? 0) && seq <= page.lastSeq);
     if (missing.length > 0) problems.push(`a page has not seen the last change of ${missing.length} rows`);
   }
-  return { problems, approvals: records.size, inPage, effects: lines.length };
+  return { problems, approvals: records.size, effects: lines.length };
 };

@@ -2,27 +2,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createHubClient, HubError } from "../../../packages/hub/dist/client.js";
 import { createUnixTransport } from "../../../packages/transport-uds/dist/index.js";
 
-/**
- * Humans at the hubs: each question is answered by one or two of them, at hubs that chance chooses. With a browser they answer a quarter, and
- * its page the others.
- */
+/** Humans at the hubs: each question is answered by one or two of them, at hubs that chance chooses. */
 export class Humans {
   /** Answers that a hub has acknowledged, by approval. */
   acknowledged = new Map();
-  /** Approvals that were answered in a page, whatever came of it. */
-  pressed = new Set();
   /** What the pages have seen: for each hub the last change of each row, and gaps in the order. */
   pages = [];
   problems = [];
   #clients;
   #random;
-  #waitsForPage;
   #stop = new AbortController();
   #running = [];
 
-  constructor({ places, random, waitsForPage }) {
+  constructor({ places, random }) {
     this.#random = random;
-    this.#waitsForPage = waitsForPage;
     this.#clients = places.map((place) =>
       createHubClient({
         transport: createUnixTransport({ path: place.apiSocket, framing: "newline" }),
@@ -39,15 +32,13 @@ export class Humans {
   }
 
   async #answer({ id, digest }) {
-    // Most questions are the page's, which may answer at the same time.
-    if (this.#waitsForPage && this.#random.chance(0.75)) return;
     const decision = this.#random.chance(0.8) ? "approve" : "reject";
-    await sleep(this.#random.next() * (this.#waitsForPage && this.#random.chance(0.5) ? 1000 : 15));
+    await sleep(this.#random.next() * 15);
     for (let attempt = 0; attempt < 50 && !this.#stop.signal.aborted; attempt++) {
       const client = this.#random.pick(this.#clients);
       try {
         const { record } = await client.call("inbox.answer", { id, digest, decision }, { timeoutMs: 1000 });
-        this.noteAcknowledged(record);
+        this.#note(record);
         return;
       } catch (error) {
         // An answer whose acknowledgement was lost may have counted.
@@ -85,7 +76,7 @@ export class Humans {
   #looking = new AbortController();
 
   /** Notes an answer that a hub has acknowledged: of each question one. */
-  noteAcknowledged({ id, status }) {
+  #note({ id, status }) {
     const before = this.acknowledged.get(id);
     if (before !== undefined) this.problems.push(`${id} was acknowledged as ${before} and ${status}`);
     this.acknowledged.set(id, status);

@@ -73,3 +73,20 @@ const checkDelta = (place, seq, data, log) => {
     `${place}: the delta ${JSON.stringify(data.delta)} was received, not ${JSON.stringify(text)}`,
   );
 };
+
+/** What shows in a log that the server has said yes to a request: `(log) => boolean`. */
+export const proofOf = (method, params, result) => {
+  const { requestId, decision } = params;
+  const isDecided = (data) => data?.requestId === requestId && data.decision === decision;
+  const isProof = ({ type, data }) => {
+    if (method === "thread.create") return type === "thread.created";
+    if (method !== "turn.start")
+      return (
+        (type === "approval.resolved" && isDecided(data)) ||
+        (type === "item.completed" && isDecided(data.item.data))
+      );
+    const isBegin = type === "turn.started" || (type === "turn.queued" && result.queued);
+    return isBegin && data.turnId === result.turnId;
+  };
+  return (log) => log.some(isProof);
+};

@@ -1,14 +1,13 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createUnixTransport } from "../../../packages/transport-uds/dist/index.js";
-import { JsonProcess, ProcessGone } from "../../lib/json-process.mjs";
-import { repositoryRoot } from "../../lib/root.mjs";
 import { must, Violation } from "../violation.mjs";
-import { Ledger } from "./ledger.mjs";
+import { checkActions, checkFiles, checkRequests } from "./check.mjs";
+import { Known } from "./known.mjs";
+import { Ledger, proofOf } from "./ledger.mjs";
 import { checkKept, checkShape, readLogs } from "./log.mjs";
+import { Server, ServerGone } from "./server.mjs";
 
 const events = [
   "turn.queued",
@@ -20,13 +19,10 @@ const events = [
   "approval.resolved",
   "turn.completed",
 ];
-const binPath = join(repositoryRoot, "apps/cli/dist/bin.cjs");
-/** How long anything may take before it counts as never. */
-const patienceMs = 30_000;
 /** Turns of one life, at most. */
 const maxTurns = 6;
 const whenBusy = ["queue", "queue", "queue", "interrupt"];
-const unfinished = new Set(["turn.started", "approval.requested"]);
+const randomName = (letter) => `${letter}${randomBytes(6).toString("hex")}`;
 
 /**
  * One directory and the servers that die in it: a client gives them work, they are killed at moments that the random
@@ -34,7 +30,7 @@ const unfinished = new Set(["turn.started", "approval.requested"]);
  * brought to its end.
  */
 export class Story {
-  figures = { kills: 0, restarts: 0, events: 0, answers: 0, queued: 0, actions: 0, unknown: 0, retries: 0 };
+  figures = { kills: 0, restarts: 0, events: 0, answers: 0 };
   #random;
   #cwd = "";
   #life;
@@ -45,11 +41,7 @@ export class Story {
   #threads = [];
   /** The command's word by turn: what the action writes. */
   #words = [];
-  #open = new Map();
-  /** The prompts that wait, by turn: their threads. */
-  #queued = new Map();
-  #ended = new Set();
-  #questions = new Map();
+  #known = new Known();
   /** What was wrong with a message. */
   #broken;
   #subscribes = false;
@@ -79,7 +71,7 @@ export class Story {
       await this.#retry();
       await this.#work();
     } catch (error) {
-      if (!(error instanceof ProcessGone)) throw error;
+      if (!(error instanceof ServerGone)) throw error;
     }
     this.#life.kill();
     const { signal, code } = await this.#life.ended;
@@ -94,7 +86,7 @@ export class Story {
     try {
       await this.#finish();
     } catch (error) {
-      if (!(error instanceof ProcessGone)) throw this.#broken ?? error;
+      if (!(error instanceof ServerGone)) throw this.#broken ?? error;
       throw this.#broken ?? new Violation(`the server ended by itself: ${this.#life.stderr}`);
     }
   }
@@ -116,9 +108,9 @@ export class Story {
       must(open === undefined, `${threadId}: ${open} has no end`);
       must(openItems.length === 0, `${threadId}: ${openItems.join(", ")} have no end`);
     }
-    await this.#checkRequests();
-    await this.#checkActions();
-    await this.#checkFiles();
+    checkRequests(this.#logs);
+    Object.assign(this.figures, await checkActions(this.#cwd, this.#logs, this.#words));
+    await checkFiles(this.#cwd);
     this.figures.events = this.#ledger.checked;
   }
 
@@ -126,36 +118,21 @@ export class Story {
   async #begin(isMoment) {
     if (this.figures.kills > 0) this.figures.restarts += 1;
     this.#ledger.beginLife();
-    this.#open.clear();
-    this.#questions.clear();
-    this.#queued.clear();
-    for (const [threadId, log] of this.#logs) {
-      const { open, queued, questions } = checkShape(threadId, log);
-      if (open !== undefined) this.#open.set(threadId, open);
-      for (const turnId of queued) this.#queued.set(turnId, threadId);
-      for (const [requestId, data] of questions) this.#questions.set(requestId, data);
-    }
+    this.#known.begin(this.#logs);
     let messages = 0;
-    const isOnSocket = this.#random.chance(0.4);
-    const socket = join(this.#cwd, ".harness", "s");
-    // The log is what is tried here; a harness for each life would only make them longer.
-    const args = ["serve", "--no-policy", ...(isOnSocket ? ["--listen", `unix:${socket}`] : [])];
-    const child = spawn(process.execPath, [binPath, ...args], { cwd: this.#cwd, stdio: "pipe" });
-    const life = new JsonProcess(child, patienceMs);
-    this.#life = life;
-    if (isOnSocket) await life.until("listening", () => life.stderr.includes("listening on"));
-    const channel = isOnSocket ? await createUnixTransport({ path: socket }).connect() : undefined;
-    life.open((message) => {
+    this.#life = undefined;
+    this.#life = await Server.start(this.#cwd, this.#random.chance(0.4), (message) => {
       messages += 1;
       // What was received before the blow counts, this message included.
       try {
-        if (message.method !== undefined) this.#hear(message);
+        this.#ledger.hear(message);
+        this.#known.hear(message);
       } catch (error) {
         this.#broken ??= error;
-        life.kill();
+        this.#life.kill();
       }
-      if (isMoment(message, messages)) life.kill();
-    }, channel);
+      if (isMoment(message, messages)) this.#life.kill();
+    });
     await this.#life.request("initialize", { clientInfo: { name: "crash" } });
     this.#subscribes = this.#threads.length > 0;
     // A new client hears of every thread; from here on of those that it subscribes to.
@@ -163,37 +140,21 @@ export class Story {
     for (const threadId of this.#threads) await this.#subscribe(threadId);
   }
 
-  /** After so many messages, at an event, or a little after the beginning of one. */
+  /** After so many messages, or at an event or a little after it. */
   #chooseMoment() {
     const random = this.#random;
-    const kind = random.pick(["messages", "messages", "event", "later"]);
-    const count = random.between(1, kind === "messages" ? 80 : 4);
-    const name = random.pick(events);
-    const delayMs = random.between(0, 30);
-    let seen = 0;
-    return ({ method }, messages) => {
-      if (kind === "messages") return messages >= count;
-      if (method === name) seen += 1;
-      if (seen < count) return false;
-      if (kind === "event") return true;
-      setTimeout(() => this.#life.kill(), delayMs).unref();
-      seen = Number.NEGATIVE_INFINITY;
-      return false;
-    };
-  }
-
-  #hear(message) {
-    this.#ledger.hear(message);
-    const { method, params } = message;
-    if (method === "turn.queued") this.#queued.set(params.turnId, params.threadId);
-    if (method === "turn.started" || method === "turn.dequeued") this.#queued.delete(params.turnId);
-    if (unfinished.has(method)) this.#open.set(params.threadId, params.turnId);
-    if (method === "turn.completed" || method === "turn.error") {
-      this.#ended.add(params.turnId);
-      this.#open.delete(params.threadId);
+    if (random.chance(0.5)) {
+      const count = random.between(1, 80);
+      return (_, messages) => messages >= count;
     }
-    if (method === "approval.requested") this.#questions.set(params.requestId, params);
-    if (method === "approval.resolved") this.#questions.delete(params.requestId);
+    const name = random.pick(events);
+    const delayMs = random.chance(0.5) ? random.between(0, 30) : 0;
+    let left = random.between(1, 4);
+    return ({ method }) => {
+      if (method !== name || --left !== 0) return false;
+      if (delayMs > 0) setTimeout(() => this.#life.kill(), delayMs).unref();
+      return delayMs === 0;
+    };
   }
 
   /** Hears of the thread what it missed, or from the beginning. */
@@ -201,12 +162,8 @@ export class Story {
     const known = this.#logs.get(threadId) ?? [];
     const afterSeq = this.#random.chance(0.5) ? 0 : known.length;
     this.#ledger.subscribed(threadId, afterSeq);
-    const { result, error } = await this.#life.request("thread.subscribe", { threadId, afterSeq });
-    must(result !== undefined, `${threadId}: cannot be subscribed to: ${JSON.stringify(error)}`);
-    must(
-      result.lastSeq >= known.length,
-      `${threadId}: lastSeq ${result.lastSeq}, the log has ${known.length}`,
-    );
+    const { lastSeq } = await this.#life.request("thread.subscribe", { threadId, afterSeq });
+    must(lastSeq >= known.length, `${threadId}: lastSeq ${lastSeq}, the log has ${known.length}`);
   }
 
   /** Sends what has no answer yet once more, and some of what has one. */
@@ -214,7 +171,6 @@ export class Story {
     for (const request of [...this.#requests.values()]) {
       if (request.answer && this.#random.chance(0.7)) continue;
       if (request.method === "approval.respond" && request.answer) continue;
-      this.figures.retries += 1;
       await this.#send(request);
     }
   }
@@ -224,56 +180,48 @@ export class Story {
     if (this.#threads.length === 0 || random.chance(0.3)) await this.#createThread();
     for (let turn = 0; turn < maxTurns; turn++) {
       const threadId = random.pick(this.#threads);
-      if (!this.#open.has(threadId)) await this.#startTurn(threadId, this.#prompt());
+      if (!this.#known.open.has(threadId)) await this.#startTurn(threadId, this.#prompt());
       while (random.chance(0.4)) await this.#startTurn(threadId, this.#prompt(), random.pick(whenBusy));
       if (random.chance(0.1)) {
-        await this.#life.request("turn.cancel", { threadId });
+        await this.#life.request("turn.cancel", { threadId }).catch((error) => {
+          // The turn may have ended by itself.
+          if (error.rpcCode === undefined) throw error;
+        });
         continue;
       }
       await this.#life.until(
         "a question or an end",
-        () => this.#questionOf(threadId) || !this.#open.has(threadId),
+        () => this.#known.questionOf(threadId) || !this.#known.open.has(threadId),
       );
-      const question = this.#questionOf(threadId);
+      const question = this.#known.questionOf(threadId);
       if (question && !random.chance(0.15)) await this.#respond(question);
     }
   }
 
   /** Brings the thread's turn to its end, and those that wait behind it. */
   async #settle(threadId) {
-    const waits = () => [...this.#queued.values()].includes(threadId);
-    while (this.#open.has(threadId) || waits()) {
+    const known = this.#known;
+    while (known.isBusy(threadId)) {
       await this.#life.until(
         "a question or an end",
-        () => this.#questionOf(threadId) || !(this.#open.has(threadId) || waits()),
+        () => known.questionOf(threadId) || !known.isBusy(threadId),
       );
-      const question = this.#questionOf(threadId);
+      const question = known.questionOf(threadId);
       if (question) await this.#respond(question);
     }
   }
 
-  #questionOf(threadId) {
-    for (const question of this.#questions.values()) if (question.threadId === threadId) return question;
-    return undefined;
-  }
-
   #prompt() {
-    const word = `w${randomBytes(6).toString("hex")}`;
+    const word = randomName("w");
     const action = `run the command: echo ${word} >> actions.txt`;
-    const prompt = this.#random.pick([
-      action,
-      action,
-      `${action} then list files`,
-      `list files then ${action}`,
-      "list files",
-    ]);
+    const both = [`${action} then list files`, `list files then ${action}`];
+    const prompt = this.#random.pick([action, action, ...both, "list files"]);
     if (prompt.includes(word)) this.#words.push(word);
     return prompt;
   }
 
   async #createThread() {
-    const title = `t${randomBytes(6).toString("hex")}`;
-    await this.#send(this.#named("thread.create", { title }));
+    await this.#send(this.#named("thread.create", { title: randomName("t") }));
   }
 
   async #startTurn(threadId, text, whenBusy) {
@@ -285,11 +233,11 @@ export class Story {
     const decision = this.#random.pick(["once", "once", "once", "always", "reject"]);
     const params = { requestId, decision, digest: metadata.digest };
     await this.#send({ ...this.#named("approval.respond", params), threadId });
-    this.#questions.delete(requestId);
+    this.#known.questions.delete(requestId);
   }
 
   #named(method, params) {
-    const clientRequestId = `c${randomBytes(6).toString("hex")}`;
+    const clientRequestId = randomName("c");
     const request = { method, params: { ...params, clientRequestId }, threadId: params.threadId };
     this.#requests.set(clientRequestId, request);
     return request;
@@ -299,16 +247,16 @@ export class Story {
   async #send(request) {
     const { method, params } = request;
     this.#requests.set(params.clientRequestId, request);
-    const { result, error } = await this.#life.request(method, params);
-    if (error) {
+    const result = await this.#life.request(method, params).catch((error) => {
+      if (error instanceof ServerGone) throw error;
       // A turn that ended, or was cancelled, while its question was being answered; one of a retry that came too late.
-      const isLate = method === "approval.respond" && error.code === -32004;
-      const isBusy = method === "turn.start" && error.code === -32002;
-      must(isLate || isBusy, `${method} was refused: ${JSON.stringify(error)} for ${JSON.stringify(params)}`);
+      const isLate = method === "approval.respond" && error.rpcCode === -32004;
+      const isBusy = method === "turn.start" && error.rpcCode === -32002;
+      must(isLate || isBusy, `${method} was refused: ${error.message} for ${JSON.stringify(params)}`);
       this.#requests.delete(params.clientRequestId);
-      if (isBusy) this.#open.set(params.threadId, error.data?.turnId);
-      return;
-    }
+      if (isBusy) this.#known.open.set(params.threadId, error.data?.turnId);
+    });
+    if (result === undefined) return;
     this.figures.answers += 1;
     const isNew = method === "thread.create" && !this.#threads.includes(result.thread.threadId);
     if (request.answer) {
@@ -320,29 +268,12 @@ export class Story {
   }
 
   /** An answer is a promise: what proves it has to be in the log from now on. */
-  #note({ method, params, threadId }, result) {
-    if (method === "thread.create") {
-      const { threadId: made } = result.thread;
-      if (!this.#threads.includes(made)) this.#threads.push(made);
-      this.#ledger.answered(method, made, (log) => log[0]?.type === "thread.created");
-    } else if (method === "turn.start") {
-      const { turnId, queued } = result;
-      if (queued) this.figures.queued += 1;
-      else if (!this.#ended.has(turnId)) this.#open.set(threadId, turnId);
-      const first = queued ? "turn.queued" : "turn.started";
-      const isBegin = ({ type, data }) =>
-        (type === first || type === "turn.started") && data.turnId === turnId;
-      this.#ledger.answered(method, threadId, (log) => log.some(isBegin));
-    } else {
-      const { requestId, decision } = params;
-      const isAnswer = ({ type, data }) =>
-        type === "approval.resolved" && data.requestId === requestId && data.decision === decision;
-      const isCompleted = ({ type, data }) =>
-        type === "item.completed" &&
-        data.item.data?.requestId === requestId &&
-        data.item.data.decision === decision;
-      this.#ledger.answered(method, threadId, (log) => log.some(isAnswer) || log.some(isCompleted));
-    }
+  #note({ method, params, threadId: given }, result) {
+    const threadId = given ?? result.thread.threadId;
+    if (method === "thread.create" && !this.#threads.includes(threadId)) this.#threads.push(threadId);
+    const isBegun = method === "turn.start" && !result.queued;
+    if (isBegun && !this.#known.ended.has(result.turnId)) this.#known.open.set(threadId, result.turnId);
+    this.#ledger.answered(method, threadId, proofOf(method, params, result));
   }
 
   /** Checks the disk: nothing that was received is missing, and no entry has changed. */
@@ -352,78 +283,12 @@ export class Story {
     for (const [threadId, log] of logs) {
       checkShape(threadId, log);
       for (const { type, data } of log) {
-        if (type === "turn.completed" || type === "turn.error") this.#ended.add(data.turnId);
+        if (type === "turn.completed" || type === "turn.error") this.#known.ended.add(data.turnId);
       }
     }
     this.#ledger.check(logs);
     this.#logs = logs;
   }
-
-  /** However often a request was sent, it began one thing. */
-  async #checkRequests() {
-    const titles = new Map();
-    const starts = new Map();
-    const queued = new Map();
-    for (const log of this.#logs.values()) {
-      for (const { type, data } of log) {
-        if (type === "thread.created") count(titles, data.thread.title);
-        if (type === "turn.started") count(starts, data.turn.clientRequestId);
-        if (type === "turn.queued") count(queued, data.queued.clientRequestId);
-      }
-    }
-    for (const [title, times] of titles) must(times === 1, `the thread ${title} was made ${times} times`);
-    for (const [name, times] of starts) must(times === 1, `the turn of ${name} was begun ${times} times`);
-    for (const [name, times] of queued) {
-      must(times === 1, `the prompt of ${name} was queued ${times} times`);
-      must(
-        starts.get(name) === 1,
-        `the prompt of ${name} waited, and was begun ${starts.get(name) ?? 0} times`,
-      );
-    }
-  }
-
-  /** Each action ran as often as the log says: once where it succeeded, never twice, not at all where it was refused. */
-  async #checkActions() {
-    const text = await readFile(join(this.#cwd, "actions.txt"), "utf8").catch(() => "");
-    const ran = new Map();
-    for (const line of text.split("\n").filter(Boolean)) count(ran, line);
-    const statuses = new Map();
-    for (const log of this.#logs.values()) {
-      for (const { type, data } of log) {
-        const item = type === "item.completed" && data.item.type === "tool_exec" ? data.item.data : undefined;
-        const word = /echo (w[0-9a-f]+) >>/.exec(String(item?.input.command ?? ""))?.[1];
-        if (word !== undefined) statuses.set(word, [...(statuses.get(word) ?? []), item.status]);
-      }
-    }
-    for (const word of this.#words) {
-      const times = ran.get(word) ?? 0;
-      const said = statuses.get(word) ?? [];
-      must(times <= 1, `the action ${word} ran ${times} times (${said.join(", ")})`);
-      if (said.includes("succeeded"))
-        must(times === 1, `the action ${word} succeeded and ran ${times} times`);
-      const mayHaveRun = said.some((status) =>
-        ["succeeded", "failed", "cancelled", "unknown"].includes(status),
-      );
-      must(
-        times === 0 || mayHaveRun,
-        `the action ${word} ran, and the log says ${said.join(", ") || "nothing"}`,
-      );
-      this.figures.actions += times;
-      if (said.includes("unknown")) this.figures.unknown += 1;
-    }
-  }
-
-  /** No lock and no temporary file is left in a thread's way. A socket may lie there: the next server takes it over. */
-  async #checkFiles() {
-    const root = join(this.#cwd, ".harness");
-    const names = await readdir(root, { recursive: true });
-    const left = names.filter((name) => /(^|\/)lock\.json$|\.stale$|^threads\/.*\.tmp_/.test(name));
-    must(left.length === 0, `files are left over: ${left.join(", ")}`);
-  }
 }
 
 const idOf = (result) => result.thread?.threadId ?? result.turnId ?? "ok";
-
-const count = (counts, key) => {
-  if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
-};

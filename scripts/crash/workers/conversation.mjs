@@ -89,8 +89,9 @@ export class Conversation {
   }
 
   /** Compares the ledger with what is stored, and with what has happened outside. */
-  async check(effects) {
+  async check(linesIn) {
     await this.#settled();
+    const effects = linesIn("effects.txt");
     const history = await this.#history();
     const expected = this.ledger.flatMap(({ text, fate }) => {
       if (fate === "applied") return [text, `heard ${text}`, `did ${text}`];

@@ -2,16 +2,19 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bundleOf } from "../bundle.mjs";
+import { fileURLToPath } from "node:url";
 import { must, Violation } from "../violation.mjs";
 
 /** What workers die in by turns. Any other work is what renews leases and settles what dead ones have left. */
 const operations = ["turn", "suspend", "resume", "append"];
 /** How often a worker dies in any step at all. */
 const anyPart = 0.1;
-const program = new URL("worker.mjs", import.meta.url);
-/** Steps until a worker dies, at most: of one operation, and of any. */
-const maxSteps = { one: 16, any: 60 };
+const program = fileURLToPath(new URL("worker.mjs", import.meta.url));
+/** Steps until a worker dies, at most: of an operation, and of any. An append is a whole turn of a thread. */
+const maxSteps = { turn: 16, suspend: 16, resume: 16, append: 60, any: 60 };
+/** How often a worker sleeps as it is called, and how long: longer than a lease. */
+const sleeps = 0.01;
+const sleepMs = 2500;
 /** How long what a client waits for may take on a quiet machine, and after how long workers that start live on. */
 const patienceMs = 120_000;
 const calmAfterMs = 10_000;
@@ -22,6 +25,8 @@ export class Pool {
   deaths = new Map();
   /** How many are still to die. */
   left;
+  /** The ids of the processes that were stopped for longer than a lease. */
+  slept = new Set();
   /** How many clients wait so long that workers which start now live on. */
   #calm = 0;
   #workers = [];
@@ -53,13 +58,13 @@ export class Pool {
   #death() {
     if (this.left <= 0 || this.#calm > 0) return null;
     const operation = this.#random.chance(anyPart) ? undefined : this.#rarest();
-    const after = this.#random.between(1, operation === undefined ? maxSteps.any : maxSteps.one);
+    const after = this.#random.between(1, maxSteps[operation ?? "any"]);
     return { operation, after, isBefore: this.#random.chance(0.5) };
   }
 
   async #start(index) {
     const armed = this.#death();
-    const args = [await bundleOf(program), JSON.stringify(this.#place), JSON.stringify(armed)];
+    const args = [program, JSON.stringify(this.#place), JSON.stringify(armed)];
     const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "pipe"] });
     const worker = { child, armed, waiting: new Map(), lastId: 0, isReady: false, log: "" };
     this.#workers[index] = worker;
@@ -129,10 +134,19 @@ export class Pool {
     const worker = this.#random.pick(this.#workers);
     await worker.ready;
     if (worker.child.exitCode !== null || worker.child.signalCode !== null) return { died: true };
+    if (this.left > 0 && this.#random.chance(sleeps)) void this.#putToSleep(worker.child);
     const id = ++worker.lastId;
     const answered = new Promise((resolve) => worker.waiting.set(id, resolve));
     worker.child.stdin.write(`${JSON.stringify({ id, op, args })}\n`);
     return answered;
+  }
+
+  /** Where leases end by time, others go on meanwhile with what the worker does. */
+  async #putToSleep(child) {
+    this.slept.add(child.pid);
+    child.kill("SIGSTOP");
+    await sleep(sleepMs * this.#place.patience);
+    child.kill("SIGCONT");
   }
 
   /** What the workers that live have reported. */

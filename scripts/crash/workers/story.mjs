@@ -19,6 +19,8 @@ const measurePatience = async () => {
   return Math.min(mostPatience, Math.max(1, Math.round((performance.now() - begin) / quietMs)));
 };
 
+const linesOf = (file) => (existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : []);
+
 /**
  * Tells of three workers of one store, which die again and again until `kills` have, and of their clients, which compare in the end.
  *
@@ -44,10 +46,9 @@ export const workersStory = (engine) => async (random, kills) => {
       ),
       talk(thread, (count) => `thread-${count}`),
     ]);
-    const file = join(directory, "effects.txt");
-    const effects = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
-    for (const client of [...talks, thread]) await client.check(effects);
-    const figures = { kills: 0 };
+    const linesIn = (name) => linesOf(join(directory, name));
+    for (const client of [...talks, thread]) await client.check(linesIn);
+    const figures = { kills: 0, sleeps: pool.slept.size };
     const add = (figure, count) => {
       figures[figure] = (figures[figure] ?? 0) + count;
     };
@@ -56,7 +57,6 @@ export const workersStory = (engine) => async (random, kills) => {
     for (const [label, count] of pool.deaths) {
       add("kills", count);
       add(`in ${label.split(" ")[0]}`, count);
-      add(`step ${label}`, count);
     }
     return figures;
   } finally {

@@ -12,6 +12,7 @@ import { createPeer } from "../../../packages/wire/dist/rpc.js";
 import { createMemoryPair } from "../../../packages/wire/dist/testing.js";
 import { deathAt, watched } from "../dying.mjs";
 import { openStores } from "../stores.mjs";
+import { threadOptions } from "./turn.mjs";
 
 const [place, armed] = process.argv.slice(2).map((text) => JSON.parse(text));
 const doing = new AsyncLocalStorage();
@@ -52,19 +53,10 @@ const harness = createChatHarness({
 });
 
 const server = createThreadServer({
+  ...threadOptions(join(place.directory, "turns.txt"), (isBefore) => step("summary", isBefore)),
   store: watched(stores.threads, step, "threads."),
   onError: (error) => writeSync(2, `thread: ${error.code ?? error.message}: ${error.message}\n`),
-  limits: { takeOverAfterMs: 500 * place.patience },
-  runner: {
-    async run(turn) {
-      const message = turn.message();
-      for (let index = 0; index < 5; index++) {
-        message.append(`${index} `);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      await message.complete();
-    },
-  },
+  limits: { takeOverAfterMs: 500 * place.patience, maxTurnAttempts: 1000 },
 });
 const pair = createMemoryPair();
 server.connect(pair.server);

@@ -5,11 +5,8 @@ import { typeProblems, writeTypeProjects } from "../packages/types.mjs";
 
 const versions = ["5.9", "6", "7"];
 
-/** `tsconfig.beside.nodenext.json` is `nodenext, beside optional peers`. */
-const titleOf = (config) => {
-  const [, kind, resolution] = config.split(".");
-  return `${resolution}${kind === "beside" ? ", beside optional peers" : ""}`;
-};
+/** `tsconfig.beside.nodenext.json` is `beside nodenext`: beside optional peers. */
+const titleOf = (config) => config.split(".").slice(1, 3).join(" ");
 
 /**
  * Compiles an import of every entry with each version of TypeScript and each way of resolving modules, declarations of dependencies

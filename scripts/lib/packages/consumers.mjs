@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { repositoryRoot } from "../root.mjs";
-import { run } from "../run.mjs";
+import { mapLimit, run } from "../run.mjs";
 
 const exampleTimeoutMs = 30_000;
 const writeJson = (file, value) => writeFileSync(file, `${JSON.stringify(value, null, 2)}\n`);
@@ -35,39 +35,29 @@ export function installConsumers(pnpm, dir, consumers, tarballs) {
   return pnpm(args, { cwd: dir, env: { CI: "true" } });
 }
 
-/**
- * Loads the entries of all consumers in one Node process, with `import()` and with `require()`. Takes `{ name, specifiers }`
- * of each, below `dir`, and which Node. Returns what went wrong.
- */
-export async function loadEntries(dir, consumers, node = process.execPath) {
-  const script = `
-    const attempt = async (how, specifier, load) => {
-      try {
-        if (Object.keys(await load()).length === 0) console.log(\`\${how} \${specifier}: exports nothing\`);
-      } catch (error) {
-        console.log(\`\${how} \${specifier}: \${error.message}\`);
-      }
-    };
-    (async () => {
-      for (const { name, specifiers } of ${JSON.stringify(consumers)}) {
-        const { byImport, byRequire } = require(\`./\${name}/load.cjs\`);
-        for (const specifier of specifiers) {
-          await attempt(\`\${name}: require\`, specifier, () => byRequire(specifier));
-          await attempt(\`\${name}: import\`, specifier, () => byImport(specifier));
+/** Loads entries with `import()` and with `require()`, and prints what goes wrong. */
+const loader = (specifiers) => `
+  const ways = { require, import: (specifier) => import(specifier) };
+  (async () => {
+    for (const specifier of ${JSON.stringify(specifiers)})
+      for (const [how, load] of Object.entries(ways))
+        try {
+          if (Object.keys(await load(specifier)).length === 0) console.log(how, specifier, "exports nothing");
+        } catch (error) {
+          console.log(how, specifier, error.message);
         }
-      }
-    })();
-  `;
-  const load =
-    "exports.byImport = (specifier) => import(specifier); exports.byRequire = (specifier) => require(specifier);\n";
-  for (const { name } of consumers) writeFileSync(join(dir, name, "load.cjs"), load);
-  writeFileSync(join(dir, "load.cjs"), script);
-  const { code, stdout, output } = await run(node, ["load.cjs"], {
-    cwd: dir,
-    timeoutMs: 2 * exampleTimeoutMs,
+  })();
+`;
+
+/** Loads the entries of consumers below `dir`, `{ name, specifiers }`, each in a process of that Node. Returns what went wrong. */
+export async function loadEntries(dir, consumers, node = process.execPath) {
+  const found = await mapLimit(consumers, 2, async ({ name, specifiers }) => {
+    const options = { cwd: join(dir, name), timeoutMs: exampleTimeoutMs };
+    const { code, stdout, output } = await run(node, ["-e", loader(specifiers)], options);
+    const lines = stdout.split("\n").filter(Boolean);
+    return (code === 0 ? lines : [`exits with ${code}: ${output.trim()}`]).map((line) => `${name}: ${line}`);
   });
-  const lines = stdout.split("\n").filter(Boolean);
-  return code === 0 ? lines : [...lines, `loading the entries exits with ${code}: ${output.trim()}`];
+  return found.flat();
 }
 
 /** Runs a JavaScript file of the consumer; returns a message if it fails. */

@@ -1,24 +1,14 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { compile } from "../compile.mjs";
-import { pagePrograms } from "../page-programs.mjs";
 import { repositoryRoot } from "../root.mjs";
 import { run } from "../run.mjs";
-import { manifestOf } from "../workspace.mjs";
 
-const guide = "docs/frameworks.md";
-const page = readFileSync(join(repositoryRoot, guide), "utf8");
-const theirs = {
-  "@hono/node-server": "2.1.9",
-  "@types/express": "5.0.6",
-  express: "5.3.0",
-  fastify: "5.12.8",
-  hono: "4.13.19",
-  next: "16.4.6",
-  react: "19.3.1",
-  "react-dom": "19.3.1",
-};
 const next = "node_modules/next/dist/bin/next";
 const servers = {
   hono: ["hono.mjs"],
@@ -29,21 +19,11 @@ const servers = {
 const expected = {
   engine: "You said: hello",
   otherOrigin: 403,
-  chat: "streamed",
-  allowed: true,
-  blocked: true,
+  isStreamed: true,
+  isAllowed: true,
+  isBlocked: true,
   withoutToken: 401,
-  afterKill: "user,assistant",
 };
-
-const reportPort = `
-import { Server } from "node:net";
-const { listen } = Server.prototype;
-Server.prototype.listen = function (...args) {
-  this.once("listening", () => typeof this.address() === "object" && console.log(\`port \${this.address().port}\`));
-  return listen.apply(this, args);
-};
-`;
 
 /** What Next asks of the handlers that a route file exports. */
 const routes = `
@@ -56,14 +36,9 @@ type Context = { params: Promise<{ path?: string[] }> };
 export const routes: ((request: NextRequest, context: Context) => Response | Promise<Response>)[] = [agent, chat, engine];
 `;
 const strict = {
-  ...{
-    target: "ES2023",
-    module: "NodeNext",
-    moduleResolution: "NodeNext",
-    lib: ["ES2023", "DOM", "DOM.Iterable"],
-  },
+  ...{ target: "ES2023", module: "NodeNext", lib: ["ES2023", "DOM", "DOM.Iterable"], types: ["node"] },
   ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-  ...{ skipLibCheck: true, moduleDetection: "force", types: ["node"] },
+  ...{ skipLibCheck: true, moduleDetection: "force" },
   typeRoots: [join(repositoryRoot, "node_modules/@types")],
 };
 
@@ -75,48 +50,79 @@ const write = (file, text) => {
 const firstLines = (text) => text.trim().split("\n").slice(0, 20).join("\n  ");
 
 /** The programs as a reader pastes them into strict TypeScript, in `dir`. */
-async function typeProblems(dir, programs) {
+async function typeProblems(dir, { page, programs }) {
   for (const { name, code } of programs) write(join(dir, name.replace(/\.m?js$/, ".mts")), code);
   write(join(dir, "routes.mts"), routes);
   write(join(dir, "tsconfig.json"), JSON.stringify({ compilerOptions: strict, include: ["**/*.mts"] }));
   const { code, output } = await compile(dir);
-  return code === 0 ? [] : [`${guide}: not strict TypeScript: ${firstLines(output)}`];
+  return code === 0 ? [] : [`${page}: not strict TypeScript: ${firstLines(output)}`];
 }
 
-export const dependencies = (tarballs) => {
-  const [, names = ""] = /@harnesskit\/\{([^}]+)\}/.exec(page) ?? [];
-  const ours = [...names.split(","), "approvals", "policy", "timeline"].map((name) => `@harnesskit/${name}`);
-  const manifest = manifestOf("packages/ahp-client");
-  const all = Object.fromEntries(ours.map((name) => [name, tarballs[name]]));
-  return { ...all, ...theirs, ai: manifest.devDependencies.ai, zod: manifest.dependencies.zod };
-};
+async function freePort() {
+  const server = createServer().listen(0);
+  await once(server, "listening");
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
-/**
- * Runs the guide's servers, in the four frameworks, against the packed packages in `cwd`, with a hub and its policy; kills and restarts
- * each. Compiles its programs as strict TypeScript. Returns findings.
- */
-export async function check(cwd) {
-  const programs = pagePrograms(page).files;
-  for (const { name, code } of programs) write(join(cwd, name), code);
-  write(join(cwd, "report-port.mjs"), reportPort);
-  cpSync(new URL("./frameworks-asked.mjs", import.meta.url), join(cwd, "frameworks-asked.mjs"));
-  const env = {
-    APP_TOKEN: "a-token-of-the-check",
-    NEXT_TELEMETRY_DISABLED: "1",
-    XDG_STATE_HOME: join(cwd, "state"),
+/** What the routes of a server answer; it does not have to listen yet. */
+async function ask(url, token, isOver) {
+  const authorization = `Bearer ${token}`;
+  const json = { authorization, "content-type": "application/json" };
+  const post = (path, headers, body) => fetch(`${url}${path}`, { method: "POST", headers, body });
+  const intent = JSON.stringify({
+    protocol_version: "1.0.0",
+    capabilities: {},
+    request: { context: { user_intent: "hello" } },
+  });
+  while (!(await fetch(url).catch(() => undefined))) {
+    if (isOver()) throw new Error("it has ended");
+    await sleep(100);
+  }
+  const engine = await post("/openharness", json, intent);
+  const other = await post("/openharness", { ...json, origin: "https://evil.example" }, intent);
+  const parts = [{ type: "text", text: "list files" }];
+  const said = { id: "c1", messages: [{ id: "m1", role: "user", parts }] };
+  const chat = await post("/api/chat", json, JSON.stringify(said));
+  const command = (words) => post("/agent", { authorization }, `run the command: ${words}`);
+  return {
+    engine: (await engine.json()).response?.action_directives[0].payload.message,
+    otherOrigin: other.status,
+    isStreamed: (await chat.text()).includes('"type":"text-delta"'),
+    isAllowed: (await (await command("echo allowed")).text()).includes("allowed"),
+    isBlocked: (await (await command("rm other")).text()).includes("it removes files"),
+    withoutToken: (await post("/agent", {}, "run the command: echo allowed")).status,
   };
+}
+
+async function serverProblems(cwd, env, page, [name, args]) {
+  const port = await freePort();
+  const server = spawn(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env, PORT: String(port) },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const exited = once(server, "exit");
+  try {
+    const found = await ask(`http://localhost:${port}`, env.APP_TOKEN, () => server.exitCode !== null);
+    return isDeepStrictEqual(found, expected) ? [] : [`${page}: ${name}: ${JSON.stringify(found)}`];
+  } catch (error) {
+    return [`${page}: ${name}: ${error.message}`];
+  } finally {
+    server.kill("SIGKILL");
+    await exited;
+  }
+}
+
+/** Runs the guide's servers in the four frameworks, and compiles its programs as strict TypeScript. Returns findings. */
+export async function frameworkProblems(cwd, environment, { page, programs }) {
+  for (const { name, code } of programs) write(join(cwd, name), code);
+  const env = { ...environment, NEXT_TELEMETRY_DISABLED: "1" };
   const built = await run(process.execPath, [next, "build"], { cwd, env, timeoutMs: 300_000 });
-  if (built.code !== 0) return [`${guide}: next build ends with ${built.code}: ${built.output.trim()}`];
-  const args = ["frameworks-asked.mjs", JSON.stringify(servers)];
-  const { code, stdout, output } = await run(process.execPath, args, { cwd, env, timeoutMs: 120_000 });
-  const lines = stdout.split("\n").filter((line) => line.startsWith("{"));
-  const found = lines.map((line) => JSON.parse(line));
-  const wrong = found.filter((one) => !isDeepStrictEqual(one.found, expected));
-  return [
-    ...wrong.map(({ name, found }) => `${guide}: ${name}: ${JSON.stringify(found)}`),
-    ...(code === 0 && found.length === Object.keys(servers).length
-      ? []
-      : [`${guide}: the servers end with ${code}: ${firstLines(output)}`]),
-    ...(await typeProblems(join(cwd, "pasted"), programs)),
-  ];
+  if (built.code !== 0) return [`${page}: next build ends with ${built.code}: ${built.output.trim()}`];
+  const findings = await typeProblems(join(cwd, "pasted"), { page, programs });
+  for (const server of Object.entries(servers))
+    findings.push(...(await serverProblems(cwd, env, page, server)));
+  return findings;
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { dirname, join, resolve } from "node:path";
-import { isBuiltin, packageOf } from "../layers.mjs";
+import { packageOf } from "../layers.mjs";
 import { importsOf } from "../source-rules.mjs";
 
 const foreign = /.\/src\/|(?:^|\/)(?:test|tests|node_modules)\/|\.test\.(?!yaml$)|tsconfig|\.tsbuildinfo$/;

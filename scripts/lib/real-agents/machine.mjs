@@ -22,7 +22,7 @@ export async function until(look, ms) {
 }
 
 /** The lines of a file; none where it is not there. */
-export const linesOf = (file) => {
+const linesOf = (file) => {
   try {
     return readFileSync(file, "utf8").split("\n").filter(Boolean);
   } catch {
@@ -41,9 +41,8 @@ export class Machine {
     this.policy = join(this.home, "policy.yaml");
     writeFileSync(this.policy, policy);
     this.log = join(this.project, "ran.log");
-    const fails = '[ "$1" = fail ] && { echo "it went wrong" >&2; exit 3; }';
     const script = join(this.project, "leave.sh");
-    writeFileSync(script, `#!/bin/sh\n${fails}\necho "$@" >> ${this.log}\n`);
+    writeFileSync(script, `#!/bin/sh\necho "$@" >> ${this.log}\n`);
     chmodSync(script, 0o755);
     this.env = { ...env, HOME: this.home, NO_COLOR: "1", TMPDIR: join(this.home, "tmp"), XDG_STATE_HOME: "" };
   }
@@ -78,8 +77,29 @@ export class Machine {
     return (await this.client.call("inbox.list", { status: "pending" })).records;
   }
 
-  answer({ id, digest }, given) {
-    return this.client.call("inbox.answer", { id, digest, ...given });
+  /** Answers each question that waits, until `signal` aborts. */
+  async answerAll(decision, signal) {
+    const note = decision === "reject" ? "the human says no" : undefined;
+    while (!signal.aborted) {
+      for (const { id, digest } of await this.pending())
+        await this.client.call("inbox.answer", { id, digest, decision, note });
+      await sleep(100);
+    }
+  }
+
+  /** The timeline's rows of these types, from the oldest, in what the cells judge. */
+  async rows(...types) {
+    const { rows } = await this.client.call("timeline.page", { filter: {} });
+    const found = rows.filter(({ type }) => types.includes(type)).reverse();
+    const whole = await Promise.all(found.map(({ id }) => this.client.call("timeline.get", { id })));
+    return whole.map(({ row, input, metadata }) => ({
+      ...{ type: row.type, state: row.state, tool: row.tool, decision: row.decision?.decision },
+      ...{ depth: row.depth ?? 0, workspace: metadata?.value?.workspace, command: input?.value?.command },
+    }));
+  }
+
+  async records() {
+    return (await this.client.call("inbox.list", {})).records;
   }
 
   /** What the script has left. */

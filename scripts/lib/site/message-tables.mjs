@@ -51,42 +51,32 @@ function fieldsOf(schema, document) {
   return type === "object" ? "{}" : type;
 }
 
+/** A table with a row for each entry of a part of the document: its name, and what `cellsOf` gives of it. */
+const table = (part, head, cellsOf) => (document) =>
+  toTable(
+    head,
+    Object.entries(document[part]).map(([name, entry]) => [code(name), ...cellsOf(entry, document)]),
+  );
+
 const kinds = {
-  methods: (document) =>
-    toTable(
-      ["method", "params", "result"],
-      Object.entries(document["x-methods"]).map(([name, { params, result }]) => [
-        code(name),
-        code(fieldsOf(params, document)),
-        result === undefined ? "" : code(fieldsOf(result, document)),
-      ]),
-    ),
-  notifications: (document) =>
-    toTable(
-      ["notification", "params"],
-      Object.entries(document["x-notifications"]).map(([name, params]) => [
-        code(name),
-        code(fieldsOf(params, document)),
-      ]),
-    ),
-  messages: (document) =>
-    toTable(
-      ["message", "payload"],
-      Object.entries(document["x-messages"]).map(([name, message]) => {
-        const { properties } = resolve(message, document);
-        return [code(name), code(fieldsOf(properties?.payload ?? message, document))];
-      }),
-    ),
-  events: (document) =>
-    toTable(
-      ["event", "waits for a decision", "payload", "decision"],
-      Object.entries(document["x-events"]).map(([name, { blocking, payload, decision }]) => [
-        code(name),
-        blocking ? "yes" : "no",
-        code(fieldsOf(payload, document)),
-        blocking ? code(typeOf(decision)) : "",
-      ]),
-    ),
+  methods: table("x-methods", ["method", "params", "result"], ({ params, result }, document) => [
+    code(fieldsOf(params, document)),
+    result === undefined ? "" : code(fieldsOf(result, document)),
+  ]),
+  notifications: table("x-notifications", ["notification", "params"], (params, document) => [
+    code(fieldsOf(params, document)),
+  ]),
+  messages: table("x-messages", ["message", "payload"], (message, document) => [
+    code(fieldsOf(resolve(message, document).properties?.payload ?? message, document)),
+  ]),
+  events: table(
+    "x-events",
+    ["event", "waits for a decision", "payload", "decision"],
+    ({ blocking, payload, decision }, document) => [
+      ...[blocking ? "yes" : "no", code(fieldsOf(payload, document))],
+      blocking ? code(typeOf(decision)) : "",
+    ],
+  ),
 };
 
 /** The fields of the named schemas, a table for each. */

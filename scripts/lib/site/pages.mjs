@@ -48,7 +48,6 @@ function siteLink(file, target) {
   // Pictures: the site serves them at its root.
   if (found.startsWith("docs/public/")) return `/${found.slice("docs/public/".length)}`;
   if (found === "docs/adr") return `/adr/${hash}`;
-  if (found.startsWith("docs/public/")) return `/${found.slice("docs/public/".length)}`;
   if (page !== undefined) return `/${page === "index" ? "" : page}${hash}`;
   return `${repository}/${isDirectory ? "tree" : "blob"}/main/${found}${hash}`;
 }

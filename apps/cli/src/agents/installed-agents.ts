@@ -65,7 +65,7 @@ const notInstalled = (id: string): CliError =>
     hint: "See which are: harness agents list",
   });
 
-/** The ids of all installed agents, sorted; none where the directory of this user's state is not there, or is none. */
+/** The ids of all installed agents, sorted; an empty list where this user has no directory of state. */
 export const installedIds = async (): Promise<string[]> => {
   const names = await readdir(installedDirectory()).catch((error: unknown) => {
     if (isMissing(error) || systemErrorCode(error) === "ENOTDIR") return [];

@@ -5,7 +5,7 @@ import { CliError, ExitCode } from "../cli-error.ts";
 import { socketPathOf } from "../endpoint.ts";
 import { Interrupts, interruptedExitCode } from "../interruption.ts";
 import { io } from "../io.ts";
-import { goOnCommand } from "../run/run-output.ts";
+import { threadCommand } from "../run/run-output.ts";
 import { ThreadSession } from "../run/thread-session.ts";
 import { note, type Terminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
@@ -100,7 +100,7 @@ const followThread = async (
   view.breakLine();
   if (signal.aborted) return detached(threadId, client, follower);
   if (!turn) return idle(threadId, terminal, json);
-  thread.output.summary({ ...turn, threadId, again: goOnCommand(threadId, endpoint), unasked: 0 });
+  thread.output.summary({ ...turn, threadId, again: threadCommand(threadId, endpoint), unasked: 0 });
   return turn.exitCode;
 };
 

@@ -1,7 +1,8 @@
 import type { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import type { Command } from "./options.ts";
+import { wrapPage } from "../terminal/text.ts";
+import { type Command, helpWidth } from "./options.ts";
 
 /** `harness conformance`, which hands its arguments to `@harnesskit/conformance`. */
 export const addConformance = (program: Command): void => {
@@ -21,8 +22,9 @@ const judge = async (args: readonly string[]): Promise<ExitCode> => {
   const interruption = new AbortController();
   const interrupt = (): void => interruption.abort();
   for (const signal of ["SIGINT", "SIGTERM"] as const) signals.on(signal, interrupt);
+  const isHelp = args.some((arg) => ["--help", "-h"].includes(arg));
   const code = await runConformance(args, {
-    stdout: (text) => void createTerminal().write(text),
+    stdout: (text) => void createTerminal().write(isHelp ? wrapPage(text, helpWidth(io().stdout)) : text),
     stderr: (text) => void createTerminal(stderr).write(text),
     isTerminal: stderr.isTTY === true,
     signal: interruption.signal,

@@ -55,6 +55,7 @@ used, or there is no terminal to ask at and no --yes, 3 you said no.`)
 
 It asks Codex which of the hooks it trusts, and starts what guard init has written into the
 settings once, with --version; it starts nothing else.
+
 Exit codes: 0 every agent that was found is guarded, 1 one is not.`)
     .runs(async () => (await import("../guard/status.ts")).guardStatus);
 
@@ -81,6 +82,7 @@ Exit codes: 0 every agent that was found is guarded, 1 one is not.`)
 Each agent that can be run offline gets a home of its own in a temporary directory, and a
 model on this machine that asks it to create one file there. Nothing leaves the machine, no
 key is needed, and your settings are not read. It takes about a minute.
+
 Exit codes: 0 the hooks that answered were obeyed, 1 an agent did what its hook refused.`)
     .runs(async () => (await import("../guard/doctor.ts")).guardDoctor);
 
@@ -130,6 +132,7 @@ const addGuardProxies = (guard: Command): void => {
 Write it into the settings of the client in the place of the server's own command. Without the
 hub every tool call is refused. A tool that is declared otherwise than before, or is new, is
 not offered until you accept it, in the inbox or with harness guard tools.
+
 Exit codes: 0 the client has ended, 1 the server has failed.`)
     .runs(async () => (await import("../guard/mcp.ts")).guardMcp, false);
 
@@ -164,6 +167,7 @@ editor are judged by the hub; without it they are refused. Where an agent is kno
 in which it asks, the guard sets it (--asking set), says that it is not set (warn), or refuses
 the session (refuse). What the agent does without asking is recorded as "not judged", if the
 agent reports it, and said here once for each kind of action.
+
 Exit codes: 0 the editor has ended, 1 the agent has failed.`)
     .runs(async () => (await import("../guard/acp.ts")).guardAcp, false);
 };

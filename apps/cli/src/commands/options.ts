@@ -1,7 +1,9 @@
 import { displayText } from "@harnesskit/wire";
-import { Command as CommanderCommand, Option } from "commander";
+import { Command as CommanderCommand, CommanderError, type HelpContext, Option } from "commander";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
+import { createTerminal } from "../terminal/terminal.ts";
+import { wrapPage } from "../terminal/text.ts";
 
 const invalidValue = (option: string, text: string, expected: string) =>
   usageError(`${option} must be ${expected}, got ${displayText(JSON.stringify(text), { maxLength: 100 })}`);
@@ -10,18 +12,46 @@ const nameOf = (flags: string): string => flags.split(" ")[0] ?? flags;
 
 const severalTimes = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
+/** Columns of a help text: those of the terminal, or the usual ones where there is none. */
+export const helpWidth = (stream: NodeJS.WriteStream): number => createTerminal(stream).columns ?? 80;
+
 /** A command whose help ends with an example, and whose code is loaded when it is called. */
 export class Command extends CommanderCommand {
   /** Of the program: what the command that was called has returned. */
   exitCode: ExitCode = ExitCode.done;
 
+  constructor(name?: string) {
+    super(name);
+    this.addHelpText("before", () => {
+      this.#requireCommand();
+      return "";
+    });
+  }
+
+  /** The help of a command that does not exist is not that of its parent. */
+  #requireCommand(): void {
+    const [word = "-"] = this.args;
+    if (this.commands.length === 0 || word.startsWith("-")) return;
+    if (!this.commands.some((one) => [one.name(), ...one.aliases(), "help"].includes(word)))
+      this.error(`error: unknown command '${word}'`);
+  }
+
   override createCommand(name?: string): Command {
     return new Command(name);
   }
 
-  /** Adds an example, and what is said below it. */
+  /** Adds an example, and what is said below it, as {@link wrapPage} takes it. */
   example(text: string): this {
-    return this.addHelpText("after", `\nExample:\n  ${text}`);
+    return this.addHelpText("after", ({ error }) =>
+      wrapPage(`\nExample:\n  ${text}`, helpWidth(error ? io().stderr : io().stdout)),
+    );
+  }
+
+  /** Shows help in the place of what was called, and ends. Commander would take the exit code of the process, which has none yet. */
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    const error = typeof context === "object" && context.error === true;
+    this.outputHelp({ error });
+    throw new CommanderError(error ? ExitCode.usage : ExitCode.done, "help", "help");
   }
 
   /**

@@ -1,7 +1,6 @@
 import type { Command } from "./options.ts";
 
-const addOptions = (command: Command): Command =>
-  command.cwd().store("the store (default: a file for --cwd in ~/.local/state/harnesskit/chats)").json();
+const ofDatabase = (command: Command): Command => command.store("the database", "").required().json();
 
 /** `harness store` with `migrate`, `check`, `prune`, `stats` and `copy`. */
 export const addStore = (program: Command): void => {
@@ -10,22 +9,26 @@ export const addStore = (program: Command): void => {
     .description("look after the store of conversations and threads, or copy it to PostgreSQL")
     .example("HARNESS_STORE=postgres://me:secret@db/agents harness store check --store postgres:");
 
-  addOptions(store.command("migrate"))
+  ofDatabase(store.command("migrate"))
     .description("migrate a database to the version of this program; safe while programs run")
     .example("harness store migrate --store postgres:")
     .runs(async () => (await import("../store/maintain.ts")).migrateStore);
 
-  addOptions(store.command("check"))
+  ofDatabase(store.command("check"))
     .description("whether this program can use a database; exit code 1 if it must be migrated")
     .example("harness store check --store postgres: --json")
     .runs(async () => (await import("../store/maintain.ts")).checkStore);
 
-  addOptions(store.command("stats"))
+  ofDatabase(store.command("stats"))
     .description("show how much a database holds and what is pending in it")
     .example("harness store stats --store postgres: --json")
     .runs(async () => (await import("../store/maintain.ts")).showStoreStats);
 
-  addOptions(store.command("prune"))
+  store
+    .command("prune")
+    .cwd()
+    .store("the store (default: a file for --cwd in ~/.local/state/harnesskit/chats)")
+    .json()
     .description("remove old conversations in which nothing is pending, and what no program needs any more")
     .age("--older-than <age>", "conversations last used longer ago than this (default: none)")
     .age("--threads-older-than <age>", "threads of PostgreSQL last used longer ago than this (default: none)")

@@ -40,7 +40,7 @@ export const createAnswerOutput = (answer: Terminal, shown: RunOutput): RunOutpu
       if (event.type === "item.delta" && open.has(event.data.itemId)) return;
       if (event.type === "turn.completed" && event.data.status === "completed") write();
       const isCall = event.type === "item.started" && event.data.item.type === "tool_exec";
-      // A step is recorded behind what the model said in it, and is no end of that.
+      // A step is recorded behind what the model said in it, and does not end that.
       if (isCall || (event.type.startsWith("turn.") && event.type !== "turn.step")) release();
       shown.event(event);
     },

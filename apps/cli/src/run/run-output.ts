@@ -89,7 +89,7 @@ export const createTimelineOutput = (terminal: Terminal, view: View): RunOutput 
     const unaskedText = "there is no terminal to ask in; to approve: --approve once · ";
     // A turn that cost nothing, or an unknown sum, says nothing of it.
     const spent = cost ? `$${cost.toFixed(4)} · ` : "";
-    const goOn = style.dim(`${spent}to go on: ${again(terminal.columns !== undefined)}`);
+    const goOn = style.dim(`${spent}to go on: ${again(terminal.columns !== undefined)} "PROMPT"`);
     // The command is there to be copied: a line break would end it.
     terminal.exact(`${unasked > 0 ? style.yellow(unaskedText) : ""}${goOn}`);
   },
@@ -101,12 +101,12 @@ export const failureJson = ({ code, message, exitCode }: CliError, threadId: str
   return { type: "result", data };
 };
 
-/** How a run goes on with a thread: of the server at `endpoint`, or of the directory `workspace`. */
-export const goOnCommand =
+/** How a run comes back to a thread: of the server at `endpoint`, or of the directory `workspace`. */
+export const threadCommand =
   (threadId: string, endpoint?: string, workspace = io().cwd()) =>
   (isShort: boolean) => {
     const id = isShort ? threadId.replace(/^ses_/, "").slice(0, 8) : threadId;
     const cwd = workspace === io().cwd() ? "" : ` --cwd ${shellWord(workspace)}`;
     const at = endpoint === undefined ? cwd : ` --attach ${shellWord(endpoint)}`;
-    return `harness run${at} --thread ${oneLine(id, 80)} "PROMPT"`;
+    return `harness run${at} --thread ${oneLine(id, 80)}`;
   };

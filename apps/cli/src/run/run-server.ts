@@ -50,6 +50,11 @@ export class RunServer implements Transport {
     if (this.#attach === undefined) await this.#service.promise;
   }
 
+  /** Rejects with what a server of this process would refuse of a turn, for which no thread is made then. */
+  async check(agent: string | undefined): Promise<void> {
+    if (this.#attach === undefined) await (await this.#service.promise).check(agent);
+  }
+
   async connect(options?: { signal?: AbortSignal }): Promise<Channel> {
     if (this.#attach !== undefined) {
       const { createUnixTransport } = await import("@harnesskit/transport-uds");

@@ -12,7 +12,7 @@ import { servedThreadId } from "../threads/thread-ids.ts";
 import { logFile } from "../workspace-directory.ts";
 import type { RunOptions } from "./run.ts";
 import { toFileInput } from "./run-input.ts";
-import { goOnCommand } from "./run-output.ts";
+import { threadCommand } from "./run-output.ts";
 import type { RunServer } from "./run-server.ts";
 import { ThreadSession } from "./thread-session.ts";
 
@@ -153,16 +153,17 @@ const summarise = async (
     ...turn,
     ...{ threadId, endedCommands, cost, askedAtHub: thread.session.askedAtHub },
     log: attach === undefined ? logFile(workspace, threadId) : undefined,
-    again: goOnCommand(threadId, attach, workspace),
+    again: threadCommand(threadId, attach, workspace),
   });
   return turn.exitCode;
 };
 
 /** Undefined where another turn runs in the thread. */
 const startTurn = async (client: ThreadClient, prompt: string, run: Run): Promise<ExitCode | undefined> => {
-  const { thread, options, interrupts } = run;
+  const { thread, options, interrupts, server } = run;
   const { signal } = interrupts;
   const { threadId } = thread;
+  if (threadId === undefined) await server.check(options.agent);
   const { threadId: id, directory } =
     threadId === undefined
       ? await client.createThread({ title: promptTitle(prompt) }, { signal })

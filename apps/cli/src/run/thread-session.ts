@@ -10,7 +10,13 @@ import { Faults } from "../terminal/faults.ts";
 import { createTerminal, note } from "../terminal/terminal.ts";
 import { createAnswerOutput } from "./answer-output.ts";
 import { attachCommand, toCliFailure } from "./failures.ts";
-import { createJsonOutput, createTimelineOutput, failureJson, type RunOutput } from "./run-output.ts";
+import {
+  createJsonOutput,
+  createTimelineOutput,
+  failureJson,
+  type RunOutput,
+  threadCommand,
+} from "./run-output.ts";
 
 export interface ThreadSessionOptions extends SessionOptions {
   readonly command: "harness run" | "harness attach";
@@ -39,7 +45,8 @@ export class ThreadSession {
   #follower: ThreadFollower | undefined;
 
   private constructor(options: ThreadSessionOptions, session: Session) {
-    const { command, endpoint, json = false, interrupts, noPolicy } = options;
+    const { command, endpoint, workspace, json = false, interrupts, noPolicy } = options;
+    const isShort = session.terminal.columns !== undefined;
     this.#options = options;
     this.threadId = options.threadId;
     this.session = session;
@@ -47,7 +54,10 @@ export class ThreadSession {
     this.#questions = new Questions({
       session,
       onCancel: interrupts.interrupt,
-      again: (id) => (endpoint === undefined ? `harness run --thread ${id}` : attachCommand(endpoint, id)),
+      again: (id) =>
+        endpoint === undefined
+          ? threadCommand(id, endpoint, workspace)(isShort)
+          : attachCommand(endpoint, id),
       onError: this.#notes.tell,
       onWatched: json ? noteWatched : undefined,
     });

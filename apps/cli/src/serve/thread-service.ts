@@ -13,6 +13,7 @@ import { io } from "../io.ts";
 import { describeLocation, toLocation } from "../store/location.ts";
 import { type PolicyOptions, toPolicyChoice } from "../supervision/policy-choice.ts";
 import { openSupervision, type Supervision } from "../supervision/supervision.ts";
+import { oneLine } from "../terminal/text.ts";
 import { checkWritable, grantKeyPath, harnessDirectory, workspaceDirectory } from "../workspace-directory.ts";
 import { agents, createLazyRunner } from "./agent-loop.ts";
 import { hubControl } from "./hub-control.ts";
@@ -49,6 +50,8 @@ export interface ServiceReports {
 /** A thread server of this process with its tools, its policy and its store. */
 export interface ThreadService {
   readonly server: ThreadServer;
+  /** Rejects where there is no such agent, or the default model cannot be used: with what a turn is refused with. */
+  check(agent: string | undefined): Promise<void>;
   /** Every model that was named. */
   readonly models: readonly string[];
   /** The commands in the background that run, and end with it. */
@@ -84,8 +87,9 @@ export const openThreadService = async (
     ...{ audit, reports },
   });
   defer(() => core.close());
+  const chooseModel = createModelChooser({ defaultModel, env: io().env });
   const runner = createLazyRunner({
-    model: createModelChooser({ defaultModel, env: io().env }),
+    model: chooseModel,
     onWorking: () => void core.start(),
     notes: ({ thread: { threadId: conversation, directory } }) =>
       core.endedCommands({ conversation, directory }),
@@ -110,7 +114,17 @@ export const openThreadService = async (
   });
   supervision?.control(hubControl(server));
   runner.load();
-  return { server, models: [defaultModel, ...allowed], runningCommands: core.runningCommands, place };
+  const check = async (agent: string | undefined): Promise<void> => {
+    const names = agents.map(({ name }) => name);
+    if (agent !== undefined && !names.includes(agent))
+      throw usageError(
+        `There is no agent ${oneLine(agent, 80)}`,
+        `Use --agent with one of: ${names.join(", ")}`,
+      );
+    await chooseModel(undefined);
+  };
+  const models = [defaultModel, ...allowed];
+  return { server, check, models, runningCommands: core.runningCommands, place };
 };
 
 /** Where threads are kept: files of the workspace, or a database that several servers share. */

@@ -20,7 +20,7 @@ const shownStream = (command: SessionOptions["command"]): NodeJS.WriteStream =>
 export interface SessionOptions extends Pick<ViewOptions, "showPrompt" | "showDone" | "policyUse"> {
   readonly command: "harness run" | "harness attach" | "harness chat" | "harness shell";
   readonly version: string;
-  /** Show nothing and ask nobody: a program reads lines of JSON. @default false */
+  /** Show nothing and ask no one: a program reads lines of JSON. @default false */
   readonly json?: boolean;
   /** How approvals are answered. @default "ask" */
   readonly approve?: "ask" | "once" | "reject" | undefined;

@@ -11,19 +11,15 @@ import { emit } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
-import { conversationsIn, describeLocation, type StoreLocation } from "./location.ts";
+import { conversationsIn, describeLocation, type StoreLocation, toLocation } from "./location.ts";
 import { type Database, openConversations, opening, schemaOf } from "./open.ts";
 
-export interface StoreCommandOptions {
-  readonly cwd: string;
-  readonly store?: string;
+export interface DatabaseOptions {
+  readonly store: string;
   readonly json?: true;
 }
 
 type Values = Readonly<Record<string, unknown>>;
-
-const locate = async (options: StoreCommandOptions): Promise<StoreLocation> =>
-  conversationsIn(options, await workspaceDirectory(options.cwd));
 
 /** Shows values as lines `name value`, or as one JSON document. */
 const show = (location: StoreLocation, values: Values, json: true | undefined): void => {
@@ -36,18 +32,18 @@ const show = (location: StoreLocation, values: Values, json: true | undefined): 
 };
 
 /** The database that is meant. Throws a usage error for a file. */
-const databaseOf = async (options: StoreCommandOptions): Promise<Database> => {
-  const location = await locate(options);
+const databaseOf = ({ store }: DatabaseOptions): Database => {
+  const location = toLocation(store);
   if (location.kind === "postgres") return location;
   throw usageError(
-    "this is for databases: a file is migrated when it is opened, and harness doctor checks it",
-    "Name the database: --store postgres:",
+    "--store must be a database here: a file is migrated when it is opened, and harness doctor checks it",
+    "Name the database: --store postgres: or postgres://USER@HOST/DATABASE",
   );
 };
 
 /** `harness store migrate`: brings a database to the version of this program. */
-export const migrateStore = async (options: StoreCommandOptions): Promise<ExitCode> => {
-  const location = await databaseOf(options);
+export const migrateStore = async (options: DatabaseOptions): Promise<ExitCode> => {
+  const location = databaseOf(options);
   const { before, after } = await opening(location, () => migratePostgresSchema(schemaOf(location)));
   const versions = { before: before.version, after: after.version, programVersion: after.programVersion };
   show(location, versions, options.json);
@@ -55,16 +51,16 @@ export const migrateStore = async (options: StoreCommandOptions): Promise<ExitCo
 };
 
 /** `harness store check`: whether this program can use a database. */
-export const checkStore = async (options: StoreCommandOptions): Promise<ExitCode> => {
-  const location = await databaseOf(options);
+export const checkStore = async (options: DatabaseOptions): Promise<ExitCode> => {
+  const location = databaseOf(options);
   const report = await opening(location, () => checkPostgresSchema(schemaOf(location)));
   show(location, { ...report }, options.json);
   return report.status === "older" || report.status === "unusable" ? ExitCode.failed : ExitCode.done;
 };
 
 /** `harness store stats`: how much a database holds, for people and monitors. */
-export const showStoreStats = async (options: StoreCommandOptions): Promise<ExitCode> => {
-  const location = await databaseOf(options);
+export const showStoreStats = async (options: DatabaseOptions): Promise<ExitCode> => {
+  const location = databaseOf(options);
   show(
     location,
     { ...(await opening(location, () => postgresSchemaStats(schemaOf(location)))) },
@@ -73,7 +69,10 @@ export const showStoreStats = async (options: StoreCommandOptions): Promise<Exit
   return ExitCode.done;
 };
 
-export interface PruneStoreOptions extends StoreCommandOptions {
+export interface PruneStoreOptions {
+  readonly cwd: string;
+  readonly store?: string;
+  readonly json?: true;
   /** Both in milliseconds. */
   readonly olderThan?: number;
   readonly threadsOlderThan?: number;
@@ -117,7 +116,7 @@ const pruneFile = async (graph: GraphStore, olderThanMs: number): Promise<number
 /** `harness store prune`: removes what is old and nothing waits in, and what no program needs any more. */
 export const pruneStore = async (options: PruneStoreOptions): Promise<ExitCode> => {
   const { olderThan: sessionsMs, threadsOlderThan: threadsMs, json } = options;
-  const location = await locate(options);
+  const location = conversationsIn(options, await workspaceDirectory(options.cwd));
   if (location.kind === "postgres") {
     const report = await opening(location, () =>
       prunePostgresSchema(schemaOf(location), {

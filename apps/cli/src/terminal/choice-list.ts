@@ -69,6 +69,12 @@ export class ChoiceList<T> {
     this.#rows = this.#terminal.say(this.#lines());
   }
 
+  /** Draws it below what something else has written meanwhile. */
+  drawAgain(): void {
+    this.#rows = 0;
+    this.draw();
+  }
+
   /** Leaves the answer in one line in the place of the choices, or nothing of them. */
   end(value: T | undefined): void {
     this.#erase();

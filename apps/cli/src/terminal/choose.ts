@@ -57,6 +57,12 @@ export const choose = <T>(options: ChooseOptions<T>): Promise<Chosen<T>> => {
     const onAbort = () => settle("aborted");
     const put = () => {
       keys = new KeyParser((key) => {
+        // In the background the question stops the job: nothing goes on without its answer.
+        if (key.name === "suspend")
+          return keyboard().suspend(
+            () => list.drawAgain(),
+            () => true,
+          );
         const chosen = list.press(key);
         if (chosen !== undefined) settle(chosen);
       });

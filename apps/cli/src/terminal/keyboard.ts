@@ -47,13 +47,13 @@ class Keyboard {
     };
   }
 
-  /** Stops the whole job, as Ctrl-Z does elsewhere. It may go on in the background, where no key is read but for a line that is waited for. */
-  suspend(onBack: () => void): void {
+  /** Stops the whole job, as Ctrl-Z does elsewhere. It may go on in the background, where no key is read but for what `isNeeded`. */
+  suspend(onBack: () => void, isNeeded = () => this.isAwaited): void {
     this.#rest();
     const back = () => {
       clearTimeout(timer);
       process.off("SIGCONT", back);
-      if (this.#isListening || this.#readers.length === 0 || !(this.isAwaited || ownsKeyboard())) return;
+      if (this.#isListening || this.#readers.length === 0 || !(isNeeded() || ownsKeyboard())) return;
       this.#listen();
       onBack();
     };

@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 
 /** A key of a terminal that is read in raw mode. `paste` is text that no single key makes. */
 export type Key =
-  | { readonly name: "up" | "down" | "enter" | "escape" | "erase" | "interrupt" }
+  | { readonly name: "up" | "down" | "enter" | "escape" | "erase" | "interrupt" | "suspend" }
   | { readonly name: "text" | "paste"; readonly text: string };
 
 /** How long after Esc the rest of an arrow key's sequence may come. */
@@ -22,7 +22,7 @@ const keyOf = (
   text: string | undefined,
   { name = "", sequence = "", ctrl, meta }: TypedKey,
 ): Key | undefined => {
-  if (ctrl) return name === "c" ? { name: "interrupt" } : undefined;
+  if (ctrl) return name === "c" ? { name: "interrupt" } : name === "z" ? { name: "suspend" } : undefined;
   const known = names[name];
   if (known === "escape") return { name: known };
   // With Esc before it a key is another one.

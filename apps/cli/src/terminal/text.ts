@@ -96,6 +96,30 @@ const wrapLine = (line: string, columns: number, givenHang: string | undefined):
   return prefix + wrapped.split("\n").join(`\n${hang}`);
 };
 
+const minDescription = 18;
+
+/** A term and, behind a gap, what it means. */
+const definition = /^( +\S(?:.*?\S)??) {2,}(?=\S)/;
+
+const wrapDefinition = (line: string, columns: number): string => {
+  const [term = line] = definition.exec(line) ?? [];
+  if (line.length <= columns || columns - term.length < minDescription) return line;
+  const wrapped = wrapText(line.slice(term.length), columns - term.length);
+  return term + wrapped.replaceAll("\n", `\n${" ".repeat(term.length)}`);
+};
+
+/**
+ * A page of help for so many columns. Lines at the left are paragraphs; what a term means goes on below where it begins; other lines with a space before them, such as
+ * commands to be copied, stay whole.
+ */
+export const wrapPage = (page: string, columns: number): string =>
+  page
+    .replace(/\n {20,}(?=\S)/g, " ")
+    .replace(/^(\S.*)\n(?=\S)/gm, "$1 ")
+    .split("\n")
+    .map((line) => (line.startsWith(" ") ? wrapDefinition(line, columns) : wrapText(line, columns)))
+    .join("\n");
+
 const maxTitleLength = 80;
 
 /** What a conversation or a thread is called by default: the first line of its first prompt, up to 80 characters. Not escaped. */

@@ -11,6 +11,7 @@ import { io } from "../io.ts";
 import { createTerminal, emit } from "../terminal/terminal.ts";
 import { formatTime, oneLine } from "../terminal/text.ts";
 import { type PlaceOptions, withThreads } from "./thread-place.ts";
+import { shortId } from "./thread-row.ts";
 
 /** Throws a usage error for params that the method does not take. */
 const checked = <M extends ThreadMethodName>(
@@ -104,13 +105,14 @@ export const searchCommand = async (
   for (const { threadId: id, reason } of skipped)
     createTerminal(io().stderr).say(`harness threads search: left out: ${id}: ${reason}`);
   if (hits.length === 0) return say("No matches");
-  const { style } = terminal;
+  const { style, columns } = terminal;
+  const ids = hits.map(({ thread }) => thread.threadId);
   let last: string | undefined;
   for (const hit of hits) {
     const { thread, seq, snippet } = hit;
     if (thread.threadId !== last) {
       const when = style.dim(formatTime(thread.time.updated));
-      const id = thread.threadId;
+      const id = columns === undefined ? thread.threadId : shortId(thread.threadId, [...new Set(ids)]);
       terminal.say(`${id}  ${when}  ${style.bold(oneLine(thread.title, 100))}`, "  ");
     }
     last = thread.threadId;

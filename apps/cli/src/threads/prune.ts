@@ -3,8 +3,8 @@ import { HarnessError } from "@harnesskit/wire";
 import { ExitCode } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime, oneLine } from "../terminal/text.ts";
 import { noteUnreadable, openStoredThreads, removeThread, unreadableOf } from "./stored-threads.ts";
+import { threadRowText } from "./thread-row.ts";
 
 export interface ThreadsPruneOptions {
   readonly cwd: string;
@@ -25,8 +25,10 @@ export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCo
   const before = io().clock.now() - options.olderThan;
   const stored = await openStoredThreads(cwd);
   const isYoung = ({ time }: Thread) => time.updated >= before;
-  const old = (await stored.store.list()).slice(keep).filter((thread) => !isYoung(thread));
+  const listed = await stored.store.list();
+  const old = listed.slice(keep).filter((thread) => !isYoung(thread));
   const terminal = createTerminal();
+  const ids = listed.map(({ threadId }) => threadId);
   const removed: string[] = [];
   const locked: string[] = [];
   const failed: string[] = [];
@@ -39,7 +41,8 @@ export const pruneThreads = async (options: ThreadsPruneOptions): Promise<ExitCo
     const what = { removed: dryRun ? "would remove" : "removed", locked: "in use, left", failed: "failed" }[
       outcome
     ];
-    terminal.say(`${what}  ${threadId}  ${formatTime(time.updated)}  ${oneLine(title, 80)}`);
+    const row = { id: threadId, title, updatedAtMs: time.updated, state: what };
+    terminal.say(threadRowText(row, ids, terminal));
     await terminal.ready();
   }
   const stuck = failed.length > 0 ? { failed } : {};

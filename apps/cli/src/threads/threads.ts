@@ -227,6 +227,6 @@ export const revokeGrant = async (given: string, { cwd }: PlaceOptions): Promise
     return;
   }
   throw new CliError("grant_not_found", `There is no grant ${grantId} in ${stored.workspace}`, {
-    hint: "See what there is: harness grants list --cwd DIR",
+    hint: "See what there is: harness grants list",
   });
 };

@@ -3,7 +3,6 @@ import type { HubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
 import type { ApprovalRecord, TimelineRow } from "@harnesskit/protocol/hub";
 import { describe, expect, it } from "vitest";
-import type {} from "../../../../test-kit/postgres-setup.ts";
 import { eventually, makeWorkspace, type Start, startProcess } from "../support/harness.ts";
 import { agentOf, clientOf } from "../support/hub.ts";
 import { harness, startHarness } from "../support/in-process.ts";

@@ -4,7 +4,6 @@ import { openPostgresStore } from "@harnesskit/store-postgres";
 import type { ThreadStore } from "@harnesskit/thread-server";
 import { createFileThreadStore } from "@harnesskit/thread-server/node";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type {} from "../../../../test-kit/postgres-setup.ts";
 import { eventually, makeWorkspace, startProcess } from "../support/harness.ts";
 import { harness } from "../support/in-process.ts";
 import { newSchema } from "../support/postgres.ts";

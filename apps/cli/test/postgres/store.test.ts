@@ -87,7 +87,7 @@ describe("harness store", () => {
 
   it("prunes a file of conversations as well", async () => {
     const cwd = await makeWorkspace();
-    const file = await harness("store check", { cwd });
+    const file = await harness("store check --store chats.sqlite", { cwd });
     expect(file).toMatchObject({ code: 2, stderr: expect.stringContaining("Name the database") });
     const missing = await harness("store prune", { cwd });
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("does not exist") });

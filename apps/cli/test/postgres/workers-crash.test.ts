@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isNightly } from "../../../../test-kit/nightly.ts";
-import type {} from "../../../../test-kit/postgres-setup.ts";
+import { postgresUrl } from "../../../../test-kit/postgres.ts";
 import { makeWorkspace, startProgram } from "../support/harness.ts";
 
 const count = isNightly ? 200 : 2;
@@ -17,7 +17,7 @@ describe("kill -9 of one of several processes with one store", () => {
     async (campaign) => {
       const cwd = await makeWorkspace();
       const args = ["--only", campaign, "--kills", String(count), "--seed", "20261124", "--lanes", "1"];
-      const env = { HARNESS_TEST_POSTGRES: inject("postgresUrl") };
+      const env = { HARNESS_TEST_POSTGRES: postgresUrl };
       const { code, stdout } = await startProgram(process.execPath, [script, ...args], { cwd, env }).ended;
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("violations: 0") });
       expect(Number(/kills: (\d+)/.exec(stdout)?.[1])).toBeGreaterThanOrEqual(count);

@@ -1,22 +1,24 @@
-import { rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { onTestFinished } from "vitest";
-import { buildSourceBundle } from "../../../../test-kit/source-bundle.ts";
+import { sourceBundle } from "../../../../test-kit/source-bundle.ts";
 
 /** The agent in Python of the conformance suite: `echo`, `act`, and `extra`, which changes things. */
 export const pythonAgent = fileURLToPath(new URL("../../../../conformance/peers", import.meta.url));
 const fromRoot = (path: string) => new URL(`../../../../${path}`, import.meta.url);
 
+const sdk = pathToFileURL(await sourceBundle(fromRoot("packages/agent-sdk/src/index.ts"))).href;
+
 /** A directory whose agents find their SDK as one file, which starts in half the time; and the example that greets. */
 const home = await (async () => {
-  const { directory } = await buildSourceBundle(fromRoot("packages/agent-sdk/src/index.ts"));
+  const directory = mkdtempSync(join(tmpdir(), "harness-agents-"));
   process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
   const modules = join(directory, "node_modules", "@harnesskit", "agent-sdk");
   await mkdir(modules, { recursive: true });
-  await writeFile(join(modules, "index.js"), 'export * from "../../../bundle.mjs";');
+  await writeFile(join(modules, "index.js"), `export * from ${JSON.stringify(sdk)};`);
   await writeFile(join(modules, "package.json"), '{"type":"module","exports":"./index.js"}');
   const example = fileURLToPath(fromRoot("apps/examples/hello-agent"));
   await symlink(await realpath(join(example, "node_modules/zod")), join(directory, "node_modules", "zod"));
@@ -26,7 +28,6 @@ const home = await (async () => {
   return directory;
 })();
 
-const sdk = pathToFileURL(join(home, "bundle.mjs")).href;
 export const helloAgent = join(home, "hello-agent");
 
 export const makeDirectory = async (): Promise<string> => {

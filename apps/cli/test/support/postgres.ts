@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { openPostgresStore } from "@harnesskit/store-postgres";
-import { inject, onTestFinished } from "vitest";
-import type {} from "../../../../test-kit/postgres-setup.ts";
+import { onTestFinished } from "vitest";
+import { postgresUrl as url } from "../../../../test-kit/postgres.ts";
 
 /** A schema of its own, as the environment of a command. */
 export const newSchema = () => {
-  const url = inject("postgresUrl");
   const schema = `cli_${randomBytes(6).toString("hex")}`;
   onTestFinished(async () => {
     const store = await openPostgresStore({ url, schema });

@@ -63,7 +63,9 @@ export const redeemTicket = async (ticket: string): Promise<string> => {
   const response = await fetch("./page/session", { method: "POST", body: ticket });
   if (!response.ok) return "#";
   const { engine, token } = (await response.json()) as { readonly engine: string; readonly token?: string };
-  return `#${new URLSearchParams({ engine, ...(token === undefined ? {} : { token }) })}`;
+  const access = new URLSearchParams({ engine });
+  if (token !== undefined) access.set("token", token);
+  return `#${access}`;
 };
 
 /** A session name that cannot be guessed. */

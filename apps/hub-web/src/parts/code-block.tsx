@@ -30,7 +30,7 @@ function PlainLines({ kind, lines, language }: PlainLinesProps) {
 
 interface CodeBlockProps {
   readonly part: Pick<ViewPart, "kind" | "label" | "lines" | "path">;
-  /** Of code that is no part of an action, as a fence of Markdown names it. */
+  /** Of code outside of an action, as a fence of Markdown names it. */
   readonly language?: string | undefined;
 }
 

@@ -154,7 +154,7 @@ export class Inbox {
   }
 }
 
-/** Whether nobody would take an answer: the asker has gone, and has not asked again. */
+/** Whether an answer would reach no one: the asker has gone, and has not asked again. */
 export const isLeft = ({ status, asker }: ApprovalRecord): boolean =>
   status === "pending" && asker === "left";
 
@@ -164,7 +164,7 @@ export const pendingOf = (records: Records): readonly ApprovalRecord[] =>
     .filter(({ status }) => status === "pending")
     .sort((a, b) => Number(isLeft(a)) - Number(isLeft(b)) || a.createdAtMs - b.createdAtMs || a.seq - b.seq);
 
-/** How many wait for an answer that somebody would take. */
+/** How many wait for an answer that would reach their asker. */
 export const waitingIn = (records: Records): number =>
   pendingOf(records).filter((record) => !isLeft(record)).length;
 

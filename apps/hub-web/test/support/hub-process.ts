@@ -1,16 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
-import { buildSourceBundle } from "../../../../test-kit/source-bundle.ts";
+import { sourceBundle } from "../../../../test-kit/source-bundle.ts";
 
-/** A hub as one program that `node` runs. `remove` takes it away. */
-export const bundleHub = () => {
-  const store = new URL("../../../../packages/store-sqlite/package.json", import.meta.url);
-  const libsql = pathToFileURL(createRequire(store).resolve("libsql")).href;
-  return buildSourceBundle(new URL("../fixtures/hub-program.ts", import.meta.url), { libsql });
-};
+/** A hub as one program that `node` runs. */
+export const bundleHub = () => sourceBundle(new URL("../fixtures/hub-program.ts", import.meta.url));
 
 /** A hub in a process of its own, with its state in a directory. */
 export const startHub = async (program: string, state: string, page: string) => {

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { sourceBundle } from "../../../../test-kit/source-bundle.ts";
 import { type StateRecord, StateStoreError } from "../../src/index.ts";
 import { openStateFile } from "../../src/node/file-state-store.ts";
 import { openFileStateStore } from "../../src/node/index.ts";
@@ -81,11 +82,9 @@ describe("the state's file", () => {
       try { store.append(record(4, "x".repeat(100_000))); } catch (error) { code = error.code; }
       store.append(record(5, "short"));
       console.log(code, [...store.load()].length);`;
-    const { buildSourceBundle } = await import("../../../../test-kit/source-bundle.ts");
-    const bundle = await buildSourceBundle(new URL("../bundle-entry.ts", import.meta.url));
-    onTestFinished(() => void bundle.remove());
+    const bundle = await sourceBundle(new URL("../bundle-entry.ts", import.meta.url));
     const command = 'ulimit -f 16; exec "$0" --input-type=module -e "$1" "$2" "$3"';
-    const shown = execFileSync("bash", ["-c", command, process.execPath, script, bundle.path, path], {
+    const shown = execFileSync("bash", ["-c", command, process.execPath, script, bundle, path], {
       encoding: "utf8",
     });
     expect(shown).toBe("state_not_kept 4\n");

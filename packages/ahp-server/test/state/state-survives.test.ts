@@ -8,8 +8,8 @@ import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createDeferred } from "@harnesskit/wire";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { buildSourceBundle } from "../../../../test-kit/source-bundle.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { sourceBundle } from "../../../../test-kit/source-bundle.ts";
 import { type StateStore, StateStoreError } from "../../src/index.ts";
 import { openStateFile } from "../../src/node/file-state-store.ts";
 import { openFileStateStore } from "../../src/node/index.ts";
@@ -188,19 +188,14 @@ describe("the state of a harness that is started again", () => {
 });
 
 describe("a harness that is killed", () => {
-  let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-  beforeAll(async () => {
-    bundle = await buildSourceBundle(new URL("../bundle-entry.ts", import.meta.url));
-  }, 60_000);
-  afterAll(() => bundle?.remove());
-
   it("has lost nothing of what it answered", async () => {
     const path = join(await makeDirectory(), "runs.jsonl");
     const script = fileURLToPath(new URL("../fixtures/state-harness.mjs", import.meta.url));
+    const bundle = await sourceBundle(new URL("../bundle-entry.ts", import.meta.url));
     let sent = 0;
     const answered = new Set<string>();
     for (let round = 0; round < 8; round++) {
-      const child = spawn(process.execPath, [script, bundle.path, path], {
+      const child = spawn(process.execPath, [script, bundle, path], {
         stdio: ["pipe", "pipe", "inherit"],
       });
       onTestFinished(() => void child.kill("SIGKILL"));

@@ -49,7 +49,7 @@ export const grantCases: Readonly<Record<string, ApprovalCase>> = {
       checkEqual((await askFor(store, "npm tests", { session: "s1" })).how, "created", "another subject");
     },
   },
-  "a grant of a workspace holds where its agent works there, in all sessions, and is none for a question without one":
+  "a grant of a workspace holds where its agent works there, in all sessions, and does not hold for a question without one":
     {
       async run({ store }) {
         const here = { directory: "/work/shop" };

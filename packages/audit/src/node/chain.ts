@@ -15,16 +15,17 @@ export interface ChainLine {
   readonly opens: AuditHead | undefined;
 }
 
-const hashOf = (previous: string, body: string): string => hash("sha256", `${previous}${body}`, "hex");
+const sha256 = (text: string): string => hash("sha256", text, "hex");
 
-/** An entry's JSON as the next line of the chain, with its end, and its hash. */
+/** An entry's JSON, without its closing brace, as the next line of the chain, with its end, and its hash. */
 export const chainLine = (
   previous: string,
-  json: string,
+  body: string,
 ): { readonly text: string; readonly hash: string } => {
-  const body = json.slice(0, -1);
-  const own = hashOf(previous, body);
-  return { text: `${body},"hash":"${own}"}\n`, hash: own };
+  // To hash makes one piece of what was joined: the line is cut out of that.
+  const chained = `${previous}${body}`;
+  const own = sha256(chained);
+  return { text: `${chained.slice(previous.length)},"hash":"${own}"}\n`, hash: own };
 };
 
 /** Reads a line; undefined for what no writer left. */
@@ -40,7 +41,7 @@ export const parseChainLine = (line: string): ChainLine | undefined => {
       seq,
       action,
       hash: own,
-      hashBehind: (previous) => hashOf(previous, body),
+      hashBehind: (previous) => sha256(`${previous}${body}`),
       opens: isOpening ? { seq: previous_seq, hash: String(previous_hash) } : undefined,
     };
   } catch {

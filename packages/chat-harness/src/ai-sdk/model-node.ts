@@ -132,7 +132,7 @@ export const modelNode =
     };
     const { message, calls } = await answered().catch((thrown: unknown) => {
       signal.throwIfAborted();
-      // A failure of the tools or of the store is none of the model.
+      // A failure of the tools or of the store is not the model's.
       if (!ModelFailure.isInstance(thrown) && !ChatModelError.isInstance(thrown)) throw thrown;
       const error = toModelError(thrown);
       tell({ type: "model_failed", reason: error.message, isRetried: false });

@@ -4,18 +4,14 @@ import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { buildSourceBundle } from "../../../../test-kit/source-bundle.ts";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sourceBundle } from "../../../../test-kit/source-bundle.ts";
 import { killProcess, nextTurn, until } from "../../../../test-kit/test-kit.ts";
 import type { LaunchedAgent } from "../../src/index.ts";
 import { AgentDirectories } from "./support/agent-directory.ts";
 import { isAlive, processesWith, untilNothingOf, zombiesOf } from "./support/processes.ts";
 
-let bundle: Awaited<ReturnType<typeof buildSourceBundle>>;
-beforeAll(async () => {
-  bundle = await buildSourceBundle(new URL("./fixtures/core-entry.ts", import.meta.url));
-});
-afterAll(() => bundle.remove());
+const bundle = await sourceBundle(new URL("./fixtures/core-entry.ts", import.meta.url));
 
 let agents: AgentDirectories;
 let base: string;
@@ -40,7 +36,7 @@ interface Told {
 /** Starts a core in a process of its own. */
 const start = (plan: { agents: readonly string[]; end?: string }) => {
   const argument = JSON.stringify({ ...plan, socketDirectory: base });
-  const child = spawn(process.execPath, [bundle.path, argument], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [bundle, argument], { stdio: ["ignore", "pipe", "inherit"] });
   running.push(child);
   const told = once(createInterface(child.stdout), "line").then(
     ([line]) => JSON.parse(line as string) as Told,

@@ -53,7 +53,7 @@ export class TableLeases implements LeaseStore {
       const releases = this.#releases;
       const result = await this.#table.take(key, ttlMs);
       if ("fence" in result && this.#isClosed) {
-        // Nobody else would release it. A storage that is closed as well lets it expire.
+        // No one else would release it. A storage that is closed as well lets it expire.
         await (async () => this.#table.release({ key, fence: result.fence }))().catch(() => {});
         throw closed();
       }

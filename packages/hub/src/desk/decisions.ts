@@ -35,10 +35,11 @@ export const approvedDecision = (
 };
 
 /** A failure as programs read it: its code, and the limit that was reached. */
-const errorOf = (error: unknown) => ({
-  code: HarnessError.isInstance(error) ? error.code : "failed",
-  ...(BufferFullError.isInstance(error) && { limit: error.limitName, max: error.limit }),
-});
+const errorOf = (error: unknown): object => {
+  if (BufferFullError.isInstance(error))
+    return { code: error.code, limit: error.limitName, max: error.limit };
+  return { code: HarnessError.isInstance(error) ? error.code : "failed" };
+};
 
 /** The decision that refuses, with the reason that the agent gets; `error` is why a human was not asked. */
 export const refusedDecision = (

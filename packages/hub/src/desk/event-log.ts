@@ -127,7 +127,8 @@ export class EventLog {
     const { state } = reportedOutcome(facts);
     // What was refused or given up was not done, whoever was asked.
     const isUnjudged = found?.wasDecided !== true && state !== "refused" && !isCancelled;
-    const row = { ...rowOf(event, facts, state, atMs), ...(isUnjudged && { decision: unjudged }) };
+    const judged = rowOf(event, facts, state, atMs);
+    const row = isUnjudged ? { ...judged, decision: unjudged } : judged;
     const alone = { row: { ...row, ...ending(row) }, content: { ...content, ...outcome } };
     if (found === undefined) {
       await recorder.note({ type: "add", ...alone });

@@ -1,12 +1,10 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
-import { inject } from "vitest";
-import type {} from "../../../../test-kit/postgres-setup.ts";
+import { postgresUrl as url } from "../../../../test-kit/postgres.ts";
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "../../src/index.ts";
 
 /** A schema of its own on the server of the test run; it is dropped at the end of the scope. */
 export const newSchema = async () => {
-  const url = inject("postgresUrl");
   const schema = `test_${randomBytes(6).toString("hex")}`;
   const opened: PostgresStore[] = [];
   const run = async (sql: string, ...values: unknown[]) => {

@@ -13,7 +13,7 @@ export const createDirectoryResolver =
   (root: string) =>
   async (directory: string | undefined): Promise<string> => {
     const realRoot = await realpath(root);
-    if (directory === undefined) return realRoot;
+    if (directory === undefined || directory === realRoot) return realRoot;
     if (directory.includes("\0")) throw invalidParams("The directory must be a path without NUL");
     let path: string;
     try {

@@ -7,7 +7,7 @@ import type { StoreDirectory } from "./store-directory.ts";
 /** How many `always` answers are kept; one more is refused rather than another forgotten. */
 const maxGrants = 10_000;
 
-/** Bytes of one of them, the input of its call included: more than a message can have. A larger file is none. */
+/** Bytes of one of them, the input of its call included: more than a message can have. A larger file is not read. */
 const maxGrantBytes = 64 * 1024 * 1024;
 
 /** Stands for a digest in a file's name. */

@@ -3,7 +3,7 @@ import { JournalError, LineSplitter } from "@harnesskit/node-kit";
 import { type Event, EventSchema } from "@harnesskit/protocol/threads";
 import type { ReadEventsOptions } from "../thread-store.ts";
 
-/** A longer line is none that this store writes. */
+/** A line of this store has at most so many bytes. */
 const maxLineBytes = 64 * 1024 * 1024;
 const blockBytes = 64 * 1024;
 const newline = 0x0a;

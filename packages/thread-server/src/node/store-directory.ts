@@ -18,7 +18,7 @@ import { logChanged, ThreadStoreError } from "../errors.ts";
 
 /** What the store works on. A seam, so that a test can model what a disk does between a write and its flush. */
 export interface StoreFileSystem extends JournalFileSystem, Pick<typeof promises, "readdir" | "lstat"> {
-  utimesSync(path: string, accessed: Date, modified: Date): void;
+  utimesSync(path: string, accessedSeconds: number, modifiedSeconds: number): void;
 }
 
 const { readdir, lstat } = promises;
@@ -106,9 +106,9 @@ export class StoreDirectory {
     return this.#lookAt(join(this.path, name));
   }
 
-  /** Lets other processes see that something in it has changed. */
+  /** Lets other processes see that something in it has changed: no two of them set the same time, where the file system keeps it. */
   touch(): void {
-    const now = new Date();
+    const now = (Date.now() + Math.random()) / 1000;
     this.fileSystem.utimesSync(this.path, now, now);
   }
 

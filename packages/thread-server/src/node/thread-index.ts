@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import type { Thread } from "@harnesskit/protocol/threads";
-import { newestFirst, placeOf } from "../thread-list.ts";
+import { newestFirst } from "../thread-list.ts";
 import type { StoreDirectory } from "./store-directory.ts";
 
-/** What was changed this short a time ago may change again without a visible difference: some file systems count in steps of 2 s. */
+/** What was changed this short a time ago may change again without a visible difference, as some file systems count in steps of 2 s: it is looked at once more. */
 const unsettledMs = 2000;
 /** How many threads are read at the same time. */
 const parallelReads = 32;
@@ -16,14 +16,20 @@ interface Entry {
 
 /**
  * What the `meta.json` files of all threads say, so that a list reads only those that changed. Each process that writes one touches
- * the directory of the threads: while that is as it was, there is nothing to read.
+ * the directory of the threads: while that is as it was, or as this process has touched it, there is nothing to read.
  */
 export class ThreadIndex {
   readonly #entries = new Map<string, Entry>();
-  /** The threads of the entries, the one updated last first, until one changes. */
-  #sorted: readonly Thread[] | undefined;
-  /** When the directory was changed that was read last. */
+  /** The threads of the entries, the one updated last first, as they were at the last list. */
+  #sorted: Thread[] = [];
+  /** Which of them changed, came or went since. */
+  readonly #unsorted = new Set<string>();
+  /** When the directory was changed: as it was looked at, or touched here, last. */
   #changedMs = Number.NaN;
+  /** When it is looked at again though that time is the same. */
+  #lookAgainMs = Number.POSITIVE_INFINITY;
+  /** Settles when all threads were looked at; undefined while none is. */
+  #looking: Promise<void> | undefined;
   /** Names without a thread that can be read; looked at each time. */
   #unread: readonly string[] = [];
 
@@ -39,26 +45,26 @@ export class ThreadIndex {
   /** All threads, the one updated last first. */
   async list(): Promise<Thread[]> {
     this.threads.refuseLinks();
-    const changedMs = this.threads.look()?.mtimeMs ?? 0;
-    const isSame = changedMs === this.#changedMs;
-    const names = isSame ? this.#unread : ((await this.threads.names()) ?? []);
-    if (!isSame) this.#forgetChanged(new Set(names));
-    const unknown = names.filter((name) => !this.#entries.has(name));
-    for (let start = 0; start < unknown.length; start += parallelReads)
-      await Promise.all(unknown.slice(start, start + parallelReads).map((name) => this.#read(name)));
-    this.#unread = unknown.filter((name) => !this.#entries.has(name));
-    this.#changedMs = Date.now() - changedMs > unsettledMs ? changedMs : Number.NaN;
-    this.#sorted ??= [...this.#entries.values()]
-      .map(({ thread }) => thread)
-      .sort((one, other) => newestFirst(placeOf(one), placeOf(other)));
-    return [...this.#sorted];
+    // This one may have begun before the last change.
+    await this.#looking;
+    if (this.#looking || this.#changedAt() !== this.#changedMs || performance.now() >= this.#lookAgainMs) {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = undefined;
+      });
+      await this.#looking;
+    } else if (this.#unread.length > 0) await this.#readAll(this.#unread);
+    return [...this.#sort()];
   }
 
   /** A `meta.json` was written. */
   put(thread: Thread): void {
     this.#keep(thread, this.#versionOf(thread.threadId));
     try {
+      const isKnown = this.#changedAt() === this.#changedMs;
       this.threads.touch();
+      if (!isKnown) return;
+      this.#changedMs = this.#changedAt();
+      this.#lookAgainSoon();
     } catch {
       // The system lets only its owner: other processes see it once a thread comes or goes. What was written counts.
     }
@@ -73,24 +79,59 @@ export class ThreadIndex {
   /** A thread was deleted. */
   remove(threadId: string): void {
     this.#entries.delete(threadId);
-    this.#sorted = undefined;
+    this.#unsorted.add(threadId);
   }
 
-  #forgetChanged(present: ReadonlySet<string>): void {
-    for (const [threadId, { version }] of this.#entries)
-      if (!present.has(threadId) || this.#versionOf(threadId) !== version) this.remove(threadId);
+  #changedAt(): number {
+    return this.threads.look()?.mtimeMs ?? 0;
+  }
+
+  #lookAgainSoon(): void {
+    this.#lookAgainMs = Math.min(this.#lookAgainMs, performance.now() + unsettledMs);
+  }
+
+  /** Finds the threads that came, changed or went. */
+  async #look(): Promise<void> {
+    this.#changedMs = this.#changedAt();
+    this.#lookAgainMs = Number.POSITIVE_INFINITY;
+    if (Date.now() - this.#changedMs <= unsettledMs) this.#lookAgainSoon();
+    try {
+      const names = (await this.threads.names()) ?? [];
+      const present = new Set(names);
+      for (const [threadId, { version }] of this.#entries)
+        if (!present.has(threadId) || this.#versionOf(threadId) !== version) this.remove(threadId);
+      await this.#readAll(names.filter((name) => !this.#entries.has(name)));
+    } catch (error) {
+      this.#changedMs = Number.NaN;
+      throw error;
+    }
+  }
+
+  async #readAll(names: readonly string[]): Promise<void> {
+    for (let start = 0; start < names.length; start += parallelReads)
+      await Promise.all(names.slice(start, start + parallelReads).map((name) => this.#read(name)));
+    this.#unread = names.filter((name) => !this.#entries.has(name));
   }
 
   async #read(name: string): Promise<void> {
-    // Looked at before: what is written meanwhile is read again.
+    // Looked at before: what another process writes meanwhile is read again.
     const version = this.#versionOf(name);
     const thread = await this.read(name);
-    if (thread) this.#keep(thread, version);
+    if (thread && !this.#entries.has(name)) this.#keep(thread, version);
+  }
+
+  #sort(): readonly Thread[] {
+    if (this.#unsorted.size === 0) return this.#sorted;
+    const changed = [...this.#unsorted].flatMap((threadId) => this.#entries.get(threadId)?.thread ?? []);
+    const others = this.#sorted.filter(({ threadId }) => !this.#unsorted.has(threadId));
+    this.#unsorted.clear();
+    this.#sorted = [...changed, ...others].sort(newestFirst);
+    return this.#sorted;
   }
 
   #keep(thread: Thread, version: string): void {
     this.#entries.set(thread.threadId, { thread, version });
-    this.#sorted = undefined;
+    this.#unsorted.add(thread.threadId);
   }
 
   #versionOf(threadId: string): string {

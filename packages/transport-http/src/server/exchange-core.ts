@@ -139,11 +139,11 @@ export class ExchangeCore<Principal> {
     return found.refused === "forbidden" ? refuseWith(403) : unauthorized(credential !== undefined);
   }
 
-  /** The JSON message of a request, or the refusal; where it is not a message, what `onInvalid` returns. */
+  /** The message of a request and its JSON, or the refusal; where it is not a message, what `onInvalid` returns. */
   async readMessage(
     request: RequestView,
     onInvalid: (error: InvalidMessageError) => Answer | Promise<Answer>,
-  ): Promise<{ readonly message: unknown } | Answer> {
+  ): Promise<{ readonly message: unknown; readonly json: string } | Answer> {
     const { maxBodyBytes: maxBytes, bodyTimeoutMs: timeoutMs } = this.#options.limits;
     const encoding = request.header("content-encoding");
     if (!isJsonType(request.header("content-type"))) return refuseWith(415, { accept: "application/json" });
@@ -152,7 +152,8 @@ export class ExchangeCore<Principal> {
     const body = await request.readBody({ maxBytes, timeoutMs, clock: this.#clock });
     if ("problem" in body) return this.#unread(request, body.problem);
     try {
-      return { message: this.#codec.decode(body.bytes) };
+      const json = this.#codec.toText(body.bytes);
+      return { message: this.#codec.parse(json), json };
     } catch (error) {
       if (!HarnessError.isInstance(error) || error.code !== "invalid_message") throw error;
       return onInvalid(error as InvalidMessageError);
@@ -208,10 +209,12 @@ export class ExchangeCore<Principal> {
       return reply === undefined ? refuseWith(400) : this.#reply(reply, route, context, request);
     });
     if ("status" in read) return read;
-    const { message } = read;
+    const { message, json } = read;
     const { handleStream } = route;
     const takesStream = handleStream !== undefined && acceptsEvents(request.header("accept"));
-    const answer = await (takesStream ? handleStream(message, context) : route.handle(message, context));
+    const answer = await (takesStream
+      ? handleStream(message, context, json)
+      : route.handle(message, context, json));
     if (!isMessageStream(answer)) return this.#reply(answer, route, context, request);
     const headers = { ...this.#replyHeaders(route, context, request), ...eventHeaders };
     const stream = this.eventText(answer, (each) => this.#encode(each, route), leave);

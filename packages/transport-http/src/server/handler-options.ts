@@ -4,14 +4,18 @@ import type { HttpExchangeContext } from "./context.ts";
 
 /** The handler of the messages that are posted to one path. */
 export interface ExchangeRoute<Principal> {
-  /** Handles one message. Returns the reply, or undefined for a message that has no reply. */
-  readonly handle: (message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>;
+  /** Handles one message, which came as this JSON. Returns the reply, or undefined for a message that has no reply. */
+  readonly handle: (
+    message: unknown,
+    context: HttpExchangeContext<Principal>,
+    json: string,
+  ) => Promise<unknown>;
   /**
    * Handles a message whose sender also accepts `text/event-stream`: returns what `handle` does, or a `MessageStream`, which
    * is sent as server-sent events. @default `handle`
    */
   readonly handleStream?:
-    | ((message: unknown, context: HttpExchangeContext<Principal>) => Promise<unknown>)
+    | ((message: unknown, context: HttpExchangeContext<Principal>, json: string) => Promise<unknown>)
     | undefined;
   /**
    * The reply to a body that is not a message (`invalid_message`), for a protocol that defines one; sent with 200.

@@ -38,7 +38,7 @@ export const mediaPlaceOf = (model: string | { readonly provider: string }): Med
 /** Characters of base64 of one medium that a provider is given: 4 MiB of bytes. */
 const maxDataLength = 5_592_408;
 
-/** The bytes say what they are, whatever their sender calls them: a provider refuses a request with an image that is none. */
+/** The bytes say what they are, whatever their sender calls them: a provider refuses a request with an image that is something else. */
 const typeOf = (data: string): string | undefined => {
   const bytes = bytesOfBase64(data.slice(0, 64).replace(/=+$/, ""));
   return bytes && mediaTypeOfBytes(bytes);

@@ -6,9 +6,12 @@ import { option } from "../report.mjs";
 import { mapLimit, stopChildrenOnSignals } from "../run.mjs";
 import { withTempDir } from "../temp.mjs";
 
+/** The words of `--NAME WORD,…`. */
+export const listOf = (name) => option(name, "").split(",").filter(Boolean);
+
 /** Of a table whose rows have ids, those that `--NAME ID,…` names; all without it. */
 export const chosen = (all, name) => {
-  const wanted = option(name, "").split(",").filter(Boolean);
+  const wanted = listOf(name);
   return wanted.length === 0 ? all : all.filter(({ id }) => wanted.includes(id));
 };
 
@@ -25,7 +28,7 @@ export const withAgents = (agents, work) => {
     // npm does not choose a version that its own node is too old for.
     const env = { PATH: [node, process.env.PATH].join(delimiter) };
     const found = await mapLimit(agents, 2, async ({ id, npm, bin, version = "latest" }) => {
-      const modules = await npmInstall(join(place, id), [`${npm}@${version}`], { env });
+      const modules = await npmInstall(join(place, `${npm}@${version}`), [`${npm}@${version}`], { env });
       return [id, { program: join(modules, ".bin", bin), version: versionIn(modules, npm) }];
     });
     const base = join(temporary, "runs");
@@ -43,7 +46,7 @@ export const runCells = async (agents, cells, runCell) => {
   const seen = Object.fromEntries(agents.map(({ id }) => [id, {}]));
   await mapLimit(pairs, Number(option("lanes", "2")), async ({ agent, cell }) => {
     const found = await runCell(cell, agent).catch(({ message }) => {
-      return { holds: false, text: `the run failed: ${message.split("\n")[0]}`, tools: [], said: [] };
+      return { holds: false, text: `the run failed: ${message.split("\n")[0]}`, tools: [] };
     });
     process.stderr.write(`${agent.id}, ${cell.id}: ${found.holds === false ? "✗ " : ""}${found.text}\n`);
     seen[agent.id][cell.id] = found;

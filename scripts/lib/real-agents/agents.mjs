@@ -8,9 +8,9 @@ const call = (name, input) => ({ name, input });
 const prepareOpencode = async ({ home, modelUrl, prompt, seed }) => {
   const directory = join(home, ".config", "opencode");
   mkdirSync(directory, { recursive: true });
-  cpSync(seed, directory, { recursive: true });
+  if (seed) cpSync(seed, directory, { recursive: true });
   const config = {
-    model: "scripted/scripted",
+    ...{ model: "scripted/scripted", small_model: "scripted/scripted" },
     autoupdate: false,
     share: "disabled",
     provider: {
@@ -26,13 +26,14 @@ const prepareOpencode = async ({ home, modelUrl, prompt, seed }) => {
   return { args: ["run", prompt], env };
 };
 
-/** As the doctor starts it, but with the permissions that the host has by itself. */
+/** As the doctor starts it. */
 const prepareBy = (id) => (parts) =>
-  runnableHosts.find((one) => one.id === id).prepare({ ...parts, isTrusted: true, asksUser: true });
+  runnableHosts.find((one) => one.id === id).prepare({ ...parts, isTrusted: true });
 
 /**
- * The hosts: their npm package, how each is started, and the calls that its model makes: `bash(command)`, `subagent(prompt)`, and `type(text)`, the
- * steps that write into the input of a shell that runs, where the host has a tool for that.
+ * The agents whose hooks ask the guard: their npm package, how each is started with the permissions that it has by itself, and the calls
+ * that its model makes: `bash(command)`, `subagent(prompt)`, and `type(text)`, the steps that write into the input of a shell that runs,
+ * where the agent has a tool for that.
  */
 export const hosts = [
   {
@@ -111,3 +112,46 @@ export const hosts = [
     subagent: (prompt) => call("task", { description: "a part", prompt, subagent_type: "general" }),
   },
 ];
+
+const runs = (command) => ({ command });
+
+/** Codex asks for what leaves its sandbox, which its model has to want. */
+const escalated = (cmd) => ({
+  calls: [call("exec_command", { cmd, sandbox_permissions: "require_escalated", justification: "it must" })],
+});
+const codexKeys = { CODEX_API_KEY: "none", OPENAI_API_KEY: "none" };
+const codexAcp = { prepare: prepareBy("codex"), env: codexKeys, args: [], step: escalated };
+
+const asking = { OPENCODE_PERMISSION: '{"edit":"ask","bash":"ask","webfetch":"ask","task":"ask"}' };
+
+/**
+ * The agents that speak ACP behind `harness guard acp`: their npm package and program, how each is started, and `step(command)`, by which
+ * their models run a command that they ask for. `unasked` is how each is started to do one by itself.
+ */
+export const acpAgents = [
+  {
+    ...{ id: "claude-agent-acp", npm: "@agentclientprotocol/claude-agent-acp", bin: "claude-agent-acp" },
+    ...{ prepare: prepareBy("claude-code"), args: [], unasked: { guard: ["--asking", "warn"] } },
+  },
+  {
+    ...{ id: "codex-acp-0.16", npm: "@zed-industries/codex-acp", bin: "codex-acp", version: "0.16.0" },
+    ...{ ...codexAcp, auth: "openai-api-key", unasked: { step: runs } },
+  },
+  {
+    ...{ id: "codex-acp", npm: "@agentclientprotocol/codex-acp", bin: "codex-acp" },
+    ...{ ...codexAcp, auth: "api-key", unasked: { step: runs } },
+  },
+  {
+    ...{ id: "opencode-acp", npm: "opencode-ai", bin: "opencode", args: ["acp"], prepare: prepareOpencode },
+    ...{ env: asking, unasked: { env: { OPENCODE_PERMISSION: "{}" } } },
+  },
+  {
+    ...{ id: "gemini-cli-acp", npm: "@google/gemini-cli", bin: "gemini", prepare: prepareBy("gemini-cli") },
+    args: ["--acp", "--skip-trust", "-m", "gemini-2.5-flash"],
+    unasked: { step: () => runs("git status") },
+  },
+  {
+    ...{ id: "copilot-cli-acp", npm: "@github/copilot", bin: "copilot", prepare: prepareBy("copilot-cli") },
+    ...{ args: ["--acp"], unasked: { step: () => runs("git status") } },
+  },
+].map((agent) => ({ name: agent.id, step: runs, ...agent }));

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { toTable, writeMarked } from "../marked-table.mjs";
 import { repositoryRoot } from "../root.mjs";
-import { cells } from "./cells.mjs";
-import { hosts } from "./hosts.mjs";
+import { hosts } from "./agents.mjs";
+import { hookCells } from "./cells.mjs";
 
 const shown = (cell) =>
   cell === undefined ? "not run" : cell.holds === false ? `**✗** ${cell.text}` : cell.text;
 
-const titles = (seen) =>
-  hosts.filter(({ id }) => seen[id]).map(({ id, name }) => ({ id, title: `${name} ${seen[id].version}` }));
+const titles = (seen, agents) =>
+  agents.filter(({ id }) => seen[id]).map(({ id, name }) => ({ id, title: `${name} ${seen[id].version}` }));
 
-/** What was seen in each cell, as Markdown. */
-export const cellTable = (seen) => {
-  const columns = titles(seen);
+/** What was seen of agents in each cell, as Markdown. */
+export const cellTable = (seen, agents, cells) => {
+  const columns = titles(seen, agents);
   return toTable(
     ["", ...columns.map(({ title }) => title)],
     cells.map(({ id, name }) => [name, ...columns.map((column) => shown(seen[column.id].cells[id]))]),
@@ -34,7 +34,7 @@ const effects = { runs: "tool **ran**", blocked: "blocked", unknown: "unknown" }
 
 /** What the doctor has found, as Markdown. */
 export const doctorTable = (seen) => {
-  const columns = titles(seen).filter(({ id }) => seen[id].doctor);
+  const columns = titles(seen, hosts).filter(({ id }) => seen[id].doctor);
   return toTable(
     ["the hook", ...columns.map(({ title }) => title)],
     Object.entries(probeNames).map(([probe, name]) => [
@@ -50,6 +50,6 @@ const modeList = () => hosts.map(({ name, mode }) => `- ${name}: ${mode}.`).join
 export function writePages(seen) {
   const page = join(repositoryRoot, "docs", "agent-hooks.md");
   writeMarked(page, "modes", modeList());
-  writeMarked(page, "cells", cellTable(seen));
+  writeMarked(page, "cells", cellTable(seen, hosts, hookCells));
   writeMarked(join(repositoryRoot, "docs", "guard.md"), "doctor", doctorTable(seen));
 }

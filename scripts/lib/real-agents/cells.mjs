@@ -5,7 +5,7 @@ const part = "run the part";
 
 /** The policy of all cells. */
 export const policy = `version: 1
-name: real-hosts
+name: real-agents
 defaults: { gate: allow, pre_prompt: allow }
 rules:
   - name: no
@@ -40,57 +40,80 @@ const heard = (outputs, text) =>
 const oneCommand = (command) => (host, outputs) =>
   outputs.length === 0 ? { calls: [host.bash(command)] } : { say: "done" };
 
+/** Through ACP the guard answers: the editor is not asked. */
+const isQuiet = ({ asked = [] }) => asked.length === 0;
+
 /**
- * The cells. Each has the model's `script(host, outputs, request, project)`, what the human answers (`human`), and `judge(seen)`, which
- * returns `{ holds, text }` from `{ ran, rows, outputs, records, said, project, tools }`; `without(host)` says why a cell cannot be run.
+ * The cells of both ways, by hooks and through ACP. Each has the `command` that the model runs, what the human answers (`human`), and
+ * `judge(seen)`, which returns `{ holds, text }` from `{ ran, rows, outputs, records, project }`, and for ACP `{ asked, updates, … }`.
  */
-export const cells = [
+const common = [
   {
     id: "allow",
     name: "the policy allows",
-    script: oneCommand("./leave.sh allow"),
-    // Whether it runs is the host's own affair; that it is recorded as what it was is the guard's.
+    command: "./leave.sh allow",
+    // Whether it runs is the agent's own affair; that it is recorded as what it was is the guard's.
     judge: (run) => {
       const isDone = states(run.rows) === "done";
-      return { holds: hasRun(run.ran, "allow") ? isDone : !isDone, text: seen(run) };
+      const holds = hasRun(run.ran, "allow") ? isDone : !isDone && run.asked === undefined;
+      return { holds: holds && isQuiet(run), text: seen(run) };
     },
-  },
-  {
-    id: "skip",
-    name: "the policy allows, with `skipHostPrompt`",
-    script: oneCommand("./leave.sh go"),
-    judge: (run) => ({ holds: hasRun(run.ran, "go") && states(run.rows) === "done", text: seen(run) }),
   },
   {
     id: "block",
     name: "the policy blocks",
-    script: oneCommand("./leave.sh block"),
+    command: "./leave.sh block",
     judge: (run) => {
       const why = heard(run.outputs, "history is not rewritten");
-      return { holds: run.ran.length === 0 && states(run.rows) === "refused", text: `${seen(run)}; ${why}` };
+      const holds = run.ran.length === 0 && states(run.rows) === "refused" && isQuiet(run);
+      return { holds, text: `${seen(run)}; ${why}` };
     },
   },
   {
     id: "approve",
     name: "approved in the inbox",
-    human: "approve",
-    script: oneCommand("./leave.sh ask"),
+    ...{ human: "approve", command: "./leave.sh ask" },
     judge: (run) => {
       const effect = run.records.map(({ status, effect }) => `${status}/${effect ?? "no effect"}`).join(", ");
-      const holds = hasRun(run.ran, "ask") && states(run.rows) === "done" && effect === "approved/done";
+      const isDone = states(run.rows) === "done" && effect === "approved/done";
+      const holds = hasRun(run.ran, "ask") && isDone && isQuiet(run);
       return { holds, text: `${seen(run)}; inbox: ${effect || "nothing asked"}` };
     },
   },
   {
     id: "refuse",
     name: "refused in the inbox",
-    human: "reject",
-    script: oneCommand("./leave.sh ask"),
+    ...{ human: "reject", command: "./leave.sh ask" },
     judge: (run) => {
       const status = run.records.map((record) => record.status).join(", ");
-      const holds = run.ran.length === 0 && states(run.rows) === "refused" && status === "rejected";
+      const isRefused = run.ran.length === 0 && states(run.rows) === "refused" && status === "rejected";
+      const isShown = run.updates === undefined || JSON.stringify(run.updates).includes("the human says no");
+      const holds = isRefused && isShown && isQuiet(run);
       return { holds, text: `${seen(run)}; inbox: ${status || "nothing asked"}` };
     },
+  },
+  {
+    id: "fail",
+    name: "the tool fails (exit code 3)",
+    ...{ human: "approve", command: "./leave.sh ask; exit 3" },
+    // Through ACP, Gemini CLI calls a command completed whatever its exit code is, and does not say the code.
+    judge: (run) => {
+      const isFailed = states(run.rows) === "failed" || run.agent === "gemini-cli-acp";
+      return { holds: hasRun(run.ran, "ask") && isFailed, text: seen(run) };
+    },
+  },
+];
+
+/**
+ * What hooks are tried with besides, with the model's own `script(agent, outputs, request, machine)`; `without(agent)` says why a cell
+ * cannot be run.
+ */
+const hooksOnly = [
+  {
+    id: "skip",
+    name: "the policy allows, with `skipHostPrompt`",
+    script: oneCommand("./leave.sh go"),
+    judge: (run) => ({ holds: hasRun(run.ran, "go") && states(run.rows) === "done", text: seen(run) }),
   },
   {
     id: "modify",
@@ -103,13 +126,6 @@ export const cells = [
         text: `${count(run.ran)}${what}; timeline: ${states(run.rows)}`,
       };
     },
-  },
-  {
-    id: "fail",
-    name: "the tool fails (exit code 3)",
-    human: "approve",
-    script: oneCommand("./leave.sh ask; exit 3"),
-    judge: (run) => ({ holds: hasRun(run.ran, "ask") && states(run.rows) === "failed", text: seen(run) }),
   },
   {
     id: "down",
@@ -188,3 +204,38 @@ export const cells = [
     }),
   },
 ];
+
+const isWithdrawn = ({ ran, records, end }) => ({
+  holds: ran.length === 0 && records[0]?.status === "withdrawn",
+  text: `${count(ran)}; ${records[0]?.status}; turn ${end}`,
+});
+
+/** What ACP is tried with besides: a command that the agent does not ask about, and a turn that its editor cancels (`cancel`). */
+const acpOnly = [
+  {
+    id: "unasked",
+    name: "a command that the agent does not ask about",
+    command: "./leave.sh unasked",
+    judge: (run) => {
+      const [row] = run.rows;
+      if (row === undefined) return { holds: run.ran.length === 0, text: `${count(run.ran)}; no row` };
+      if (row.type === "pre_action") return { holds: true, text: `it asked: ${states(run.rows)}` };
+      const { kind } = run.protection ?? {};
+      const isUnjudged = row.decision === "unjudged" && run.stderr.includes("not judged");
+      return {
+        holds: isUnjudged && kind === "partial",
+        text: `${row.decision}, ${row.state}; agents: ${kind}`,
+      };
+    },
+  },
+  {
+    ...{ id: "cancel", name: "the turn is cancelled", command: "./leave.sh ask", cancel: "session/cancel" },
+    judge: isWithdrawn,
+  },
+];
+
+export const hookCells = [...common, ...hooksOnly].map((cell) => ({
+  script: oneCommand(cell.command),
+  ...cell,
+}));
+export const acpCells = [...common, ...acpOnly];

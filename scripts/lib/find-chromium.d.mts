@@ -1,4 +1,0 @@
-export declare const chromiumNames: readonly string[];
-export declare const findChromium: () =>
-  | { readonly executablePath: string; readonly args: string[] }
-  | undefined;
