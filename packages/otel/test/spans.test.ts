@@ -45,7 +45,9 @@ describe("the names in the sources of all packages", () => {
       return readdirSync(src, { recursive: true, encoding: "utf8" }).map((path) => join(src, path));
     });
     const texts = sources.filter((path) => path.endsWith(".ts")).map((path) => readFileSync(path, "utf8"));
-    const traced = texts.filter((text) => /@harnesskit\/wire\/trace|@opentelemetry\/api/.test(text));
+    const traced = texts.filter((text) =>
+      /@harnesskit\/wire\/trace|@opentelemetry\/api|"\.\/span\.ts"/.test(text),
+    );
     const names = traced.flatMap(
       (text) =>
         text.match(/(?<=")(?:gen_ai|mcp\.(?:method|client|server|protocol)|error)\.[\w.]+(?=")/g) ?? [],

@@ -24,11 +24,3 @@ export const fields = <Shape extends object>(build: () => Shape): Shape => {
 
 /** @internal As `z.object`, with {@link fields}. */
 export const object = <Shape extends z.core.$ZodLooseShape>(build: () => Shape) => z.object(fields(build));
-
-/** @internal As `z.strictObject`, with {@link fields}. */
-export const strictObject = <Shape extends z.core.$ZodLooseShape>(build: () => Shape) =>
-  z.strictObject(fields(build));
-
-/** @internal As `z.looseObject`, with {@link fields}. */
-export const looseObject = <Shape extends z.core.$ZodLooseShape>(build: () => Shape) =>
-  z.looseObject(fields(build));

@@ -42,7 +42,7 @@ const replaceNulls = (
  * what is parsed. A required field is as its own schema says, also where that takes null. Fields that the shape does not
  * have are left out, or kept as `catchall` takes them.
  */
-export const tolerantObject = <Shape extends z.core.$ZodLooseShape>(
+export const tolerant = <Shape extends z.core.$ZodLooseShape>(
   build: () => Shape,
   catchall?: z.ZodType,
 ): z.ZodObject<Shape, z.core.$strip> => {
@@ -70,7 +70,7 @@ export const tolerantObject = <Shape extends z.core.$ZodLooseShape>(
 };
 
 /**
- * Returns a value as it is sent: without the fields that a schema of `tolerantObject` reads as absent, at any
+ * Returns a value as it is sent: without the fields that a schema of `tolerant` reads as absent, at any
  * depth, and with all others, also those that the schema does not know. The value itself where it has no such field.
  */
 export const withoutNulls = (schema: z.core.$ZodType, value: unknown): unknown => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { ahp } from "../src/documented.ts";
-import { tolerantObject, withoutNulls } from "../src/null-as-absent.ts";
+import { tolerant, withoutNulls } from "../src/null-as-absent.ts";
 import { ahpDocuments } from "./ahp-documents.ts";
 import { placesOf } from "./support/near-documents.ts";
 
@@ -90,13 +90,13 @@ describe("null in an optional field", () => {
   });
 
   it("of any object, with defaults and prefaults, is as if the field had not come", () => {
-    const schema = tolerantObject(() => ({
+    const schema = tolerant(() => ({
       required: z.unknown(),
       optional: z.string().optional(),
       nullable: z.string().nullable().optional(),
       byDefault: z.number().default(3),
-      nested: tolerantObject(() => ({ inner: z.string().optional() })).prefault({}),
-      list: z.array(tolerantObject(() => ({ a: z.number().optional() }))).optional(),
+      nested: tolerant(() => ({ inner: z.string().optional() })).prefault({}),
+      list: z.array(tolerant(() => ({ a: z.number().optional() }))).optional(),
     }));
     const field = fc.constantFrom(null, undefined, "text", 1, {}, { inner: null }, [{ a: null }, { a: 1 }]);
     const names = ["optional", "nullable", "byDefault", "nested", "list", "required", "other"];

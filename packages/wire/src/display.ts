@@ -2,9 +2,9 @@
  * What could hide in a string or make it look like another one: controls, bidirectional marks, zero-width and other
  * format characters, tags, variation selectors, separators, odd spaces, blank letters, lone surrogates, private-use
  * and unassigned characters. The first alternative is what belongs inside an emoji or a keycap; it is matched to be
- * kept.
+ * kept. In a function, because an import would take a millisecond for its classes.
  */
-const deceptive =
+const deceptive = () =>
   /(\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?(?:\u200d\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?)*|[0-9#*]\ufe0f\u20e3)|[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]|\p{Default_Ignorable_Code_Point}|(?! )\p{Zs}/gu;
 
 const plain = /^[ -~]*$/;
@@ -35,7 +35,7 @@ export const displayText = (text: string, options: DisplayOptions = {}): string 
   const kept = cut ? text.slice(0, endOfCharacter(text, maxLength)) : text;
   // Most text is plain: the classes of Unicode are not asked then.
   if (!cut && plain.test(kept)) return kept;
-  const safe = kept.replace(deceptive, (character, emoji: string | undefined) => {
+  const safe = kept.replace(deceptive(), (character, emoji: string | undefined) => {
     if (emoji !== undefined || (multiline && (character === "\n" || character === "\t"))) return character;
     return escapeCharacter(character);
   });

@@ -5,18 +5,20 @@ import { workspacePackages } from "../workspace.mjs";
 import { licences } from "./licences.mjs";
 import { buildProgram, buildQuickProgram, executable, programs, quickPrograms } from "./programs.mjs";
 
-/** What the entries of a library are beside those it publishes: programs, and what its own build reads. */
+/** The programs of a library, which are built with the entries that it publishes. */
 const furtherEntries = {
   conformance: { bin: "src/bin.ts" },
   "mcp-agent": { agent: "src/bin.ts" },
-  protocol: { "published-documents": "src/published-documents.ts" },
 };
+
+/** What the own build of a library reads, with all of its sources in it: with the entries, it would cut these into more files. */
+const apart = { protocol: { "published-documents": "src/published-documents.ts" } };
 
 /**
  * What a library has in it of its dependencies. The API of OpenTelemetry is forty files of CommonJS; its copies in a process share what an
  * SDK registers.
  */
-const bundled = /^@opentelemetry\/api$/;
+const bundled = { wire: ["@opentelemetry/api"] };
 
 /**
  * Files of a library that all its entries share, where the build would make many small ones: each takes about a millisecond of an import.
@@ -38,13 +40,13 @@ const publishedSources = ({ manifest }) =>
   });
 
 /** The build of a library: ESM with source maps, one file per entry; what it imports stays an import, but for what is bundled. */
-const buildLibrary = (pkg, entries, define) =>
+const buildLibrary = (pkg, entries, define, codeSplitting) =>
   build({
     cwd: pkg.dir,
     input: entries,
     platform: "neutral",
-    external: (id) => /^[^./]/.test(id) && !bundled.test(id),
-    resolve: { conditionNames: ["module", "import", "default"] },
+    external: (id) => /^[^./]/.test(id) && !bundled[pkg.short]?.includes(id),
+    resolve: { conditionNames: ["esnext", "module", "import", "default"] },
     transform: { target: "node20", define },
     plugins: [licences("licences.txt"), executable],
     output: {
@@ -52,7 +54,7 @@ const buildLibrary = (pkg, entries, define) =>
       format: "esm",
       entryFileNames: "[name].js",
       chunkFileNames: "[name]-[hash].js",
-      codeSplitting: { groups: together[pkg.short] ?? [] },
+      codeSplitting,
       comments: false,
       sourcemap: true,
       // The sources are published beside it.
@@ -79,7 +81,12 @@ export async function buildPackages(root) {
   const dirOf = (short) => packages.find((pkg) => pkg.short === short).dir;
   for (const short of built) rmSync(join(dirOf(short), "dist"), { recursive: true, force: true });
   await Promise.all([
-    ...libraries.map(({ pkg, entries }) => buildLibrary(pkg, entries, define)),
+    ...libraries.map(({ pkg, entries }) =>
+      buildLibrary(pkg, entries, define, { groups: together[pkg.short] ?? [] }),
+    ),
+    ...libraries
+      .filter(({ pkg }) => pkg.short in apart)
+      .map(({ pkg }) => buildLibrary(pkg, apart[pkg.short], define, false)),
     ...Object.entries(programs).map(([short, program]) => buildProgram(dirOf(short), program, define)),
     ...Object.entries(quickPrograms).map(([short, entries]) =>
       buildQuickProgram(dirOf(short), entries, define),

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 
 /** Something that is known, and from where. */
-export const FactSchema = tolerantObject(() => ({
+export const FactSchema = tolerant(() => ({
   content: z.string(),
   source: z.string(),
   confidence: z.number(),

@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
-import { strictObject } from "../fields.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 
 /** What the agent wants to do with the context it asks for. */
 export const IntentSchema = z.enum([
@@ -47,7 +46,7 @@ export const FreshnessSchema = z.enum(["realtime", "recent", "static"]);
 /** A Unix time, or one in words of the sender. */
 const UnixTimeSchema = z.union([z.number(), z.string()]);
 
-const TimeRangeSchema = tolerantObject(() => ({
+const TimeRangeSchema = tolerant(() => ({
   from: UnixTimeSchema.optional(),
   to: UnixTimeSchema.optional(),
   relative: z.string().optional(),
@@ -55,38 +54,36 @@ const TimeRangeSchema = tolerantObject(() => ({
 
 /** What the context is about: an object with one key, which says of what kind it is. */
 export const TargetSchema = z.union([
-  strictObject(() => ({
-    entity: tolerantObject(() => ({
+  z.strictObject({
+    entity: tolerant(() => ({
       name: z.string(),
       entity_type: z.string(),
       identifier: z.string().optional(),
     })),
-  })),
-  strictObject(() => ({ location: tolerantObject(() => ({ path: z.string(), location_type: z.string() })) })),
-  strictObject(() => ({
-    event: tolerantObject(() => ({
+  }),
+  z.strictObject({ location: tolerant(() => ({ path: z.string(), location_type: z.string() })) }),
+  z.strictObject({
+    event: tolerant(() => ({
       description: z.string(),
       event_type: z.string(),
       time_range: TimeRangeSchema.optional(),
     })),
-  })),
-  strictObject(() => ({
-    relation: tolerantObject(() => ({ entities: z.array(z.string()), relation_type: z.string() })),
-  })),
-  strictObject(() => ({
-    rule: tolerantObject(() => ({ name: z.string(), rule_type: z.string(), scope: z.string().optional() })),
-  })),
-  strictObject(() => ({
-    state: tolerantObject(() => ({ target: z.string(), aspect: z.string(), include_history: z.boolean() })),
-  })),
-  strictObject(() => ({
-    resource: tolerantObject(() => ({
+  }),
+  z.strictObject({
+    relation: tolerant(() => ({ entities: z.array(z.string()), relation_type: z.string() })),
+  }),
+  z.strictObject({
+    rule: tolerant(() => ({ name: z.string(), rule_type: z.string(), scope: z.string().optional() })),
+  }),
+  z.strictObject({
+    state: tolerant(() => ({ target: z.string(), aspect: z.string(), include_history: z.boolean() })),
+  }),
+  z.strictObject({
+    resource: tolerant(() => ({
       name: z.string(),
       resource_type: z.string(),
       constraints: JsonValueSchema.optional(),
     })),
-  })),
-  strictObject(() => ({
-    pattern: tolerantObject(() => ({ pattern: z.string(), pattern_type: z.string() })),
-  })),
+  }),
+  z.strictObject({ pattern: tolerant(() => ({ pattern: z.string(), pattern_type: z.string() })) }),
 ]);

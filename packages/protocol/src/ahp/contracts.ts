@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { IntegerSchema } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 
 export const RunStatusSchema = z.enum([
@@ -36,7 +36,7 @@ export const VerificationStatusSchema = z.enum([
 export type VerificationStatus = z.infer<typeof VerificationStatusSchema>;
 
 /** A file or another thing that exists because of a run. */
-export const ArtifactSchema = tolerantObject(() => ({
+export const ArtifactSchema = tolerant(() => ({
   id: z.string(),
   kind: z.string().optional(),
   uri: z.string().optional(),
@@ -48,7 +48,7 @@ export const ArtifactSchema = tolerantObject(() => ({
 }));
 
 /** Why a status is believed. */
-export const EvidenceSchema = tolerantObject(() => ({
+export const EvidenceSchema = tolerant(() => ({
   kind: z.string(),
   summary: z.string(),
   artifact: ArtifactSchema.optional(),
@@ -56,7 +56,7 @@ export const EvidenceSchema = tolerantObject(() => ({
 }));
 
 /** `run_lifecycle`: where a run stands. */
-export const RunLifecycleSchema = tolerantObject(() => ({
+export const RunLifecycleSchema = tolerant(() => ({
   run_id: z.string(),
   session_id: z.string(),
   status: RunStatusSchema,
@@ -69,7 +69,7 @@ export const RunLifecycleSchema = tolerantObject(() => ({
 }));
 export type RunLifecycle = z.infer<typeof RunLifecycleSchema>;
 
-export const TaskSchema = tolerantObject(() => ({
+export const TaskSchema = tolerant(() => ({
   id: z.string(),
   title: z.string(),
   status: TaskStatusSchema,
@@ -83,7 +83,7 @@ export const TaskSchema = tolerantObject(() => ({
 export type Task = z.infer<typeof TaskSchema>;
 
 /** `task_list`: all tasks of a run, in place of those reported before. */
-export const TaskListSchema = tolerantObject(() => ({
+export const TaskListSchema = tolerant(() => ({
   run_id: z.string(),
   session_id: z.string(),
   tasks: z.array(TaskSchema),
@@ -92,7 +92,7 @@ export const TaskListSchema = tolerantObject(() => ({
 }));
 export type TaskList = z.infer<typeof TaskListSchema>;
 
-export const VerificationCheckSchema = tolerantObject(() => ({
+export const VerificationCheckSchema = tolerant(() => ({
   id: z.string(),
   subject: z.string(),
   status: VerificationStatusSchema,
@@ -105,7 +105,7 @@ export const VerificationCheckSchema = tolerantObject(() => ({
 export type VerificationCheck = z.infer<typeof VerificationCheckSchema>;
 
 /** `verification`: what was checked of a run, what came of it, and what remains doubtful. */
-export const VerificationSchema = tolerantObject(() => ({
+export const VerificationSchema = tolerant(() => ({
   run_id: z.string(),
   session_id: z.string(),
   status: VerificationStatusSchema,

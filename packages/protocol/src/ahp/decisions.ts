@@ -1,33 +1,29 @@
 import * as z from "zod";
 import { IntegerSchema } from "../checked.ts";
 import { ExactJsonValueSchema, JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { FactSchema } from "./common.ts";
 import { IntentSchema, TargetSchema } from "./context-values.ts";
 import { PlanningStrategySchema } from "./payloads.ts";
 
 const metadata = { metadata: JsonObjectSchema.optional() };
-const block = tolerantObject(() => ({ decision: z.literal("block"), reason: z.string(), ...metadata }));
+const block = tolerant(() => ({ decision: z.literal("block"), reason: z.string(), ...metadata }));
 
 /** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */
 export const DecisionSchema = z.discriminatedUnion("decision", [
-  tolerantObject(() => ({
+  tolerant(() => ({
     decision: z.literal("allow"),
     modified_payload: ExactJsonValueSchema.optional(),
     ...metadata,
   })),
   block,
-  tolerantObject(() => ({
-    decision: z.literal("modify"),
-    modified_payload: ExactJsonValueSchema,
-    ...metadata,
-  })),
-  tolerantObject(() => ({
+  tolerant(() => ({ decision: z.literal("modify"), modified_payload: ExactJsonValueSchema, ...metadata })),
+  tolerant(() => ({
     decision: z.literal("defer"),
     retry_after_ms: IntegerSchema,
     reason: z.string().optional(),
   })),
-  tolerantObject(() => ({
+  tolerant(() => ({
     decision: z.literal("escalate"),
     reason: z.string(),
     escalation_target: z.string().optional(),
@@ -37,33 +33,33 @@ export type Decision = z.infer<typeof DecisionSchema>;
 
 /** The answer to `idle`. */
 export const IdleDecisionSchema = z.discriminatedUnion("decision", [
-  tolerantObject(() => ({ decision: z.literal("allow") })),
-  tolerantObject(() => ({ decision: z.literal("defer"), reason: z.string().optional() })),
+  tolerant(() => ({ decision: z.literal("allow") })),
+  tolerant(() => ({ decision: z.literal("defer"), reason: z.string().optional() })),
 ]);
 export type IdleDecision = z.infer<typeof IdleDecisionSchema>;
 
 /** The answer to `intent_detection`. */
 export const IntentDetectionDecisionSchema = z.discriminatedUnion("decision", [
-  tolerantObject(() => ({
+  tolerant(() => ({
     decision: z.literal("allow"),
     detected_intent: z.string(),
     confidence: z.number(),
-    target_hints: tolerantObject(() => ({
+    target_hints: tolerant(() => ({
       target_type: z.string().optional(),
       target_name: z.string().optional(),
       domain: z.string().optional(),
     })).optional(),
   })),
-  tolerantObject(() => ({ decision: z.literal("block"), reason: z.string() })),
+  tolerant(() => ({ decision: z.literal("block"), reason: z.string() })),
 ]);
 
 /** What the harness lets the agent know. */
-export const InjectedContextSchema = tolerantObject(() => ({
+export const InjectedContextSchema = tolerant(() => ({
   facts: z.array(FactSchema),
   file_contents: z
-    .array(tolerantObject(() => ({ path: z.string(), snippet: z.string(), relevance_score: z.number() })))
+    .array(tolerant(() => ({ path: z.string(), snippet: z.string(), relevance_score: z.number() })))
     .optional(),
-  project_summary: tolerantObject(() => ({
+  project_summary: tolerant(() => ({
     project_name: z.string(),
     language: z.string().optional(),
     key_files: z.array(z.string()).optional(),
@@ -75,13 +71,9 @@ export const InjectedContextSchema = tolerantObject(() => ({
 
 /** The answer to `context_perception`. */
 export const ContextPerceptionDecisionSchema = z.discriminatedUnion("decision", [
-  tolerantObject(() => ({
-    decision: z.literal("allow"),
-    injected_context: InjectedContextSchema,
-    ...metadata,
-  })),
+  tolerant(() => ({ decision: z.literal("allow"), injected_context: InjectedContextSchema, ...metadata })),
   block,
-  tolerantObject(() => ({
+  tolerant(() => ({
     decision: z.literal("refine"),
     refined_intent: IntentSchema.optional(),
     refined_target: TargetSchema.optional(),
@@ -91,20 +83,20 @@ export const ContextPerceptionDecisionSchema = z.discriminatedUnion("decision", 
 
 /** The answer to `memory_recall`. */
 export const MemoryRecallDecisionSchema = z.discriminatedUnion("decision", [
-  tolerantObject(() => ({ decision: z.literal("allow"), injected_facts: z.array(FactSchema), ...metadata })),
+  tolerant(() => ({ decision: z.literal("allow"), injected_facts: z.array(FactSchema), ...metadata })),
   block,
 ]);
 
 /** The answer to `planning`. */
 export const PlanningDecisionSchema = z.discriminatedUnion("decision", [
-  tolerantObject(() => ({
+  tolerant(() => ({
     decision: z.literal("allow"),
     selected_strategy: PlanningStrategySchema,
     planning_template: JsonValueSchema.optional(),
     ...metadata,
   })),
   block,
-  tolerantObject(() => ({
+  tolerant(() => ({
     decision: z.literal("modify"),
     modified_task: z.string(),
     hints: z.array(z.string()).optional(),
@@ -113,26 +105,22 @@ export const PlanningDecisionSchema = z.discriminatedUnion("decision", [
 
 /** The answer to `reasoning`. */
 export const ReasoningDecisionSchema = z.discriminatedUnion("decision", [
-  tolerantObject(() => ({
-    decision: z.literal("allow"),
-    hints: z.array(z.string()).optional(),
-    ...metadata,
-  })),
+  tolerant(() => ({ decision: z.literal("allow"), hints: z.array(z.string()).optional(), ...metadata })),
   block,
 ]);
 
 /** The answer to `rate_limit`. */
 export const RateLimitDecisionSchema = z.discriminatedUnion("decision", [
-  tolerantObject(() => ({ decision: z.literal("retry"), retry_after_ms: IntegerSchema, ...metadata })),
-  tolerantObject(() => ({ decision: z.literal("queue") })),
-  tolerantObject(() => ({ decision: z.literal("skip"), reason: z.string() })),
+  tolerant(() => ({ decision: z.literal("retry"), retry_after_ms: IntegerSchema, ...metadata })),
+  tolerant(() => ({ decision: z.literal("queue") })),
+  tolerant(() => ({ decision: z.literal("skip"), reason: z.string() })),
 ]);
 export type RateLimitDecision = z.infer<typeof RateLimitDecisionSchema>;
 
 /** The answer to `confirmation`. A `reject` may carry metadata as a `block` does, which tells a human's refusal from a question that still waits. */
 export const ConfirmationDecisionSchema = z.discriminatedUnion("decision", [
-  tolerantObject(() => ({ decision: z.literal("escalate") })),
-  tolerantObject(() => ({ decision: z.literal("approve") })),
-  tolerantObject(() => ({ decision: z.literal("reject"), reason: z.string(), ...metadata })),
+  tolerant(() => ({ decision: z.literal("escalate") })),
+  tolerant(() => ({ decision: z.literal("approve") })),
+  tolerant(() => ({ decision: z.literal("reject"), reason: z.string(), ...metadata })),
 ]);
 export type ConfirmationDecision = z.infer<typeof ConfirmationDecisionSchema>;

@@ -1,20 +1,20 @@
 import * as z from "zod";
 import { IntegerSchema, WholeSchema } from "../checked.ts";
 import { isCleanJson, JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { isRfc3339, Rfc3339Schema } from "../rfc3339.ts";
 import { FactSchema } from "./common.ts";
 import { AhpEventTypeSchema, ahpEvents } from "./event-types.ts";
 
 /** What the agent knows when it sends an event. */
-export const EventContextSchema = tolerantObject(() => ({
+export const EventContextSchema = tolerant(() => ({
   recent_facts: z.array(FactSchema).optional(),
-  memory_summary: tolerantObject(() => ({
+  memory_summary: tolerant(() => ({
     memory_type: z.string(),
     total_items: IntegerSchema,
     recent_topics: z.array(z.string()),
   })).optional(),
-  session_stats: tolerantObject(() => ({
+  session_stats: tolerant(() => ({
     total_actions: IntegerSchema,
     total_tokens: IntegerSchema,
     duration_ms: IntegerSchema,
@@ -26,7 +26,7 @@ export const EventContextSchema = tolerantObject(() => ({
 export type EventContext = z.infer<typeof EventContextSchema>;
 
 /** One event (section "Message Model"); its payload is checked by its type with `ahpEvents`. */
-export const AhpEventSchema = tolerantObject(() => ({
+export const AhpEventSchema = tolerant(() => ({
   event_type: AhpEventTypeSchema,
   session_id: z.string(),
   agent_id: z.string(),

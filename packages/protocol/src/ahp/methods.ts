@@ -2,12 +2,12 @@ import * as z from "zod";
 import { IntegerSchema } from "../checked.ts";
 import { JsonValueSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { DecisionSchema } from "./decisions.ts";
 import { AhpEventSchema } from "./event.ts";
 
 /** Limits that a harness advertises. */
-export const HarnessConfigSchema = tolerantObject(() => ({
+export const HarnessConfigSchema = tolerant(() => ({
   /** Time that the harness takes for one request at most, in milliseconds. */
   timeout_ms: IntegerSchema.optional(),
   /** Events of one batch. */
@@ -17,9 +17,9 @@ export const HarnessConfigSchema = tolerantObject(() => ({
 }));
 export type HarnessConfig = z.infer<typeof HarnessConfigSchema>;
 
-export const HandshakeParamsSchema = tolerantObject(() => ({
+export const HandshakeParamsSchema = tolerant(() => ({
   protocol_version: z.string(),
-  agent_info: tolerantObject(() => ({
+  agent_info: tolerant(() => ({
     framework: z.string(),
     version: z.string(),
     capabilities: z.array(z.string()),
@@ -29,9 +29,9 @@ export const HandshakeParamsSchema = tolerantObject(() => ({
 }));
 export type HandshakeParams = z.infer<typeof HandshakeParamsSchema>;
 
-export const HandshakeResultSchema = tolerantObject(() => ({
+export const HandshakeResultSchema = tolerant(() => ({
   protocol_version: z.string(),
-  harness_info: tolerantObject(() => ({
+  harness_info: tolerant(() => ({
     name: z.string(),
     version: z.string(),
     capabilities: z.array(z.string()),
@@ -41,7 +41,7 @@ export const HandshakeResultSchema = tolerantObject(() => ({
 }));
 export type HandshakeResult = z.infer<typeof HandshakeResultSchema>;
 
-export const QueryParamsSchema = tolerantObject(() => ({
+export const QueryParamsSchema = tolerant(() => ({
   session_id: z.string(),
   agent_id: z.string(),
   query_type: z.string(),
@@ -50,16 +50,16 @@ export const QueryParamsSchema = tolerantObject(() => ({
 }));
 export type QueryParams = z.infer<typeof QueryParamsSchema>;
 
-export const QueryResultSchema = tolerantObject(() => ({
+export const QueryResultSchema = tolerant(() => ({
   answer: JsonValueSchema,
   reason: z.string().optional(),
   alternatives: z.array(z.string()).optional(),
 }));
 export type QueryResult = z.infer<typeof QueryResultSchema>;
 
-export const BatchParamsSchema = tolerantObject(() => ({ events: z.array(AhpEventSchema) }));
+export const BatchParamsSchema = tolerant(() => ({ events: z.array(AhpEventSchema) }));
 
-export const BatchResultSchema = tolerantObject(() => ({ decisions: z.array(DecisionSchema) }));
+export const BatchResultSchema = tolerant(() => ({ decisions: z.array(DecisionSchema) }));
 
 /** The methods, all from agent to harness (section "Methods"). The result of `ahp/event` is checked by the event's type. */
 export const ahpMethods = {

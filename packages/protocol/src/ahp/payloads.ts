@@ -1,8 +1,7 @@
 import * as z from "zod";
 import { IntegerSchema } from "../checked.ts";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
-import { looseObject } from "../fields.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { namedOr } from "./common.ts";
 import {
   DomainSchema,
@@ -14,7 +13,7 @@ import {
 } from "./context-values.ts";
 
 /** `idle`: may background work run now? */
-export const IdlePayloadSchema = tolerantObject(() => ({
+export const IdlePayloadSchema = tolerant(() => ({
   idle_duration_ms: IntegerSchema,
   idle_reason: z.string(),
   last_event_type: z.string().optional(),
@@ -22,21 +21,21 @@ export const IdlePayloadSchema = tolerantObject(() => ({
 }));
 
 /** `intent_detection`: what does the user want? */
-export const IntentDetectionPayloadSchema = tolerantObject(() => ({
+export const IntentDetectionPayloadSchema = tolerant(() => ({
   session_id: z.string(),
   prompt: z.string(),
   workspace: z.string(),
   language_hint: z.string().optional(),
 }));
 
-const HistoryItemSchema = tolerantObject(() => ({
+const HistoryItemSchema = tolerant(() => ({
   item_type: z.string(),
   content: z.string(),
   timestamp: IntegerSchema,
 }));
 
 /** `context_perception`: what does the agent need to know? */
-export const ContextPerceptionPayloadSchema = tolerantObject(() => ({
+export const ContextPerceptionPayloadSchema = tolerant(() => ({
   session_id: z.string(),
   intent: IntentSchema,
   target: TargetSchema,
@@ -44,13 +43,13 @@ export const ContextPerceptionPayloadSchema = tolerantObject(() => ({
   preferred_modality: ModalitySchema.default("any"),
   urgency: UrgencySchema.default("normal"),
   freshness: FreshnessSchema.default("static"),
-  context: tolerantObject(() => ({
+  context: tolerant(() => ({
     workspace: z.string(),
     current_task: z.string().optional(),
     query: z.string().optional(),
     relevant_history: z.array(HistoryItemSchema).optional(),
   })),
-  constraints: tolerantObject(() => ({
+  constraints: tolerant(() => ({
     max_results: IntegerSchema.optional(),
     max_context_length: IntegerSchema.optional(),
     include_sources: z.boolean().default(true),
@@ -59,7 +58,7 @@ export const ContextPerceptionPayloadSchema = tolerantObject(() => ({
 }));
 
 /** `memory_recall`: what is remembered about this? */
-export const MemoryRecallPayloadSchema = tolerantObject(() => ({
+export const MemoryRecallPayloadSchema = tolerant(() => ({
   session_id: z.string(),
   query: z.string(),
   memory_type: z.string(),
@@ -73,7 +72,7 @@ export const PlanningStrategySchema = namedOr(
 );
 
 /** `planning`: which strategy? */
-export const PlanningPayloadSchema = tolerantObject(() => ({
+export const PlanningPayloadSchema = tolerant(() => ({
   session_id: z.string(),
   task_description: z.string(),
   available_strategies: z.array(PlanningStrategySchema),
@@ -86,7 +85,7 @@ export const ReasoningTypeSchema = namedOr(
 );
 
 /** `reasoning`: may the agent reason so, and with which hints? */
-export const ReasoningPayloadSchema = tolerantObject(() => ({
+export const ReasoningPayloadSchema = tolerant(() => ({
   session_id: z.string(),
   reasoning_type: ReasoningTypeSchema,
   problem_statement: z.string(),
@@ -99,7 +98,7 @@ export const LimitTypeSchema = namedOr(
 );
 
 /** `rate_limit`: a limit was hit. Wait, queue or skip? */
-export const RateLimitPayloadSchema = tolerantObject(() => ({
+export const RateLimitPayloadSchema = tolerant(() => ({
   session_id: z.string(),
   limit_type: LimitTypeSchema,
   retry_after_ms: IntegerSchema,
@@ -109,7 +108,7 @@ export const RateLimitPayloadSchema = tolerantObject(() => ({
 export const ConfirmationTypeSchema = namedOr(["safety_confirm", "user_confirm", "cost_confirm"], "custom");
 
 /** `confirmation`: may the agent go on? */
-export const ConfirmationPayloadSchema = tolerantObject(() => ({
+export const ConfirmationPayloadSchema = tolerant(() => ({
   session_id: z.string(),
   confirmation_type: ConfirmationTypeSchema,
   message: z.string(),
@@ -117,7 +116,7 @@ export const ConfirmationPayloadSchema = tolerantObject(() => ({
 }));
 
 /** `heartbeat`: the agent is alive. */
-export const HeartbeatPayloadSchema = tolerantObject(() => ({
+export const HeartbeatPayloadSchema = tolerant(() => ({
   uptime_ms: IntegerSchema,
   total_events_processed: IntegerSchema,
   current_state: z.string(),
@@ -130,7 +129,7 @@ export const HeartbeatPayloadSchema = tolerantObject(() => ({
 }));
 
 /** `success`: an operation succeeded. */
-export const SuccessPayloadSchema = tolerantObject(() => ({
+export const SuccessPayloadSchema = tolerant(() => ({
   session_id: z.string(),
   action_type: z.string(),
   action_summary: z.string(),
@@ -138,20 +137,20 @@ export const SuccessPayloadSchema = tolerantObject(() => ({
 }));
 
 /** `pre_action` as agents send it by convention: which tool is called, and with what. */
-export const ToolCallPayloadSchema = looseObject(() => ({
+export const ToolCallPayloadSchema = z.looseObject({
   action_type: z.string().optional(),
   tool_name: z.string(),
   tool_call_id: z.string().optional(),
   arguments: JsonValueSchema,
-}));
+});
 
 /** `pre_prompt` as agents of this SDK send it: a string or messages, and the model that receives them. */
-export const PromptPayloadSchema = looseObject(() => ({
+export const PromptPayloadSchema = z.looseObject({
   prompt: JsonValueSchema,
   files: z.array(z.string()).optional(),
   model: JsonValueSchema.optional(),
   tools: z.array(z.string()).optional(),
-}));
+});
 
 /**
  * Payloads that the protocol does not specify, for tools that advise people, such as a policy's parser. An event is never

@@ -53,7 +53,7 @@ export const SuspensionFrameSchema = object(() => ({
 export type SuspensionFrame = z.infer<typeof SuspensionFrameSchema>;
 
 /** A signal that arrived and was accepted. It may have been applied or not yet. */
-export const AcceptedSignalSchema = object(() => ({ payload: JsonObjectSchema, accepted_at: time }));
+export const AcceptedSignalSchema = z.object({ payload: JsonObjectSchema, accepted_at: time });
 
 /** An invocation that paused, as it is kept: enough for another process to go on with it. */
 export const SuspensionRecordSchema = object(() => ({

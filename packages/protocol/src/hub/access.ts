@@ -33,7 +33,7 @@ export const SocketTicketSchema = object(() => ({ ticket: z.string() }));
 
 const AnswerTokenSchema = z.string().min(1).max(2000);
 /** What a link in a notice shows. */
-export const AnswerViewRequestSchema = object(() => ({ token: AnswerTokenSchema }));
+export const AnswerViewRequestSchema = z.object({ token: AnswerTokenSchema });
 /** The answer that is given through a link: of one approval, once. It gives no grant. */
 export const AnswerRequestSchema = object(() => ({
   token: AnswerTokenSchema,

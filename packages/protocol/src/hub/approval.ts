@@ -44,7 +44,7 @@ const ApprovalRiskSchema = object(() => ({
 export type ApprovalRisk = z.infer<typeof ApprovalRiskSchema>;
 
 /** The rule that asked, and why. */
-const ApprovalRuleSchema = object(() => ({ id: IdSchema, reason: WordsSchema }));
+const ApprovalRuleSchema = z.object({ id: IdSchema, reason: WordsSchema });
 
 export const ApprovalStatusSchema = z.enum(["pending", "approved", "rejected", "expired", "withdrawn"]);
 export type ApprovalStatus = z.infer<typeof ApprovalStatusSchema>;

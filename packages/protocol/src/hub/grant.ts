@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { JsonValueSchema } from "../envelope/json.ts";
-import { object, strictObject } from "../fields.ts";
+import { object } from "../fields.ts";
 import {
   DigestSchema,
   DurationMsSchema,
@@ -20,10 +20,10 @@ const maxPatternLength = 4000;
  * another. `any`: any value, or the field is absent.
  */
 const FieldPatternSchema = z.union([
-  strictObject(() => ({ is: JsonValueSchema })),
-  strictObject(() => ({ under: z.string().min(1) })),
-  strictObject(() => ({ startsWith: z.string().min(1) })),
-  strictObject(() => ({ any: z.literal(true) })),
+  z.strictObject({ is: JsonValueSchema }),
+  z.strictObject({ under: z.string().min(1) }),
+  z.strictObject({ startsWith: z.string().min(1) }),
+  z.strictObject({ any: z.literal(true) }),
 ]);
 export type FieldPattern = z.infer<typeof FieldPatternSchema>;
 
@@ -56,17 +56,17 @@ export const GrantSchema = GrantTermsSchema.extend({
   createdAtMs: TimeMsSchema,
   /** The question that it was given for. */
   approvalId: IdSchema,
-  revoked: object(() => ({ by: IdSchema, atMs: TimeMsSchema })).optional(),
+  revoked: z.object({ by: IdSchema, atMs: TimeMsSchema }).optional(),
 });
 export type Grant = z.infer<typeof GrantSchema>;
 
 /** The request for a grant, in an answer. Agent and tool are those of the question. */
-export const AlwaysSchema = strictObject(() => ({
+export const AlwaysSchema = z.strictObject({
   /** `workspace`: the agent, wherever it works in the directory of the question, which must name one. */
   reach: z.enum(["session", "workspace", "agent"]),
   /** @default exactly this subject */
   input: InputPatternSchema.optional(),
   /** At most the limit `grantMs`, which is the default. */
   forMs: DurationMsSchema.optional(),
-}));
+});
 export type Always = z.infer<typeof AlwaysSchema>;

@@ -72,14 +72,11 @@ export const hubMethods = {
       .optional(),
     result: object(() => ({ records: z.array(ApprovalRecordSchema), nextSeq: AfterSeqSchema })),
   },
-  "inbox.get": {
-    params: object(() => ({ id: IdSchema })),
-    result: object(() => ({ record: ApprovalRecordSchema })),
-  },
+  "inbox.get": { params: z.object({ id: IdSchema }), result: z.object({ record: ApprovalRecordSchema }) },
   /** `inbox.changed` for each record whose last change is after `afterSeq` (default: only what comes), now and later. */
   "inbox.watch": {
     params: object(() => ({ afterSeq: AfterSeqSchema.optional() })).optional(),
-    result: object(() => ({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema })),
+    result: z.object({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema }),
   },
   /** The first answer counts. `digest` is that of the record that was shown. */
   "inbox.answer": {
@@ -97,42 +94,36 @@ export const hubMethods = {
         path: ["always"],
         message: "a rejection gives no grant",
       }),
-    result: object(() => ({ record: ApprovalRecordSchema })),
+    result: z.object({ record: ApprovalRecordSchema }),
   },
   /**
    * The grant that an answer with `always` would give, in data and in safe lines, and refused as that answer would be. Lines that begin with
    * `careful:` say where it allows more than it seems to. Gives nothing.
    */
   "inbox.previewGrant": {
-    params: object(() => ({ id: IdSchema, always: AlwaysSchema })),
+    params: z.object({ id: IdSchema, always: AlwaysSchema }),
     result: object(() => ({ terms: GrantTermsSchema, lines: z.array(z.string()) })),
   },
   /** All grants, those that are over included while they are kept; `lines` are safe to show. */
   "grants.list": {
-    params: object(() => ({})).optional(),
+    params: z.object({}).optional(),
     result: object(() => ({ grants: z.array(z.object({ grant: GrantSchema, lines: z.array(z.string()) })) })),
   },
   /** Ends a grant and withdraws its approvals that were not taken. */
-  "grants.revoke": {
-    params: object(() => ({ id: IdSchema })),
-    result: object(() => ({ grant: GrantSchema })),
-  },
+  "grants.revoke": { params: z.object({ id: IdSchema }), result: z.object({ grant: GrantSchema }) },
   /** Those that were paired last first; revoked ones while they are kept. For the hub's user. */
   "devices.list": {
-    params: object(() => ({})).optional(),
+    params: z.object({}).optional(),
     result: object(() => ({ devices: z.array(DeviceSchema) })),
   },
   /** A link that pairs one device, once and within five minutes. For the hub's user. */
   "devices.pair": { params: PairingSchema, result: PairingLinkSchema },
   /** Refuses a device from now on, and ends its connections. For the hub's user, and for the device itself. */
-  "devices.revoke": {
-    params: object(() => ({ id: IdSchema })),
-    result: object(() => ({ device: DeviceSchema })),
-  },
+  "devices.revoke": { params: z.object({ id: IdSchema }), result: z.object({ device: DeviceSchema }) },
   /** Where pushes to this device go; absent: nowhere any more. For a device. */
   "devices.subscribe": {
     params: object(() => ({ subscription: PushSubscriptionSchema.optional() })),
-    result: object(() => ({ device: DeviceSchema })),
+    result: z.object({ device: DeviceSchema }),
   },
   "timeline.page": {
     params: z
@@ -151,9 +142,9 @@ export const hubMethods = {
     params: z
       .object({ filter: TimelineFilterSchema.optional(), afterSeq: AfterSeqSchema.optional() })
       .optional(),
-    result: object(() => ({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema })),
+    result: z.object({ watchId: WatchIdSchema, afterSeq: AfterSeqSchema }),
   },
-  "timeline.get": { params: object(() => ({ id: SequenceSchema })), result: TimelineDetailSchema },
+  "timeline.get": { params: z.object({ id: SequenceSchema }), result: TimelineDetailSchema },
   /** Rows of a session with their content, the oldest first. */
   "timeline.read": {
     params: object(() => ({
@@ -174,12 +165,12 @@ export const hubMethods = {
   },
   /** Ends a watch of this connection. */
   "watch.cancel": {
-    params: object(() => ({ watchId: WatchIdSchema })),
+    params: z.object({ watchId: WatchIdSchema }),
     result: object(() => ({ ok: z.literal(true) })),
   },
   /** Those seen last first. */
   "agents.list": {
-    params: object(() => ({})).optional(),
+    params: z.object({}).optional(),
     result: object(() => ({ agents: z.array(AgentStateSchema) })),
   },
   /**
@@ -211,7 +202,7 @@ export const hubMethods = {
         /** Those that began before. */
         untilMs: TimeMsSchema.optional(),
         /** The last session of the page before. */
-        after: object(() => ({ agent: IdSchema, session: IdSchema, lastSeenMs: TimeMsSchema })).optional(),
+        after: z.object({ agent: IdSchema, session: IdSchema, lastSeenMs: TimeMsSchema }).optional(),
         /** @default 500 */
         limit: LongLimitSchema.optional(),
       })
@@ -231,10 +222,7 @@ export const hubMethods = {
     })),
     result: object(() => ({ groups: z.array(ActivityGroupSchema), isPartial: z.boolean() })),
   },
-  "policy.get": {
-    params: object(() => ({})).optional(),
-    result: object(() => ({ policy: PolicyStateSchema })),
-  },
+  "policy.get": { params: z.object({}).optional(), result: z.object({ policy: PolicyStateSchema }) },
   /** Parses `text` as a policy, and decides the event of a row by it. Changes nothing. For the hub's user. */
   "policy.check": {
     params: object(() => ({ text: PolicyTextSchema, rowId: SequenceSchema.optional() })),
@@ -245,8 +233,8 @@ export const hubMethods = {
    * the call is refused (`policy_changed`). For the hub's user.
    */
   "policy.save": {
-    params: object(() => ({ text: PolicyTextSchema, was: PolicyTextSchema })),
-    result: object(() => ({ policy: PolicyStateSchema })),
+    params: z.object({ text: PolicyTextSchema, was: PolicyTextSchema }),
+    result: z.object({ policy: PolicyStateSchema }),
   },
   /** What a policy would have decided on the stored events. */
   "policy.backtest": {
@@ -274,7 +262,7 @@ export type HubMethodResult<M extends HubMethodName> = z.infer<(typeof hubMethod
 /** The notifications from the hub to a client, for its watches. */
 export const hubNotifications = {
   /** A record as it is now; states in between may be skipped. */
-  "inbox.changed": object(() => ({ watchId: WatchIdSchema, record: ApprovalRecordSchema })),
+  "inbox.changed": z.object({ watchId: WatchIdSchema, record: ApprovalRecordSchema }),
   /** Rows as they are now, in the order of their changes; go on after a loss from the last one's `seq`. */
   "timeline.changed": object(() => ({
     watchId: WatchIdSchema,

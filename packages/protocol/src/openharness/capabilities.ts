@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { openObject } from "./open-object.ts";
 
 /** The features that the specification names (section 5.3). Implementations may define others. */
@@ -16,7 +16,7 @@ export const CapabilitiesSchema = openObject();
 export type Capabilities = z.infer<typeof CapabilitiesSchema>;
 
 /** A feature that a shell asked for and does not get. */
-export const CapabilityDenialSchema = tolerantObject(() => ({
+export const CapabilityDenialSchema = tolerant(() => ({
   capability: z.string().min(1),
   /** For programs: `not_supported`, `disabled_by_policy`, or one of the engine's own. */
   code: z.string().optional(),

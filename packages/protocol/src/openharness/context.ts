@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { WholeSchema } from "../checked.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { openObject, openShape } from "./open-object.ts";
 
 /** Fields of vendors. Keys are reverse-DNS names or URIs, so that two vendors do not meet (section 4). */
@@ -8,7 +8,7 @@ export const ExtensionsSchema = openObject();
 export type Extensions = z.infer<typeof ExtensionsSchema>;
 
 /** What a shell is (section 6). */
-export const ShellIdentitySchema = tolerantObject(() => ({
+export const ShellIdentitySchema = tolerant(() => ({
   /** `im_bot`, `command_shell`, `tv`, `vehicle_hmi`, …, or a name of one's own as `com.example.kiosk`. */
   shell_kind: z.string().min(1).optional(),
   shell_version: z.string().optional(),
@@ -28,7 +28,7 @@ export const TaskHintSchema = openShape(() => ({
 export type TaskHint = z.infer<typeof TaskHintSchema>;
 
 /** What resumes a run (section 9.2). An engine made it, and only that engine reads it. */
-export const ContinuationSchema = tolerantObject(() => ({
+export const ContinuationSchema = tolerant(() => ({
   run_id: z.string().optional(),
   sop_id: z.string().optional(),
   continuation_token: z.string().optional(),
@@ -60,7 +60,7 @@ export const AttachmentRefSchema = openShape(() => ({
 export type AttachmentRef = z.infer<typeof AttachmentRefSchema>;
 
 /** What the user wants, in which conversation, and where (section 9). */
-export const ShellContextSchema = tolerantObject(() => ({
+export const ShellContextSchema = tolerant(() => ({
   session_id: z.string().optional(),
   conversation_id: z.string().optional(),
   user_intent: z.string().optional(),

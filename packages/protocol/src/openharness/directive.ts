@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { WholeSchema } from "../checked.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { ExtensionsSchema } from "./context.ts";
 import { openObject } from "./open-object.ts";
 import { type Parsed, parseWith } from "./parsed.ts";
@@ -15,7 +15,7 @@ export const RiskTierSchema = z.enum(["safe", "caution", "dangerous"]);
 export type RiskTier = z.infer<typeof RiskTierSchema>;
 
 /** One thing that a shell is to show or to do (section 10). */
-export const ActionDirectiveSchema = tolerantObject(() => ({
+export const ActionDirectiveSchema = tolerant(() => ({
   /** A core type, or a name of one's own as `com.example.plugin.invoke`. */
   action_type: z.string().min(1),
   /** A hint. */

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { ContinuationSchema } from "./context.ts";
 import type { ActionDirective } from "./directive.ts";
 import { ownField } from "./parsed.ts";
@@ -8,7 +8,7 @@ import { ownField } from "./parsed.ts";
 export const HARNESSKIT_EXTENSION = "dev.harnesskit";
 
 /** What a user said to a `request_approval`. */
-export const ShellApprovalAnswerSchema = tolerantObject(() => ({
+export const ShellApprovalAnswerSchema = tolerant(() => ({
   decision: z.enum(["approved", "refused"]),
   /** What was said yes or no to: the digest of what `approvalSubject` gives. */
   digest: z.string().optional(),
@@ -18,7 +18,7 @@ export const ShellApprovalAnswerSchema = tolerantObject(() => ({
 export type ShellApprovalAnswer = z.infer<typeof ShellApprovalAnswerSchema>;
 
 /** `request.context.extensions["dev.harnesskit"]`: what a shell says beyond the protocol. */
-export const RequestExtensionSchema = tolerantObject(() => ({
+export const RequestExtensionSchema = tolerant(() => ({
   approval: ShellApprovalAnswerSchema.optional(),
   /** Where the request belongs in a trace: W3C Trace Context. One that is malformed is ignored. */
   traceparent: z.unknown().optional(),
@@ -27,7 +27,7 @@ export const RequestExtensionSchema = tolerantObject(() => ({
 export type RequestExtension = z.infer<typeof RequestExtensionSchema>;
 
 /** `response.extensions["dev.harnesskit"]`: what an engine says beyond the protocol. */
-export const ResponseExtensionSchema = tolerantObject(() => ({
+export const ResponseExtensionSchema = tolerant(() => ({
   /** Where the conversation is, also where the shell named none. */
   session_id: z.string().optional(),
   conversation_id: z.string().optional(),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { CapabilitiesSchema } from "./capabilities.ts";
 import { ExtensionsSchema, ShellContextSchema } from "./context.ts";
 import { openShape } from "./open-object.ts";
@@ -14,14 +14,14 @@ export const ShellAuthSchema = openShape(() => ({
 }));
 export type ShellAuth = z.infer<typeof ShellAuthSchema>;
 
-export const ShellRequestPayloadSchema = tolerantObject(() => ({
+export const ShellRequestPayloadSchema = tolerant(() => ({
   auth: ShellAuthSchema.optional(),
   context: ShellContextSchema.optional(),
   extensions: ExtensionsSchema.optional(),
 }));
 
 /** What a shell sends (section 5.1). */
-export const ShellRequestSchema = tolerantObject(() => ({
+export const ShellRequestSchema = tolerant(() => ({
   protocol_version: ProtocolVersionSchema,
   /** The same for every attempt of one request; echoed. */
   request_id: z.string().min(1).optional(),

@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { CapabilitiesSchema, CapabilityDenialSchema } from "./capabilities.ts";
 import { ActionDirectiveSchema } from "./directive.ts";
 import { OpenValueSchema, openObject } from "./open-object.ts";
 import { ProtocolVersionSchema } from "./version.ts";
 
 /** Why a request failed (section 13). */
-export const ShellErrorSchema = tolerantObject(() => ({
+export const ShellErrorSchema = tolerant(() => ({
   code: z.string().min(1),
   /** For people. Neither a secret nor personal data is in it. */
   message: z.string().optional(),
@@ -18,7 +18,7 @@ export const ShellErrorSchema = tolerantObject(() => ({
 export type ShellError = z.infer<typeof ShellErrorSchema>;
 
 /** What came of a request. The schema of the protocol knows no `extensions` here, and so any value of it is let pass. */
-export const ShellResponsePayloadSchema = tolerantObject(() => ({
+export const ShellResponsePayloadSchema = tolerant(() => ({
   status: z.enum(["success", "error"]),
   /** How long the engine took, in milliseconds; a hint. */
   engine_latency_ms: z.number().nonnegative().optional(),
@@ -29,7 +29,7 @@ export const ShellResponsePayloadSchema = tolerantObject(() => ({
 export type ShellResponsePayload = z.infer<typeof ShellResponsePayloadSchema>;
 
 /** What an engine answers (section 5.2). */
-export const ShellResponseSchema = tolerantObject(() => ({
+export const ShellResponseSchema = tolerant(() => ({
   protocol_version: ProtocolVersionSchema,
   request_id: z.string().min(1).optional(),
   correlation_id: z.string().min(1).optional(),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { checked, WholeSchema } from "../checked.ts";
 import type { JsonObject } from "../envelope/json.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { type Capabilities, ShellCapability } from "./capabilities.ts";
 import { OpenValueSchema } from "./open-object.ts";
 import { ownField } from "./parsed.ts";
@@ -12,7 +12,7 @@ export const STREAMING_PROFILE = "dev.harnesskit.stream";
 export const STREAMING_VERSION = 1;
 
 /** The value of the capability `openharness.streaming`, of a shell and of an engine. */
-export const StreamingCapabilitySchema = tolerantObject(() => ({
+export const StreamingCapabilitySchema = tolerant(() => ({
   profile: z.literal(STREAMING_PROFILE),
   /** The versions of the profile; the highest that both sides name is used. */
   versions: z.array(z.number()).min(1),
@@ -39,7 +39,7 @@ const frame = {
 };
 
 /** The first frame of a stream, with `seq` 0. */
-export const StreamOpenedSchema = tolerantObject(() => ({
+export const StreamOpenedSchema = tolerant(() => ({
   ...frame,
   type: z.literal("opened"),
   /** The request that the stream answers. */
@@ -49,7 +49,7 @@ export const StreamOpenedSchema = tolerantObject(() => ({
 }));
 
 /** More of a message that the final response may have. A preview: it is shown and never carried out. */
-export const StreamTextSchema = tolerantObject(() => ({
+export const StreamTextSchema = tolerant(() => ({
   ...frame,
   type: z.literal("text"),
   /** Which message; unique in the stream. */
@@ -58,7 +58,7 @@ export const StreamTextSchema = tolerantObject(() => ({
 }));
 
 /** How far the engine has got with a directive that the final response may have. */
-export const StreamProgressSchema = tolerantObject(() => ({
+export const StreamProgressSchema = tolerant(() => ({
   ...frame,
   type: z.literal("progress"),
   /** Which directive; unique in the stream. */
@@ -75,7 +75,7 @@ export const StreamProgressSchema = tolerantObject(() => ({
 }));
 
 /** The last frame. `response` is the response that the request would have got without a stream. */
-export const StreamEndSchema = tolerantObject(() => ({
+export const StreamEndSchema = tolerant(() => ({
   ...frame,
   type: z.literal("end"),
   response: OpenValueSchema,
@@ -101,11 +101,11 @@ export interface UnknownStreamFrame {
   readonly type: "unknown";
 }
 
-const UnknownFrameSchema = tolerantObject(() => ({ ...frame, type: z.string() }));
+const UnknownFrameSchema = tolerant(() => ({ ...frame, type: z.string() }));
 const knownTypes: ReadonlySet<string> = new Set(["opened", "text", "progress", "end"]);
 
 /** Ends the work of a stream. Its `end` has a response with the error `cancelled`, unless the work was done first. */
-export const StreamCancelSchema = tolerantObject(() => ({
+export const StreamCancelSchema = tolerant(() => ({
   type: z.literal("stream.cancel"),
   stream_id: z.string().min(1),
   /** As the request that opened the stream had it. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import { object } from "../fields.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 import { messageSchema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
 
@@ -14,7 +14,7 @@ export const CallerSchema = object(() => ({
 export type Caller = z.infer<typeof CallerSchema>;
 
 /** What a call is about (section 4.3.1). Never secret. */
-export const CallContextSchema = tolerantObject(() => ({
+export const CallContextSchema = tolerant(() => ({
   project_root: z.string().optional(),
   resource_paths: z.array(z.string()).optional(),
   ui: JsonObjectSchema.optional(),
@@ -27,7 +27,7 @@ export type CallContext = z.infer<typeof CallContextSchema>;
 /** The core wants a tool to run (section 4.3.1). `request_id` is always set. */
 export const CoreToolCallSchema = messageSchema(
   "core.tool.call",
-  tolerantObject(() => ({
+  tolerant(() => ({
     call_id: RuntimeIdSchema,
     tool_id: z.string().max(257),
     input: JsonObjectSchema,
@@ -55,11 +55,11 @@ const TextDataSchema = object(() => ({ text: z.string() }));
 export const AgentToolStreamSchema = messageSchema(
   "agent.tool.stream",
   z.discriminatedUnion("channel", [
-    tolerantObject(() => ({ ...streamed, channel: z.literal("stdout"), data: TextDataSchema })),
-    tolerantObject(() => ({ ...streamed, channel: z.literal("stderr"), data: TextDataSchema })),
-    tolerantObject(() => ({ ...streamed, channel: z.literal("log"), data: TextDataSchema })),
-    tolerantObject(() => ({ ...streamed, channel: z.literal("status"), data: TextDataSchema })),
-    tolerantObject(() => ({
+    tolerant(() => ({ ...streamed, channel: z.literal("stdout"), data: TextDataSchema })),
+    tolerant(() => ({ ...streamed, channel: z.literal("stderr"), data: TextDataSchema })),
+    tolerant(() => ({ ...streamed, channel: z.literal("log"), data: TextDataSchema })),
+    tolerant(() => ({ ...streamed, channel: z.literal("status"), data: TextDataSchema })),
+    tolerant(() => ({
       ...streamed,
       channel: z.literal("partial_result"),
       data: z.object({ json: JsonObjectSchema }),
@@ -90,7 +90,7 @@ export const CallStatusSchema = z.enum(["succeeded", "failed", "canceled"]);
 /** The end of a call, sent exactly once (section 4.3.3). */
 export const AgentToolResultSchema = messageSchema(
   "agent.tool.result",
-  tolerantObject(() => ({
+  tolerant(() => ({
     call_id: RuntimeIdSchema,
     status: CallStatusSchema,
     output: JsonObjectSchema.optional(),
@@ -105,7 +105,7 @@ export type AgentToolResult = z.infer<typeof AgentToolResultSchema>;
 /** The core wants a call to stop (section 4.4.1). */
 export const CoreToolCancelSchema = messageSchema(
   "core.tool.cancel",
-  tolerantObject(() => ({
+  tolerant(() => ({
     call_id: RuntimeIdSchema,
     reason: z.string().optional(),
     /** Time until which it should have stopped, in milliseconds from now. */
@@ -117,7 +117,7 @@ export type CoreToolCancel = z.infer<typeof CoreToolCancelSchema>;
 /** The agent heard it; the result still follows (section 4.4.2). */
 export const AgentToolCancelAckSchema = messageSchema(
   "agent.tool.cancel_ack",
-  tolerantObject(() => ({
+  tolerant(() => ({
     call_id: RuntimeIdSchema,
     /** False for a call that is unknown or has ended. */
     accepted: z.boolean(),

@@ -20,13 +20,15 @@ export const RemoteToolSchema = object(() => ({
   unchecked_patterns: z.int().nonnegative(),
 }));
 
-const { started_at, finished_at, metrics } = AgentToolResultSchema.shape.payload.shape;
-const report = { started_at, finished_at, metrics };
+const report = () => {
+  const { started_at, finished_at, metrics } = AgentToolResultSchema.shape.payload.shape;
+  return { started_at, finished_at, metrics };
+};
 
 /** How a call ended, and what its agent says of the run. */
 export const RemoteCallResultSchema = z.discriminatedUnion("status", [
-  object(() => ({ status: z.literal("succeeded"), output: JsonObjectSchema, ...report })),
-  object(() => ({ status: z.enum(["failed", "canceled"]), error: RuntimeErrorSchema, ...report })),
+  object(() => ({ status: z.literal("succeeded"), output: JsonObjectSchema, ...report() })),
+  object(() => ({ status: z.enum(["failed", "canceled"]), error: RuntimeErrorSchema, ...report() })),
 ]);
 
 /** What a client may say of a call. Who calls is what the core knows of the client's token. */
@@ -62,7 +64,7 @@ export const coreApiMethods = {
     })),
   },
   "tools.list": {
-    params: object(() => ({})).optional(),
+    params: z.object({}).optional(),
     result: object(() => ({ tools: z.array(RemoteToolSchema) })),
   },
   /** How a call would be refused now. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 
@@ -9,7 +9,7 @@ import { RUNTIME_PROTOCOL_VERSION } from "./limits.ts";
 export const RuntimeIdSchema = boundedString(256);
 
 /** Who is behind a message or a call (section 3.2). To an agent it is metadata only, never an authorization. */
-export const ActorSchema = tolerantObject(() => ({
+export const ActorSchema = tolerant(() => ({
   type: z.enum(["human", "agent", "system"]),
   id: RuntimeIdSchema,
   display: z.string().optional(),
@@ -17,7 +17,7 @@ export const ActorSchema = tolerantObject(() => ({
 export type Actor = z.infer<typeof ActorSchema>;
 
 /** What went wrong (section 3.3). Nothing in it is secret; `debug` is left out unless requested. */
-export const RuntimeErrorSchema = tolerantObject(() => ({
+export const RuntimeErrorSchema = tolerant(() => ({
   /** For programs, see `RuntimeErrorCode`. */
   code: boundedString(256),
   /** For people. */
@@ -52,7 +52,7 @@ const fieldsBesideType = {
 };
 
 /** What any message looks like before its type and version are known here (section 3). */
-export const RuntimeEnvelopeSchema = tolerantObject(() => ({
+export const RuntimeEnvelopeSchema = tolerant(() => ({
   v: z.int(),
   type: boundedString(256),
   ...fieldsBesideType,
@@ -70,7 +70,7 @@ export const messageSchema = <
   payload: Payload,
   narrowed: Narrowed = {} as Narrowed,
 ) =>
-  tolerantObject(() => {
+  tolerant(() => {
     const fields = {
       v: z.literal(RUNTIME_PROTOCOL_VERSION),
       type: z.literal(type),

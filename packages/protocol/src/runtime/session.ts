@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
-import { object } from "../fields.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { messageSchema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
 
 /** The id of an agent, as its manifest has it. It has no slash: the first slash of a tool's id ends it. */
@@ -19,7 +18,7 @@ export const SemanticVersionSchema = z
 /** The first message on a connection (section 4.1.1). */
 export const AgentHelloSchema = messageSchema(
   "agent.hello",
-  tolerantObject(() => ({
+  tolerant(() => ({
     /** Secret: the token that the core gave the process at its launch. */
     session_token: z.string().max(1024),
     agent_id: z.string().max(256),
@@ -39,7 +38,7 @@ export type AgentHello = z.infer<typeof AgentHelloSchema>;
 /** The core lets the agent in (section 4.1.2). One with an `error` is a {@link CoreRefusal}. */
 export const CoreWelcomeSchema = messageSchema(
   "core.welcome",
-  tolerantObject(() => ({
+  tolerant(() => ({
     accepted_version: z.int(),
     session_id: RuntimeIdSchema,
     heartbeat_interval_ms: z.int().positive(),
@@ -59,7 +58,7 @@ export type CoreRefusal = z.infer<typeof CoreRefusalSchema>;
 /** The core will close the connection (section 4.1.3). */
 export const CoreGoodbyeSchema = messageSchema(
   "core.goodbye",
-  tolerantObject(() => ({
+  tolerant(() => ({
     reason: z.string(),
     /** How long to wait before connecting again, in milliseconds. Without it: do not come back. */
     retry_after_ms: z.int().nonnegative().optional(),
@@ -70,7 +69,7 @@ export type CoreGoodbye = z.infer<typeof CoreGoodbyeSchema>;
 /** Sent once every `heartbeat_interval_ms` (section 4.5.1). */
 export const AgentHeartbeatSchema = messageSchema(
   "agent.heartbeat",
-  tolerantObject(() => ({
+  tolerant(() => ({
     session_id: RuntimeIdSchema,
     uptime_ms: z.int().nonnegative(),
     inflight_calls: z.int().nonnegative(),
@@ -81,27 +80,13 @@ export const AgentHeartbeatSchema = messageSchema(
 export type AgentHeartbeat = z.infer<typeof AgentHeartbeatSchema>;
 
 /** Are you there? (section 4.5.2) */
-export const CorePingSchema = messageSchema(
-  "core.ping",
-  object(() => ({})),
-);
+export const CorePingSchema = messageSchema("core.ping", z.object({}));
 
 /** The answer to a ping, with its `id` in `in_reply_to` (section 4.5.2). */
-export const AgentPongSchema = messageSchema(
-  "agent.pong",
-  object(() => ({})),
-);
+export const AgentPongSchema = messageSchema("agent.pong", z.object({}));
 
 /** The core answers a message that it cannot take and whose sender waits (section 6.2). */
-export const CoreErrorSchema = messageSchema(
-  "core.error",
-  object(() => ({})),
-  { error: RuntimeErrorSchema },
-);
+export const CoreErrorSchema = messageSchema("core.error", z.object({}), { error: RuntimeErrorSchema });
 
 /** The agent answers a message that it cannot take and whose sender waits (section 6.2). */
-export const AgentErrorSchema = messageSchema(
-  "agent.error",
-  object(() => ({})),
-  { error: RuntimeErrorSchema },
-);
+export const AgentErrorSchema = messageSchema("agent.error", z.object({}), { error: RuntimeErrorSchema });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import { object } from "../fields.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { messageSchema, RuntimeErrorSchema } from "./envelope.ts";
 
 /** A tool's name without its agent. It has no slash: a tool's id has exactly one. */
@@ -42,7 +42,7 @@ export type ToolDeclaration = z.infer<typeof ToolDeclarationSchema>;
  */
 export const AgentToolsRegisterSchema = messageSchema(
   "agent.tools.register",
-  tolerantObject(() => ({
+  tolerant(() => ({
     tools: z.array(JsonObjectSchema),
     /** Forget what this session registered before. @default false */
     replace: z.boolean().optional(),
@@ -58,7 +58,7 @@ export type AgentToolsRegister = z.infer<typeof AgentToolsRegisterSchema>;
 /** Which tools the core took, and why not the others (section 4.2.2). */
 export const CoreToolsRegisteredSchema = messageSchema(
   "core.tools.registered",
-  tolerantObject(() => ({
+  tolerant(() => ({
     registered: z.array(z.string()),
     rejected: z.array(z.object({ tool_id: z.string(), error: RuntimeErrorSchema })).optional(),
   })),
@@ -68,7 +68,7 @@ export type CoreToolsRegistered = z.infer<typeof CoreToolsRegisteredSchema>;
 /** The agent takes tools back (section 4.2.3). */
 export const AgentToolsUnregisterSchema = messageSchema(
   "agent.tools.unregister",
-  tolerantObject(() => ({ tool_ids: z.array(z.string()) })),
+  tolerant(() => ({ tool_ids: z.array(z.string()) })),
 );
 
 /**
@@ -77,5 +77,5 @@ export const AgentToolsUnregisterSchema = messageSchema(
  */
 export const CoreToolsUnregisteredSchema = messageSchema(
   "core.tools.unregistered",
-  tolerantObject(() => ({ tool_ids: z.array(z.string()).optional() })),
+  tolerant(() => ({ tool_ids: z.array(z.string()).optional() })),
 );

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import { object } from "../fields.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
 import { InputPartSchema, ModelRefSchema, TimestampSchema, UsageSchema } from "./thread.ts";
 
@@ -40,7 +40,7 @@ export type GrantScope = z.infer<typeof GrantScopeSchema>;
 export const GrantMatchSchema = z.literal("start");
 
 /** What exactly will run if the approval is given; the answer is bound to `digest`. */
-export const ApprovalMetadataSchema = tolerantObject(() => ({
+export const ApprovalMetadataSchema = tolerant(() => ({
   tool: z.string(),
   input: JsonObjectSchema,
   preview: z.string().optional(),
@@ -63,7 +63,7 @@ const ProviderMetadataSchema = z.record(z.string(), JsonObjectSchema);
  * What a summary stands for (extension `compact`): all that was said up to the end of a turn; with `step`, of that turn only its steps up to this
  * one, and not its user's message. The agent is given the summary in its place; the log keeps all of it.
  */
-const SummarySchema = tolerantObject(() => ({
+const SummarySchema = tolerant(() => ({
   turnId: z.string(),
   step: z.int().nonnegative().optional(),
   /** How many messages of the user and the assistant, and calls of tools, it stands for. */
@@ -76,7 +76,7 @@ export type Summary = z.infer<typeof SummarySchema>;
 
 /** The `data` of each item type. */
 export const ItemDataSchemas = {
-  user_message: tolerantObject(() => ({
+  user_message: tolerant(() => ({
     content: z.array(InputPartSchema),
     /** The agent and the model that the turn was started with. */
     agent: z.string().optional(),
@@ -88,7 +88,7 @@ export const ItemDataSchemas = {
     /** `thread.compact` began the turn: the agent is to make a summary, and is not given this message. */
     compact: z.literal(true).optional(),
   })),
-  assistant_message: tolerantObject(() => ({
+  assistant_message: tolerant(() => ({
     text: z.string(),
     reasoning: z.literal(true).optional(),
     step: z.int().nonnegative().optional(),
@@ -97,7 +97,7 @@ export const ItemDataSchemas = {
     /** The text is a summary of what was said before. */
     summary: SummarySchema.optional(),
   })),
-  // Not of `tolerantObject`: null is an output.
+  // Not of `tolerant`: null is an output.
   tool_exec: object(() => ({
     tool: z.string(),
     input: JsonObjectSchema,
@@ -117,7 +117,7 @@ export const ItemDataSchemas = {
     /** What a policy said of it. A block and a question say their reasons in `error` and in the approval, too. */
     judgement: ToolJudgementSchema.optional(),
   })),
-  tool_log: tolerantObject(() => ({
+  tool_log: tolerant(() => ({
     toolItemId: z.string(),
     stream: z.enum(["stdout", "stderr"]),
     /** Set where it is not what the tool printed: lines of its log, what it does, or parts of its result as JSON, one a line. */
@@ -125,7 +125,7 @@ export const ItemDataSchemas = {
     text: z.string(),
     ...cut,
   })),
-  approval: tolerantObject(() => ({
+  approval: tolerant(() => ({
     requestId: z.string(),
     permission: z.string(),
     metadata: ApprovalMetadataSchema,
@@ -144,7 +144,7 @@ export const ItemDataSchemas = {
     /** Where a call or a prompt was allowed: proves to a later server of this user that it was, and of what. */
     seal: z.string().optional(),
   })),
-  artifact: tolerantObject(() => ({
+  artifact: tolerant(() => ({
     kind: z.string(),
     path: z.string().optional(),
     uri: z.string().optional(),
@@ -172,7 +172,7 @@ export interface ItemOf<T extends ItemType> {
 export type Item = { [T in ItemType]: ItemOf<T> }[ItemType];
 
 const itemSchemas = Object.entries(ItemDataSchemas).map(([type, data]) =>
-  tolerantObject(() => ({
+  tolerant(() => ({
     itemId: z.string(),
     threadId: z.string(),
     turnId: z.string(),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { InputPartSchema } from "./thread.ts";
 
 const said = {
@@ -12,11 +12,11 @@ const said = {
 };
 
 const judgementOf = <Requested extends z.ZodType>(requested: Requested) =>
-  tolerantObject(() => ({
+  tolerant(() => ({
     decision: z.enum(["allow", "ask", "block"]),
     ...said,
     /** What was asked for before it was changed; the item has what ran. */
-    modified: tolerantObject(() => ({ ...said, by: said.by.optional(), requested })).optional(),
+    modified: tolerant(() => ({ ...said, by: said.by.optional(), requested })).optional(),
   }));
 
 /** What a policy said of a tool call. */

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { ApprovalDecisionSchema, GrantMatchSchema, GrantScopeSchema } from "./item.ts";
 import { EventSchema } from "./notifications.ts";
 import { ArchivedSchema, threadSearch } from "./search.ts";
@@ -18,9 +18,9 @@ import {
 /** The version of the protocol that `initialize` answers with. */
 export const THREAD_PROTOCOL_VERSION = "1.0.0";
 
-const OkSchema = tolerantObject(() => ({ ok: z.literal(true) }));
+const OkSchema = tolerant(() => ({ ok: z.literal(true) }));
 
-const ThreadResultSchema = tolerantObject(() => ({ thread: ThreadSchema }));
+const ThreadResultSchema = tolerant(() => ({ thread: ThreadSchema }));
 
 /**
  * A name that the client makes up for a request, so that it can be sent again: the same id with the same payload gives
@@ -36,7 +36,7 @@ const TitleSchema = z
   .regex(/^[^\p{Cc}\p{Zl}\p{Zp}]*$/u, { message: "a title has no control characters and no line breaks" });
 
 /** An `always` answer that holds. */
-export const GrantSchema = tolerantObject(() => ({
+export const GrantSchema = tolerant(() => ({
   grantId: z.string(),
   scope: GrantScopeSchema,
   threadId: z.string(),
@@ -70,22 +70,22 @@ export type ThreadCapabilities = z.infer<typeof ThreadCapabilitiesSchema>;
 /** The requests from client to server (section "Methods"); those and the params that the spec does not have are extensions. */
 export const threadMethods = {
   initialize: {
-    params: tolerantObject(() => ({
-      clientInfo: tolerantObject(() => ({ name: z.string(), version: z.string().optional() })).optional(),
+    params: tolerant(() => ({
+      clientInfo: tolerant(() => ({ name: z.string(), version: z.string().optional() })).optional(),
     })).optional(),
-    result: tolerantObject(() => ({ version: z.string(), capabilities: ThreadCapabilitiesSchema })),
+    result: tolerant(() => ({ version: z.string(), capabilities: ThreadCapabilitiesSchema })),
   },
   "thread.create": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       /** @default "New thread" */
       title: boundedString(1000).optional(),
       directory: z.string().min(1).optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
     })).optional(),
-    result: tolerantObject(() => ({ thread: ThreadSchema })),
+    result: tolerant(() => ({ thread: ThreadSchema })),
   },
   "thread.list": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       /** At most so many threads, fewer where they do not fit in a message. @default all; an error where they do not fit */
       limit: z.int().positive().optional(),
       /** The `nextCursor` of the page before. */
@@ -99,21 +99,21 @@ export const threadMethods = {
       /** Archived threads too, or only these (extension `archive`). @default none of them */
       archived: ArchivedSchema.optional(),
     })).optional(),
-    result: tolerantObject(() => ({
+    result: tolerant(() => ({
       threads: z.array(ThreadSchema),
       /** More threads follow, with this `cursor`; only where there was a `limit`. */
       nextCursor: z.string().optional(),
     })),
   },
   "thread.get": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       threadId: z.string(),
       /** Events with a greater number. @default 0 */
       afterSeq: z.int().nonnegative().optional(),
       /** At most so many events, fewer where they do not fit in a message. @default all; an error where they do not fit */
       limit: z.int().positive().optional(),
     })),
-    result: tolerantObject(() => ({
+    result: tolerant(() => ({
       thread: ThreadSchema,
       events: z.array(EventSchema),
       lastSeq: z.int().nonnegative().optional(),
@@ -122,33 +122,30 @@ export const threadMethods = {
     })),
   },
   "thread.subscribe": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       threadId: z.string(),
       /** Events with a greater number are sent, those of the past first. @default only what comes */
       afterSeq: z.int().nonnegative().optional(),
       /** The time of the event `afterSeq` as it was heard; refused when the log has another one there. @default not compared */
       afterTime: TimestampSchema.optional(),
     })),
-    result: tolerantObject(() => ({
+    result: tolerant(() => ({
       thread: ThreadSchema,
       lastSeq: z.int().nonnegative(),
       /** The time of that event. */
       lastTime: TimestampSchema.optional(),
     })),
   },
-  "thread.unsubscribe": { params: tolerantObject(() => ({ threadId: z.string() })), result: OkSchema },
-  "thread.delete": { params: tolerantObject(() => ({ threadId: z.string() })), result: OkSchema },
+  "thread.unsubscribe": { params: tolerant(() => ({ threadId: z.string() })), result: OkSchema },
+  "thread.delete": { params: tolerant(() => ({ threadId: z.string() })), result: OkSchema },
   "thread.rename": {
-    params: tolerantObject(() => ({ threadId: z.string(), title: TitleSchema })),
+    params: tolerant(() => ({ threadId: z.string(), title: TitleSchema })),
     result: ThreadResultSchema,
   },
-  "thread.archive": { params: tolerantObject(() => ({ threadId: z.string() })), result: ThreadResultSchema },
-  "thread.unarchive": {
-    params: tolerantObject(() => ({ threadId: z.string() })),
-    result: ThreadResultSchema,
-  },
+  "thread.archive": { params: tolerant(() => ({ threadId: z.string() })), result: ThreadResultSchema },
+  "thread.unarchive": { params: tolerant(() => ({ threadId: z.string() })), result: ThreadResultSchema },
   "thread.fork": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       threadId: z.string(),
       /** The last event that the new thread begins with. @default the last one that there is */
       seq: z.int().positive().optional(),
@@ -160,17 +157,17 @@ export const threadMethods = {
   },
   "thread.search": threadSearch,
   "thread.compact": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       threadId: z.string(),
       /** The model that makes the summary. @default the server's choice */
       model: ModelRefSchema.optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
     })),
     /** The turn that makes a summary of all turns before it (extension `compact`). */
-    result: tolerantObject(() => ({ turnId: z.string() })),
+    result: tolerant(() => ({ turnId: z.string() })),
   },
   "turn.start": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       threadId: z.string(),
       input: z.array(InputPartSchema).min(1),
       model: ModelRefSchema.optional(),
@@ -179,19 +176,19 @@ export const threadMethods = {
       whenBusy: WhenBusySchema.optional(),
       clientRequestId: ClientRequestIdSchema.optional(),
     })),
-    result: tolerantObject(() => ({
+    result: tolerant(() => ({
       turnId: z.string(),
       /** The prompt waits: how many have to begin for it to begin, itself included (extension `queue`). */
-      queued: tolerantObject(() => ({ position: z.int().positive() })).optional(),
+      queued: tolerant(() => ({ position: z.int().positive() })).optional(),
     })),
   },
   "queue.list": {
-    params: tolerantObject(() => ({ threadId: z.string() })),
+    params: tolerant(() => ({ threadId: z.string() })),
     /** In the order in which they begin. */
-    result: tolerantObject(() => ({ queued: z.array(QueuedTurnSchema) })),
+    result: tolerant(() => ({ queued: z.array(QueuedTurnSchema) })),
   },
   "approval.respond": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       requestId: z.string(),
       decision: ApprovalDecisionSchema,
       /** With `reject`: no user could be asked. */
@@ -209,7 +206,7 @@ export const threadMethods = {
     result: OkSchema,
   },
   "turn.cancel": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       threadId: z.string(),
       /** Only this turn, which is active or waits in the queue (extension `queue`). @default the active one */
       turnId: z.string().optional(),
@@ -217,13 +214,13 @@ export const threadMethods = {
     result: OkSchema,
   },
   "grant.list": {
-    params: tolerantObject(() => ({
+    params: tolerant(() => ({
       threadId: z.string().optional(),
       directory: z.string().optional(),
     })).optional(),
-    result: tolerantObject(() => ({ grants: z.array(GrantSchema) })),
+    result: tolerant(() => ({ grants: z.array(GrantSchema) })),
   },
-  "grant.revoke": { params: tolerantObject(() => ({ grantId: z.string() })), result: OkSchema },
+  "grant.revoke": { params: tolerant(() => ({ grantId: z.string() })), result: OkSchema },
 } as const satisfies MethodTable;
 
 export type ThreadMethodName = keyof typeof threadMethods;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import type { NotificationTable } from "../envelope/method-table.ts";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { ApprovalDecisionSchema, ApprovalMetadataSchema, ItemSchema, ItemTypeSchema } from "./item.ts";
 import { QueuedTurnSchema, ThreadSchema, TimestampSchema, TurnSchema, UsageSchema } from "./thread.ts";
 
@@ -15,23 +15,23 @@ const ofItem = { ...inTurn, itemId: z.string() };
 
 /** The notifications from server to client (section "Notifications"), with their parameters. */
 export const threadNotifications = {
-  "thread.created": tolerantObject(() => ({ ...inThread, thread: ThreadSchema })),
+  "thread.created": tolerant(() => ({ ...inThread, thread: ThreadSchema })),
   /** The thread was renamed, archived or restored from the archive (extensions `rename`, `archive`). */
-  "thread.updated": tolerantObject(() => ({ ...inThread, thread: ThreadSchema })),
+  "thread.updated": tolerant(() => ({ ...inThread, thread: ThreadSchema })),
   /** The events before this one are copies of another thread's; what was open there is closed before it (extension `fork`). */
-  "thread.forked": tolerantObject(() => ({
+  "thread.forked": tolerant(() => ({
     ...inThread,
-    from: tolerantObject(() => ({ threadId: z.string(), seq: z.int().positive() })),
+    from: tolerant(() => ({ threadId: z.string(), seq: z.int().positive() })),
   })),
   /** A prompt waits for the end of the active turn (extension `queue`). It begins with `turn.started` of the same turnId. */
-  "turn.queued": tolerantObject(() => ({ ...inTurn, queued: QueuedTurnSchema })),
+  "turn.queued": tolerant(() => ({ ...inTurn, queued: QueuedTurnSchema })),
   /** A prompt that waited was cancelled, and will not begin. `turn` says when; `reason` says why. */
-  "turn.dequeued": tolerantObject(() => ({
+  "turn.dequeued": tolerant(() => ({
     ...inTurn,
     reason: z.enum(["cancelled", "archived", "forked"]),
     turn: TurnSchema,
   })),
-  "turn.started": tolerantObject(() => ({
+  "turn.started": tolerant(() => ({
     ...inTurn,
     turn: TurnSchema,
     /** The number of the oldest `turn.queued` whose prompt still waits; absent for an empty queue. */
@@ -40,10 +40,10 @@ export const threadNotifications = {
     summarySeq: z.int().positive().optional(),
   })),
   /** What a request to the model brought, on a server that goes on with interrupted turns: from here on it is not made again. */
-  "turn.step": tolerantObject(() => ({
+  "turn.step": tolerant(() => ({
     ...ofStep,
     calls: z.array(
-      tolerantObject(() => ({
+      tolerant(() => ({
         callId: z.string().optional(),
         index: z.int().nonnegative().optional(),
         tool: z.string(),
@@ -56,38 +56,38 @@ export const threadNotifications = {
     usage: UsageSchema.optional(),
   })),
   /** The turn goes on with this step: what the model said in it before is not part of the conversation. */
-  "turn.resumed": tolerantObject(() => ({
+  "turn.resumed": tolerant(() => ({
     ...ofStep,
     /** Its server ended, or the model's stream broke off or fell silent. */
     reason: z.enum(["interrupted", "model_stream"]),
     /** With `interrupted`: how often in a row the turn has gone on without getting further, from 1. */
     attempt: z.int().positive(),
   })),
-  "turn.completed": tolerantObject(() => ({
+  "turn.completed": tolerant(() => ({
     ...inTurn,
     status: z.enum(["completed", "cancelled"]),
     turn: TurnSchema,
   })),
-  "turn.error": tolerantObject(() => ({ ...inTurn, error: z.string(), code: z.string(), turn: TurnSchema })),
-  "item.started": tolerantObject(() => ({ ...ofItem, type: ItemTypeSchema, item: ItemSchema })),
+  "turn.error": tolerant(() => ({ ...inTurn, error: z.string(), code: z.string(), turn: TurnSchema })),
+  "item.started": tolerant(() => ({ ...ofItem, type: ItemTypeSchema, item: ItemSchema })),
   /** An item that was started is another now: a call has begun, or waits with another input (extension `itemUpdated`). */
-  "item.updated": tolerantObject(() => ({ ...ofItem, type: ItemTypeSchema, item: ItemSchema })),
-  "item.delta": tolerantObject(() => ({ ...ofItem, type: ItemTypeSchema, delta: z.string() })),
-  "item.completed": tolerantObject(() => ({ ...ofItem, type: ItemTypeSchema, item: ItemSchema })),
-  "approval.requested": tolerantObject(() => ({
+  "item.updated": tolerant(() => ({ ...ofItem, type: ItemTypeSchema, item: ItemSchema })),
+  "item.delta": tolerant(() => ({ ...ofItem, type: ItemTypeSchema, delta: z.string() })),
+  "item.completed": tolerant(() => ({ ...ofItem, type: ItemTypeSchema, item: ItemSchema })),
+  "approval.requested": tolerant(() => ({
     ...ofItem,
     requestId: z.string(),
     permission: z.string(),
     metadata: ApprovalMetadataSchema,
   })),
-  "approval.resolved": tolerantObject(() => ({
+  "approval.resolved": tolerant(() => ({
     ...ofItem,
     requestId: z.string(),
     decision: ApprovalDecisionSchema.optional(),
     resolvedBy: z.string(),
     reason: z.string().optional(),
   })),
-  "thread.deleted": tolerantObject(() => ({ threadId: z.string() })),
+  "thread.deleted": tolerant(() => ({ threadId: z.string() })),
 } as const satisfies NotificationTable;
 
 export type ThreadNotificationName = keyof typeof threadNotifications;
@@ -118,7 +118,7 @@ export type EventBody = {
 
 const { "thread.deleted": _deleted, ...events } = threadNotifications;
 const eventSchemas = Object.entries(events).map(([type, data]) =>
-  tolerantObject(() => ({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data })),
+  tolerant(() => ({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data })),
 );
 
 export const EventSchema = z.discriminatedUnion(

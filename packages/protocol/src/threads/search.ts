@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 import { ThreadSchema, TimestampSchema } from "./thread.ts";
 
 /** Whether archived threads count too, or alone. */
 export const ArchivedSchema = z.enum(["include", "only"]);
 
 /** A place where a thread says what was searched for. */
-export const SearchHitSchema = tolerantObject(() => ({
+export const SearchHitSchema = tolerant(() => ({
   thread: ThreadSchema,
   /** The title, or a message of the user or the agent. */
   in: z.enum(["title", "user_message", "assistant_message"]),
@@ -22,7 +22,7 @@ export type SearchHit = z.infer<typeof SearchHitSchema>;
 
 /** `thread.search` (extension `search`): titles and messages that contain each of some words, in any case. */
 export const threadSearch = {
-  params: tolerantObject(() => ({
+  params: tolerant(() => ({
     /** 1 to 16 words, separated by white space. Each must occur; what follows it in a longer word does not matter. */
     query: z.string().min(1).max(1000),
     /** At most so many hits. @default 20 */
@@ -36,11 +36,11 @@ export const threadSearch = {
     /** Archived threads too, or only these. @default none of them */
     archived: ArchivedSchema.optional(),
   })),
-  result: tolerantObject(() => ({
+  result: tolerant(() => ({
     /** The thread used last first; in a thread its title, then its messages in their order. */
     hits: z.array(SearchHitSchema),
     /** Threads whose log cannot be read: they are not searched, or not to their end. */
-    skipped: z.array(tolerantObject(() => ({ threadId: z.string(), reason: z.string() }))).optional(),
+    skipped: z.array(tolerant(() => ({ threadId: z.string(), reason: z.string() }))).optional(),
     /** More may follow, with this `cursor`: one request reads a bounded part of the logs, which may have no hit. */
     nextCursor: z.string().optional(),
   })),

@@ -1,23 +1,23 @@
 import * as z from "zod";
-import { tolerantObject } from "../null-as-absent.ts";
+import { tolerant } from "../null-as-absent.ts";
 
 /** Milliseconds since the epoch. */
 export const TimestampSchema = z.number().nonnegative();
 
 /** A conversation with an agent in a directory (section "Thread"). `threadId` is the session's id. */
-export const ThreadSchema = tolerantObject(() => ({
+export const ThreadSchema = tolerant(() => ({
   threadId: z.string(),
   title: z.string(),
   /** Empty on a server without directories. */
   directory: z.string(),
-  time: tolerantObject(() => ({
+  time: tolerant(() => ({
     created: TimestampSchema,
     updated: TimestampSchema,
     /** When it was archived; absent for a thread that is not (extension `archive`). */
     archived: TimestampSchema.optional(),
   })),
   /** The thread whose history it began with, up to and including that event (extension `fork`). */
-  forkedFrom: tolerantObject(() => ({ threadId: z.string(), seq: z.int().positive() })).optional(),
+  forkedFrom: tolerant(() => ({ threadId: z.string(), seq: z.int().positive() })).optional(),
   /** How many prompts wait for the end of the active turn; absent for none (extension `queue`). */
   queued: z.int().positive().optional(),
   /** A turn has begun and not ended, on a server that goes on with interrupted turns. */
@@ -30,7 +30,7 @@ export const TurnStatusSchema = z.enum(["running", "completed", "cancelled", "er
 export type TurnStatus = z.infer<typeof TurnStatusSchema>;
 
 /** Tokens that a turn has used, as the model's provider counts them. */
-export const UsageSchema = tolerantObject(() => ({
+export const UsageSchema = tolerant(() => ({
   inputTokens: z.number().nonnegative().optional(),
   outputTokens: z.number().nonnegative().optional(),
   totalTokens: z.number().nonnegative().optional(),
@@ -43,11 +43,11 @@ export const UsageSchema = tolerantObject(() => ({
 export type Usage = z.infer<typeof UsageSchema>;
 
 /** One prompt and everything that the agent does about it (section "Turn"). */
-export const TurnSchema = tolerantObject(() => ({
+export const TurnSchema = tolerant(() => ({
   turnId: z.string(),
   threadId: z.string(),
   status: TurnStatusSchema,
-  time: tolerantObject(() => ({ started: TimestampSchema, completed: TimestampSchema.optional() })),
+  time: tolerant(() => ({ started: TimestampSchema, completed: TimestampSchema.optional() })),
   usage: UsageSchema.optional(),
   /** The `clientRequestId` of its start, and the digest of what was asked with it. */
   clientRequestId: z.string().optional(),
@@ -58,17 +58,14 @@ export const TurnSchema = tolerantObject(() => ({
 export type Turn = z.infer<typeof TurnSchema>;
 
 /** A model by its provider and its name there. */
-export const ModelRefSchema = tolerantObject(() => ({
-  providerID: z.string().min(1),
-  modelID: z.string().min(1),
-}));
+export const ModelRefSchema = tolerant(() => ({ providerID: z.string().min(1), modelID: z.string().min(1) }));
 export type ModelRef = z.infer<typeof ModelRefSchema>;
 
 /** Text of the prompt. */
-export const TextInputSchema = tolerantObject(() => ({ type: z.literal("text"), text: z.string() }));
+export const TextInputSchema = tolerant(() => ({ type: z.literal("text"), text: z.string() }));
 
 /** A file that the prompt refers to; the agent reads it within the workspace's rules. */
-export const FileInputSchema = tolerantObject(() => ({
+export const FileInputSchema = tolerant(() => ({
   type: z.literal("file"),
   path: z.string().min(1).optional(),
   uri: z.string().min(1).optional(),
@@ -92,14 +89,14 @@ export const WhenBusySchema = z.enum(["reject", "queue", "interrupt"]);
 export type WhenBusy = z.infer<typeof WhenBusySchema>;
 
 /** A prompt that waits for the end of the active turn. It has the id of the turn that it will be (extension `queue`). */
-export const QueuedTurnSchema = tolerantObject(() => ({
+export const QueuedTurnSchema = tolerant(() => ({
   turnId: z.string(),
   threadId: z.string(),
   input: z.array(InputPartSchema),
   /** The name of the agent that it asked for. */
   agent: z.string().optional(),
   model: ModelRefSchema.optional(),
-  time: tolerantObject(() => ({ queued: TimestampSchema })),
+  time: tolerant(() => ({ queued: TimestampSchema })),
   /** The active turn that it interrupted: it begins before the prompts that interrupted none. */
   interrupts: z.string().optional(),
   /** The `clientRequestId` of its request, and the digest of what was asked with it. */

@@ -10,17 +10,9 @@ import {
 import { SpanKind } from "./span-kind.ts";
 import { type TraceContext, toSpanContext, toTraceContext } from "./trace-context.ts";
 
-type AttributeValue =
-  | string
-  | number
-  | boolean
-  | (string | null | undefined)[]
-  | (number | null | undefined)[]
-  | (boolean | null | undefined)[];
-
-interface Attributes {
-  [name: string]: AttributeValue | undefined;
-}
+type ListOf<Value> = (Value | null | undefined)[];
+type AttributeValue = string | number | boolean | ListOf<string> | ListOf<number> | ListOf<boolean>;
+type Attributes = { [name: string]: AttributeValue | undefined };
 
 /** Attributes by their names; what is undefined or null is left out. */
 export type SpanAttributes = { readonly [name: string]: AttributeValue | null | undefined };
