@@ -18,7 +18,10 @@ const params = {
 };
 
 const script = fileURLToPath(new URL("./server.mjs", import.meta.url));
-const commandOf = (name) => ({ command: process.execPath, args: [script, name] });
+const commandOf = (name) => ({
+  command: process.execPath,
+  args: ["--disable-warning=MaxListenersExceededWarning", script, name],
+});
 
 const spawnServer = (name) => {
   const child = spawn(process.execPath, [script, name], { stdio: ["pipe", "pipe", "inherit"] });
