@@ -6,7 +6,7 @@ import { socketPathOf } from "../endpoint.ts";
 import { Interrupts, interruptedExitCode } from "../interruption.ts";
 import { io } from "../io.ts";
 import { threadCommand } from "../run/run-output.ts";
-import { ThreadSession } from "../run/thread-session.ts";
+import { ThreadTerminal } from "../run/thread-terminal.ts";
 import { note, type Terminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
@@ -67,7 +67,7 @@ export const attach = async (
   const transport = createUnixTransport({ path: socketPathOf(endpoint, "attach") });
   const { thread: threadId, approve, retryFor, json = false } = options;
   const interrupts = new Interrupts(() => io().exit(interruptedExitCode()));
-  const thread = await ThreadSession.open({
+  const thread = await ThreadTerminal.open({
     ...{ command: "harness attach", version, transport, endpoint, retryFor, threadId },
     ...{ approve, withoutTerminal: "watch", json, interrupts },
   });
@@ -85,7 +85,7 @@ export const attach = async (
 
 const followThread = async (
   client: ThreadClient,
-  thread: ThreadSession,
+  thread: ThreadTerminal,
   endpoint: string,
   { json, after, follow }: AttachOptions,
   signal: AbortSignal,

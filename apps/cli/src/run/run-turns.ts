@@ -14,7 +14,7 @@ import type { RunOptions } from "./run.ts";
 import { toFileInput } from "./run-input.ts";
 import { threadCommand } from "./run-output.ts";
 import type { RunServer } from "./run-server.ts";
-import { ThreadSession } from "./thread-session.ts";
+import { ThreadTerminal } from "./thread-terminal.ts";
 
 /** A prompt in a thread that has its turns so far summarised, in place of a turn. */
 const compactPrompt = "/compact";
@@ -32,7 +32,7 @@ export interface RunPlace {
 }
 
 /** What runs the turns: the place, and the session that shows them. */
-type Run = RunPlace & { readonly options: RunOptions; readonly thread: ThreadSession };
+type Run = RunPlace & { readonly options: RunOptions; readonly thread: ThreadTerminal };
 
 /** Runs the turns of `harness run` on its server, which may be starting. */
 export const runPrompt = async (
@@ -42,7 +42,7 @@ export const runPrompt = async (
 ): Promise<ExitCode> => {
   const { attach: endpoint, approve, json = false, retryFor, thread: threadId } = options;
   const { server, interrupts } = place;
-  const thread = await ThreadSession.open({
+  const thread = await ThreadTerminal.open({
     ...place,
     ...{ command: "harness run", transport: server, endpoint, retryFor, threadId, approve },
     ...{ withoutTerminal: "no-terminal", json, showPrompt: false },

@@ -18,7 +18,7 @@ import {
   threadCommand,
 } from "./run-output.ts";
 
-export interface ThreadSessionOptions extends SessionOptions {
+export interface ThreadTerminalOptions extends SessionOptions {
   readonly command: "harness run" | "harness attach";
   readonly transport: Transport;
   /** The endpoint of a server that others use as well. @default the server ends with its connection */
@@ -31,20 +31,20 @@ export interface ThreadSessionOptions extends SessionOptions {
   readonly noPolicy?: boolean;
 }
 
-/** The session of a thread: its turns are followed through a server's connection, which may be lost and come back. */
-export class ThreadSession {
+/** A thread at the terminal: its turns are followed through a server's connection, which may be lost and come back. */
+export class ThreadTerminal {
   /** The thread, once it is known. */
   threadId: string | undefined;
   readonly session: Session;
   readonly output: RunOutput;
   /** Shows everything, and takes nothing for the answer: for a turn before that of the command. */
   readonly timeline: RunOutput;
-  readonly #options: ThreadSessionOptions;
+  readonly #options: ThreadTerminalOptions;
   readonly #questions: Questions;
   readonly #notes: Faults;
   #follower: ThreadFollower | undefined;
 
-  private constructor(options: ThreadSessionOptions, session: Session) {
+  private constructor(options: ThreadTerminalOptions, session: Session) {
     const { command, endpoint, workspace, json = false, interrupts, noPolicy } = options;
     const isShort = session.terminal.columns !== undefined;
     this.#options = options;
@@ -66,8 +66,8 @@ export class ThreadSession {
     this.output = json || !session.isAnswerRead ? this.timeline : createAnswerOutput(answer, this.timeline);
   }
 
-  static async open(options: ThreadSessionOptions): Promise<ThreadSession> {
-    return new ThreadSession(options, await Session.open(options));
+  static async open(options: ThreadTerminalOptions): Promise<ThreadTerminal> {
+    return new ThreadTerminal(options, await Session.open(options));
   }
 
   /** Connects, and lets `use` work; see `withServer`. */
