@@ -145,7 +145,8 @@ export const judgeGemini = ({ contents, tools }: Json, signed: ReadonlySet<unkno
   let open = 0;
   turns.forEach(({ role, parts }, index) => {
     check(parts.length > 0, "parts must not be empty");
-    for (const part of parts) if ("text" in part) checkText(part.text);
+    // What Gemini signed is its own, and is given back as it came.
+    for (const part of parts) if ("text" in part && part.thoughtSignature === undefined) checkText(part.text);
     const results = parts.filter((part) => part.functionResponse !== undefined);
     check(
       results.length === open,

@@ -76,26 +76,48 @@ const history = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
+const openProvider = () =>
+  strictProvider({ says: () => ({ text: "ok" }), knownSignatures: ["sig1", "sig2"] });
+
+/** Sends the conversation to each provider. */
+const expectTaken = async (
+  provider: Awaited<ReturnType<typeof openProvider>>,
+  messages: readonly ModelMessage[],
+  maxContextLength: number,
+): Promise<void> => {
+  const replay = createReplay({ maxContextLength });
+  const earlier = provider.refusals.length;
+  for (const model of Object.values(provider.models)) {
+    const asked = [...messages, { role: "user", content: "go on" } as const];
+    const stream = await replay(asked, model, async (shown) =>
+      streamText({ model, messages: shown, maxRetries: 0, onError: () => {} }),
+    );
+    await stream.consumeStream({ onError: () => {} });
+    expect(provider.refusals.slice(earlier)).toEqual([]);
+  }
+  expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain("go on");
+};
+
 it("any history is one that OpenAI, Anthropic and Gemini take, in any room", async () => {
-  await using provider = await strictProvider({
-    says: () => ({ text: "ok" }),
-    knownSignatures: ["sig1", "sig2"],
-  });
+  await using provider = await openProvider();
   const maxLengths = fc.constantFrom(200, 1_000, 400_000);
   await fc.assert(
-    fc.asyncProperty(history, maxLengths, async (pieces, maxContextLength) => {
-      const messages = [...pieces.flat()] as ModelMessage[];
-      const replay = createReplay({ maxContextLength });
-      for (const model of Object.values(provider.models)) {
-        const asked = [...messages, { role: "user", content: "go on" } as const];
-        const stream = await replay(asked, model, async (shown) =>
-          streamText({ model, messages: shown, maxRetries: 0, onError: () => {} }),
-        );
-        await stream.consumeStream({ onError: () => {} });
-        expect(provider.refusals).toEqual([]);
-      }
-      expect(JSON.stringify(provider.requests.at(-1)?.body)).toContain("go on");
-    }),
+    fc.asyncProperty(history, maxLengths, (pieces, maxContextLength) =>
+      expectTaken(provider, pieces.flat() as ModelMessage[], maxContextLength),
+    ),
     { numRuns: runs(20) },
+  );
+});
+
+it("a thought of nothing but space goes back to the provider that signed it", async () => {
+  await using provider = await openProvider();
+  const providerOptions = { google: { thoughtSignature: "sig1" } };
+  const content = [
+    { type: "reasoning" as const, text: " ", providerOptions },
+    { type: "tool-call" as const, toolCallId: "c1", toolName: "bash", input: {} },
+  ];
+  await expectTaken(provider, [{ role: "assistant", content }], 400_000);
+  expect(JSON.stringify(provider.requests)).toContain(
+    '{"text":" ","thought":true,"thoughtSignature":"sig1"}',
   );
 });
