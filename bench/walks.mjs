@@ -92,7 +92,9 @@ const sourceAt = (url, offset) => {
   const before = text.slice(0, offset).split("\n");
   const { originalSource } = map.findEntry(before.length - 1, before.at(-1).length);
   const name = originalSource?.replace(/^(?:\.\.\/)+/, "");
-  return name && `${url.match(/\/packages\/([^/]+)\//)[1]}/${name}`;
+  // What is bundled of others is not ours.
+  if (name === undefined || name.includes("node_modules/")) return undefined;
+  return `${url.match(/\/packages\/([^/]+)\//)[1]}/${name}`;
 };
 
 const session = new Session();
