@@ -68,6 +68,8 @@ describe("a question at the terminal", () => {
     ["Enter alone", [enter], reject],
     ["y", ["y"], approve],
     ["n", ["n"], reject],
+    ["a letter and Enter that come together, as over a slow network", ["y\r"], approve],
+    ["a digit and a line's end that come together", ["3\n"], reject],
     ["the digit of a choice", ["2"], { ...approve, always: "directory" }],
     ["Esc", [esc], "later"],
     ["Ctrl-C", [ctrlC], "interrupted"],

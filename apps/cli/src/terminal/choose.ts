@@ -39,7 +39,8 @@ const ctrlC = "\u0003";
 export const choose = <T>(options: ChooseOptions<T>): Promise<Chosen<T>> => {
   const { signal } = options;
   const list = new ChoiceList(options);
-  const isDumb = io().env.TERM === "dumb";
+  // What is typed comes with Enter behind it from a terminal that sends whole lines, and a key does over a slow network.
+  const typedLine = io().env.TERM === "dumb" ? /^([^\r\n]+)[\r\n]+$/u : /^(.)[\r\n]+$/u;
   return new Promise((resolve) => {
     if (signal.aborted) return resolve("aborted");
     let keys: KeyParser | undefined;
@@ -79,8 +80,7 @@ export const choose = <T>(options: ChooseOptions<T>): Promise<Chosen<T>> => {
     const close = keyboard().open({
       take(chunk) {
         const text = chunk.toString();
-        // A terminal that sends whole lines sends what is typed with Enter behind it.
-        if (keys !== undefined) keys.push(isDumb ? text.replace(/^([^\r\n]+)\r?\n$/u, "$1") : chunk);
+        if (keys !== undefined) keys.push(typedLine.exec(text)?.[1] ?? chunk);
         else if (text.includes(ctrlC)) settle("interrupted");
         else wait();
       },
