@@ -116,6 +116,9 @@ describe("harness hub", () => {
     expect(stdout).toMatch(/was refused/);
     expect(stderr).toContain("⊘ ended: 1 call did not run: refused");
     expect(stderr).not.toMatch(/blocked (?:by|:)/i);
+    const blocked = await harness(["run", "run the command: rm -rf /"], { cwd, env, input: "" });
+    expect(blocked.code).toBe(3);
+    expect(blocked.stderr.replace(/\s+/g, " ")).toContain("start the hub with it: harness hub --policy FILE");
     const calm = await harness("run --json hello", { cwd, env, input: "" });
     expect(jsonLines(calm.stdout).at(-1)?.data).toMatchObject({
       policy: { by: "policy coding-agent", allowed: 0 },

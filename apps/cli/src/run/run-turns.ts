@@ -9,6 +9,7 @@ import type { Interrupts } from "../interruption.ts";
 import { note } from "../terminal/terminal.ts";
 import { promptTitle } from "../terminal/text.ts";
 import { servedThreadId } from "../threads/thread-ids.ts";
+import { useInHub } from "../timeline/judgements.ts";
 import { logFile } from "../workspace-directory.ts";
 import type { RunOptions } from "./run.ts";
 import { toFileInput } from "./run-input.ts";
@@ -41,11 +42,11 @@ export const runPrompt = async (
   place: RunPlace,
 ): Promise<ExitCode> => {
   const { attach: endpoint, approve, json = false, retryFor, thread: threadId } = options;
-  const { server, interrupts } = place;
+  const { server, interrupts, hub } = place;
   const thread = await ThreadTerminal.open({
     ...place,
     ...{ command: "harness run", transport: server, endpoint, retryFor, threadId, approve },
-    ...{ withoutTerminal: "no-terminal", json, showPrompt: false },
+    ...{ withoutTerminal: "no-terminal", json, showPrompt: false, policyUse: hub && useInHub },
   });
   const endKeys = thread.session.hearEscape(interrupts.cancel);
   try {
