@@ -4,12 +4,10 @@ import {
   ahpMethods,
   type Decision,
   type DecisionFor,
-  DecisionSchema,
   type QueryParams,
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
 import { HarnessError, isThenable, ProtocolError } from "@harnesskit/wire";
-import { isObject } from "@harnesskit/wire/json";
 import { decided, decisionSpan, inTrace, readTraceContext, type Span, traced } from "@harnesskit/wire/trace";
 import type * as z from "zod";
 import type { CheckedEvent } from "./check-event.ts";
@@ -31,10 +29,6 @@ const undecided = (type: AhpEventType): AnyDecision => {
   if (specialised) throw handlerFailure("not_supported", `Capability not supported: ${type}`);
   return { decision: "block", reason: `No handler of this harness decides ${type}` };
 };
-
-/** The usual decision, for which its schema would do the same at ten times the cost. */
-const isBareAllow = (value: unknown): boolean =>
-  isObject(value) && value.decision === "allow" && Object.keys(value).length === 1;
 
 const unknownQuery = ({ query_type: type }: QueryParams): QueryResult => ({
   answer: null,
@@ -80,9 +74,7 @@ export class Decider<Context> {
       (value) => {
         // A handler that only takes note of a notification need not say allow.
         if (value === undefined && !ahpEvents[type].blocking) return allow;
-        const schema = ahpEvents[type].decision;
-        if (schema === DecisionSchema && isBareAllow(value)) return allow;
-        return this.#checked(schema as z.ZodType<AnyDecision>, value, type);
+        return this.#checked(ahpEvents[type].decision as z.ZodType<AnyDecision>, value, type);
       },
     );
   }
