@@ -12,10 +12,12 @@ const interruption = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => interruption.abort());
 }
+const inPlace = (line: string, isLast: boolean): void =>
+  void process.stderr.write(`\r\u001b[2K${line}${isLast ? "\n" : ""}`);
 const { runConformance } = await import("./cli/command.ts").catch(crash);
 process.exitCode = await runConformance(process.argv.slice(2), {
   stdout: (text) => void process.stdout.write(text),
   stderr: (text) => void process.stderr.write(text),
-  isTerminal: process.stderr.isTTY === true,
+  progress: process.stderr.isTTY ? inPlace : undefined,
   signal: interruption.signal,
 });

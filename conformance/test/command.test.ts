@@ -17,7 +17,6 @@ const run = async (args: readonly string[], signal?: AbortSignal) => {
     stderr: (text) => {
       stderr += text;
     },
-    isTerminal: false,
     ...(signal === undefined ? {} : { signal }),
   });
   return { code, stdout, stderr };
@@ -32,7 +31,6 @@ const runBroken = async () => {
       if (/^\d+\/\d+ /.test(text)) throw new TypeError("a bug");
       stderr += text;
     },
-    isTerminal: false,
   });
   return { code, stderr };
 };

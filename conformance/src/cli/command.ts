@@ -15,10 +15,8 @@ import { readArguments, runOptionsOf, targetOf, type Values } from "./arguments.
 export interface CommandIo {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
-  /** Whether standard error is a terminal, which shows the progress in one line. */
-  readonly isTerminal: boolean;
-  /** Shows the progress, each line in the place of the one before. Default: by `isTerminal`. */
-  readonly progress?: ((line: string) => void) | undefined;
+  /** Shows the progress, as a terminal does each line in the place of the one before. Default: a line of `stderr` each. */
+  readonly progress?: ((line: string, isLast: boolean) => void) | undefined;
   readonly signal?: AbortSignal;
   /** What the help calls the command. Default: `harnesskit-conformance`. */
   readonly command?: string;
@@ -98,9 +96,8 @@ const showProgress = (values: Values, io: CommandIo) => {
     met += result.checks.filter(({ verdict }) => verdict === "met").length;
     if (values.quiet === true) return;
     const line = `${at.done}/${at.total} scenarios, ${met} checks hold, ${unmet} do not (${result.name})`;
-    if (io.progress) return io.progress(line);
-    if (!io.isTerminal) return io.stderr(`${line}\n`);
-    io.stderr(`\r\u001b[2K${line}${at.done === at.total ? "\n" : ""}`);
+    if (io.progress) io.progress(line, at.done === at.total);
+    else io.stderr(`${line}\n`);
   };
 };
 

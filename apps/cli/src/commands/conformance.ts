@@ -30,7 +30,6 @@ const judge = async (args: readonly string[]): Promise<ExitCode> => {
     stdout: (text) =>
       void report.write(isHelp ? wrapPage(text, helpWidth(io().stdout)) : wrapText(text, width)),
     stderr: (text) => void progress.write(wrapText(text, progress.columns)),
-    isTerminal: false,
     progress: (line) => {
       if (rows > 0 && stderr.isTTY) progress.takeBack(rows);
       rows = progress.say(line);

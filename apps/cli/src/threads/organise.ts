@@ -106,13 +106,13 @@ export const searchCommand = async (
     createTerminal(io().stderr).say(`harness threads search: left out: ${id}: ${reason}`);
   if (hits.length === 0) return say("No matches");
   const { style, columns } = terminal;
-  const ids = hits.map(({ thread }) => thread.threadId);
+  const ids = [...new Set(hits.map(({ thread }) => thread.threadId))];
   let last: string | undefined;
   for (const hit of hits) {
     const { thread, seq, snippet } = hit;
     if (thread.threadId !== last) {
       const when = style.dim(formatTime(thread.time.updated));
-      const id = columns === undefined ? thread.threadId : shortId(thread.threadId, [...new Set(ids)]);
+      const id = columns === undefined ? thread.threadId : shortId(thread.threadId, ids);
       terminal.say(`${id}  ${when}  ${style.bold(oneLine(thread.title, 100))}`, "  ");
     }
     last = thread.threadId;
