@@ -82,7 +82,8 @@ const toJson = (
     isCut = true;
     return escaped(`${clean.slice(0, maxStringLength)}… [cut, ${value.length} characters]`);
   };
-  const id = (name: string, value: string | undefined): string => (value ? `,"${name}":"${text(value)}"` : "");
+  const id = (name: string, value: string | undefined): string =>
+    value ? `,"${name}":"${text(value)}"` : "";
   const { outcome, actor, duration_ms, details } = entry;
   let json = `{"seq":${seq},"time":"${isoTime(timeMs)}","action":"${escaped(entry.action)}"`;
   if (outcome) json += `,"outcome":"${escaped(outcome)}"`;
