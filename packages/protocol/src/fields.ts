@@ -1,9 +1,11 @@
 import * as z from "zod";
 
+/** The discriminator of the union that is being made. */
+let asked: string | undefined;
+
 /**
  * @internal The fields of an object, made when zod first reads them: with the first message, not when a program imports the schema.
- * As with getters in a shape, zod reads them once. Until then any name may be a field: zod asks for the discriminator of a union when
- * it makes the union, and again with the first message.
+ * As with getters in a shape, zod reads them once.
  */
 export const fields = <Shape extends object>(build: () => Shape): Shape => {
   let built: Shape | undefined;
@@ -16,11 +18,24 @@ export const fields = <Shape extends object>(build: () => Shape): Shape => {
     has: (_, name) => Reflect.has(shape(), name),
     ownKeys: () => Reflect.ownKeys(shape()),
     getOwnPropertyDescriptor: (_, name) =>
-      built === undefined
-        ? { get: () => Reflect.get(shape(), name), enumerable: true, configurable: true }
-        : Reflect.getOwnPropertyDescriptor(built, name),
+      name === asked
+        ? { value: undefined, enumerable: true, configurable: true }
+        : Reflect.getOwnPropertyDescriptor(shape(), name),
   });
 };
 
 /** @internal As `z.object`, with {@link fields}. */
 export const object = <Shape extends z.core.$ZodLooseShape>(build: () => Shape) => z.object(fields(build));
+
+/**
+ * @internal As `z.discriminatedUnion`, of objects with {@link fields}, which are not made for it: whether each has the discriminator is seen
+ * with the first message.
+ */
+export const discriminatedUnion: typeof z.discriminatedUnion = (discriminator, options, params) => {
+  asked = discriminator;
+  try {
+    return z.discriminatedUnion(discriminator, options, params);
+  } finally {
+    asked = undefined;
+  }
+};

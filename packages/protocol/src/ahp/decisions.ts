@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { IntegerSchema } from "../checked.ts";
 import { ExactJsonValueSchema, JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
+import { discriminatedUnion } from "../fields.ts";
 import { tolerant } from "../null-as-absent.ts";
 import { FactSchema } from "./common.ts";
 import { IntentSchema, TargetSchema } from "./context-values.ts";
@@ -10,7 +11,7 @@ const metadata = { metadata: JsonObjectSchema.optional() };
 const block = tolerant(() => ({ decision: z.literal("block"), reason: z.string(), ...metadata }));
 
 /** The answer to `pre_action` and `pre_prompt`, and to every event of a batch. */
-export const DecisionSchema = z.discriminatedUnion("decision", [
+export const DecisionSchema = discriminatedUnion("decision", [
   tolerant(() => ({
     decision: z.literal("allow"),
     modified_payload: ExactJsonValueSchema.optional(),
@@ -32,14 +33,14 @@ export const DecisionSchema = z.discriminatedUnion("decision", [
 export type Decision = z.infer<typeof DecisionSchema>;
 
 /** The answer to `idle`. */
-export const IdleDecisionSchema = z.discriminatedUnion("decision", [
+export const IdleDecisionSchema = discriminatedUnion("decision", [
   tolerant(() => ({ decision: z.literal("allow") })),
   tolerant(() => ({ decision: z.literal("defer"), reason: z.string().optional() })),
 ]);
 export type IdleDecision = z.infer<typeof IdleDecisionSchema>;
 
 /** The answer to `intent_detection`. */
-export const IntentDetectionDecisionSchema = z.discriminatedUnion("decision", [
+export const IntentDetectionDecisionSchema = discriminatedUnion("decision", [
   tolerant(() => ({
     decision: z.literal("allow"),
     detected_intent: z.string(),
@@ -70,7 +71,7 @@ export const InjectedContextSchema = tolerant(() => ({
 }));
 
 /** The answer to `context_perception`. */
-export const ContextPerceptionDecisionSchema = z.discriminatedUnion("decision", [
+export const ContextPerceptionDecisionSchema = discriminatedUnion("decision", [
   tolerant(() => ({ decision: z.literal("allow"), injected_context: InjectedContextSchema, ...metadata })),
   block,
   tolerant(() => ({
@@ -82,13 +83,13 @@ export const ContextPerceptionDecisionSchema = z.discriminatedUnion("decision", 
 ]);
 
 /** The answer to `memory_recall`. */
-export const MemoryRecallDecisionSchema = z.discriminatedUnion("decision", [
+export const MemoryRecallDecisionSchema = discriminatedUnion("decision", [
   tolerant(() => ({ decision: z.literal("allow"), injected_facts: z.array(FactSchema), ...metadata })),
   block,
 ]);
 
 /** The answer to `planning`. */
-export const PlanningDecisionSchema = z.discriminatedUnion("decision", [
+export const PlanningDecisionSchema = discriminatedUnion("decision", [
   tolerant(() => ({
     decision: z.literal("allow"),
     selected_strategy: PlanningStrategySchema,
@@ -104,13 +105,13 @@ export const PlanningDecisionSchema = z.discriminatedUnion("decision", [
 ]);
 
 /** The answer to `reasoning`. */
-export const ReasoningDecisionSchema = z.discriminatedUnion("decision", [
+export const ReasoningDecisionSchema = discriminatedUnion("decision", [
   tolerant(() => ({ decision: z.literal("allow"), hints: z.array(z.string()).optional(), ...metadata })),
   block,
 ]);
 
 /** The answer to `rate_limit`. */
-export const RateLimitDecisionSchema = z.discriminatedUnion("decision", [
+export const RateLimitDecisionSchema = discriminatedUnion("decision", [
   tolerant(() => ({ decision: z.literal("retry"), retry_after_ms: IntegerSchema, ...metadata })),
   tolerant(() => ({ decision: z.literal("queue") })),
   tolerant(() => ({ decision: z.literal("skip"), reason: z.string() })),
@@ -118,7 +119,7 @@ export const RateLimitDecisionSchema = z.discriminatedUnion("decision", [
 export type RateLimitDecision = z.infer<typeof RateLimitDecisionSchema>;
 
 /** The answer to `confirmation`. A `reject` may carry metadata as a `block` does, which tells a human's refusal from a question that still waits. */
-export const ConfirmationDecisionSchema = z.discriminatedUnion("decision", [
+export const ConfirmationDecisionSchema = discriminatedUnion("decision", [
   tolerant(() => ({ decision: z.literal("escalate") })),
   tolerant(() => ({ decision: z.literal("approve") })),
   tolerant(() => ({ decision: z.literal("reject"), reason: z.string(), ...metadata })),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
-import { object } from "../fields.ts";
+import { discriminatedUnion, object } from "../fields.ts";
 import { ChatMessageSchema, SystemMessageSchema } from "./chat-message.ts";
 import type { ErrorBucket } from "./error-buckets.ts";
 import { SignalDescriptorSchema } from "./records.ts";
@@ -50,7 +50,7 @@ export const SuspendedTurnSchema = object(() => ({
 }));
 
 /** How a turn ended (section "Return type"). */
-export const ChatTurnOutcomeSchema = z.discriminatedUnion("outcome", [
+export const ChatTurnOutcomeSchema = discriminatedUnion("outcome", [
   CompletedTurnSchema,
   ErroredTurnSchema,
   SuspendedTurnSchema,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { object } from "../fields.ts";
+import { discriminatedUnion, object } from "../fields.ts";
 
 /** Text. Alone in a list it means the same as its string as content. The signature is the provider's, kept as it is. */
 export const TextBlockSchema = object(() => ({
@@ -9,7 +9,7 @@ export const TextBlockSchema = object(() => ({
 }));
 
 /** Where an image is: an address of any scheme, which is never fetched, or its bytes; never both. */
-export const ImageSourceSchema = z.discriminatedUnion("type", [
+export const ImageSourceSchema = discriminatedUnion("type", [
   object(() => ({ type: z.literal("url"), url: z.string().min(1), base64_data: z.never().optional() })),
   object(() => ({ type: z.literal("inline"), base64_data: z.string().min(1), url: z.never().optional() })),
 ]);
@@ -57,7 +57,7 @@ export const UserBlockSchema = z.union([TextBlockSchema, ImageBlockSchema]);
 export type UserBlock = z.infer<typeof UserBlockSchema>;
 
 /** What a message of the assistant may consist of. */
-export const AssistantBlockSchema = z.discriminatedUnion("type", [
+export const AssistantBlockSchema = discriminatedUnion("type", [
   TextBlockSchema,
   ThinkingBlockSchema,
   RedactedThinkingBlockSchema,

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { checked, WholeSchema } from "../checked.ts";
 import type { JsonObject } from "../envelope/json.ts";
+import { discriminatedUnion } from "../fields.ts";
 import { tolerant } from "../null-as-absent.ts";
 import { type Capabilities, ShellCapability } from "./capabilities.ts";
 import { OpenValueSchema } from "./open-object.ts";
@@ -82,7 +83,7 @@ export const StreamEndSchema = tolerant(() => ({
 }));
 
 /** One message of a stream, from an engine to a shell. */
-export const StreamFrameSchema = z.discriminatedUnion("type", [
+export const StreamFrameSchema = discriminatedUnion("type", [
   StreamOpenedSchema,
   StreamTextSchema,
   StreamProgressSchema,

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { boundedString } from "../checked.ts";
 import { JsonObjectSchema } from "../envelope/json.ts";
-import { object } from "../fields.ts";
+import { discriminatedUnion, object } from "../fields.ts";
 import { tolerant } from "../null-as-absent.ts";
 import { Rfc3339Schema } from "../rfc3339.ts";
 import { messageSchema, RuntimeErrorSchema, RuntimeIdSchema } from "./envelope.ts";
@@ -54,7 +54,7 @@ const TextDataSchema = object(() => ({ text: z.string() }));
 /** What a running call says before its result (section 4.3.2). */
 export const AgentToolStreamSchema = messageSchema(
   "agent.tool.stream",
-  z.discriminatedUnion("channel", [
+  discriminatedUnion("channel", [
     tolerant(() => ({ ...streamed, channel: z.literal("stdout"), data: TextDataSchema })),
     tolerant(() => ({ ...streamed, channel: z.literal("stderr"), data: TextDataSchema })),
     tolerant(() => ({ ...streamed, channel: z.literal("log"), data: TextDataSchema })),

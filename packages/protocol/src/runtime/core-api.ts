@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
 import type { MethodTable } from "../envelope/method-table.ts";
-import { object } from "../fields.ts";
+import { discriminatedUnion, object } from "../fields.ts";
 import { AgentToolResultSchema, CallContextSchema, CallerSchema } from "./calls.ts";
 import { ActorSchema, RuntimeErrorSchema } from "./envelope.ts";
 import { ToolDeclarationSchema, ToolIdSchema } from "./tools.ts";
@@ -26,7 +26,7 @@ const report = () => {
 };
 
 /** How a call ended, and what its agent says of the run. */
-export const RemoteCallResultSchema = z.discriminatedUnion("status", [
+export const RemoteCallResultSchema = discriminatedUnion("status", [
   object(() => ({ status: z.literal("succeeded"), output: JsonObjectSchema, ...report() })),
   object(() => ({ status: z.enum(["failed", "canceled"]), error: RuntimeErrorSchema, ...report() })),
 ]);

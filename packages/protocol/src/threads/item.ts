@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { JsonObjectSchema, JsonValueSchema } from "../envelope/json.ts";
-import { object } from "../fields.ts";
+import { discriminatedUnion, object } from "../fields.ts";
 import { tolerant } from "../null-as-absent.ts";
 import { PromptJudgementSchema, ToolJudgementSchema } from "./judgement.ts";
 import { InputPartSchema, ModelRefSchema, TimestampSchema, UsageSchema } from "./thread.ts";
@@ -181,7 +181,7 @@ const itemSchemas = Object.entries(ItemDataSchemas).map(([type, data]) =>
   })),
 );
 
-export const ItemSchema = z.discriminatedUnion(
+export const ItemSchema = discriminatedUnion(
   "type",
   itemSchemas as [(typeof itemSchemas)[number]],
 ) as z.ZodType as z.ZodType<Item>;

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { JsonObjectSchema } from "../envelope/json.ts";
 import type { NotificationTable } from "../envelope/method-table.ts";
+import { discriminatedUnion } from "../fields.ts";
 import { tolerant } from "../null-as-absent.ts";
 import { ApprovalDecisionSchema, ApprovalMetadataSchema, ItemSchema, ItemTypeSchema } from "./item.ts";
 import { QueuedTurnSchema, ThreadSchema, TimestampSchema, TurnSchema, UsageSchema } from "./thread.ts";
@@ -121,7 +122,7 @@ const eventSchemas = Object.entries(events).map(([type, data]) =>
   tolerant(() => ({ seq: z.int().positive(), time: TimestampSchema, type: z.literal(type), data })),
 );
 
-export const EventSchema = z.discriminatedUnion(
+export const EventSchema = discriminatedUnion(
   "type",
   eventSchemas as [(typeof eventSchemas)[number]],
 ) as z.ZodType as z.ZodType<Event>;
