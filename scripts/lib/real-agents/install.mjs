@@ -27,13 +27,24 @@ export const withAgents = (agents, work) => {
     const node = join(await npmInstall(join(place, "node"), ["node@22"]), ".bin");
     // npm does not choose a version that its own node is too old for.
     const env = { PATH: [node, process.env.PATH].join(delimiter) };
-    const found = await mapLimit(agents, 2, async ({ id, npm, bin, version = "latest" }) => {
-      const modules = await npmInstall(join(place, `${npm}@${version}`), [`${npm}@${version}`], { env });
-      return [id, { program: join(modules, ".bin", bin), version: versionIn(modules, npm) }];
+    // Two agents may be one package: it is installed once.
+    const nameOf = ({ npm, version = "latest" }) => `${npm}@${version}`;
+    const modules = {};
+    await mapLimit([...new Set(agents.map(nameOf))], 2, async (name) => {
+      modules[name] = await npmInstall(join(place, name), [name], { env });
     });
+    const programOf = (agent) => {
+      const own = modules[nameOf(agent)];
+      return { program: join(own, ".bin", agent.bin), version: versionIn(own, agent.npm) };
+    };
     const base = join(temporary, "runs");
     mkdirSync(base);
-    return work({ node, base, place, programs: Object.fromEntries(found) });
+    return work({
+      node,
+      base,
+      place,
+      programs: Object.fromEntries(agents.map((agent) => [agent.id, programOf(agent)])),
+    });
   });
 };
 
