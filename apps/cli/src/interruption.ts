@@ -54,8 +54,8 @@ export const watchInterruption = (): void => {
   const state = interruption();
   if (isatty(0)) tolerateClosedTerminal(state);
   signals.on("SIGINT", () => {
-    // The terminal shows `^C` where the cursor is.
-    if (stdin.isTTY && !stdin.isRaw && stderr.isTTY && !state.closedTerminal) stderr.write("\n");
+    // The terminal shows `^C` where the cursor is. Without a reader, or a terminal, this is not Ctrl-C.
+    if (stdin.isTTY && !stdin.isRaw && stderr.isTTY && !state.lostOutput) stderr.write("\n");
     if (signals.listenerCount("SIGINT") > 1) return;
     noteInterruption();
     io().exit(state.exitCode);

@@ -72,6 +72,7 @@ describe("a question at the terminal", () => {
     ["a digit and a line's end that come together", ["3\n"], reject],
     ["the digit of a choice", ["2"], { ...approve, always: "directory" }],
     ["Esc", [esc], "later"],
+    ["Alt with Enter, which is another key than Esc, then n", [`${esc}\r`, "n"], reject],
     ["Ctrl-C", [ctrlC], "interrupted"],
     ["letters and digits that choose nothing, then Enter", ["k", "j", "7", enter], reject],
     ["a paste of a tab and a letter, which no terminal marks, then n", ["\ty", "n"], reject],

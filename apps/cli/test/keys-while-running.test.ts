@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { binPath, makeWorkspace, startProgram } from "./support/harness.ts";
 import { startAtTerminal } from "./support/in-process.ts";
 import { hasPseudoTerminal, startInTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
+import { SocketClient, serveSocket } from "./support/socket-server.ts";
 
 const [esc, ctrlC, ctrlZ] = ["\u001b", "\u0003", "\u001a"];
 
@@ -37,10 +38,13 @@ describe("while a turn of harness run works", () => {
     expect(stdout.lastIndexOf(`${esc}[?2004l`)).toBeGreaterThan(stdout.lastIndexOf(`${esc}[?2004h`));
   });
 
-  const startInShell = async (args: readonly string[]) => {
+  const startInShell = async (args: readonly string[], cwd?: string) => {
     const env = { TERM: "xterm-256color", SHELL: "/bin/sh", PS1: "shell> " };
     const bash = "stty cols 200; exec bash --norc --noprofile -i";
-    const shell = startProgram("script", ["-qfec", bash, "/dev/null"], { cwd: await makeWorkspace(), env });
+    const shell = startProgram("script", ["-qfec", bash, "/dev/null"], {
+      cwd: cwd ?? (await makeWorkspace()),
+      env,
+    });
     await shell.sees(/shell> /);
     shell.write(`${[process.execPath, binPath, ...args.map((word) => `'${word}'`)].join(" ")}\r`);
     return shell;
@@ -68,6 +72,44 @@ describe("while a turn of harness run works", () => {
     await shell.sees(/✓ done[\s\S]*to go on:/);
     shell.write("echo all $?; exit\r");
     expect((await shell.ended).stdout).toMatch(/all 0/);
+  });
+
+  it("a question that was answered elsewhere while it was stopped is not there again", async () => {
+    const server = await serveSocket();
+    const { endpoint, cwd } = server;
+    const client = await SocketClient.connect(server);
+    const shell = await startInShell(["run", "--attach", endpoint, "run the command: sleep 2"], cwd);
+    await shell.sees(/leave it waiting/);
+    const { params } = await client.notified("approval.requested");
+    shell.write(ctrlZ);
+    await shell.sees(/Stopped/);
+    const before = shell.stdout.length;
+    await client.peer.request("approval.respond", { requestId: params.requestId, decision: "once" });
+    shell.write("fg\r");
+    await shell.sees(/✓ done[\s\S]*to go on:/);
+    expect(shell.stdout.slice(before)).toContain("approved once");
+    expect(shell.stdout.slice(before)).not.toContain("leave it waiting");
+    shell.write("exit\r");
+    await shell.ended;
+  });
+
+  it("Ctrl-Z, bg and fg leave harness chat a keyboard for the next message", async () => {
+    const shell = await startInShell(["chat", "--no-policy", "--no-hub"]);
+    await shell.sees(/› /);
+    shell.write("run the command: sleep 2\r");
+    await shell.sees(/leave it waiting/);
+    shell.write("y");
+    await shell.sees(/waiting for bash/);
+    shell.write(ctrlZ);
+    await shell.sees(/Stopped/);
+    shell.write("bg; fg\r");
+    await shell.sees(/ended with exit code 0[\s\S]*› /);
+    shell.write("read README.md\r");
+    await shell.sees(/A small demo/);
+    shell.write("/quit\r");
+    await shell.sees(/to continue: harness chat/);
+    shell.write("exit\r");
+    await shell.ended;
   });
 
   it("a question that comes in the background can be answered in the foreground", async () => {

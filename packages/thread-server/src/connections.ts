@@ -103,12 +103,15 @@ export class Connections {
     }
   }
 
-  /** Tells that a thread is gone. */
+  /** Tells that a thread is gone, and ends what was subscribed to it. */
   notifyDeleted(threadId: string): void {
-    for (const { outbox } of this.#hearing(threadId)) {
+    for (const client of this.#hearing(threadId)) {
+      const { outbox } = client;
       outbox.forget(threadId);
       outbox.notify({ type: "thread.deleted", data: { threadId } }).catch(this.#sessions.settings.onError);
+      this.#drop(client, threadId);
     }
+    this.changed();
   }
 
   /** True while a client is there that could answer. */
@@ -121,13 +124,13 @@ export class Connections {
     return this.#subscribers.has(threadId);
   }
 
-  /** Calls back when a client connects, disconnects or subscribes. Returns what ends that. */
+  /** Calls back when a client connects or disconnects, or what clients subscribed to has changed. Returns what ends that. */
   onChange(callback: () => void): () => void {
     this.#watchers.add(callback);
     return () => this.#watchers.delete(callback);
   }
 
-  /** Reports that a client connected, disconnected or subscribed. */
+  /** Reports that a client connected or disconnected, or what clients subscribed to. */
   changed(): void {
     for (const callback of [...this.#watchers]) callback();
   }

@@ -1,7 +1,8 @@
-import { cp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Event, Thread } from "@harnesskit/protocol/threads";
-import { expect, it, vi } from "vitest";
+import { createDeferred } from "@harnesskit/wire";
+import { describe, expect, it, vi } from "vitest";
 import type { ThreadStore } from "../src/index.ts";
 import { createFileThreadStore } from "../src/node/index.ts";
 import { nodeFileSystem } from "../src/node/store-directory.ts";
@@ -143,4 +144,70 @@ it("finds what another process wrote while the time of the directory stood still
   } finally {
     vi.useRealTimers();
   }
+});
+
+it("lists the others where the system does not let it look at one", async () => {
+  const at = await open();
+  await symlink("ses_8", join(at.root, "threads", "ses_8"));
+  const errors: unknown[] = [];
+  const store = createFileThreadStore({ root: at.root, onError: (error) => errors.push(error) });
+  expect(await ids(store)).toBe("3 2 1");
+  expect(errors).toMatchObject([{ code: "store_failed" }]);
+});
+
+describe("a list that still reads what could not be read, while another process changes threads", () => {
+  /** A store with such a list, which goes on with `goOn`. Where `holdsMeta`, nothing else that is opened can be read until then. */
+  const setUp = async () => {
+    const at = await open();
+    const threads = join(at.root, "threads");
+    await mkdir(join(threads, "ses_9"));
+    const [held, opened] = [createDeferred<void>(), createDeferred<void>()];
+    let [isHeld, isOpenHeld] = [false, false];
+    const readdir: typeof nodeFileSystem.readdir = (async (path: string) => {
+      if (isHeld && path.endsWith("ses_9")) {
+        isHeld = false;
+        await held.promise;
+      }
+      return nodeFileSystem.readdir(path);
+    }) as never;
+    const openFile: typeof nodeFileSystem.open = (async (
+      ...given: Parameters<typeof nodeFileSystem.open>
+    ) => {
+      if (isOpenHeld && String(given[0]).includes("ses_1")) await opened.promise;
+      return nodeFileSystem.open(...given);
+    }) as never;
+    const store = createFileThreadStore({
+      root: at.root,
+      fileSystem: { ...nodeFileSystem, readdir, open: openFile },
+    });
+    expect(await ids(store)).toBe("3 2 1");
+    isHeld = true;
+    const listed = ids(store);
+    await vi.waitFor(() => expect(isHeld).toBe(false));
+    const holdOpen = () => {
+      isOpenHeld = true;
+    };
+    return { ...at, store, threads, listed, goOn: held.resolve, holdOpen, letOpen: opened.resolve };
+  };
+
+  it("has the threads that are read anew, as they were", async () => {
+    const { other, store, listed, goOn, holdOpen, letOpen } = await setUp();
+    await other.update({ ...threadOf(1, 9), title: "renamed" });
+    holdOpen();
+    const later = ids(store);
+    goOn();
+    expect(await listed).toBe("3 2 1");
+    letOpen();
+    expect(await later).toBe("1 3 2");
+  });
+
+  it("forgets none of those that another list could not read", async () => {
+    const { store, threads, listed, goOn } = await setUp();
+    await mkdir(join(threads, "ses_8"));
+    expect(await ids(store)).toBe("3 2 1");
+    goOn();
+    await listed;
+    await writeFile(join(threads, "ses_8", "meta.json"), JSON.stringify(threadOf(8)));
+    expect(await ids(store)).toBe("8 3 2 1");
+  });
 });

@@ -69,10 +69,9 @@ export class ChoiceList<T> {
     this.#rows = this.#terminal.say(this.#lines());
   }
 
-  /** Draws it below what something else has written meanwhile. */
-  drawAgain(): void {
+  /** What it has drawn stays: something else writes below it. */
+  leave(): void {
     this.#rows = 0;
-    this.draw();
   }
 
   /** Leaves the answer in one line in the place of the choices, or nothing of them. */

@@ -40,7 +40,7 @@ export const choose = <T>(options: ChooseOptions<T>): Promise<Chosen<T>> => {
   const { signal } = options;
   const list = new ChoiceList(options);
   // What is typed comes with Enter behind it from a terminal that sends whole lines, and a key does over a slow network.
-  const typedLine = io().env.TERM === "dumb" ? /^([^\r\n]+)[\r\n]+$/u : /^(.)[\r\n]+$/u;
+  const typedLine = io().env.TERM === "dumb" ? /^([^\r\n]+)[\r\n]+$/u : /^(\P{Cc})[\r\n]+$/u;
   return new Promise((resolve) => {
     if (signal.aborted) return resolve("aborted");
     let keys: KeyParser | undefined;
@@ -59,11 +59,13 @@ export const choose = <T>(options: ChooseOptions<T>): Promise<Chosen<T>> => {
     const put = () => {
       keys = new KeyParser((key) => {
         // In the background the question stops the job: nothing goes on without its answer.
-        if (key.name === "suspend")
+        if (key.name === "suspend") {
+          list.leave();
           return keyboard().suspend(
-            () => list.drawAgain(),
+            () => list.draw(),
             () => true,
           );
+        }
         const chosen = list.press(key);
         if (chosen !== undefined) settle(chosen);
       });

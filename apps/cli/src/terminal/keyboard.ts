@@ -37,8 +37,7 @@ class Keyboard {
   open(reader: KeyReader): () => void {
     this.#readers.at(-1)?.covered?.();
     this.#readers.push(reader);
-    // In the background the system stops the job here, until the user brings it back.
-    if (!this.#isListening) this.#listen();
+    this.listen();
     return () => {
       const at = this.#readers.indexOf(reader);
       if (at === -1) return;
@@ -47,15 +46,26 @@ class Keyboard {
     };
   }
 
-  /** Stops the whole job, as Ctrl-Z does elsewhere. It may go on in the background, where no key is read but for what `isNeeded`. */
+  /** Reads what is typed, where that rested. In the background the system stops the job here, until the user brings it back. */
+  listen(): void {
+    if (!this.#isListening) this.#listen();
+  }
+
+  /**
+   * Stops the whole job, as Ctrl-Z does elsewhere. It may go on in the background, where no key is read but for what `isNeeded`. Calls
+   * back once the user is back, unless what reads the keyboard now was closed or covered meanwhile.
+   */
   suspend(onBack: () => void, isNeeded = () => this.isAwaited): void {
+    const reader = this.#readers.at(-1);
     this.#rest();
     const back = () => {
       clearTimeout(timer);
       process.off("SIGCONT", back);
-      if (this.#isListening || this.#readers.length === 0 || !(isNeeded() || ownsKeyboard())) return;
+      const isSame = this.#readers.at(-1) === reader;
+      if (this.#isListening || this.#readers.length === 0) return;
+      if (!(isSame && isNeeded()) && !ownsKeyboard()) return;
       this.#listen();
-      onBack();
+      if (isSame) onBack();
     };
     process.once("SIGCONT", back);
     process.kill(0, "SIGTSTP");

@@ -231,7 +231,10 @@ export class LineReader implements KeyReader {
     }
     if (this.#hasEnded) return Promise.resolve(undefined);
     this.#reader.resume();
-    if (this.isTerminal) this.#ask();
+    if (this.isTerminal) {
+      keyboard().listen();
+      this.#ask();
+    }
     this.#waiting = createDeferred();
     return this.#waiting.promise;
   }

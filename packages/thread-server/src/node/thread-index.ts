@@ -22,7 +22,7 @@ export class ThreadIndex {
   readonly #entries = new Map<string, Entry>();
   /** The threads of the entries, the one updated last first, as they were at the last list. */
   #sorted: Thread[] = [];
-  /** Which of them changed, came or went since. */
+  /** Which threads changed or came since. */
   readonly #unsorted = new Set<string>();
   /** When the directory was changed: as it was looked at, or touched here, last. */
   #changedMs = Number.NaN;
@@ -52,7 +52,7 @@ export class ThreadIndex {
         this.#looking = undefined;
       });
       await this.#looking;
-    } else if (this.#unread.length > 0) await this.#readAll(this.#unread);
+    } else await this.#readAll(this.#unread.filter((name) => !this.#entries.has(name)));
     return [...this.#sort()];
   }
 
@@ -79,7 +79,7 @@ export class ThreadIndex {
   /** A thread was deleted. */
   remove(threadId: string): void {
     this.#entries.delete(threadId);
-    this.#unsorted.add(threadId);
+    this.#unsorted.delete(threadId);
   }
 
   #changedAt(): number {
@@ -98,9 +98,9 @@ export class ThreadIndex {
     try {
       const names = (await this.threads.names()) ?? [];
       const present = new Set(names);
-      for (const [threadId, { version }] of this.#entries)
-        if (!present.has(threadId) || this.#versionOf(threadId) !== version) this.remove(threadId);
-      await this.#readAll(names.filter((name) => !this.#entries.has(name)));
+      for (const threadId of this.#entries.keys()) if (!present.has(threadId)) this.remove(threadId);
+      await this.#readAll(names.filter((name) => this.#entries.get(name)?.version !== this.#versionOf(name)));
+      this.#unread = names.filter((name) => !this.#entries.has(name));
     } catch (error) {
       this.#changedMs = Number.NaN;
       throw error;
@@ -110,20 +110,25 @@ export class ThreadIndex {
   async #readAll(names: readonly string[]): Promise<void> {
     for (let start = 0; start < names.length; start += parallelReads)
       await Promise.all(names.slice(start, start + parallelReads).map((name) => this.#read(name)));
-    this.#unread = names.filter((name) => !this.#entries.has(name));
   }
 
   async #read(name: string): Promise<void> {
+    const known = this.#entries.get(name);
     // Looked at before: what another process writes meanwhile is read again.
     const version = this.#versionOf(name);
     const thread = await this.read(name);
-    if (thread && !this.#entries.has(name)) this.#keep(thread, version);
+    // What this process wrote meanwhile is newer.
+    if (this.#entries.get(name) !== known) return;
+    if (thread) this.#keep(thread, version);
+    else this.remove(name);
   }
 
   #sort(): readonly Thread[] {
-    if (this.#unsorted.size === 0) return this.#sorted;
+    if (this.#unsorted.size === 0 && this.#sorted.length === this.#entries.size) return this.#sorted;
     const changed = [...this.#unsorted].flatMap((threadId) => this.#entries.get(threadId)?.thread ?? []);
-    const others = this.#sorted.filter(({ threadId }) => !this.#unsorted.has(threadId));
+    const others = this.#sorted.filter(
+      ({ threadId }) => this.#entries.has(threadId) && !this.#unsorted.has(threadId),
+    );
     this.#unsorted.clear();
     this.#sorted = [...changed, ...others].sort(newestFirst);
     return this.#sorted;
@@ -134,8 +139,13 @@ export class ThreadIndex {
     this.#unsorted.add(thread.threadId);
   }
 
+  /** Which `meta.json` there is; "" for none, and for one that the system lets no one look at. */
   #versionOf(threadId: string): string {
-    const found = this.threads.look(join(threadId, "meta.json"));
-    return found ? `${found.ino}:${found.mtimeMs}` : "";
+    try {
+      const found = this.threads.look(join(threadId, "meta.json"));
+      return found ? `${found.ino}:${found.mtimeMs}` : "";
+    } catch {
+      return "";
+    }
   }
 }
