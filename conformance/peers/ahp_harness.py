@@ -11,12 +11,10 @@ from __future__ import annotations
 import hmac
 import json
 import os
-import socketserver
 import sys
 import threading
 import time
 from collections import defaultdict
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, BinaryIO, Optional
 
 from ahp_shapes import BLOCKING, DECISIONS, EVENT, GENERIC, HELLO, PAYLOADS, QUERY, TOLD, TYPED, anything, integer, string, tagged
@@ -176,6 +174,8 @@ def serve_lines(harness: Harness, source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def serve_socket(harness: Harness, endpoint: str) -> None:
+    import socketserver
+
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
             serve_lines(harness, self.rfile, self.wfile)
@@ -190,6 +190,9 @@ def serve_socket(harness: Harness, endpoint: str) -> None:
 
 
 def serve_http(harness: Harness, endpoint: str, token: str) -> None:
+    # Loaded where it is used: it takes longer than all other imports together.
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
     callers: dict[str, set[str]] = defaultdict(set)
 
     class Handler(BaseHTTPRequestHandler):

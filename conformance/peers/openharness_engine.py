@@ -16,7 +16,6 @@ import secrets
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, BinaryIO, Callable, Optional
 
 Json = dict[str, Any]
@@ -274,6 +273,9 @@ def serve_lines(engine: Engine, source: BinaryIO, sink: BinaryIO) -> None:
 
 
 def serve_http(engine: Engine, endpoint: str, token: str) -> None:
+    # Loaded where it is used: it takes longer than all other imports together.
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 

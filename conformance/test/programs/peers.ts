@@ -1,12 +1,7 @@
 import { createInterface } from "node:readline";
 import { createStdioChannel } from "@harnesskit/transport-stdio";
 import type { StartModule } from "../../src/index.ts";
-import { createTestHarness } from "../targets/ahp-harness.ts";
-import { createChatAdapter } from "../targets/chat-adapter.ts";
-import { createTestAgent } from "../targets/runtime-agent.ts";
 import { answerLines } from "../targets/serve-adapter.ts";
-import { createTestEngine } from "../targets/shell-engine.ts";
-import { createTestThreadServer } from "../targets/thread-server.ts";
 import { targets } from "./targets.ts";
 
 const {
@@ -30,12 +25,23 @@ const drive = async (start: StartModule | undefined): Promise<void> => {
 };
 
 /** What has standard input and output for its protocol, or is started by a core as any agent is. */
-const programs: Readonly<Record<string, () => unknown>> = {
-  "ahp-server": () => createTestHarness().connect(createStdioChannel()),
-  "threads-server": () => createTestThreadServer(directory).connect(createStdioChannel()),
-  "launched-agent": () => createTestAgent().run(),
-  "openharness-engine": () => createTestEngine(directory).connect(createStdioChannel()),
-  chat: () => answerLines(createChatAdapter, directory, process.stdin, (line) => process.stdout.write(line)),
+const programs: Readonly<Record<string, () => Promise<unknown>>> = {
+  "ahp-server": async () =>
+    (await import("../targets/ahp-harness.ts")).createTestHarness().connect(createStdioChannel()),
+  "threads-server": async () =>
+    (await import("../targets/thread-server.ts"))
+      .createTestThreadServer(directory)
+      .connect(createStdioChannel()),
+  "launched-agent": async () => (await import("../targets/runtime-agent.ts")).createTestAgent().run(),
+  "openharness-engine": async () =>
+    (await import("../targets/shell-engine.ts")).createTestEngine(directory).connect(createStdioChannel()),
+  chat: async () =>
+    answerLines(
+      (await import("../targets/chat-adapter.ts")).createChatAdapter,
+      directory,
+      process.stdin,
+      (line) => process.stdout.write(line),
+    ),
 };
 
 const [, , name = ""] = process.argv;

@@ -1,24 +1,15 @@
 import type { StartModule } from "../../src/index.ts";
-import { startAhpAgent } from "../targets/ahp-agent.ts";
-import { startAhpHarness } from "../targets/ahp-harness.ts";
-import { createChatAdapter } from "../targets/chat-adapter.ts";
-import { startRuntimeAgent } from "../targets/runtime-agent.ts";
-import { startRuntimeCore } from "../targets/runtime-core.ts";
 import { serveAdapter } from "../targets/serve-adapter.ts";
-import { startShellClient } from "../targets/shell-client.ts";
-import { startShellEngine } from "../targets/shell-engine.ts";
-import { startThreadClient } from "../targets/thread-client.ts";
-import { startThreadServer } from "../targets/thread-server.ts";
 
-/** Our implementation of each role, by the suite that judges it. */
+/** Our implementation of each role, by the suite that judges it. A process loads the one that it runs. */
 export const targets: Readonly<Record<string, StartModule>> = {
-  "ahp-server": startAhpHarness,
-  "ahp-client": startAhpAgent,
-  "threads-server": startThreadServer,
-  "threads-client": startThreadClient,
-  "runtime-core": startRuntimeCore,
-  "runtime-agent": startRuntimeAgent,
-  "openharness-engine": startShellEngine,
-  "openharness-shell": startShellClient,
-  chat: serveAdapter(createChatAdapter),
+  "ahp-server": async (place) => (await import("../targets/ahp-harness.ts")).startAhpHarness(place),
+  "ahp-client": async (place) => (await import("../targets/ahp-agent.ts")).startAhpAgent(place),
+  "threads-server": async (place) => (await import("../targets/thread-server.ts")).startThreadServer(place),
+  "threads-client": async (place) => (await import("../targets/thread-client.ts")).startThreadClient(place),
+  "runtime-core": async (place) => (await import("../targets/runtime-core.ts")).startRuntimeCore(place),
+  "runtime-agent": async (place) => (await import("../targets/runtime-agent.ts")).startRuntimeAgent(place),
+  "openharness-engine": async (place) => (await import("../targets/shell-engine.ts")).startShellEngine(place),
+  "openharness-shell": async (place) => (await import("../targets/shell-client.ts")).startShellClient(place),
+  chat: async (place) => serveAdapter((await import("../targets/chat-adapter.ts")).createChatAdapter)(place),
 };
