@@ -70,6 +70,15 @@ describe("a request_id", () => {
     expect(codeOf(await send(engine, { ...named("r1"), capabilities: other }))).toBe("request_id_conflict");
   });
 
+  it("is refused for another request also where the JSON that came with both is not theirs", async () => {
+    const { engine, calls } = counting();
+    const handle = (intent: string, id: number) =>
+      engine.handle(named("r1", intent), {}, JSON.stringify({ id, params: named("r1", intent) }));
+    expect(codeOf(await handle("hi", 1))).toBe("success");
+    expect(codeOf(await handle("other", 2))).toBe("request_id_conflict");
+    expect(calls.length).toBe(1);
+  });
+
   it("is met anew after an error that is retryable, and not after another one", async () => {
     let calls = 0;
     const engine = createShellEngine({
