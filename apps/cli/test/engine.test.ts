@@ -95,7 +95,10 @@ describe("harness engine", () => {
     const { program, say, answer, notice, url, token, tokenFile = "" } = await startEngine(cwd);
     expect(program.stderr.split("\n")[0]).toBe(`harness engine: token in ${tokenFile}`);
     expect((await stat(tokenFile)).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(await readFile(notice, "utf8"))).toEqual({ url, tokenFile, pid: process.pid });
+    expect(JSON.parse(await readFile(notice, "utf8"))).toEqual({
+      ...{ url, tokenFile, pid: process.pid },
+      conversations: expect.stringContaining(`sqlite:${cwd}/state/harnesskit/chats/`),
+    });
     expect((await stat(notice)).mode & 0o777).toBe(0o600);
     const read = await say("read README.md");
     expect(typesOf(read)).toEqual(["render_message", "render_ui", "render_message"]);
@@ -145,6 +148,22 @@ describe("harness engine", () => {
         `harness engine: ended; conversations are kept in sqlite:${cwd}/state/harnesskit/chats/`,
       ),
     });
+  });
+
+  it("asks what waits also when it was started again, on another port: the command that a shell printed still leads there", async () => {
+    const cwd = await makeWorkspace();
+    const first = await startEngine(cwd);
+    const shell = (words: readonly string[]) =>
+      harness(["shell", ...words], { cwd, env: { XDG_STATE_HOME: join(cwd, "state") } });
+    const asked = await shell(["write milk.txt: two litres"]);
+    const [, sessionId = ""] = /harness shell --session (\S+)$/m.exec(asked.stderr) ?? [];
+    expect([asked.code, sessionId]).toEqual([3, expect.stringMatching(/^sess_/)]);
+    first.program.kill("SIGTERM");
+    await first.program.ended;
+    const second = await startEngine(cwd);
+    expect(second.url).not.toBe(first.url);
+    expect(await shell(["--session", sessionId, "--approve", "once"])).toMatchObject({ code: 0 });
+    expect(await readFile(join(cwd, "milk.txt"), "utf8")).toBe("two litres");
   });
 
   it("takes every name of a session and a thread that the protocol takes", async () => {

@@ -22,8 +22,8 @@ export const shellEngineLimits = defineLimits({
   maxResponseLength: 1_048_576,
   /** Requests whose responses are remembered by their ids; an owner that adds one loses the oldest of its own. @default 100000 */
   maxRememberedRequests: 100_000,
-  /** Characters of all remembered requests and responses as JSON, and of the ids that they are remembered by. @default 67108864 */
-  maxRememberedLength: 67_108_864,
+  /** Characters of all remembered requests and responses as JSON, and of the ids that they are remembered by. @default 100663296 */
+  maxRememberedLength: 100_663_296,
   /** How long a response is remembered, in milliseconds. @default 600000 (10 min) */
   rememberMs: 600_000,
   /** How long a continuation is valid, in milliseconds. @default 3600000 (1 h) */

@@ -1,4 +1,9 @@
-import { parseShellRequest, ShellErrorCode, type ShellResponse } from "@harnesskit/protocol/openharness";
+import {
+  parseShellRequest,
+  ShellErrorCode,
+  type ShellRequest,
+  type ShellResponse,
+} from "@harnesskit/protocol/openharness";
 import {
   ConnectionClosedError,
   joinKey,
@@ -20,17 +25,20 @@ import { type Payload, toPayload } from "./to-payload.ts";
 const error = (code: string, message: string, options = {}) => new ShellEngineError(code, message, options);
 const closing = () => error(ShellErrorCode.Cancelled, "The engine is closing.", { retryable: true });
 
-/** What a request asks, of its JSON: neither its ids nor how it is written. */
-const contentOf = (text: string): unknown => {
-  const parsed = parseShellRequest(JSON.parse(text));
-  if (!("data" in parsed)) return undefined;
-  const { protocol_version, capabilities = null, request } = parsed.data;
-  return [protocol_version, capabilities, request];
-};
+/** What a request asks: neither its ids nor how it is written. */
+const contentOf = ({ protocol_version, capabilities, request }: ShellRequest) => ({
+  protocol_version,
+  capabilities,
+  request,
+});
 
-/** Whether both ask the same. */
-const isSame = (one: string, other: string): boolean =>
-  one === other || jsonDifference(contentOf(one), contentOf(other)) === undefined;
+/** Whether a request asks the same as the one whose JSON this is. What is not the JSON of a request is never the same. */
+const asksSame = (json: string, { text, request }: EngineRequest<unknown>): boolean => {
+  if (json === text) return true;
+  const parsed = parseShellRequest(JSON.parse(json));
+  if (request === undefined || !("data" in parsed)) return false;
+  return jsonDifference(contentOf(parsed.data), contentOf(request)) === undefined;
+};
 
 /** A response as it is remembered, and what is taken of it for another request. */
 const toAnswer = ({ value, denials, response }: Payload): string =>
@@ -94,7 +102,7 @@ export class RequestRunner<Context> {
       request.text ||= JSON.stringify(request.request);
       const known = this.#running.get(request.key) ?? this.#memory.get(owner, request.key);
       if (known) {
-        if (!isSame(known.text, request.text)) {
+        if (!asksSame(known.text, request)) {
           throw error(ShellErrorCode.RequestIdConflict, "This request_id was used for another request.");
         }
         request.isReplay = true;

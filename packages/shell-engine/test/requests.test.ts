@@ -2,6 +2,7 @@ import { createDeferred } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { nextTurn } from "../../../test-kit/test-kit.ts";
 import { createShellEngine, type ShellCall, ShellEngineError } from "../src/index.ts";
+import { shellEngineLimits } from "../src/limits.ts";
 import { codeOf, messagesOf, request, say, send, TestClock } from "./support.ts";
 
 /** An engine that counts. */
@@ -70,6 +71,15 @@ describe("a request_id", () => {
     expect(codeOf(await send(engine, { ...named("r1"), capabilities: other }))).toBe("request_id_conflict");
   });
 
+  it("is refused for another request also where the JSON that came with both is not theirs", async () => {
+    const { engine, calls } = counting();
+    const handle = (intent: string, id: number) =>
+      engine.handle(named("r1", intent), {}, JSON.stringify({ id, params: named("r1", intent) }));
+    expect(codeOf(await handle("hi", 1))).toBe("success");
+    expect(codeOf(await handle("other", 2))).toBe("request_id_conflict");
+    expect(calls.length).toBe(1);
+  });
+
   it("is met anew after an error that is retryable, and not after another one", async () => {
     let calls = 0;
     const engine = createShellEngine({
@@ -103,6 +113,20 @@ describe("a request_id", () => {
     expect(messagesOf(await engine.handle(named("mine"), { principal: "careful" }))).toEqual(["hi 1"]);
     expect(messagesOf(await engine.handle(named("r149"), { principal: "me" }))).toEqual(["hi 151"]);
     expect(messagesOf(await engine.handle(named("r0"), { principal: "me" }))).toEqual(["hi 152"]);
+  });
+
+  it("of an ordinary length leaves room for as many as are remembered", async () => {
+    const { maxRememberedLength, maxRememberedRequests } = shellEngineLimits.defaults;
+    const { engine } = counting({
+      maxRememberedLength: Math.floor(maxRememberedLength / 1000),
+      maxRememberedRequests: maxRememberedRequests / 1000,
+    });
+    const shell = { shell_kind: "im_bot", locale: "de-DE", timezone: "Europe/Berlin" };
+    for (let index = 0; index < 150; index++) {
+      const asked = named(`0b0a1c2e-1f6d-4c7a-9c7e-${index}`, "show me the weather in Berlin", { shell });
+      await engine.handle(asked, { principal: "me" }, JSON.stringify(asked));
+    }
+    expect(engine.stats().rememberedRequests).toBe(100);
   });
 
   it("costs nobody else what is remembered while large requests run", async () => {

@@ -9,6 +9,8 @@ export interface RunningEngine {
   readonly tokenFile?: string | undefined;
   /** The state's directory of the hub that judges, so that a shell shows what waits there. */
   readonly hub?: string | undefined;
+  /** Where its conversations are kept: the same for an engine that is started again, on another port. */
+  readonly conversations?: string | undefined;
 }
 
 interface EngineNotice extends RunningEngine {

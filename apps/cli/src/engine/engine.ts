@@ -223,8 +223,10 @@ export const engine = (
         ? "NO TOKEN is asked for (--no-auth): any local program can connect"
         : `token in ${tokenFile}`,
     );
-    await leaveEngineNotice({ url, tokenFile, hub: judge?.place?.directory }).then(defer, (error: unknown) =>
-      tell("shells must be given the URL", error),
+    const conversations = describeLocation(location);
+    await leaveEngineNotice({ url, tokenFile, hub: judge?.place?.directory, conversations }).then(
+      defer,
+      (error: unknown) => tell("shells must be given the URL", error),
     );
     log.say(`listening on ${url}; model ${options.model}`);
     if (page !== undefined) {
@@ -237,6 +239,6 @@ export const engine = (
     }
     void harness.recover().catch((error) => tell("what earlier processes have left", error));
     await stopped.promise;
-    log.say(`ended; conversations are kept in ${describeLocation(location)}, for harness chat too`);
+    log.say(`ended; conversations are kept in ${conversations}, for harness chat too`);
     return ExitCode.done;
   });

@@ -25,6 +25,7 @@ const stateFailure = (path: string, cause: unknown): CliError =>
 export class ShellState {
   readonly #directory: string;
 
+  /** @param engine what tells it from others: where its conversations are kept, or its URL */
   constructor(directory: string, engine: string) {
     this.#directory = join(directory, hash(engine));
   }

@@ -71,8 +71,8 @@ const sessionIdOf = async ({ session, new: isNew }: ShellOptions, state: ShellSt
 const engineOf = async ({ engine, tokenFile }: ShellOptions): Promise<RunningEngine> => {
   const running = await findRunningEngine();
   if (engine !== undefined) {
-    const isOwn = running?.url === engineUrlOf(engine).href;
-    return { url: engine, tokenFile, hub: isOwn ? running?.hub : undefined };
+    const own = running?.url === engineUrlOf(engine).href ? running : undefined;
+    return { ...own, url: engine, tokenFile };
   }
   if (running) return { ...running, tokenFile: tokenFile ?? running.tokenFile };
   throw unavailableError("engine_unavailable", "No engine runs here", {
@@ -125,7 +125,7 @@ export const shell = async (
   }
   const { view, note } = session;
   const { url, exchange } = await openEngine(engine, tokenFile, timeoutMs);
-  const state = new ShellState(stateDirectory("shell"), url);
+  const state = new ShellState(stateDirectory("shell"), running.conversations ?? url);
   const sessionId = await sessionIdOf(options, state);
   const kept: KeptConversation = (await state.load(sessionId)) ?? { session: { sessionId }, pending: [] };
   const again = resumeCommand(sessionId, options);
