@@ -150,6 +150,15 @@ it("what is said after Ctrl-C begins a line of its own, behind the ^C of the ter
   expect(stdout).toMatch(/\n\r?\nharness engine: /);
 });
 
+it("a reader that is gone is not Ctrl-C: no empty line is written", async (context) => {
+  if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  const line = ["run", "--no-policy", "--no-hub", "--json", "list files"];
+  const program = startInTerminal(line, { cwd: await makeWorkspace(), redirection: "| head -1" });
+  const { stdout } = await program.ended;
+  expect(stdout).toContain("turn.started");
+  expect(stdout).not.toMatch(/\n\r?\n/);
+});
+
 it("Ctrl-Z in a terminal without a shell, where nothing stops, leaves the keyboard as it was", async (context) => {
   if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
   const program = startInTerminal(["chat", "--no-hub"], { cwd: await makeWorkspace() });
