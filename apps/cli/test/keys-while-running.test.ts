@@ -141,6 +141,25 @@ it("Ctrl-D at a prompt ends its line", async () => {
   expect(stdout).toMatch(/\n[^\n›]*to continue: harness chat/);
 });
 
+it.each([
+  ["waits for a message", /› /, undefined],
+  ["works", /waiting for bash/, "run the command: sleep 60\r"],
+])("SIGTERM ends harness chat while it %s", async (_, shown, line) => {
+  const chat = startAtTerminal(["chat", "--no-policy", "--no-hub"], { cwd: await makeWorkspace() });
+  await chat.sees(/› /);
+  if (line !== undefined) {
+    chat.write(line);
+    await chat.sees(/leave it waiting/);
+    chat.write("y");
+  }
+  await chat.sees(shown);
+  chat.kill("SIGTERM");
+  expect(await chat.ended).toMatchObject({
+    code: 130,
+    stdout: expect.stringContaining("to continue: harness chat"),
+  });
+});
+
 it("what is said after Ctrl-C begins a line of its own, behind the ^C of the terminal", async () => {
   const engine = startAtTerminal(["engine", "--no-auth"], { cwd: await makeWorkspace() });
   await engine.sees(/listening on/);
