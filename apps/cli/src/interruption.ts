@@ -14,12 +14,17 @@ interface Interruption {
   exitCode?: ExitCode | undefined;
   lostOutput: boolean;
   closedTerminal: boolean;
+  isTerminated: boolean;
 }
 
 const interruptions = new WeakMap<Io, Interruption>();
 
 const interruption = (): Interruption => {
-  const found = interruptions.get(io()) ?? { lostOutput: false, closedTerminal: false };
+  const found = interruptions.get(io()) ?? {
+    lostOutput: false,
+    closedTerminal: false,
+    isTerminated: false,
+  };
   interruptions.set(io(), found);
   return found;
 };
@@ -34,6 +39,9 @@ export const forgetInterruption = (): void => {
   const state = interruption();
   if (!state.lostOutput) state.exitCode = undefined;
 };
+
+/** Whether SIGTERM or SIGHUP has come: a conversation does not go on after these. */
+export const isTerminated = (): boolean => interruption().isTerminated;
 
 /** The exit code of a command that was interrupted, or whose output cannot be written; undefined for any other. */
 export const interruptedExitCode = (): ExitCode | undefined => interruption().exitCode;
@@ -64,6 +72,7 @@ export const watchInterruption = (): void => {
     signals.on(signal, () => {
       // A command that listens to it itself ends by it; one that has lost its output ends already.
       if (signals.listenerCount(signal) > 1 || state.lostOutput) return;
+      state.isTerminated = true;
       if (signal === "SIGHUP") {
         // The end of the input and failed output of a closed terminal are not a second interruption.
         state.lostOutput = true;

@@ -141,6 +141,25 @@ it("Ctrl-D at a prompt ends its line", async () => {
   expect(stdout).toMatch(/\n[^\n›]*to continue: harness chat/);
 });
 
+it.each([
+  ["waits for a message", /› /, undefined],
+  ["works", /waiting for bash/, "run the command: sleep 60\r"],
+])("SIGTERM ends harness chat while it %s", async (_, shown, line) => {
+  const chat = startAtTerminal(["chat", "--no-policy", "--no-hub"], { cwd: await makeWorkspace() });
+  await chat.sees(/› /);
+  if (line !== undefined) {
+    chat.write(line);
+    await chat.sees(/leave it waiting/);
+    chat.write("y");
+  }
+  await chat.sees(shown);
+  chat.kill("SIGTERM");
+  expect(await chat.ended).toMatchObject({
+    code: 130,
+    stdout: expect.stringContaining("to continue: harness chat"),
+  });
+});
+
 it("what is said after Ctrl-C begins a line of its own, behind the ^C of the terminal", async () => {
   const engine = startAtTerminal(["engine", "--no-auth"], { cwd: await makeWorkspace() });
   await engine.sees(/listening on/);
@@ -148,6 +167,15 @@ it("what is said after Ctrl-C begins a line of its own, behind the ^C of the ter
   const { code, stdout } = await engine.ended;
   expect(code).toBe(130);
   expect(stdout).toMatch(/\n\r?\nharness engine: /);
+});
+
+it("a reader that is gone is not Ctrl-C: no empty line is written", async (context) => {
+  if (!hasPseudoTerminal()) context.skip(withoutPseudoTerminal);
+  const line = ["run", "--no-policy", "--no-hub", "--json", "list files"];
+  const program = startInTerminal(line, { cwd: await makeWorkspace(), redirection: "| head -1" });
+  const { stdout } = await program.ended;
+  expect(stdout).toContain("turn.started");
+  expect(stdout).not.toMatch(/\n\r?\n/);
 });
 
 it("Ctrl-Z in a terminal without a shell, where nothing stops, leaves the keyboard as it was", async (context) => {

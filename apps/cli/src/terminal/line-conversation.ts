@@ -1,4 +1,4 @@
-import { forgetInterruption, interruptedExitCode, noteInterruption } from "../interruption.ts";
+import { forgetInterruption, interruptedExitCode, isTerminated, noteInterruption } from "../interruption.ts";
 import { io } from "../io.ts";
 import type { Session } from "../session/session.ts";
 import type { View } from "../timeline/view.ts";
@@ -37,7 +37,7 @@ export interface LineActions {
 
 /**
  * Takes lines of standard input, each a message or a command. The first Ctrl-C cancels what runs; where nothing runs, a terminal's user is told how
- * to leave, and the second one leaves. A third one ends the process.
+ * to leave, and the second one leaves. A third one ends the process. SIGTERM leaves at once.
  */
 export class LineConversation {
   readonly isTerminal = io().stdin.isTTY === true && io().stdout.isTTY === true;
@@ -61,7 +61,7 @@ export class LineConversation {
 
   readonly #onInterrupt = (): void => {
     noteInterruption();
-    const goesOn = this.isTerminal && !this.#isOneMessage;
+    const goesOn = this.isTerminal && !this.#isOneMessage && !isTerminated();
     if (++this.#interrupts > (goesOn ? 2 : 1)) {
       io().exit(interruptedExitCode());
     }

@@ -25,6 +25,9 @@ const { readdir, lstat } = promises;
 
 export const nodeFileSystem: StoreFileSystem = { ...journalFileSystem, readdir, lstat, utimesSync };
 
+/** File systems keep the time that a directory is given in steps of a microsecond or less; others are not relied upon. */
+const touchStepMs = 0.005;
+
 /** The value, or undefined where what it is made of does not exist. */
 export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
@@ -106,10 +109,15 @@ export class StoreDirectory {
     return this.#lookAt(join(this.path, name));
   }
 
-  /** Lets other processes see that something in it has changed: no two of them set the same time, where the file system keeps it. */
-  touch(): void {
-    const now = (Date.now() + Math.random()) / 1000;
-    this.fileSystem.utimesSync(this.path, now, now);
+  /**
+   * Lets other processes see that something in it has changed: no two of them set the same time. Returns that time as it is kept;
+   * undefined where another process has changed it since, or the file system counts in larger steps.
+   */
+  touch(): number | undefined {
+    const nowMs = Date.now() + Math.random();
+    this.fileSystem.utimesSync(this.path, nowMs / 1000, nowMs / 1000);
+    const keptMs = this.look()?.mtimeMs ?? 0;
+    return Math.abs(keptMs - nowMs) < touchStepMs ? keptMs : undefined;
   }
 
   #lookAt(path: string): Stats | undefined {

@@ -61,9 +61,9 @@ export class ThreadIndex {
     this.#keep(thread, this.#versionOf(thread.threadId));
     try {
       const isKnown = this.#changedAt() === this.#changedMs;
-      this.threads.touch();
-      if (!isKnown) return;
-      this.#changedMs = this.#changedAt();
+      const touchedMs = this.threads.touch();
+      if (!isKnown || touchedMs === undefined) return;
+      this.#changedMs = touchedMs;
       this.#lookAgainSoon();
     } catch {
       // The system lets only its owner: other processes see it once a thread comes or goes. What was written counts.
