@@ -1,4 +1,6 @@
+import { createRequire } from "node:module";
 import { settleWithin } from "@harnesskit/wire/time";
+import type { resources } from "@opentelemetry/sdk-node";
 import { checkNodeTelemetryOptions } from "../option-names.ts";
 import { hasOtelSdk, type OtelOptions, registerOtel, unregisterOtel } from "../register-otel.ts";
 
@@ -21,10 +23,16 @@ const defaultTimeoutMs = 3000;
 /** Arguments of the process hold what a user asked an agent for. */
 const commandArguments = "process.command_args";
 
+/** The detectors of the SDK, from its own dependency: only those before 0.300 export them. */
+const loadDetectors = (): typeof resources => {
+  const sdk = createRequire(import.meta.url).resolve("@opentelemetry/sdk-node");
+  return createRequire(sdk)("@opentelemetry/resources");
+};
+
 const loadSdk = async (serviceName: string, content: boolean): Promise<Sdk | undefined> => {
   try {
-    const { NodeSDK, resources } = await import("@opentelemetry/sdk-node");
-    const { envDetector, hostDetector, processDetector } = resources;
+    const { NodeSDK } = await import("@opentelemetry/sdk-node");
+    const { envDetector, hostDetector, processDetector } = loadDetectors();
     const processWithoutArguments: typeof processDetector = {
       detect(config) {
         const { [commandArguments]: _, ...attributes } = processDetector.detect(config).attributes ?? {};
