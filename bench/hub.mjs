@@ -1,17 +1,16 @@
-// The hub: a decision beside `harness ahp serve` with the same policy and an audit file, the way of an answer to its agent, pages of
-// large timelines.
-// Usage: node bench/hub.mjs [--rounds 5] [--count 2000] [--in-flight 64] [--answers 100] [--rows 100000]
+// The hub: a decision beside `harness ahp serve` with the same policy and an audit file, and the way of an answer to
+// its agent.
+// Usage: node bench/hub.mjs [--rounds 5] [--count 2000] [--in-flight 64] [--answers 100]
 import { join } from "node:path";
 import { createAhpClient } from "@harnesskit/ahp-client";
 import { createHubClient } from "@harnesskit/hub/client";
 import { hubPlace } from "@harnesskit/hub/place";
-import { openTimelineStore } from "@harnesskit/store-sqlite";
 import { createUnixTransport } from "@harnesskit/transport-uds";
 import { startCommand } from "./lib/command.mjs";
 import * as rounds from "./lib/rounds.mjs";
 
-const { inRounds, inTempDir, latency, median, perSecond, printTable, ratio, throughput } = rounds;
-const options = rounds.optionsFrom({ rounds: 5, count: 2000, inFlight: 64, answers: 100, rows: 100_000 });
+const { inRounds, inTempDir, median, perSecond, printTable, ratio, throughput } = rounds;
+const options = rounds.optionsFrom({ rounds: 5, count: 2000, inFlight: 64, answers: 100 });
 const { count, inFlight } = options;
 
 const agentAt = async (socket, sessionId = "bench") => {
@@ -38,38 +37,6 @@ const decide = async (agent, id) => {
 
 let next = 0;
 const rateOf = ({ agent }, atOnce) => throughput(() => decide(agent, next++), { count, inFlight: atOnce });
-
-const fill = async (file, rows) => {
-  const store = await openTimelineStore({ file });
-  const nowMs = Date.now();
-  for (let written = 0; written < rows; written += 1000) {
-    const changes = Array.from({ length: Math.min(1000, rows - written) }, (_, index) => ({
-      type: "add",
-      row: {
-        type: "pre_action",
-        atMs: nowMs - rows + written + index,
-        agent: `agent-${index % 5}`,
-        session: `session-${Math.floor(written / 1000)}`,
-        ...{ turn: `turn-${index % 20}`, callId: `call-${written + index}`, depth: 0, tool: "bash" },
-        summary: `bash npm test -- --filter ${written + index}`,
-        state: index % 50 === 0 ? "failed" : "done",
-        decision: { decision: "allow", source: "rule", rule: "commands", reason: "it only runs tests" },
-        ...{ durationMs: 12, outcome: "ok" },
-      },
-      content: { event: { value: { payload: read(index), metadata }, isCut: false } },
-    }));
-    await store.write(changes);
-  }
-  return store;
-};
-
-const pageMs = async (store, filter) => {
-  const page = async () => {
-    const { rows } = await store.page({ limit: 100, ...(filter && { filter }) });
-    if (rows.length !== 100) throw new Error(`a page of ${rows.length} rows`);
-  };
-  return (await latency(page, { count: 60 })) / 1000;
-};
 
 /** Decisions of the hub, beside `ahp serve` with the same policy and an audit file. */
 const decisions = async (ahpSocket, hubSocket) => {
@@ -125,23 +92,6 @@ const answers = async ({ socket, apiSocket }) => {
   await client.close();
 };
 
-/** Pages of a large timeline, beside those of a small one. */
-const pages = async (directory) => {
-  const small = await fill(join(directory, "small.db"), 1000);
-  const big = await fill(join(directory, "large.db"), options.rows);
-  const rows = [];
-  for (const [what, filter] of [
-    ["newest", undefined],
-    ["with text", { text: "npm test" }],
-  ]) {
-    const [few, many] = [await pageMs(small, filter), await pageMs(big, filter)];
-    rows.push([what, few.toFixed(2), many.toFixed(2), (many / few).toFixed(2), "≤ 2"]);
-  }
-  printTable(["page of 100 rows", "1,000: ms", `${options.rows}: ms`, "ratio", "wanted"], rows);
-  await small.close();
-  await big.close();
-};
-
 await inTempDir(async (directory) => {
   const ahpSocket = join(directory, "ahp.sock");
   const place = hubPlace({ state: join(directory, "hub") });
@@ -158,5 +108,4 @@ await inTempDir(async (directory) => {
   } finally {
     for (const { close } of servers) await close();
   }
-  await pages(directory);
 });

@@ -1,13 +1,13 @@
-// What PostgreSQL costs: a turn behind a history and beside LangGraph, two workers, appends. The last table
+// What PostgreSQL costs: a turn behind a history and beside LangGraph, and two workers. The last table
 // has all that is wanted of it.
-// Usage: node bench/postgres.mjs [--only growth,workers,turns,append] [--rounds 5] [--turns 200] [--seconds 5]
+// Usage: node bench/postgres.mjs [--only growth,workers,turns] [--rounds 5] [--turns 200] [--seconds 5]
 import { openPostgres } from "../scripts/lib/postgres.mjs";
 import { inRounds, latency, median, micros, optionsFrom, printTable, ratio, times } from "./lib/rounds.mjs";
 import { onPostgres, onSqlite } from "./postgres/conversations.mjs";
-import { appendContenders, rateOfWorkers, writesOfTurns } from "./postgres/measures.mjs";
+import { rateOfWorkers, writesOfTurns } from "./postgres/measures.mjs";
 
 const { only, rounds, turns, seconds, history } = optionsFrom({
-  only: "growth,workers,turns,append",
+  only: "growth,workers,turns",
   rounds: 5,
   turns: 200,
   seconds: 5,
@@ -73,21 +73,7 @@ const compare = async () => {
   }
 };
 
-const append = async () => {
-  const contenders = appendContenders(url, { count: 6000 });
-  const figures = await inRounds(contenders, rounds, ({ run }) => run());
-  printTable(
-    ["one event at a time, 64 threads, 16 connections", "a second", "of the bare INSERT's"],
-    contenders.map(({ name }) => [
-      name,
-      median(figures.get(name)).toFixed(0),
-      times(figures, name, "bare INSERT"),
-    ]),
-  );
-  noteAtLeast("appends of single events, of bare INSERTs", ratio(figures, "append", "bare INSERT"), 0.7);
-};
-
-const parts = { growth, workers, turns: compare, append };
+const parts = { growth, workers, turns: compare };
 try {
   for (const [name, part] of Object.entries(parts)) {
     if (!only.split(",").includes(name)) continue;

@@ -4,7 +4,6 @@ import { option, report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { run, stopChildrenOnSignals } from "./lib/run.mjs";
 import { buildApi } from "./lib/site/api.mjs";
-import { brokenLinks } from "./lib/site/built-links.mjs";
 import { cliPages } from "./lib/site/cli-pages.mjs";
 import { withMessageTables } from "./lib/site/message-tables.mjs";
 import { sitePages, toSiteMarkdown } from "./lib/site/pages.mjs";
@@ -12,7 +11,6 @@ import { filesBelow } from "./lib/workspace.mjs";
 
 /** The sources of the site, put together from the repository's files; a folder that can be removed. */
 const source = join(repositoryRoot, ".cache/site");
-const output = join(source, ".vitepress/dist");
 const vitepress = join(repositoryRoot, "node_modules/vitepress/bin/vitepress.js");
 const buildTimeoutMs = 1_800_000;
 
@@ -86,7 +84,6 @@ async function buildSite() {
     timeoutMs: buildTimeoutMs,
   });
   if (code !== 0) findings.push(`docs: VitePress ended with exit code ${code}\n${said.trimEnd()}`);
-  else findings.push(...brokenLinks(output, process.env.DOCS_BASE));
   report(
     "docs",
     findings,

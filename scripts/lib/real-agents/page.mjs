@@ -19,31 +19,6 @@ export const cellTable = (seen, agents, cells) => {
   );
 };
 
-const probeNames = {
-  allow: "allows",
-  deny: "refuses",
-  no_hub: "the hub does not run",
-  crash: "crashes (exit 1)",
-  silent_exit: "exits with 2, silent",
-  garbage: "answers garbage (exit 0)",
-  timeout: "times out",
-  missing: "is missing",
-  untrusted: "is not trusted",
-};
-const effects = { runs: "tool **ran**", blocked: "blocked", unknown: "unknown" };
-
-/** What the doctor has found, as Markdown. */
-export const doctorTable = (seen) => {
-  const columns = titles(seen, hosts).filter(({ id }) => seen[id].doctor);
-  return toTable(
-    ["the hook", ...columns.map(({ title }) => title)],
-    Object.entries(probeNames).map(([probe, name]) => [
-      name,
-      ...columns.map(({ id }) => effects[seen[id].doctor[probe]] ?? "not run"),
-    ]),
-  );
-};
-
 const modeList = () => hosts.map(({ name, mode }) => `- ${name}: ${mode}.`).join("\n");
 
 /** Writes what was seen into the pages. */
@@ -51,5 +26,4 @@ export function writePages(seen) {
   const page = join(repositoryRoot, "docs", "agent-hooks.md");
   writeMarked(page, "modes", modeList());
   writeMarked(page, "cells", cellTable(seen, hosts, hookCells));
-  writeMarked(join(repositoryRoot, "docs", "guard.md"), "doctor", doctorTable(seen));
 }

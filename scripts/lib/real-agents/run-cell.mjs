@@ -9,7 +9,7 @@ import { policy } from "./cells.mjs";
 import { harnessBin, Machine } from "./machine.mjs";
 
 const timeoutMs = 120_000;
-export const hookProgram = join(repositoryRoot, "apps/cli/dist/guard-hook.cjs");
+const hookProgram = join(repositoryRoot, "apps/cli/dist/guard-hook.cjs");
 
 /** Programs that go by these variables reach nothing outside. */
 const nowhere = "http://127.0.0.1:9";

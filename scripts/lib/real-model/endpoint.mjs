@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Tokens of the context, and of one answer. */
-export const contextSize = 2048;
+const contextSize = 2048;
 const maxAnswer = 48;
 
 /** The text of a message: the parts of a user's message are one. */
@@ -16,8 +16,8 @@ const toPrompt = (messages) =>
   `${messages.map(({ role, content }) => `<|im_start|>${role}\n${textOf(content)}<|im_end|>\n`).join("")}<|im_start|>assistant\n`;
 
 /**
- * Serves the model of a GGUF file as an OpenAI-compatible endpoint on a free port. `modules` has node-llama-cpp. It streams, counts
- * tokens, ends when its client leaves, and refuses what does not fit its context, as llama.cpp's own server does.
+ * Serves the model of a GGUF file as an OpenAI-compatible endpoint on a free port. `modules` has node-llama-cpp. It streams and
+ * counts tokens.
  */
 export async function serveModel(modules, modelPath) {
   const entry = join(modules, "node_modules", "node-llama-cpp", "dist", "index.js");
@@ -32,18 +32,8 @@ export async function serveModel(modules, modelPath) {
     let body = "";
     for await (const chunk of incoming.setEncoding("utf8")) body += chunk;
     const tokens = model.tokenize(toPrompt(JSON.parse(body).messages), true);
-    const seen = { promptTokens: tokens.length, answerTokens: 0, end: "refused" };
+    const seen = { promptTokens: tokens.length, answerTokens: 0, said: "" };
     requests.push(seen);
-    if (tokens.length + maxAnswer > contextSize) {
-      const message = `the request (${tokens.length} tokens) exceeds the available context size (${contextSize} tokens)`;
-      response.writeHead(400, { "content-type": "application/json" });
-      response.end(JSON.stringify({ error: { code: 400, message, type: "exceed_context_size_error" } }));
-      return;
-    }
-    seen.end = "running";
-    response.on("close", () => {
-      if (seen.end === "running") seen.end = "cancelled";
-    });
     response.writeHead(200, { "content-type": "text/event-stream" });
     const send = (choices, usage) => {
       const chunk = {
@@ -57,19 +47,15 @@ export async function serveModel(modules, modelPath) {
       response.write(`data: ${JSON.stringify(chunk)}\n\n`);
     };
     await sequence.clearHistory();
-    let said = "";
     for await (const token of sequence.evaluate(tokens, { temperature: 0 })) {
-      if (seen.end !== "running" || model.isEogToken(token) || seen.answerTokens === maxAnswer) break;
+      if (model.isEogToken(token) || seen.answerTokens === maxAnswer) break;
       seen.answerTokens++;
       const text = model
         .detokenize([...tokens.slice(-1), token])
         .slice(model.detokenize(tokens.slice(-1)).length);
-      said += text;
+      seen.said += text;
       send([{ index: 0, delta: { role: "assistant", content: text }, finish_reason: null }]);
     }
-    seen.said = said;
-    if (seen.end !== "running") return;
-    seen.end = "done";
     send([{ index: 0, delta: {}, finish_reason: "stop" }]);
     const { promptTokens: prompt_tokens, answerTokens: completion_tokens } = seen;
     send([], { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens });

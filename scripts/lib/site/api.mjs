@@ -7,7 +7,6 @@ import { repositoryRoot } from "../root.mjs";
 import { withTempDir } from "../temp.mjs";
 import { workspacePackages } from "../workspace.mjs";
 import { toSiteMarkdown } from "./pages.mjs";
-import { describeTypes } from "./said-elsewhere.mjs";
 
 const options = join(repositoryRoot, "typedoc.json");
 
@@ -86,7 +85,6 @@ async function documentPackage(pkg, dir, findings, program) {
     module.name = module.name === "." ? "main" : module.name.slice(2);
     if (module.name === "main") module.comment ??= introduction(pkg, findings);
   }
-  describeTypes(project);
   app.validate(project);
   const file = join(dir, `${pkg.short}.json`);
   writeFileSync(file, JSON.stringify(app.serializer.projectToObject(project, repositoryRoot)));
