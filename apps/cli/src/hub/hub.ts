@@ -23,6 +23,7 @@ import { fromHere, io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import {
+  needsTls,
   type PairingOptions,
   pairingText,
   pairWithRunningHub,
@@ -79,7 +80,7 @@ const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown 
   }
   if (error.code === "file_locked" || error.code === "address_in_use") {
     return unavailableError("hub_running", `another hub uses ${directory}: ${text}`, {
-      hint: "Open its page: harness hub --open",
+      hint: { to: "Open its page", run: "harness hub --open" },
       cause: error,
     });
   }
@@ -133,6 +134,7 @@ const serve = async (
   const prices = await pricesOf();
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
+  if (pairing !== undefined && !origin?.startsWith("https:")) throw needsTls();
   const tls = await readTls(options);
   const stores = await openHubStores(store, place.directory, keepDays * dayMs, defer);
   const { approvals, timeline } = stores;
@@ -243,7 +245,7 @@ const serve = async (
   return ExitCode.done;
 };
 
-/** Throws a `CliError` where the hub has no TLS. */
+/** Throws a `CliError` where too many devices are paired. */
 const showPairing = (server: ServedHub, pairing: Pairing, log: LiveLog): void => {
   try {
     const link = server.devices.pair(pairing);

@@ -3,7 +3,7 @@ import type { HubClient } from "@harnesskit/hub/client";
 import { createDeferred } from "@harnesskit/wire";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { requireHub } from "../hub/find-hub.ts";
-import { followHub } from "../hub/hub-client.ts";
+import { followHub, stayWithHub } from "../hub/hub-client.ts";
 import { HubQuestions } from "../hub/hub-questions.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { Interrupts } from "../interruption.ts";
@@ -160,6 +160,7 @@ const answerAll = async ({ state }: InboxOptions, version: string): Promise<Exit
     ...{ place, command: "harness inbox", version, style, where: whereOf },
     asks: () => true,
     askTerminal: { show: (lines) => void terminal.say(lines) },
+    onState: stayWithHub("harness inbox").onState,
     onCancel: interrupts.interrupt,
     onError: over.reject,
   });
