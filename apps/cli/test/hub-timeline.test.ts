@@ -82,7 +82,7 @@ it("goes on with what comes, until Ctrl-C", async () => {
   await following.sees(/edit b\.txt/);
   program.kill("SIGTERM");
   await program.ended;
-  await following.reports(/harness timeline: the hub has ended or cannot be reached; trying again/);
+  await following.reports(/harness timeline: the hub is away; trying again/);
   await startHub(cwd);
   await following.reports(/harness timeline: connected to the hub again/);
   following.kill("SIGINT");

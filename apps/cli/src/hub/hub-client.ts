@@ -45,6 +45,8 @@ interface AskHubOptions {
   /** How the hub records what this client does. */
   readonly name: string;
   readonly version: string;
+  /** Whether it tries without end to reach a hub that is away, and says so. */
+  readonly stays?: boolean | undefined;
 }
 
 const listCommands: Readonly<Record<string, string>> = {
@@ -52,15 +54,29 @@ const listCommands: Readonly<Record<string, string>> = {
   grant_not_found: "harness inbox --grants",
 };
 
+/** How a command that goes on keeps to its hub: it tries without end, and says when the hub is away and when it is back. */
+export const stayWithHub = (name: string): Pick<Who, "reconnect" | "onState"> => {
+  let isAway = false;
+  return {
+    reconnect: { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 },
+    onState(state) {
+      if (state !== (isAway ? "ready" : "reconnecting")) return;
+      note(
+        `${name}: ${isAway ? "connected to the hub again" : "the hub is away; trying again, Ctrl-C ends"}`,
+      );
+      isAway = !isAway;
+    },
+  };
+};
+
 /** Asks the hub that runs. Rejects with a `CliError` `hub_unavailable` where none runs, and with the hub's reason where it refuses. */
 export const askHub = async <T>(
-  { state, ...client }: AskHubOptions,
+  { state, stays, ...client }: AskHubOptions,
   ask: (client: HubClient) => Promise<T>,
-  staying: Pick<Who, "reconnect" | "onState"> = {},
 ): Promise<T> => {
   const place = await requireHub(state);
   try {
-    return await withHubClient(place, { client, ...staying }, ask);
+    return await withHubClient(place, { client, ...(stays && stayWithHub(client.name)) }, ask);
   } catch (error) {
     if (!HubError.isInstance(error)) throw error;
     const isMissing = error.code.endsWith("_not_found");
@@ -74,21 +90,6 @@ export const askHub = async <T>(
   }
 };
 
-/** How a command that goes on keeps to its hub: it tries without end, and says when the hub is away and when it is back. */
-export const stayWithHub = (name: string): Pick<Who, "reconnect" | "onState"> => {
-  let isAway = false;
-  return {
-    reconnect: { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 },
-    onState(state) {
-      if (isAway === (state === "reconnecting") || (state !== "reconnecting" && state !== "ready")) return;
-      isAway = !isAway;
-      note(
-        `${name}: ${isAway ? "the hub has ended or cannot be reached; trying again, Ctrl-C ends" : "connected to the hub again"}`,
-      );
-    },
-  };
-};
-
 /** The same for a command that goes on until Ctrl-C, which aborts the signal. */
 export const followHub = async <T>(
   options: AskHubOptions,
@@ -97,7 +98,7 @@ export const followHub = async <T>(
   const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
   interrupts.listen();
   try {
-    return await askHub(options, (client) => follow(client, interrupts.signal), stayWithHub(options.name));
+    return await askHub(options, (client) => follow(client, interrupts.signal));
   } finally {
     interrupts.dispose();
   }

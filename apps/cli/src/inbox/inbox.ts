@@ -58,8 +58,9 @@ export const inbox = async (
   checkOptions(options);
   if (options.watch && !options.json && io().stdin.isTTY && io().stdout.isTTY)
     return answerAll(options, version);
-  return followHub({ state: options.state, name: "harness inbox", version }, (client, signal) =>
-    run(client, options, signal),
+  return followHub(
+    { state: options.state, name: "harness inbox", version, stays: options.watch },
+    (client, signal) => run(client, options, signal),
   );
 };
 

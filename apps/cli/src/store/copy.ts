@@ -11,7 +11,14 @@ import { copyContinuations, copyRuns, copySessions, copySuspensions } from "./co
 import { copyApprovalGrants, copyApprovals, copyTimeline } from "./copy-hub.ts";
 import type { CopyCount } from "./copy-kind.ts";
 import { copyGrants, copyThreads, threadLeaseMs } from "./copy-threads.ts";
-import { type CopySource, conversationsOf, describeLocation, toCopySource, toLocation } from "./location.ts";
+import {
+  asWords,
+  type CopySource,
+  conversationsOf,
+  describeLocation,
+  toCopySource,
+  toLocation,
+} from "./location.ts";
 import { openConversations, opening, openPostgres } from "./open.ts";
 
 const name = "harness store copy";
@@ -90,8 +97,6 @@ const copyHub = async (directory: string, to: PostgresStore, defer: Defer): Prom
     timeline: await copyTimeline(timeline, await to.openTimeline()),
   };
 };
-
-const asWords = (kind: string): string => kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /**
  * `harness store copy`: copies everything of FROM to a database, and compares it. What TO has already is compared and left

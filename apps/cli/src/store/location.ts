@@ -125,3 +125,7 @@ export const describeLocation = (location: CopySource | StoreLocation): string =
   const schema = location.schema === undefined ? "" : `?schema=${location.schema}`;
   return `postgres://${host}${pathname}${schema}`;
 };
+
+/** A name of ours in camel case as people read it. */
+export const asWords = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
