@@ -157,11 +157,13 @@ const answerAll = async ({ state }: InboxOptions, version: string): Promise<Exit
   const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
   interrupts.signal.addEventListener("abort", () => over.resolve());
   interrupts.listen();
+  const { onState } = stayWithHub("harness inbox");
   const questions = new HubQuestions({
     ...{ place, command: "harness inbox", version, style, where: whereOf },
     asks: () => true,
     askTerminal: { show: (lines) => void terminal.say(lines) },
-    onState: stayWithHub("harness inbox").onState,
+    // Nothing is written below a question that is open.
+    onState: (state) => void questions.answered().then(() => onState?.(state)),
     onCancel: interrupts.interrupt,
     onError: over.reject,
   });
