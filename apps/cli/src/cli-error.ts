@@ -1,4 +1,5 @@
 import { displayText, HarnessError } from "@harnesskit/wire";
+import stringWidth from "fast-string-width";
 import { io } from "./io.ts";
 import { createTerminal } from "./terminal/terminal.ts";
 import { oneLine } from "./terminal/text.ts";
@@ -17,30 +18,59 @@ export const ExitCode = {
 
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
+/** A line that says what to do: a sentence, or a command to be copied and what it is for. */
+export type HintLine = string | { readonly to: string; readonly run: string };
+export type Hint = HintLine | readonly HintLine[];
+
 export interface CliErrorOptions {
   /** @default `failed` */
   readonly exitCode?: ExitCode;
-  /** What to do: lines with commands to copy. */
-  readonly hint?: string | readonly string[] | undefined;
+  /** What to do. */
+  readonly hint?: Hint | undefined;
   readonly cause?: unknown;
 }
 
-/** Why a command ends without its result. The message is shown as one line, each line of the hint as one. */
+/** Why a command ends without its result. The message is shown as one line, each of `hints` as one. */
 export class CliError extends HarnessError {
   static override readonly brand = "CliError";
   readonly exitCode: ExitCode;
-  readonly hint?: string | readonly string[];
+  readonly hints: readonly HintLine[];
+  /** What a program reads that asked for JSON. */
+  json: unknown;
 
   constructor(code: string, message: string, options: CliErrorOptions = {}) {
     super(code, message, options);
     this.exitCode = options.exitCode ?? ExitCode.failed;
-    if (options.hint !== undefined) this.hint = options.hint;
+    this.hints = [options.hint ?? []].flat();
+    const { exitCode, hints } = this;
+    this.json = { error: { code, message, hint: hints.map(hintText), exitCode } };
   }
 }
+
+/** A line of a hint as text. */
+export const hintText = (line: HintLine): string =>
+  typeof line === "string" ? line : `${line.to}: ${line.run}`;
 
 /** The command line cannot be used as it was written. */
 export const usageError = (message: string, hint?: CliErrorOptions["hint"], cause?: unknown): CliError =>
   new CliError("usage", message, { exitCode: ExitCode.usage, hint, cause });
+
+/** Throws what a package says about something that the command line names, as wrong usage. */
+export const unusable =
+  (what: string, hint?: Hint) =>
+  (cause: unknown): never => {
+    if (!HarnessError.isInstance(cause) || CliError.isInstance(cause)) throw cause;
+    throw new CliError(cause.code, `${what}: ${cause.message}`, { exitCode: ExitCode.usage, hint, cause });
+  };
+
+/** What `read` returns; what it throws is wrong usage of `what`, as with {@link unusable}. */
+export const reading = <T>(what: string, read: () => T, hint?: Hint): T => {
+  try {
+    return read();
+  } catch (cause) {
+    return unusable(what, hint)(cause);
+  }
+};
 
 type FailureOptions = Omit<CliErrorOptions, "exitCode">;
 
@@ -51,6 +81,21 @@ export const unavailableError = (code: string, message: string, options: Failure
 /** The user, a policy or a rule said no. */
 export const refusedError = (code: string, message: string, options: FailureOptions = {}): CliError =>
   new CliError(code, message, { ...options, exitCode: ExitCode.refused });
+
+/** Writes an error to stderr, and what to do: a command is never broken, and begins a line where the terminal has no room for what it is for beside it. */
+export const sayError = (message: string, hint: Hint = []): void => {
+  const terminal = createTerminal(io().stderr);
+  terminal.say(`harness: ${message}`);
+  for (const line of [hint].flat()) {
+    const text = `  ${hintText(line)}`;
+    const hasRoom = stringWidth(text) <= (terminal.columns ?? Number.POSITIVE_INFINITY);
+    if (typeof line === "string" || hasRoom) terminal.say(text, "  ");
+    else {
+      terminal.say(`  ${line.to}:`, "  ");
+      terminal.exact(`    ${line.run}`);
+    }
+  }
+};
 
 /** Anything thrown, as an error of this command. A stack never reaches the user, a message only as safe text. */
 export const toCliError = (thrown: unknown): CliError => {

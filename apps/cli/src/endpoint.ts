@@ -1,5 +1,5 @@
 import { HarnessError } from "@harnesskit/wire";
-import { CliError, unavailableError, usageError } from "./cli-error.ts";
+import { CliError, type HintLine, unavailableError, usageError } from "./cli-error.ts";
 import { fromHere } from "./io.ts";
 
 const allowed = "An endpoint is unix:PATH, the path of a socket that only you can reach";
@@ -21,14 +21,14 @@ export interface SocketAdvice {
   /** How another path is named. @default `OPTION unix:PATH` */
   readonly form?: string;
   /** What to do about a server that is there already. @default to attach to it */
-  readonly whenInUse?: string;
+  readonly whenInUse?: HintLine;
 }
 
 /** Why a socket cannot be used, as an error that says what to do; its sentences are those of the transport. */
 export const toSocketFailure = (thrown: unknown, option: string, advice: SocketAdvice = {}): unknown => {
   const {
     form = `${option} unix:PATH`,
-    whenInUse = "Use the server that runs there: harness attach unix:PATH",
+    whenInUse = { to: "Use the server that runs there", run: "harness attach unix:PATH" },
   } = advice;
   if (!HarnessError.isInstance(thrown) || CliError.isInstance(thrown)) return thrown;
   const { code, message } = thrown;

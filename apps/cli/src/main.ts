@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { describeCauses, ExitCode, isDebugging, toCliError, usageError } from "./cli-error.ts";
+import { describeCauses, ExitCode, isDebugging, sayError, toCliError, usageError } from "./cli-error.ts";
 import { interruptedExitCode } from "./interruption.ts";
 import { type Io, io, withIo } from "./io.ts";
 import { createProgram } from "./program.ts";
@@ -34,6 +34,10 @@ const requireWorkingDirectory = (): void => {
   }
 };
 
+/** Whether `--json` is among the words that are this program's own. */
+const wantsJson = (args: readonly string[]): boolean =>
+  args.slice(0, args.includes("--") ? args.indexOf("--") : undefined).includes("--json");
+
 const run = async ({ args, version }: MainOptions): Promise<ExitCode> => {
   try {
     requireWorkingDirectory();
@@ -48,16 +52,13 @@ const run = async ({ args, version }: MainOptions): Promise<ExitCode> => {
     await program.parseAsync(words, { from: "user" });
     return interruptedExitCode() ?? program.exitCode;
   } catch (error) {
+    const isTold = error instanceof CommanderError;
+    if (isTold && error.exitCode === 0) return ExitCode.done;
+    const { message, hints, exitCode: failed, json } = isTold ? usageError(error.message) : toCliError(error);
+    if (wantsJson(args)) createTerminal().json(json);
     // Commander has said what there was to say.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.done : ExitCode.usage;
-    const { message, hint, exitCode: failed } = toCliError(error);
-    const terminal = createTerminal(io().stderr);
-    terminal.say(`harness: ${message}`);
-    for (const line of [hint ?? []].flat()) {
-      // A command is there to be copied: a line break would end it.
-      if (line.includes("harness ")) terminal.exact(`  ${line}`);
-      else terminal.say(`  ${line}`, "  ");
-    }
+    if (isTold) return failed;
+    sayError(message, hints);
     if (isDebugging()) createTerminal(io().stderr).say(describeCauses(error).split("\n"));
     return interruptedExitCode() ?? failed;
   }

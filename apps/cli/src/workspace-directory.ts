@@ -65,10 +65,10 @@ export const checkHarnessDirectory = async (workspace: string): Promise<void> =>
   const path = harnessDirectory(workspace);
   const found = await lstat(path).catch(() => undefined);
   if (!found?.isSymbolicLink()) return;
-  throw usageError(
-    `${path} is a symbolic link: threads and audit logs must stay inside of the workspace`,
-    `Remove the link: rm ${shellWord(path)}`,
-  );
+  throw usageError(`${path} is a symbolic link: threads and audit logs must stay inside of the workspace`, {
+    to: "Remove the link",
+    run: `rm ${shellWord(path)}`,
+  });
 };
 
 /** Where the threads of a directory lie. */

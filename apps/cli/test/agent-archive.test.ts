@@ -172,7 +172,7 @@ describe("the directory of an agent", () => {
     await expect(copyAgent(source, join(directory.path, "target"))).rejects.toMatchObject({
       code: "agent_unsafe",
       message: `the agent holds more than ${maxFiles} files`,
-      hint: expect.stringContaining("Bundle the agent into one file"),
+      hints: expect.arrayContaining([{ to: "3", run: "harness agents install ./bundle" }]),
     });
   });
 });

@@ -323,7 +323,7 @@ describe("harness ahp backtest", () => {
     expect(end.stdout).toContain("3 decided events: 0 as before, 0 otherwise, 3 without their content\n");
     expect(end.stderr).toContain("--record-content");
     expect(await ahp(["backtest", "--policy", "default", "none.jsonl"], cwd)).toMatchObject(
-      failure(4, "none.jsonl cannot be read"),
+      failure(4, "none.jsonl: there is no audit log"),
     );
     await writeFile(join(cwd, "odd.jsonl"), `{}\n${await readFile(join(cwd, "log.jsonl"), "utf8")}`);
     expect(await ahp(["backtest", "--policy", "default", "odd.jsonl"], cwd)).toMatchObject({

@@ -10,7 +10,7 @@ describe("why a thread cannot be followed", () => {
     const error = toCliFailure(cause, facts);
     expect(error).toMatchObject({ name: "CliError", code: "log_went_back", exitCode: 1, cause });
     expect(error.message).toContain("went back to an earlier state");
-    expect(error.hint).toContain("harness attach unix:/s.sock --thread ses_1");
+    expect(error.hints).toMatchObject([{ run: "harness attach unix:/s.sock --thread ses_1" }]);
   });
 
   it("is a lock that names nobody, in the server's words", () => {
@@ -18,7 +18,7 @@ describe("why a thread cannot be followed", () => {
     const data = { reason: "lock_unreadable" };
     const error = toCliFailure(new ThreadError(-32002, message, { code: "turn_busy", data }), facts);
     expect(error).toMatchObject({ name: "CliError", code: "lock_unreadable", message });
-    expect(error.hint).toContain("harness doctor");
+    expect(error.hints).toMatchObject([{ run: "harness doctor" }]);
   });
 
   it("is another server that writes it", () => {

@@ -155,7 +155,7 @@ it("a server that does not come back is given up with exit code 4 after --retry-
   const ran = await run.ended;
   expect(ran.code).toBe(4);
   expect(ran.stdout).toContain("The server did not come back within 1 s");
-  expect(ran.stdout).toMatch(/Then go on: harness attach unix:\S+ --thread ses_/);
+  expect(ran.stdout).toMatch(/Then go on:\s+harness attach unix:\S+ --thread ses_/);
 
   await waiting.reports(lost);
   expect((await harness(["threads", "delete", threadId, "--yes"], { cwd })).code).toBe(0);

@@ -67,7 +67,7 @@ describe("harness guard acp", () => {
     const machine = await GuardedMachine.create();
     expect(await machine.harness("guard", "acp")).toMatchObject(failure(2, "Name the agent"));
     expect(await machine.harness("guard", "acp", "--", "/no/such/agent")).toMatchObject(
-      failure(1, "was not found"),
+      failure(4, "was not found"),
     );
     // The editor is still there.
     const failed = startHarness(["guard", "acp", "--", process.execPath, "-e", "process.exit(3)"], {

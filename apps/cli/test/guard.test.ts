@@ -1,8 +1,8 @@
-import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { GuardedMachine } from "./support/guarded-agent.ts";
-import { answerOf, binPath, failure, startProcess, startProgram } from "./support/harness.ts";
+import { answerOf, binPath, eventually, failure, startProcess, startProgram } from "./support/harness.ts";
 import { harness, startAtTerminal, startHarness } from "./support/in-process.ts";
 import { hasPseudoTerminal, withoutPseudoTerminal } from "./support/pseudo-terminal.ts";
 
@@ -187,6 +187,25 @@ describe("harness guard init, status and remove", () => {
       code: 1,
       stdout: expect.stringMatching(/the hooks start .* does not answer as the hook's program/s),
     });
+  });
+
+  it("end an agent that is asked for its version at Ctrl-C, and leave nothing of it", async () => {
+    const machine = await GuardedMachine.create();
+    const [bin, temporary] = [join(machine.home, "bin"), join(machine.home, "temporary")];
+    await Promise.all([mkdir(bin), mkdir(temporary)]);
+    await writeFile(join(bin, "claude"), `#!/bin/sh\necho $$ > '${bin}/started'\nexec sleep 600\n`);
+    await chmod(join(bin, "claude"), 0o755);
+    const env = { ...machine.env, PATH: `${bin}:${process.env.PATH}`, TMPDIR: temporary };
+    const running = startProcess(["guard", "status"], { cwd: machine.project, env });
+    const pid = await eventually(async () => {
+      const text = await readFile(join(bin, "started"), "utf8");
+      expect(text).toMatch(/^\d+\n$/);
+      return Number(text);
+    });
+    running.kill("SIGINT");
+    expect((await running.ended).code).toBe(130);
+    expect(() => process.kill(pid, 0)).toThrow(expect.objectContaining({ code: "ESRCH" }));
+    expect(await readdir(temporary)).toEqual([]);
   });
 
   it("say what is left to do: not to start the hub that runs, and which program is not on the PATH", async () => {

@@ -74,12 +74,17 @@ it("exports rows as JSON lines and as CSV that no spreadsheet takes for a formul
 });
 
 it("goes on with what comes, until Ctrl-C", async () => {
-  const { asks, cwd, env } = await withRows();
+  const { asks, cwd, env, program } = await withRows();
   await asks("edit", { path: "a.txt" });
   const following = startHarness("timeline --follow --tool edit", { cwd, env });
   await following.sees(/edit a\.txt/);
   await asks("edit", { path: "b.txt" });
   await following.sees(/edit b\.txt/);
+  program.kill("SIGTERM");
+  await program.ended;
+  await following.reports(/harness timeline: the hub is away; trying again/);
+  await startHub(cwd);
+  await following.reports(/harness timeline: connected to the hub again/);
   following.kill("SIGINT");
   expect((await following.ended).code).toBe(130);
 });

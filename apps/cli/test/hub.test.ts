@@ -289,7 +289,10 @@ describe("harness hub", () => {
     const rejected = await harness(["inbox", "--reject", id, "--reason", "not today"], { cwd, env });
     expect([rejected.code, rejected.stdout]).toEqual([0, `rejected ${id}\n`]);
     const unknown = await harness("inbox --approve apr_0", { cwd, env });
-    expect([unknown.code, unknown.stderr]).toEqual([1, "harness: There is no approval apr_0\n"]);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      "harness: There is no approval apr_0\n  See what there is: harness inbox\n",
+    ]);
     const late = await harness(["inbox", "--approve", id], { cwd, env });
     expect([late.code, late.stderr]).toEqual([
       3,

@@ -84,7 +84,7 @@ describe("harness run in a terminal", () => {
     const { code, stdout } = await program.ended;
     expect(code).toBe(3);
     expect(stdout).toContain("The question is left waiting");
-    const [, words = ""] = /To answer it: harness (run --cwd \S+ --thread \w{8})\r?\n/.exec(stdout) ?? [];
+    const [, words = ""] = /To answer it:\s+harness (run --cwd \S+ --thread \w{8})\r?\n/.exec(stdout) ?? [];
     const again = startAtTerminal([...words.split(" "), "--no-policy"], { cwd: elsewhere });
     await again.sees(/Allow it\?/);
     again.write("y");

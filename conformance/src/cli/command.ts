@@ -179,6 +179,8 @@ export const runConformance = async (
     io.stderr(`conformance: ${lines.map((line) => oneLine(line, 1000)).join("\n  ")}\n`);
     const code = error.code as keyof typeof exitCodes;
     if (code === "usage") io.stderr("  --help shows how.\n");
+    const { message } = error;
+    if (args.includes("--json")) io.stdout(`${JSON.stringify({ error: { code, message } })}\n`);
     return exitCodes[code];
   }
 };

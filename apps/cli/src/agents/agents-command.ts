@@ -49,7 +49,7 @@ const confirm = async (
     throw refusedError(
       "hash_mismatch",
       `the hash of ${agent.id} is ${agent.hash}, not the one that was given`,
-      { hint: `Look at it first: harness agents enable ${shellWord(agent.id)}` },
+      { hint: { to: "Look at it first", run: `harness agents enable ${shellWord(agent.id)}` } },
     );
   }
   out.say(reviewLines(agent, granted), "             ");
@@ -109,7 +109,7 @@ export const disableCommand = async (id: string): Promise<void> => {
   const agent = await readInstalled(id);
   if (agent.state === "disabled") {
     throw new CliError("agent_not_enabled", `no agent ${id} is enabled`, {
-      hint: "See which are: harness agents list",
+      hint: { to: "See which are", run: "harness agents list" },
     });
   }
   await setEnabled(agent, undefined);

@@ -3,8 +3,7 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { isMissing } from "@harnesskit/node-kit";
 import type { AgentManifest } from "@harnesskit/protocol/runtime";
-import { HarnessError } from "@harnesskit/wire";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { CliError, ExitCode, unusable } from "../cli-error.ts";
 import { fromHere } from "../io.ts";
 import { note as noteLine } from "../terminal/terminal.ts";
 import { stateDirectory } from "../workspace-directory.ts";
@@ -33,14 +32,9 @@ export const mcpFileOf = (spec: string): string | undefined => {
   return isFile ? fromHere(place) : undefined;
 };
 
-const unusableSpec = (spec: string, cause: unknown): unknown => {
-  if (!HarnessError.isInstance(cause) || CliError.isInstance(cause)) return cause;
-  return new CliError(cause.code, `--agents ${spec}: ${cause.message}`, {
-    cause,
-    exitCode: ExitCode.usage,
-    hint: "Name a directory with an opensentience.agent.json, or an MCP server: --agents DIR, --agents mcp:COMMAND, --agents mcp:FILE.json",
-  });
-};
+/** What names an agent. */
+export const agentHint =
+  "Name a directory with an opensentience.agent.json, or an MCP server: mcp:COMMAND, mcp:URL or mcp:FILE.json";
 
 const toResolvedAgent = (
   { id, env, start_timeout_ms: startTimeoutMs }: AgentManifest,
@@ -48,18 +42,14 @@ const toResolvedAgent = (
 ): ResolvedAgent => ({ agentId: id, directory, env, startTimeoutMs });
 
 const resolveAgent = async (spec: string): Promise<ResolvedAgent> => {
-  try {
-    // Needed only with agents, and larger than this command.
-    const isMcp = spec.startsWith("mcp:");
-    const place = isMcp
-      ? (await (await import("./mcp-spec.ts")).resolveMcpAgent(spec)).directory
-      : fromHere(spec);
-    const { readManifest } = await import("./core-files.ts");
-    const { manifest, directory } = await readManifest(place);
-    return toResolvedAgent(manifest, directory);
-  } catch (cause) {
-    throw unusableSpec(spec, cause);
-  }
+  // Needed only with agents, and larger than this command.
+  const isMcp = spec.startsWith("mcp:");
+  const place = isMcp
+    ? (await (await import("./mcp-spec.ts")).resolveMcpAgent(spec)).directory
+    : fromHere(spec);
+  const { readManifest } = await import("./core-files.ts");
+  const { manifest, directory } = await readManifest(place);
+  return toResolvedAgent(manifest, directory);
 };
 
 /**
@@ -72,7 +62,9 @@ export const resolveAgents = async (
   specs: readonly string[],
   others: readonly ResolvedAgent[] = [],
 ): Promise<readonly ResolvedAgent[]> => {
-  const agents = await Promise.all(specs.map(resolveAgent));
+  const agents = await Promise.all(
+    specs.map((spec) => resolveAgent(spec).catch(unusable(`--agents ${spec}`, agentHint))),
+  );
   const places = new Map(others.map(({ agentId, directory }) => [agentId.toLowerCase(), directory]));
   for (const { agentId, directory } of agents) {
     const other = places.get(agentId.toLowerCase());

@@ -11,7 +11,7 @@ import {
 } from "@harnesskit/node-kit";
 import { displayText } from "@harnesskit/wire";
 import { type ReadEntry, extract as unpack } from "tar";
-import { CliError } from "../cli-error.ts";
+import { CliError, type Hint } from "../cli-error.ts";
 
 /** What an agent that is installed may hold: files and links, bytes of all files, and how its paths may look. */
 export const agentTreeLimits = {
@@ -24,7 +24,7 @@ export const agentTreeLimits = {
 const { maxFiles, maxBytes, maxPathLength, maxDepth } = agentTreeLimits;
 
 /** An agent that is not installed because of what it holds. */
-const unsafeAgent = (message: string, hint?: string): CliError =>
+const unsafeAgent = (message: string, hint?: Hint): CliError =>
   new CliError("agent_unsafe", message, { hint });
 
 /** Why a path inside of an agent is refused. */
@@ -39,10 +39,12 @@ const pathProblem = (path: string): string | undefined => {
 };
 
 /** What to do about an agent that holds too much. */
-const bundleHint = `Bundle the agent into one file, or pack it with the packages that it needs (npm pack with bundleDependencies). One file:
-  npx esbuild agent.mjs --bundle --platform=node --format=esm --outfile=bundle/agent.mjs
-  cp opensentience.agent.json bundle/
-  harness agents install ./bundle`;
+const bundleHint: Hint = [
+  "Pack it with the packages that it needs (npm pack with bundleDependencies), or bundle it into one file",
+  { to: "1", run: "npx esbuild agent.mjs --bundle --platform=node --format=esm --outfile=bundle/agent.mjs" },
+  { to: "2", run: "cp opensentience.agent.json bundle/" },
+  { to: "3", run: "harness agents install ./bundle" },
+];
 
 /** Counts what an agent holds. What it returns throws `agent_unsafe` for what is unsafe or too much, before it is copied. */
 const treeMeter = () => {

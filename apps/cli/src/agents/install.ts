@@ -6,12 +6,13 @@ import { AgentIdSchema } from "@harnesskit/protocol/runtime";
 import { HarnessError, shellWord } from "@harnesskit/wire";
 import { workspaceAgentId } from "@harnesskit/workspace-agent/declarations";
 import { ask } from "../ask.ts";
-import { CliError, type ExitCode, refusedError, unavailableError, usageError } from "../cli-error.ts";
+import { type ExitCode, refusedError, unavailableError, unusable, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { type ConfirmOptions, checkConfirmation, enable } from "./agents-command.ts";
+import { agentHint } from "./conversation-agents.ts";
 import { copyAgent, extractArchive } from "./copy-agent.ts";
 import { makeStaging, placeAgent, type ReviewedTool } from "./installed-agents.ts";
 import { isMcpSpec, mcpProgram, parseMcpSpec } from "./mcp-spec.ts";
@@ -50,17 +51,13 @@ const installCopy = async (origin: string, prepare: Prepare): Promise<string> =>
 
 /**
  * Installs the agent of a directory or of a tar archive. Returns its id; it is not enabled. Rejects with a `CliError`:
- * `agent_not_found`, `agent_unsafe`, `agent_reserved`, `agent_exists`; and with a `ManifestError`.
+ * `usage` for what is no agent, `agent_unsafe`, `agent_reserved`, `agent_exists`; and with a `ManifestError` for an archive.
  */
 const installAgent = async (source: string): Promise<string> => {
   const path = fromHere(source);
   const found = await stat(path).catch(() => undefined);
-  if (!found) {
-    throw new CliError("agent_not_found", `${source} does not exist`, {
-      hint: "Name a directory with an opensentience.agent.json, a tar archive of one, or mcp:COMMAND",
-    });
-  }
-  if (found.isDirectory()) await readManifest(path);
+  if (!found) throw usageError(`${source} does not exist`, agentHint);
+  if (found.isDirectory()) await readManifest(path).catch(unusable(source, agentHint));
   return installCopy(path, async (staging) => ({
     root: found.isDirectory() ? path : await extractArchive(path, join(staging, "unpacked")),
   }));
@@ -88,7 +85,9 @@ const installMcp = (
     if (named !== undefined && !AgentIdSchema.safeParse(named).success) {
       throw usageError("--id must have letters, digits, ., _ and -, up to 128, with a letter or digit first");
     }
-    const parsed = await parseMcpSpec(spec, { cwd: io().cwd(), env, header });
+    const parsed = await parseMcpSpec(spec, { cwd: io().cwd(), env, header }).catch(
+      unusable("mcp:", agentHint),
+    );
     const { server, options } = parsed;
     const id = named ?? parsed.id;
     const err = createTerminal(io().stderr);

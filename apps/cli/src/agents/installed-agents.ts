@@ -13,7 +13,7 @@ import {
 import { AgentIdSchema, type AgentManifest } from "@harnesskit/protocol/runtime";
 import { shellWord } from "@harnesskit/wire";
 import * as z from "zod";
-import { CliError } from "../cli-error.ts";
+import { CliError, type HintLine } from "../cli-error.ts";
 import { readStateJson } from "../state-files.ts";
 import { agentsDirectory, installedDirectory } from "./conversation-agents.ts";
 
@@ -57,12 +57,14 @@ const recordFile = (directory: string): string => join(directory, "record.json")
 const writeRecord = (directory: string, record: InstallRecord): Promise<void> =>
   writeFileAtomic(recordFile(directory), `${JSON.stringify(record, undefined, 2)}\n`);
 
-const removeHint = (id: string): string =>
-  `Remove it, and install it again: harness agents remove ${shellWord(id)}`;
+const removeHint = (id: string): HintLine => ({
+  to: "Remove it, and install it again",
+  run: `harness agents remove ${shellWord(id)}`,
+});
 
 const notInstalled = (id: string): CliError =>
   new CliError("agent_not_installed", `no agent ${id} is installed`, {
-    hint: "See which are: harness agents list",
+    hint: { to: "See which are", run: "harness agents list" },
   });
 
 /** The ids of all installed agents, sorted; an empty list where this user has no directory of state. */

@@ -1,8 +1,9 @@
 import { readAuditFile } from "@harnesskit/audit/node";
 import { type BacktestChange, type BacktestReport, backtest } from "@harnesskit/policy";
-import { ExitCode, toCliError, unavailableError } from "../cli-error.ts";
-import { fromHere, io } from "../io.ts";
-import { createTerminal, emit } from "../terminal/terminal.ts";
+import { sayInvalidLines } from "../audit/audit.ts";
+import { ExitCode, sayError, toCliError, unavailableError } from "../cli-error.ts";
+import { fromHere } from "../io.ts";
+import { emit } from "../terminal/terminal.ts";
 import { byWhom, eventLine, explanationJson } from "./event-text.ts";
 import { openPolicy } from "./policy-file.ts";
 
@@ -51,7 +52,6 @@ export const ahpBacktest = async (
   { policy: name, json }: AhpBacktestOptions,
 ): Promise<ExitCode> => {
   const policy = await openPolicy(name);
-  const err = createTerminal(io().stderr);
   let invalid = 0;
   const onInvalidLine = () => {
     invalid++;
@@ -60,16 +60,19 @@ export const ahpBacktest = async (
     policy,
     readAuditFile(fromHere(file), { action: "ahp.event", onInvalidLine }),
   ).catch((cause: unknown) => {
-    throw unavailableError("audit_unreadable", `${file} cannot be read: ${toCliError(cause).message}`, {
+    throw unavailableError("audit_unreadable", `${file}: ${toCliError(cause).message}`, {
       cause,
-      hint: "Name the log of harness ahp serve --audit FILE --record-content",
+      hint: { to: "Name the log of", run: "harness ahp serve --audit FILE --record-content" },
     });
   });
   emit(json, reportJson(report), () => reportLines(report));
   if (report.decided > 0 && report.withoutEvent === report.decided) {
-    err.say("harness ahp: the log holds no events: record them with ahp serve --audit FILE --record-content");
+    sayError("the log holds no events", {
+      to: "Record them",
+      run: "harness ahp serve --audit FILE --record-content",
+    });
   }
   if (invalid === 0) return ExitCode.done;
-  err.say(`harness ahp: ${invalid} lines are not entries; for details: harness audit verify`);
+  sayInvalidLines(file, invalid);
   return ExitCode.failed;
 };

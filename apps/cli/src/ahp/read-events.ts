@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { findHost, HookError, readHook } from "@harnesskit/agent-hooks";
+import { HookError, readHook } from "@harnesskit/agent-hooks";
 import { acpEvent, isAcpMethod, readAcp } from "@harnesskit/agent-hooks/acp";
 import { sha256Digest } from "@harnesskit/node-kit";
 import { type AhpEvent, AhpEventSchema, type AhpEventType, ahpEvents } from "@harnesskit/protocol/ahp";
@@ -9,6 +9,7 @@ import { JsonObjectSchema } from "@harnesskit/protocol/envelope";
 import { defaultWireLimits } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { usageError } from "../cli-error.ts";
+import { hostOf } from "../guard/guard-context.ts";
 import { fromHere, io } from "../io.ts";
 
 /** An event that may lack what can be filled in. */
@@ -33,7 +34,8 @@ const readAll = async (stream: Readable, name: string): Promise<string> => {
 const readFileOrStdin = async (file: string): Promise<string> => {
   if (file === "-") return readAll(io().stdin, "Standard input");
   const found = await stat(fromHere(file)).catch(() => undefined);
-  if (!found) throw usageError(`${file} does not exist`);
+  if (!found)
+    throw usageError(`${file} does not exist`, "Name a file that is there, or - for standard input");
   if (found.isDirectory()) throw usageError(`${file} is a directory`);
   return readAll(createReadStream(fromHere(file)), file);
 };
@@ -117,12 +119,13 @@ const readRequest = (text: string, agent: string | undefined, name: string): Ahp
  * agent does not write, and for what no policy is asked about.
  */
 export const readHookEvent = async (file: string, agent: string): Promise<AhpEvent> => {
+  const match = acp.exec(agent);
+  const host = match ? undefined : hostOf(agent);
   const text = await readFileOrStdin(file);
   const name = file === "-" ? "Standard input" : file;
   try {
-    const match = acp.exec(agent);
-    if (match) return readRequest(text, match[1], name);
-    const { event, hookEvent } = readHook(findHost(agent), text, { workspace: io().cwd() });
+    if (!host) return readRequest(text, match?.[1], name);
+    const { event, hookEvent } = readHook(host, text, { workspace: io().cwd() });
     if (event) return event;
     throw usageError(`${name}: no policy is asked about ${hookEvent}`);
   } catch (error) {

@@ -70,7 +70,7 @@ type Defer = (cleanup: () => unknown) => void;
 
 const socketAdvice = {
   form: "--unix PATH",
-  whenInUse: "Use the harness that runs there: harness run --ahp unix:PATH",
+  whenInUse: { to: "Use the harness that runs there", run: "harness run --ahp unix:PATH" },
 };
 
 const openSocket = async (

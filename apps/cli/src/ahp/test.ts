@@ -39,10 +39,10 @@ const reportJson = ({ results, coverage, ...report }: PolicyTestReport) => ({
 });
 
 const noTests = (name: string, casesFile: string) =>
-  usageError(
-    `${name} has no tests: there are no cases in ${casesFile}`,
-    "Write them there; harness ahp test --help shows an example",
-  );
+  usageError(`${name} has no tests: there are no cases in ${casesFile}`, {
+    to: "Write them there. For an example",
+    run: "harness ahp test --help",
+  });
 
 /** `harness ahp test`: decides the cases beside a policy, and reports wrong cases and untested rules. */
 export const ahpTest = async (name: string, { cases, json }: AhpTestOptions): Promise<ExitCode> => {

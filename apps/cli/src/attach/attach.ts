@@ -31,7 +31,7 @@ const chooseThread = async (
   const place = shellWord(endpoint);
   if (!last) {
     throw new CliError("thread_not_found", "The server has no thread yet", {
-      hint: `Begin one: harness run --attach ${place} "PROMPT"`,
+      hint: { to: "Begin one", run: `harness run --attach ${place} "PROMPT"` },
     });
   }
   if (threads.length === 1 || !terminal) return last.threadId;

@@ -209,7 +209,7 @@ export const watchedText =
 
 const leftWaiting = (again: string): CliError =>
   refusedError("approval_waiting", "The question is left waiting, and its turn with it", {
-    hint: `To answer it: ${again}`,
+    hint: { to: "To answer it", run: again },
   });
 
 const digestMismatch = (requestId: string): CliError =>

@@ -225,4 +225,6 @@ const toBody = ({ seq, time, type, data }: ThreadEvent): EventBody => {
 };
 
 const deleted = (): CliError =>
-  new CliError("thread_not_found", "The thread was deleted", { hint: "Others: harness threads list" });
+  new CliError("thread_not_found", "The thread was deleted", {
+    hint: { to: "Others", run: "harness threads list" },
+  });

@@ -1,9 +1,11 @@
 import { formatHead, parseHead } from "@harnesskit/audit";
 import { readAuditFile, verifyAuditFile } from "@harnesskit/audit/node";
-import { ExitCode, unavailableError, usageError } from "../cli-error.ts";
+import { shellWord } from "@harnesskit/wire";
+import { ExitCode, sayError, toCliError, unavailableError, usageError } from "../cli-error.ts";
 import { fromHere, io } from "../io.ts";
-import { createTerminal, emit } from "../terminal/terminal.ts";
+import { createTerminal } from "../terminal/terminal.ts";
 import { oneLine } from "../terminal/text.ts";
+import { stateDirectory } from "../workspace-directory.ts";
 
 export interface AuditVerifyOptions {
   readonly expect?: string;
@@ -24,9 +26,9 @@ const expectedHead = (text: string | undefined) => {
 };
 
 const unreadable = (file: string, cause: unknown): Error =>
-  unavailableError("audit_unreadable", `${file} cannot be read`, {
+  unavailableError("audit_unreadable", `${file}: ${toCliError(cause).message}`, {
     cause,
-    hint: "Logs of harness serve are in $XDG_STATE_HOME/harnesskit/audit, or ~/.local/state/harnesskit/audit.",
+    hint: `Your logs are in ${stateDirectory("audit")}, and in .harness/audit of where you worked`,
   });
 
 /** `harness audit verify`: whether a log is as it was written; names the first wrong line. Returns the exit code. */
@@ -56,6 +58,13 @@ export const verifyAudit = async (file: string, options: AuditVerifyOptions): Pr
   return found.ok ? ExitCode.done : ExitCode.failed;
 };
 
+/** Some lines of a log are not entries. */
+export const sayInvalidLines = (file: string, invalid: number): void =>
+  sayError(`lines that are not entries: ${invalid}`, {
+    to: "For details",
+    run: `harness audit verify ${shellWord(file)}`,
+  });
+
 type Entry = ReturnType<typeof readAuditFile> extends AsyncGenerator<infer E> ? E : never;
 
 /** `harness audit show`: show the entries of a log, oldest first. Does not verify it. */
@@ -68,15 +77,16 @@ export const showAudit = async (file: string, { json }: { readonly json?: true }
   };
   try {
     for await (const entry of readAuditFile(fromHere(file), { onInvalidLine })) {
-      emit(json, entry, () => entryLine(entry));
+      if (json) terminal.json(entry);
+      else terminal.say(entryLine(entry), "    ");
       await terminal.ready();
     }
   } catch (cause) {
     throw unreadable(file, cause);
   }
-  if (invalid > 0)
-    err.say(`harness audit: ${invalid} lines are not entries; for details: harness audit verify`);
-  return invalid > 0 ? ExitCode.failed : ExitCode.done;
+  if (invalid === 0) return ExitCode.done;
+  sayInvalidLines(file, invalid);
+  return ExitCode.failed;
 };
 
 const shownDetails = ({ details = {} }: Entry): string[] =>

@@ -1,5 +1,5 @@
 import type { createModel } from "@harnesskit/models";
-import { CliError } from "../cli-error.ts";
+import { CliError, hintText } from "../cli-error.ts";
 import { pricesOf } from "../prices.ts";
 import type { LineCommand } from "../terminal/line-conversation.ts";
 import type { View } from "../timeline/view.ts";
@@ -34,7 +34,7 @@ export const chatCommands = ({
       await work();
     } catch (error) {
       if (!CliError.isInstance(error)) throw error;
-      view.warn(error.hint === undefined ? error.message : `${error.message}. ${error.hint}`);
+      view.warn([error.message, ...error.hints.map(hintText)].join(". "));
     }
   };
   return [

@@ -74,7 +74,7 @@ const sessionIdOf = async (
   { session, continue: goesOn, resume }: ChatOptions,
   store: GraphStore,
 ): Promise<string> => {
-  const otherwise = "Begin one: harness chat";
+  const otherwise = { to: "Begin one", run: "harness chat" };
   if (resume) {
     const picks = await picksOf(store);
     return pick(picks, "conversation", picks.length === 0 ? otherwise : "Name it: --session ID");
@@ -98,7 +98,10 @@ const checkBegins = async (sessionId: string): Promise<void> => {
   const begins = isNamed && (await ask(`There is no conversation ${shown}. Begin it?`, "Yes", "No"));
   if (isNamed && begins !== false) return;
   throw new CliError("not_found", `There is no conversation ${shown}`, {
-    hint: ["To list them: harness threads list", "To choose one: harness chat --resume"],
+    hint: [
+      { to: "To list them", run: "harness threads list" },
+      { to: "To choose one", run: "harness chat --resume" },
+    ],
   });
 };
 

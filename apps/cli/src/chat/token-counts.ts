@@ -1,5 +1,6 @@
 import type { ChatProgress } from "@harnesskit/chat-harness/ai-sdk";
 import { costOf, type ModelPrices } from "@harnesskit/models";
+import { formatDollars } from "../terminal/text.ts";
 
 const names = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
@@ -33,8 +34,8 @@ export class TokenCounts {
     const sum = (name: (typeof names)[number]) => all.reduce((total, of) => total + (of[name] ?? 0), 0);
     const cached = sum("cacheReadTokens");
     const costs = [...this.#byModel].map(([model, tokens]) => costOf(tokens, model, prices));
-    const dollars = costs.reduce((total: number, cost) => total + (cost ?? 0), 0).toFixed(4);
-    const cost = costs.includes(undefined) ? "the cost is unknown" : `about $${dollars}`;
+    const dollars = costs.reduce((total: number, cost) => total + (cost ?? 0), 0);
+    const cost = costs.includes(undefined) ? "the cost is unknown" : `about ${formatDollars(dollars)}`;
     return [
       `${answers} of the model: ${count(sum("inputTokens"))} tokens in`,
       ...(cached === 0 ? [] : [`of them ${count(cached)} from the cache`]),

@@ -26,9 +26,10 @@ const judge = async (args: readonly string[]): Promise<ExitCode> => {
   let rows = 0;
   const isHelp = args.some((arg) => ["--help", "-h"].includes(arg));
   const width = args.includes("--json") ? undefined : report.columns;
+  const hang = args.includes("--list") ? "       " : undefined;
   const code = await runConformance(args, {
     stdout: (text) =>
-      void report.write(isHelp ? wrapPage(text, helpWidth(io().stdout)) : wrapText(text, width)),
+      void report.write(isHelp ? wrapPage(text, helpWidth(io().stdout)) : wrapText(text, width, hang)),
     stderr: (text) => void progress.write(wrapText(text, progress.columns)),
     progress: (line) => {
       if (rows > 0 && stderr.isTTY) progress.takeBack(rows);

@@ -133,7 +133,7 @@ Write it into the settings of the client in the place of the server's own comman
 hub every tool call is refused. A tool that is declared otherwise than before, or is new, is
 not offered until you accept it, in the inbox or with harness guard tools.
 
-Exit codes: 0 the client has ended, 1 the server has failed.`)
+Exit codes: 0 the client has ended, 1 the server has failed, 4 it cannot be started.`)
     .runs(async () => (await import("../guard/mcp.ts")).guardMcp, false);
 
   guard
@@ -168,6 +168,6 @@ in which it asks, the guard sets it (--asking set), says that it is not set (war
 the session (refuse). What the agent does without asking is recorded as "not judged", if the
 agent reports it, and said here once for each kind of action.
 
-Exit codes: 0 the editor has ended, 1 the agent has failed.`)
+Exit codes: 0 the editor has ended, 1 the agent has failed, 4 it cannot be started.`)
     .runs(async () => (await import("../guard/acp.ts")).guardAcp, false);
 };

@@ -66,6 +66,8 @@ const remedy = (
   grants: string | undefined,
 ): string => {
   if (error.code === "tool.directive_required") return ", or call it with --directive";
+  if (error.code === "tool.no_project_root") return ": name it with --project DIR";
+  if (error.code === "tool.not_found") return ": --list shows the tools";
   return error.details?.missing === undefined || grants === undefined ? "" : ` --file ${shellWord(grants)}`;
 };
 

@@ -78,7 +78,7 @@ export const connectCore = async (
     await client.close();
     const why = HarnessError.isInstance(cause) ? cause.message : "its token cannot be read";
     throw unavailableError("core_unavailable", `--agents ${endpoint}: ${why}`, {
-      hint: `Start the core: harness core --agent DIR --serve ${endpoint}`,
+      hint: { to: "Start the core", run: `harness core --agent DIR --serve ${endpoint}` },
       cause,
     });
   }

@@ -3,11 +3,12 @@ import { type AuditEntryInput, type AuditSink, createMemoryAuditSink } from "@ha
 import { createFileGrants, type LaunchedAgent, type RunningCore, startCore } from "@harnesskit/core-runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { roundedNumber } from "@harnesskit/wire/json";
+import { agentHint } from "../agents/conversation-agents.ts";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
-import { ExitCode, isDebugging, logFailure, unavailableError, usageError } from "../cli-error.ts";
+import { ExitCode, isDebugging, logFailure, unavailableError, unusable, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
 import { fromHere, io } from "../io.ts";
-import { createTerminal, emit, type Terminal } from "../terminal/terminal.ts";
+import { createTerminal, type Terminal } from "../terminal/terminal.ts";
 import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { resolveWorkspace } from "../workspace-directory.ts";
@@ -113,6 +114,7 @@ const launchAll = async (running: RunningCore, directories: readonly string[]): 
     await Promise.all(directories.map((directory) => running.launch(directory)));
   } catch (cause) {
     if (!HarnessError.isInstance(cause)) throw cause;
+    if (cause.code.startsWith("manifest_")) unusable("--agent", agentHint)(cause);
     throw unavailableError(cause.code, cause.message, {
       cause,
       hint:
@@ -153,9 +155,10 @@ const once = async (
     });
   }
   const tools = [...running.tools()].sort((a, b) => (a.tool_id < b.tool_id ? -1 : 1));
-  emit(options.json, { tools }, (_, style) =>
-    tools.map(({ tool_id, description }) => `${tool_id}  ${style.dim(description)}`),
-  );
+  if (options.json) out.json({ tools });
+  else
+    for (const { tool_id, description } of tools)
+      out.say(`${tool_id}  ${out.style.dim(description)}`, "    ");
   return ExitCode.done;
 };
 

@@ -42,7 +42,7 @@ const pageDirectory = (): string => {
     .find((path) => existsSync(join(path, "index.html")));
   if (found !== undefined) return found;
   throw unavailableError("page_missing", "--open: the page of this program was not built", {
-    hint: "In a clone of the repository: npm run build",
+    hint: { to: "In a clone of the repository", run: "npm run build" },
   });
 };
 

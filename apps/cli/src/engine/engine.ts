@@ -5,13 +5,13 @@ import { type ShellEngine, type ShellLogLine, shellHeaders } from "@harnesskit/s
 import { type ApprovalLook, createChatShellEngine, streamTurn } from "@harnesskit/shell-engine-chat";
 import { allowAnyone } from "@harnesskit/transport-http";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "@harnesskit/transport-http/node";
-import { AttachmentError, createDeferred, digest, HarnessError } from "@harnesskit/wire";
+import { AttachmentError, createDeferred, digest } from "@harnesskit/wire";
 import { workspaceTools } from "@harnesskit/workspace-agent/declarations";
 import { type AgentsOptions, openAgentCore } from "../agents/agent-core.ts";
 import { createLiveLog } from "../ahp/live-log.ts";
 import { readServerAccess, readServerToken } from "../ahp/token.ts";
 import { leaseTtlMs, openModel, operatorReplies, toolTimeoutMs } from "../chat/chat-parts.ts";
-import { describeFailure, ExitCode, usageError } from "../cli-error.ts";
+import { describeFailure, ExitCode, reading } from "../cli-error.ts";
 import { toHttpFailure } from "../endpoint.ts";
 import { type HubOptions, hubToolTimeoutMs, openHubJudge } from "../hub/hub-judge.ts";
 import { browserText, openBrowser } from "../hub/open-page.ts";
@@ -119,12 +119,11 @@ const createServer = (
   onError: (error: unknown) => void,
 ): HttpServer<unknown> => {
   const options = { port, allowedOrigins: allowOrigin, contextHeaders: shellHeaders, onError };
-  try {
-    return createHttpServer<unknown>({ ...options, ...access, routes: { [path]: engine } });
-  } catch (error) {
-    if (!HarnessError.isInstance(error) || error.code !== "invalid_argument") throw error;
-    throw usageError(`--allow-origin: ${error.message}`, "For example: http://localhost:5173");
-  }
+  return reading(
+    "--allow-origin",
+    () => createHttpServer<unknown>({ ...options, ...access, routes: { [path]: engine } }),
+    "For example: http://localhost:5173",
+  );
 };
 
 /** `harness engine`: conversations with tools and approvals for shells on this machine. Ends with a signal. */

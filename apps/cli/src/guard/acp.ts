@@ -4,12 +4,12 @@ import {
   type EditPreview,
   maxAcpMessageBytes,
 } from "@harnesskit/guard/acp";
-import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
+import { createStdioChannel } from "@harnesskit/transport-stdio";
 import { type ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { ownStreams } from "../serve/open-stdio.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { type ProxyHarnessOptions, readProgramName, runProxy } from "./proxy-judge.ts";
+import { type ProxyHarnessOptions, readProgramName, runProxy, startProgram } from "./proxy-judge.ts";
 
 export interface GuardAcpOptions extends ProxyHarnessOptions {
   readonly name?: string;
@@ -23,7 +23,8 @@ export const guardAcp = async (
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   const [program, ...args] = command;
-  if (program === undefined) throw usageError("Name the agent", "harness guard acp -- COMMAND [ARGUMENTS]");
+  if (program === undefined)
+    throw usageError("Name the agent", { to: "For example", run: "harness guard acp -- gemini --acp" });
   const note = (line: string) => createTerminal(io().stderr).say(`harness guard acp: ${line}`);
   const name = readProgramName(options.name, command);
   const lines = {
@@ -34,8 +35,7 @@ export const guardAcp = async (
   const capabilities = ["pre_action", "post_action", "pre_prompt", "session_start", "session_end"];
   const identity = { framework: "harness-guard-acp", version, agentId: `acp.${name}`, capabilities, note };
   return runProxy(options, identity, async ({ judge, limits, onStop }) => {
-    const world = { cwd: io().cwd(), inheritEnv: Object.keys(io().env) };
-    const agent = await createChildTransport({ command: program, args, ...world, ...lines }).connect();
+    const agent = await startProgram(program, args, lines);
     const editor = createStdioChannel({ ...lines, ...ownStreams() });
     onStop(() => void editor.close());
     const previewOf: EditPreview = async (given, workspace) => {

@@ -12,7 +12,8 @@ import {
   type SettingsPlaces,
   type SettingsScope,
 } from "@harnesskit/guard/settings";
-import { usageError } from "../cli-error.ts";
+import { CliError, ExitCode, reading, usageError } from "../cli-error.ts";
+import { onStopSignals } from "../interruption.ts";
 import { io } from "../io.ts";
 import { oneLine } from "../terminal/text.ts";
 import { resolveWorkspace, stateDirectory } from "../workspace-directory.ts";
@@ -35,14 +36,8 @@ export interface GuardContext {
   readonly named: readonly Host[] | undefined;
 }
 
-const hostOf = (id: string): Host => {
-  try {
-    return findHost(id);
-  } catch (error) {
-    if (HookError.isInstance(error)) throw usageError(`--agent: ${error.message}`);
-    throw error;
-  }
-};
+/** The host that `--agent` names. Throws a usage error. */
+export const hostOf = (id: string): Host => reading("--agent", () => findHost(id));
 
 export const noAgentText = "No coding agent was found on this machine.";
 
@@ -152,9 +147,15 @@ interface HostVersion {
   readonly problem: string | undefined;
 }
 
-/** Asks the agent's program for its version. Never rejects. */
+/** Asks the agent's program for its version. Rejects with `cancelled` after Ctrl-C, when the program and its directory are gone. */
 export const readHostVersion = async ({ host, program }: FoundAgent): Promise<HostVersion> => {
-  const asked = program === undefined ? undefined : programVersion({ program });
-  const version = oneLine((await asked?.catch(() => undefined)) ?? "", 60) || undefined;
+  if (program === undefined) return { version: undefined, problem: undefined };
+  const stop = new AbortController();
+  const { signal } = stop;
+  const forget = onStopSignals(() => stop.abort());
+  const said = await programVersion({ program, signal }).catch(() => undefined);
+  forget();
+  const version = oneLine(said ?? "", 60) || undefined;
+  if (signal.aborted) throw new CliError("cancelled", "Cancelled", { exitCode: ExitCode.interrupted });
   return { version, problem: version === undefined ? undefined : versionProblem(host, version) };
 };

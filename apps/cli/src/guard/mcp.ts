@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { createMcpProxy, maxProxyMessageBytes, openToolPins } from "@harnesskit/guard/mcp";
 import { parseMcpServer, serverTitle } from "@harnesskit/mcp-agent";
-import { createChildTransport, createStdioChannel } from "@harnesskit/transport-stdio";
+import { createStdioChannel } from "@harnesskit/transport-stdio";
 import type { Channel } from "@harnesskit/wire";
 import { isObject } from "@harnesskit/wire/json";
 import { headersOf } from "../agents/mcp-spec.ts";
-import { type ExitCode, usageError } from "../cli-error.ts";
+import { type ExitCode, reading, usageError } from "../cli-error.ts";
 import { hubPlaceAt } from "../hub/find-hub.ts";
 import { io } from "../io.ts";
 import { ownStreams } from "../serve/open-stdio.ts";
 import { readStateJson } from "../state-files.ts";
 import { createTerminal } from "../terminal/terminal.ts";
 import { stateDirectory } from "../workspace-directory.ts";
-import { type ProxyHarnessOptions, readProgramName, runProxy } from "./proxy-judge.ts";
+import { type ProxyHarnessOptions, readProgramName, runProxy, startProgram } from "./proxy-judge.ts";
 
 export interface GuardMcpOptions extends ProxyHarnessOptions {
   readonly name?: string;
@@ -24,10 +24,10 @@ export interface GuardMcpOptions extends ProxyHarnessOptions {
 /** Where the accepted tools of MCP servers are. */
 export const pinsDirectory = (): string => join(stateDirectory("guard"), "mcp");
 
-/** The server at a URL, with the values of its headers. Throws a usage error, and `mcp.config_invalid`. */
+/** The server at a URL, with the values of its headers. Throws a usage error. */
 const readUrl = (url: string, header: readonly string[] | undefined) => {
   const names = headersOf(header) ?? {};
-  const server = parseMcpServer({ url, headers: names });
+  const server = reading("--url", () => parseMcpServer({ url, headers: names }));
   const headers = Object.entries(names).map(([key, variable]) => {
     const value = io().env[variable];
     if (value === undefined || value === "") {
@@ -54,12 +54,7 @@ const openServer = async (
     const { headers } = readUrl(url, header);
     return createHttpChannel({ url, headers, maxMessageBytes: maxProxyMessageBytes, onNote });
   }
-  return createChildTransport({
-    command: program,
-    args,
-    ...{ cwd: io().cwd(), inheritEnv: Object.keys(io().env) },
-    ...lines,
-  }).connect();
+  return startProgram(program, args, lines);
 };
 
 /** The inbox in the page of the hub, without a ticket: the client's program sees it. Undefined where the hub has no page. */
@@ -77,10 +72,10 @@ export const guardMcp = async (
 ): Promise<ExitCode> => {
   const { url, header } = options;
   if ((command.length === 0) === (url === undefined)) {
-    throw usageError(
-      url === undefined ? "Name the MCP server" : "--url cannot be used with a command",
-      "harness guard mcp -- COMMAND [ARGUMENTS], or --url URL",
-    );
+    throw usageError(url === undefined ? "Name the MCP server" : "--url cannot be used with a command", [
+      { to: "A program", run: "harness guard mcp -- COMMAND [ARGUMENTS]" },
+      { to: "Or a URL", run: "harness guard mcp --url URL" },
+    ]);
   }
   if (header !== undefined && url === undefined) throw usageError("--header is for --url");
   const words = url === undefined ? command : [readUrl(url, header).title];

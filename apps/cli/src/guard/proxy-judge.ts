@@ -1,11 +1,14 @@
 import { basename } from "node:path";
 import { type AhpClient, createAhpClient, type HarnessEndpoint } from "@harnesskit/ahp-client";
 import { type ActionJudge, createActionJudge } from "@harnesskit/guard/acp";
+import { type ChildTransportOptions, createChildTransport } from "@harnesskit/transport-stdio";
 import { createUnixTransport } from "@harnesskit/transport-uds";
+import type { Channel } from "@harnesskit/wire";
 import { openAhpEndpoint } from "../ahp/endpoint.ts";
-import { ExitCode, usageError } from "../cli-error.ts";
+import { ExitCode, toCliError, unavailableError, usageError } from "../cli-error.ts";
 import { hubPlaceAt } from "../hub/find-hub.ts";
 import { onStopSignals } from "../interruption.ts";
+import { io } from "../io.ts";
 import { withoutHarness } from "../supervision/policy-choice.ts";
 
 /** The options that choose the harness of a proxy. */
@@ -136,6 +139,21 @@ const openProxyHarness = async (
     },
   };
 };
+
+/** Starts the program behind a proxy, in this directory and with this environment. Rejects with a `CliError` `unavailable` where it cannot be started. */
+export const startProgram = (
+  command: string,
+  args: readonly string[],
+  framing: Pick<ChildTransportOptions, "maxFrameBytes" | "maxBufferedBytes" | "keepLines">,
+): Promise<Channel> =>
+  createChildTransport({
+    ...{ command, args, ...framing },
+    ...{ cwd: io().cwd(), inheritEnv: Object.keys(io().env) },
+  })
+    .connect()
+    .catch((cause: unknown) => {
+      throw unavailableError("unavailable", toCliError(cause).message, { cause });
+    });
 
 /**
  * Runs a proxy between its two sides until one of them ends. `run` resolves with what ended it otherwise, if something did. Returns the exit

@@ -132,14 +132,19 @@ export const guardStatus = async (options: GuardCommandOptions): Promise<ExitCod
   const report = await readDoctorReport();
   const provedOf = ({ id }: Host) => report?.agents.find((one) => one.agent === id)?.protection;
   const drift = await unknownToolLines();
-  const agents: AgentStatus[] = [];
-  for (const found of await findAgents(context.places)) {
-    const status = await statusOf(found, context, {
-      protection: provedOf(found.host),
-      unknownTools: drift.get(found.host.id),
-    });
-    if (isFound(found) || status.hooks.length > 0) agents.push(status);
-  }
+  // Some take seconds to say their version.
+  const statuses = await Promise.all(
+    (await findAgents(context.places)).map(async (found) => ({
+      found,
+      status: await statusOf(found, context, {
+        protection: provedOf(found.host),
+        unknownTools: drift.get(found.host.id),
+      }),
+    })),
+  );
+  const agents = statuses
+    .filter(({ found, status }) => isFound(found) || status.hooks.length > 0)
+    .map(({ status }) => status);
   const isRunning = await listensAt(socket);
   const isGuarded = agents.every(({ hooks, problems }) => hooks.length > 0 && problems.length === 0);
   emit(options.json, { hub: { socket, running: isRunning }, scope: context.scope, agents }, () => [

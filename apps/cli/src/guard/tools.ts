@@ -33,7 +33,7 @@ export const guardTools = async ({ accept = [], json }: GuardToolsOptions): Prom
     const tools = await acceptTool(directory, digest);
     if (tools.length === 0) {
       throw new CliError("not_waiting", `no tool with the digest ${digest} waits`, {
-        hint: "See which ones do: harness guard tools",
+        hint: { to: "See which ones do", run: "harness guard tools" },
       });
     }
     accepted.push(...tools);

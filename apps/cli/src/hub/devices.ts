@@ -2,7 +2,7 @@ import type { HubPlace } from "@harnesskit/hub/place";
 import type { Device, DeviceRights, Pairing, PairingLink } from "@harnesskit/protocol/hub";
 import { HarnessError, ProtocolError } from "@harnesskit/wire";
 import { renderUnicodeCompact } from "uqr";
-import { ExitCode, refusedError, usageError } from "../cli-error.ts";
+import { type CliError, ExitCode, refusedError, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { wantsColour } from "../terminal/style.ts";
 import { createTerminal, note } from "../terminal/terminal.ts";
@@ -30,8 +30,16 @@ export const readPairing = ({ pair, may, upTo }: PairingOptions): Pairing | unde
   return { name, may: may ?? "answer", upTo };
 };
 
-const tlsHint =
-  "For example: cloudflared tunnel --url http://127.0.0.1:PORT, and then harness hub --pair --port PORT --public-url https://NAME.trycloudflare.com";
+/** A hub without TLS pairs no device: it is not started for one. */
+export const needsTls = (cause?: unknown): CliError =>
+  usageError(
+    "--pair needs a hub with TLS, which has --public-url https://NAME",
+    [
+      { to: "For example, first", run: "cloudflared tunnel --url http://127.0.0.1:PORT" },
+      { to: "Then", run: "harness hub --pair --port PORT --public-url https://NAME.trycloudflare.com" },
+    ],
+    cause,
+  );
 
 /** Why a device is not paired, as an error that says what to do. */
 export const toPairingFailure = (error: unknown): unknown => {
@@ -40,8 +48,9 @@ export const toPairingFailure = (error: unknown): unknown => {
     readonly reason?: string;
   };
   const code = reason ?? (HarnessError.isInstance(error) ? error.code : "");
-  if (code !== "tls_required" && code !== "too_many_devices") return error;
-  const hint = code === "tls_required" ? tlsHint : "harness hub devices lists them, and --revoke ID ends one";
+  if (code === "tls_required") return needsTls(error);
+  if (code !== "too_many_devices") return error;
+  const hint = { to: "List them", run: "harness hub devices" };
   return refusedError(code, (error as Error).message, { hint, cause: error });
 };
 

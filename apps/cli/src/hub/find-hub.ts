@@ -53,7 +53,10 @@ export const requireHub = async (state?: string): Promise<HubPlace> => {
   if (found !== undefined) return found;
   const { socket } = hubPlaceAt(state);
   throw unavailableError("hub_unavailable", `no hub runs at ${socket}`, {
-    hint: `Start one in another terminal: harness hub${state === undefined ? "" : ` --state ${shellWord(state)}`} --open`,
+    hint: {
+      to: "Start one in another terminal",
+      run: `harness hub${state === undefined ? "" : ` --state ${shellWord(state)}`} --open`,
+    },
   });
 };
 

@@ -5,10 +5,11 @@ import { CliError, ExitCode } from "../cli-error.ts";
 import { describeEnd } from "../inbox/answer-one.ts";
 import { Interrupts } from "../interruption.ts";
 import { io } from "../io.ts";
+import { note } from "../terminal/terminal.ts";
 import { requireHub } from "./find-hub.ts";
 
 type Place = Pick<HubPlace, "apiSocket">;
-type Who = Pick<HubClientOptions, "client" | "reconnect">;
+type Who = Pick<HubClientOptions, "client" | "reconnect" | "onState">;
 
 /** A client of the hub at a place; it is not connected yet. */
 export const hubClient = ({ apiSocket }: Place, who: Who): HubClient =>
@@ -44,20 +45,48 @@ interface AskHubOptions {
   /** How the hub records what this client does. */
   readonly name: string;
   readonly version: string;
+  /** Whether it tries without end to reach a hub that is away, and says so. */
+  readonly stays?: boolean | undefined;
 }
+
+const listCommands: Readonly<Record<string, string>> = {
+  device_not_found: "harness hub devices",
+  grant_not_found: "harness inbox --grants",
+};
+
+/** How a command that goes on keeps to its hub: it tries without end, and says when the hub is away and when it is back. */
+export const stayWithHub = (name: string): Pick<Who, "reconnect" | "onState"> => {
+  let isAway = false;
+  return {
+    reconnect: { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 },
+    onState(state) {
+      if (state !== (isAway ? "ready" : "reconnecting")) return;
+      note(
+        `${name}: ${isAway ? "connected to the hub again" : "the hub is away; trying again, Ctrl-C ends"}`,
+      );
+      isAway = !isAway;
+    },
+  };
+};
 
 /** Asks the hub that runs. Rejects with a `CliError` `hub_unavailable` where none runs, and with the hub's reason where it refuses. */
 export const askHub = async <T>(
-  { state, ...client }: AskHubOptions,
+  { state, stays, ...client }: AskHubOptions,
   ask: (client: HubClient) => Promise<T>,
 ): Promise<T> => {
   const place = await requireHub(state);
   try {
-    return await withHubClient(place, { client }, ask);
+    return await withHubClient(place, { client, ...(stays && stayWithHub(client.name)) }, ask);
   } catch (error) {
     if (!HubError.isInstance(error)) throw error;
-    const exitCode = error.code.endsWith("_not_found") ? ExitCode.failed : ExitCode.refused;
-    throw new CliError(error.code, describeEnd(error), { cause: error, exitCode });
+    const isMissing = error.code.endsWith("_not_found");
+    throw new CliError(error.code, describeEnd(error), {
+      cause: error,
+      exitCode: isMissing ? ExitCode.failed : ExitCode.refused,
+      hint: isMissing
+        ? { to: "See what there is", run: listCommands[error.code] ?? "harness inbox" }
+        : undefined,
+    });
   }
 };
 

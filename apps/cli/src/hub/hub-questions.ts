@@ -1,5 +1,5 @@
 import { type ApprovalRecord, presentApproval } from "@harnesskit/approvals";
-import type { HubClient } from "@harnesskit/hub/client";
+import type { HubClient, HubClientOptions } from "@harnesskit/hub/client";
 import type { HubPlace } from "@harnesskit/hub/place";
 import { answerOne } from "../inbox/answer-one.ts";
 import type { AskTerminal } from "../terminal/asker.ts";
@@ -22,6 +22,8 @@ export interface HubQuestionsOptions {
   readonly where?: ((record: ApprovalRecord) => string) | undefined;
   /** Shows that a human is waited for. */
   readonly spinner?: Spinner | undefined;
+  /** Hears of the connection to the hub. */
+  readonly onState?: HubClientOptions["onState"];
   /** Called after Ctrl-C at a question. */
   readonly onCancel: () => void;
   readonly onError: (error: unknown) => void;
@@ -55,6 +57,7 @@ export class HubQuestions {
     const client = hubClient(place, {
       client: { name: command, version },
       reconnect: { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 },
+      onState: this.#options.onState,
     });
     this.#client = client;
     await this.#reporting(async () => {

@@ -23,6 +23,7 @@ import { fromHere, io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import {
+  needsTls,
   type PairingOptions,
   pairingText,
   pairWithRunningHub,
@@ -79,7 +80,7 @@ const toHubFailure = (error: unknown, { directory, socket }: HubPlace): unknown 
   }
   if (error.code === "file_locked" || error.code === "address_in_use") {
     return unavailableError("hub_running", `another hub uses ${directory}: ${text}`, {
-      hint: "Open its page: harness hub --open",
+      hint: { to: "Open its page", run: "harness hub --open" },
       cause: error,
     });
   }
@@ -111,17 +112,7 @@ const serve = async (
   defer: (cleanup: () => unknown) => void,
   pairing: Pairing | undefined,
 ): Promise<ExitCode> => {
-  const {
-    policy: policyName = "default",
-    port,
-    open,
-    store,
-    keepDays,
-    redact,
-    notify,
-    publicUrl,
-    quiet,
-  } = options;
+  const { policy: policyName = "default", notify, publicUrl } = options;
   const log = createLiveLog(io().stderr, name);
   const onError = (error: unknown) => log.say(describeFailure("a failure", error).split("\n"));
   const stopped = createDeferred<void>();
@@ -133,8 +124,9 @@ const serve = async (
   const prices = await pricesOf();
   const told = notify === undefined ? undefined : await readNotifyFile(notify);
   const origin = publicUrl === undefined ? undefined : checkPublicUrl(publicUrl);
+  if (pairing !== undefined && !origin?.startsWith("https:")) throw needsTls();
   const tls = await readTls(options);
-  const stores = await openHubStores(store, place.directory, keepDays * dayMs, defer);
+  const stores = await openHubStores(options.store, place.directory, options.keepDays * dayMs, defer);
   const { approvals, timeline } = stores;
   const former = options.policy === undefined ? await formerPolicyOf(place.directory) : undefined;
   const formerPolicy =
@@ -162,7 +154,7 @@ const serve = async (
     protectionOf: protectionLine,
     costOf: (usage) => costOf(usage, usage.model, prices),
     onError,
-    secretFields: redact,
+    secretFields: options.redact,
     // The shipped policy is replaced with the next version of this command.
     savePolicy:
       policyName === "default"
@@ -187,7 +179,7 @@ const serve = async (
       const what = entry.outcome === "ok" ? (entry.action.split(".").at(-1) ?? "") : "refused";
       log.tell(`${what}: ${detailsText(entry.details)}`);
     },
-    port,
+    port: options.port,
     publicUrl: origin,
     tls,
     pushKey: pushKeys?.publicKey,
@@ -233,17 +225,17 @@ const serve = async (
     ]);
   log.say(`agents: unix:${place.socket} and ${server.url}/ahp, with the token in ${place.tokenFile}`);
   if (stores.place !== undefined) log.say(`store: ${stores.place}, with all hubs that use it`);
-  await showPage(server, log, open === true);
+  await showPage(server, log, options.open === true);
   if (pairing !== undefined) showPairing(server, pairing, log);
   else if (origin !== undefined) log.say(`from elsewhere: ${origin}; pair a phone with: harness hub --pair`);
-  if (!quiet)
+  if (!options.quiet)
     log.say("approvals: this page, or harness inbox. SIGTERM or Ctrl-C ends the hub; questions stay");
   await stopped.promise;
   log.say(`ended; questions and timeline are kept in ${stores.place ?? place.directory}`);
   return ExitCode.done;
 };
 
-/** Throws a `CliError` where the hub has no TLS. */
+/** Throws a `CliError` where too many devices are paired. */
 const showPairing = (server: ServedHub, pairing: Pairing, log: LiveLog): void => {
   try {
     const link = server.devices.pair(pairing);

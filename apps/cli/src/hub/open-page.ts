@@ -60,7 +60,7 @@ export const openRunningHub = async (place: HubPlace): Promise<boolean> => {
   if ((await findHub(place.directory)) === undefined) return false;
   const link = await linkOf(place).catch((cause: unknown) => {
     throw unavailableError("hub_unavailable", "a hub runs, and gives no link to its page", {
-      hint: "End it, and start it again: harness hub --open",
+      hint: { to: "End it, and start it again", run: "harness hub --open" },
       cause,
     });
   });

@@ -3,7 +3,7 @@ import type { HubClient } from "@harnesskit/hub/client";
 import { createDeferred } from "@harnesskit/wire";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { requireHub } from "../hub/find-hub.ts";
-import { followHub } from "../hub/hub-client.ts";
+import { followHub, stayWithHub } from "../hub/hub-client.ts";
 import { HubQuestions } from "../hub/hub-questions.ts";
 import { idWithPrefix } from "../id-prefix.ts";
 import { Interrupts } from "../interruption.ts";
@@ -58,8 +58,9 @@ export const inbox = async (
   checkOptions(options);
   if (options.watch && !options.json && io().stdin.isTTY && io().stdout.isTTY)
     return answerAll(options, version);
-  return followHub({ state: options.state, name: "harness inbox", version }, (client, signal) =>
-    run(client, options, signal),
+  return followHub(
+    { state: options.state, name: "harness inbox", version, stays: options.watch },
+    (client, signal) => run(client, options, signal),
   );
 };
 
@@ -156,10 +157,13 @@ const answerAll = async ({ state }: InboxOptions, version: string): Promise<Exit
   const interrupts = new Interrupts(() => io().exit(ExitCode.interrupted));
   interrupts.signal.addEventListener("abort", () => over.resolve());
   interrupts.listen();
+  const { onState } = stayWithHub("harness inbox");
   const questions = new HubQuestions({
     ...{ place, command: "harness inbox", version, style, where: whereOf },
     asks: () => true,
     askTerminal: { show: (lines) => void terminal.say(lines) },
+    // Nothing is written below a question that is open.
+    onState: (state) => void questions.answered().then(() => onState?.(state)),
     onCancel: interrupts.interrupt,
     onError: over.reject,
   });

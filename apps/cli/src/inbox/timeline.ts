@@ -141,7 +141,7 @@ export const timeline = (
     if (rows.length === 0 && !isRaw && !follow) terminal.say("No row fits.");
     return lastSeq;
   };
-  return followHub({ state, name: "harness timeline", version }, async (client, signal) => {
+  return followHub({ state, name: "harness timeline", version, stays: follow }, async (client, signal) => {
     const lastSeq = await showRows((request) => client.call("timeline.page", request));
     if (!follow) return ExitCode.done;
     for await (const changed of client.watchTimeline({ filter, afterSeq: lastSeq, signal }))

@@ -2,7 +2,15 @@ import { lstatSync } from "node:fs";
 import type { JsonValue } from "@harnesskit/protocol/envelope";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { displayText, HarnessError, ProtocolError, shellWord } from "@harnesskit/wire";
-import { CliError, ExitCode, toCliError, unavailableError, usageError } from "../cli-error.ts";
+import {
+  CliError,
+  ExitCode,
+  type Hint,
+  type HintLine,
+  toCliError,
+  unavailableError,
+  usageError,
+} from "../cli-error.ts";
 import { socketPathOf, toSocketFailure } from "../endpoint.ts";
 import { oneLine } from "../terminal/text.ts";
 
@@ -37,7 +45,10 @@ export const toCliFailure = (thrown: unknown, facts: FailureFacts): CliError => 
   return toCliError(error);
 };
 
-const lookHint = "Look into it: harness doctor, or the same command with HARNESS_DEBUG=1";
+const lookHint: Hint = [
+  { to: "Look into it", run: "harness doctor" },
+  "Or run the same command with HARNESS_DEBUG=1",
+];
 
 /** Codes for a socket on which no server of this version answers. */
 const foreignCodes: ReadonlySet<string> = new Set([
@@ -49,7 +60,7 @@ const foreignCodes: ReadonlySet<string> = new Set([
   "method_not_found",
 ]);
 
-const unavailable = (message: string, hint: string | readonly string[], cause: unknown): CliError =>
+const unavailable = (message: string, hint: Hint, cause: unknown): CliError =>
   unavailableError("unavailable", message, { hint, cause });
 
 const dataFields = (data: JsonValue | undefined): { readonly [name: string]: JsonValue | undefined } =>
@@ -73,12 +84,15 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
     return new CliError("queue_full", "The queue of the thread is full", { hint, cause });
   }
   if (dataFields(cause.data).reason === "lock_unreadable") {
-    const hint = `${endpoint === undefined ? "Look into it" : "Where the server runs"}: harness doctor`;
+    const hint = {
+      to: endpoint === undefined ? "Look into it" : "Where the server runs",
+      run: "harness doctor",
+    };
     return new CliError("lock_unreadable", cause.message, { hint, cause });
   }
   const hint =
     command === "run"
-      ? 'Wait until it ends, or start a new thread: harness run "PROMPT"'
+      ? { to: "Wait until it ends, or start a new thread", run: 'harness run "PROMPT"' }
       : "Attach to that server, or end it";
   return new CliError("turn_busy", "The thread is in use by another server", { hint, cause });
 };
@@ -86,7 +100,7 @@ const toThreadRefusal = (cause: ProtocolError, facts: FailureFacts): CliError | 
 const threadArchived = (threadId: string, endpoint: string | undefined, cause: ProtocolError): CliError => {
   const at = endpoint === undefined ? "" : ` --attach ${shellWord(endpoint)}`;
   return new CliError("thread_archived", `The thread ${threadId} is archived`, {
-    hint: `To use it again: harness threads unarchive ${threadId}${at}`,
+    hint: { to: "To use it again", run: `harness threads unarchive ${threadId}${at}` },
     cause,
   });
 };
@@ -114,7 +128,10 @@ const toSharedServerFailure = (
 ): CliError => {
   if (error.code === "log_went_back") {
     const message = "The thread is not the one that was followed: its log went back to an earlier state";
-    const hint = `Some of what was shown is not in it any more. See what is: ${attachCommand(endpoint, threadId)}`;
+    const hint = {
+      to: "Some of what was shown is not in it any more. See what is",
+      run: attachCommand(endpoint, threadId),
+    };
     return new CliError(error.code, message, { hint, cause: error });
   }
   const again = comeBackHint(endpoint, threadId);
@@ -145,14 +162,16 @@ export const attachCommand = (endpoint: string, threadId: string | undefined): s
 };
 
 /** What to do about a server that is gone. */
-export const comeBackHint = (endpoint: string, threadId: string | undefined): string[] => [
-  `Start it again: harness serve --listen ${shellWord(endpoint)}`,
-  `Then go on: ${attachCommand(endpoint, threadId)}`,
+export const comeBackHint = (endpoint: string, threadId: string | undefined): HintLine[] => [
+  { to: "Start it again", run: `harness serve --listen ${shellWord(endpoint)}` },
+  { to: "Then go on", run: attachCommand(endpoint, threadId) },
 ];
 
 /** What to do where no server is. */
-export const startHint = (endpoint: string): string =>
-  `Start one there: harness serve --listen ${shellWord(endpoint)}`;
+export const startHint = (endpoint: string): HintLine => ({
+  to: "Start one there",
+  run: `harness serve --listen ${shellWord(endpoint)}`,
+});
 
 /** There is no server at an endpoint, or it is gone. */
 export interface Absence {
@@ -190,6 +209,6 @@ const isOtherFile = (endpoint: string): boolean => {
 /** There is no such thread below the directory. */
 export const threadNotFound = (threadId: string, workspace: string, cause?: unknown): CliError =>
   new CliError("thread_not_found", `There is no thread ${threadId} in ${workspace}`, {
-    hint: "See what there is: harness threads list",
+    hint: { to: "See what there is", run: "harness threads list" },
     cause,
   });

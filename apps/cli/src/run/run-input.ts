@@ -30,13 +30,17 @@ const chatCommand = /^\/(?:approve|clear|cost|diff|exit|help|model|pending|quit|
 export const checkCommand = (prompt: string | undefined, hasThread: boolean): void => {
   const text = prompt?.trim() ?? "";
   if (text === "/compact" && !hasThread)
-    throw usageError("/compact needs a thread", "For example: harness run --continue /compact");
+    throw usageError("/compact needs a thread", {
+      to: "For example",
+      run: "harness run --continue /compact",
+    });
   const [command] = chatCommand.exec(text) ?? [];
   if (command === undefined) return;
-  const cost = command === "/cost" ? "What threads cost: harness threads cost. " : "";
   throw usageError(
     `${command} is a command of harness chat`,
-    `${cost}To go on with a conversation: harness chat`,
+    command === "/cost"
+      ? { to: "What threads cost", run: "harness threads cost" }
+      : { to: "To go on with a conversation", run: "harness chat" },
   );
 };
 

@@ -5,7 +5,7 @@ import type { FollowedTurn } from "../attach/thread-follower.ts";
 import type { CliError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { oneLine } from "../terminal/text.ts";
+import { formatDollars, oneLine } from "../terminal/text.ts";
 import { type AskedAtHub, JudgedCounts } from "../timeline/judgements.ts";
 import { RefusedCalls } from "../timeline/outcomes.ts";
 import type { View } from "../timeline/view.ts";
@@ -88,7 +88,7 @@ export const createTimelineOutput = (terminal: Terminal, view: View): RunOutput 
     }
     const unaskedText = "there is no terminal to ask in; to approve: --approve once · ";
     // A turn that cost nothing, or an unknown sum, says nothing of it.
-    const spent = cost ? `$${cost.toFixed(4)} · ` : "";
+    const spent = cost ? `${formatDollars(cost)} · ` : "";
     const goOn = style.dim(`${spent}to go on: ${again(terminal.columns !== undefined)} "PROMPT"`);
     // The command is there to be copied: a line break would end it.
     terminal.exact(`${unasked > 0 ? style.yellow(unaskedText) : ""}${goOn}`);

@@ -79,10 +79,10 @@ const runTurns = async (client: ThreadClient, prompt: string | undefined, run: R
   if (prompt === undefined || (settled && settled.result.status !== "completed")) {
     thread.session.view.breakLine();
     if (settled) return summarise(run, settled);
-    throw usageError(
-      "No prompts are waiting in this thread",
-      'Say what to do: harness run --thread ID "PROMPT"',
-    );
+    throw usageError("No prompts are waiting in this thread", {
+      to: "Say what to do",
+      run: 'harness run --thread ID "PROMPT"',
+    });
   }
   // A call of it that may have run is not forgotten over the answer to the prompt.
   const earlier = settled && continued !== undefined ? settled.exitCode : ExitCode.done;

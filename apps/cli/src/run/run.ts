@@ -65,10 +65,10 @@ const checkWhenBusy = (
 ): void => {
   if (queue === undefined && interrupt === undefined) return;
   const option = queue ? "--queue" : "--interrupt";
-  const example = `harness run --attach unix:PATH --thread ID ${option} "PROMPT"`;
-  if (prompt === undefined) throw usageError(`${option} needs a prompt`, `For example: ${example}`);
+  const hint = { to: "For example", run: `harness run --attach unix:PATH --thread ID ${option} "PROMPT"` };
+  if (prompt === undefined) throw usageError(`${option} needs a prompt`, hint);
   if (attach === undefined || thread === undefined)
-    throw usageError(`${option} needs --attach and --thread`, `For example: ${example}`);
+    throw usageError(`${option} needs --attach and --thread`, hint);
 };
 
 /**
@@ -87,7 +87,10 @@ const checkLastTurn = (
       "turn_interrupted",
       "The last turn of this thread was interrupted: its server ended",
       {
-        hint: [`To go on with it: ${command} --continue`, `To end it and begin another: ${command} "PROMPT"`],
+        hint: [
+          { to: "To go on with it", run: `${command} --continue` },
+          { to: "To end it and begin another", run: `${command} "PROMPT"` },
+        ],
       },
     );
   }
@@ -157,13 +160,16 @@ export const run = async (
   const isTyped = prompt !== undefined && (argued === undefined || argued === argument);
   if (isTyped) checkCommand(prompt, threadId !== undefined);
   if (prompt === undefined ? threadId === undefined : prompt.trim() === "") {
-    throw usageError(
-      "The prompt is empty",
-      'Say what to do: harness run "PROMPT", or echo "PROMPT" | harness run',
-    );
+    throw usageError("The prompt is empty", [
+      { to: "Say what to do", run: 'harness run "PROMPT"' },
+      { to: "Or", run: 'echo "PROMPT" | harness run' },
+    ]);
   }
   if (prompt === undefined && options.file !== undefined) {
-    throw usageError("--file needs a prompt", 'Say what to do: harness run --file PATH "PROMPT"');
+    throw usageError("--file needs a prompt", {
+      to: "Say what to do",
+      run: 'harness run --file PATH "PROMPT"',
+    });
   }
   // Before a thread is made for it.
   for (const path of options.file ?? []) if (!existsSync(fromHere(path))) throw noFile(path);

@@ -7,7 +7,7 @@ import type { CliError } from "../cli-error.ts";
 import type { Interrupts } from "../interruption.ts";
 import { Session, type SessionOptions } from "../session/session.ts";
 import { Faults } from "../terminal/faults.ts";
-import { createTerminal, note } from "../terminal/terminal.ts";
+import { note } from "../terminal/terminal.ts";
 import { createAnswerOutput } from "./answer-output.ts";
 import { attachCommand, toCliFailure } from "./failures.ts";
 import {
@@ -103,11 +103,11 @@ export class ThreadTerminal {
 
   /** Why it ends without a result: said to a program that reads JSON, too. */
   failure(error: unknown): CliError {
-    const { command, endpoint, workspace, json } = this.#options;
+    const { command, endpoint, workspace } = this.#options;
     const { threadId } = this;
     const name = command === "harness run" ? "run" : "attach";
     const failure = toCliFailure(error, { command: name, workspace, threadId, endpoint });
-    if (json) createTerminal().json(failureJson(failure, threadId));
+    failure.json = failureJson(failure, threadId);
     return failure;
   }
 

@@ -9,7 +9,7 @@ import {
 import type { ThreadConnectOptions } from "@harnesskit/thread-server";
 import type { AiSdkRunnerOptions } from "@harnesskit/thread-server/ai-sdk";
 import { displayText, invalidParams } from "@harnesskit/wire";
-import { usageError } from "../cli-error.ts";
+import { reading, usageError } from "../cli-error.ts";
 
 const exampleModel = "anthropic:claude-sonnet-4-5";
 const exampleKey = "ANTHROPIC_API_KEY";
@@ -24,13 +24,8 @@ export const languageModelHint = (command?: string, argument?: string): string =
 
 /** Checks a model of the command line and returns it. Throws a usage error for one that cannot be a model. */
 export const checkedModel = (spec: string, option = "--model"): string => {
-  try {
-    parseModelSpec(spec);
-    return spec;
-  } catch (error) {
-    if (ModelError.isInstance(error)) throw usageError(`${option}: ${error.message}`);
-    throw error;
-  }
+  reading(option, () => parseModelSpec(spec));
+  return spec;
 };
 
 const contextVariable = "HARNESS_CONTEXT_TOKENS";

@@ -1,9 +1,9 @@
 import type { HubPlace } from "@harnesskit/hub/place";
 import { toAttachmentRef } from "@harnesskit/shell-client";
 import { createHttpExchange } from "@harnesskit/transport-http/node";
-import { HarnessError, randomId, shellWord } from "@harnesskit/wire";
+import { randomId, shellWord } from "@harnesskit/wire";
 import { readClientToken } from "../ahp/token.ts";
-import { type ExitCode, unavailableError, usageError } from "../cli-error.ts";
+import { type ExitCode, reading, unavailableError, usageError } from "../cli-error.ts";
 import { findRunningEngine, type RunningEngine } from "../engine/engine-notice.ts";
 import { findHub } from "../hub/find-hub.ts";
 import { noteInterruption } from "../interruption.ts";
@@ -41,13 +41,9 @@ const openEngine = async (engine: string, tokenFile: string | undefined, timeout
   if (token !== undefined && url.protocol === "http:" && !isLocalHost(url.hostname)) {
     throw usageError("--engine: a token would be sent to another machine in the clear", "Use https");
   }
-  try {
-    const credentials = token === undefined ? {} : { credentials: { bearer: token } };
-    return { url: url.href, exchange: createHttpExchange({ url: url.href, timeoutMs, ...credentials }) };
-  } catch (error) {
-    if (!HarnessError.isInstance(error)) throw error;
-    throw usageError(`--engine: ${error.message}`);
-  }
+  const credentials = token === undefined ? undefined : { bearer: token };
+  const exchange = reading("--engine", () => createHttpExchange({ url: url.href, timeoutMs, credentials }));
+  return { url: url.href, exchange };
 };
 
 export interface ShellOptions {
@@ -76,7 +72,10 @@ const engineOf = async ({ engine, tokenFile }: ShellOptions): Promise<RunningEng
   }
   if (running) return { ...running, tokenFile: tokenFile ?? running.tokenFile };
   throw unavailableError("engine_unavailable", "No engine runs here", {
-    hint: ["Start one in another terminal: harness engine", "Or name one: harness shell --engine URL"],
+    hint: [
+      { to: "Start one in another terminal", run: "harness engine" },
+      { to: "Or name one", run: "harness shell --engine URL" },
+    ],
   });
 };
 
@@ -98,7 +97,10 @@ export const shell = async (
   { version }: { readonly version: string },
 ): Promise<ExitCode> => {
   if (intent !== undefined && intent.trim() === "") {
-    throw usageError("There is nothing to say", 'For example: harness shell --engine URL "hello"');
+    throw usageError("There is nothing to say", {
+      to: "For example",
+      run: 'harness shell --engine URL "hello"',
+    });
   }
   const { timeout, attach = [] } = options;
   if (attach.some((reference) => reference.trim() === "")) {

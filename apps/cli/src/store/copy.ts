@@ -11,7 +11,14 @@ import { copyContinuations, copyRuns, copySessions, copySuspensions } from "./co
 import { copyApprovalGrants, copyApprovals, copyTimeline } from "./copy-hub.ts";
 import type { CopyCount } from "./copy-kind.ts";
 import { copyGrants, copyThreads, threadLeaseMs } from "./copy-threads.ts";
-import { type CopySource, conversationsOf, describeLocation, toCopySource, toLocation } from "./location.ts";
+import {
+  asWords,
+  type CopySource,
+  conversationsOf,
+  describeLocation,
+  toCopySource,
+  toLocation,
+} from "./location.ts";
 import { openConversations, opening, openPostgres } from "./open.ts";
 
 const name = "harness store copy";
@@ -33,7 +40,7 @@ const copyConversations = async (
   to: PostgresStore,
   defer: Defer,
 ): Promise<Counts> => {
-  const source = await openConversations(from, name, { mustExist: true });
+  const source = await openConversations(from, name);
   defer(() => source.close());
   return {
     conversations: await copySessions(source.graph, to.graph),
@@ -45,7 +52,6 @@ const copyConversations = async (
 };
 
 const copyFiles = async (directory: string, to: PostgresStore, defer: Defer): Promise<Counts> => {
-  await workspaceDirectory(directory);
   const unreadable: string[] = [];
   const threads = createFileThreadStore({
     root: harnessDirectory(directory),
@@ -59,18 +65,27 @@ const copyFiles = async (directory: string, to: PostgresStore, defer: Defer): Pr
   };
   if (unreadable.length > 0) {
     const what = `${unreadable.length} threads of FROM cannot be read, and were not copied`;
-    throw new CliError("copy_failed", what, { hint: "To see why: harness doctor" });
+    throw new CliError("copy_failed", what, { hint: { to: "To see why", run: "harness doctor" } });
   }
   const conversations = conversationsOf(directory);
   if (!(await exists(conversations.file))) return counts;
   return { ...counts, ...(await copyConversations(conversations, to, defer)) };
 };
 
+const hubFiles = (directory: string) =>
+  [join(directory, "approvals.db"), join(directory, "timeline.db")] as const;
+
+/** Throws a usage error for FROM that is not there, before TO is opened. */
+const checkSource = async (from: CopySource): Promise<void> => {
+  if (from.kind === "files") await workspaceDirectory(from.directory);
+  const files = from.kind === "hub" ? hubFiles(from.directory) : from.kind === "sqlite" ? [from.file] : [];
+  for (const file of files)
+    if (!(await exists(file)))
+      throw usageError(`FROM: ${file} does not exist`, "FROM is sqlite:FILE, files:DIR or hub:DIR");
+};
+
 const copyHub = async (directory: string, to: PostgresStore, defer: Defer): Promise<Counts> => {
-  const [approvalsFile, timelineFile] = [join(directory, "approvals.db"), join(directory, "timeline.db")];
-  if (!(await exists(approvalsFile)) || !(await exists(timelineFile))) {
-    throw usageError(`${directory} has no state of a hub`);
-  }
+  const [approvalsFile, timelineFile] = hubFiles(directory);
   const approvals = await openApprovalStore({ file: approvalsFile, limits: keepAll });
   defer(() => approvals.close());
   const timeline = await openTimelineStore({ file: timelineFile });
@@ -83,8 +98,6 @@ const copyHub = async (directory: string, to: PostgresStore, defer: Defer): Prom
   };
 };
 
-const asWords = (kind: string): string => kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-
 /**
  * `harness store copy`: copies everything of FROM to a database, and compares it. What TO has already is compared and left
  * as it is, so that an interrupted copy is repeated.
@@ -96,6 +109,7 @@ export const copyStore = async (
 ): Promise<ExitCode> => {
   const [from, to] = [toCopySource(fromText), toLocation(toText)];
   if (to.kind !== "postgres") throw usageError("TO must be a database", "For example: postgres:");
+  await checkSource(from);
   const copyOnce = (): Promise<Counts> =>
     withCleanup(async (defer) => {
       const target = await openPostgres(to, name, {

@@ -44,7 +44,7 @@ const postgres = (text: string, env: NodeJS.ProcessEnv): StoreLocation => {
   if (isNamed && named === "") {
     const example = `${urlVariable}=postgres://USER:PASSWORD@HOST/DATABASE`;
     throw usageError(
-      `--store postgres: needs the URL in ${urlVariable}, which is not set`,
+      `postgres: needs the URL in ${urlVariable}, which is not set`,
       `For example: ${example}`,
     );
   }
@@ -54,8 +54,8 @@ const postgres = (text: string, env: NodeJS.ProcessEnv): StoreLocation => {
   if (!isNamed && hasPassword) {
     // Every user of the machine can read the arguments of a process.
     throw usageError(
-      "--store must not contain a password: other users can read the arguments of a process",
-      `Put the URL into ${urlVariable} and write --store postgres:, or the password into PGPASSWORD or ~/.pgpass`,
+      "A URL here must not contain a password: other users can read the arguments of a process",
+      `Put it into ${urlVariable} and write postgres:, or the password into PGPASSWORD or ~/.pgpass`,
     );
   }
   const schema = url.searchParams.get("schema") ?? undefined;
@@ -125,3 +125,7 @@ export const describeLocation = (location: CopySource | StoreLocation): string =
   const schema = location.schema === undefined ? "" : `?schema=${location.schema}`;
   return `postgres://${host}${pathname}${schema}`;
 };
+
+/** A name of ours in camel case as people read it. */
+export const asWords = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

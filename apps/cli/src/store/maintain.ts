@@ -5,13 +5,13 @@ import {
   postgresSchemaStats,
   prunePostgresSchema,
 } from "@harnesskit/store-postgres";
+import { isObject } from "@harnesskit/wire/json";
 import { ExitCode, usageError } from "../cli-error.ts";
 import { io } from "../io.ts";
 import { emit } from "../terminal/terminal.ts";
-import { safeJson } from "../terminal/text.ts";
 import { withCleanup } from "../with-cleanup.ts";
 import { workspaceDirectory } from "../workspace-directory.ts";
-import { conversationsIn, describeLocation, type StoreLocation, toLocation } from "./location.ts";
+import { asWords, conversationsIn, describeLocation, type StoreLocation, toLocation } from "./location.ts";
 import { type Database, openConversations, opening, schemaOf } from "./open.ts";
 
 export interface DatabaseOptions {
@@ -21,13 +21,21 @@ export interface DatabaseOptions {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Shows values as lines `name value`, or as one JSON document. */
+const factsOf = (value: unknown): string =>
+  isObject(value)
+    ? Object.entries(value)
+        .map(([name, one]) => `${asWords(name)} ${String(one)}`)
+        .join(", ")
+    : String(value);
+
+/** Shows values as lines `name value`, a list with a line for each entry, or as one JSON document. */
 const show = (location: StoreLocation, values: Values, json: true | undefined): void => {
   emit(json, { store: describeLocation(location), ...values }, (named) =>
-    Object.entries(named).map(([name, value]) => {
-      const text = typeof value === "object" && value !== null ? safeJson(value) : String(value);
-      return `${name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).padEnd(20)} ${text}`;
-    }),
+    Object.entries(named).flatMap(([name, value]) =>
+      Array.isArray(value)
+        ? [asWords(name), ...value.map((one) => `  ${factsOf(one)}`)]
+        : `${asWords(name).padEnd(20)} ${factsOf(value)}`,
+    ),
   );
 };
 

@@ -1,4 +1,4 @@
-import { CliError, ExitCode, usageError } from "../cli-error.ts";
+import { CliError, ExitCode, type HintLine, usageError } from "../cli-error.ts";
 import { noteInterruption } from "../interruption.ts";
 import { io } from "../io.ts";
 import { choose } from "./choose.ts";
@@ -23,7 +23,7 @@ export interface Pick {
 export const pickOne = async (
   picks: readonly Pick[],
   what: string,
-  otherwise?: string,
+  otherwise?: HintLine,
 ): Promise<string | undefined> => {
   const [first] = picks;
   const { stdin, stdout, stderr } = io();
@@ -47,7 +47,7 @@ export const pickOne = async (
  *
  * @param otherwise what to do without a terminal, or where there is none
  */
-export const pick = async (picks: readonly Pick[], what: string, otherwise: string): Promise<string> => {
+export const pick = async (picks: readonly Pick[], what: string, otherwise: HintLine): Promise<string> => {
   if (picks.length === 0) throw new CliError("not_found", `There is no ${what} yet`, { hint: otherwise });
   const chosen = await pickOne(picks, what, otherwise);
   if (chosen !== undefined) return chosen;

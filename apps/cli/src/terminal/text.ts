@@ -55,6 +55,10 @@ export const formatDuration = (ms: number): string => {
   return `${Math.floor(minutes / 1440)} d ${Math.floor(minutes / 60) % 24} h`;
 };
 
+/** Dollars: small sums to a hundredth of a cent. */
+export const formatDollars = (dollars: number): string =>
+  `$${dollars.toFixed(dollars > 0 && dollars < 0.1 ? 4 : 2)}`;
+
 /** A moment as `2026-11-21 23:01`, with `seconds` as `2026-11-21 23:01:07`; local time. */
 export const formatTime = (time: number, to: "minutes" | "seconds" = "minutes"): string => {
   const date = new Date(time);

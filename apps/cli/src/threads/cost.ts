@@ -4,7 +4,7 @@ import { io } from "../io.ts";
 import { pricesOf } from "../prices.ts";
 import { tableLines } from "../terminal/table-lines.ts";
 import { createTerminal } from "../terminal/terminal.ts";
-import { formatTime } from "../terminal/text.ts";
+import { formatDollars, formatTime } from "../terminal/text.ts";
 import { noteUnreadable, openStoredThreads, type StoredThreads, unreadableOf } from "./stored-threads.ts";
 import { shortId } from "./thread-row.ts";
 
@@ -94,8 +94,7 @@ const dollars = ({
   turnsWithoutPrice,
 }: Pick<Spent, "cost" | "turns" | "turnsWithoutPrice">): string => {
   if (turns > 0 && turnsWithoutPrice === turns) return "?";
-  const digits = cost > 0 && cost < 0.1 ? 4 : 2;
-  return `${turnsWithoutPrice > 0 ? "≥ " : ""}$${cost.toFixed(digits)}`;
+  return `${turnsWithoutPrice > 0 ? "≥ " : ""}${formatDollars(cost)}`;
 };
 
 /**

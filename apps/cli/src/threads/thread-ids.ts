@@ -50,7 +50,7 @@ export const chosenThread = async (
   if (!goesOn && !resume) return undefined;
   const threads = await storedThreadsIn(workspace).store.list();
   const open = threads.filter(({ time }) => time.archived === undefined);
-  const begin = 'Begin one: harness run "PROMPT"';
+  const begin = { to: "Begin one", run: 'harness run "PROMPT"' };
   if (resume) {
     const picks = open.slice(0, maxPicked).map(({ threadId: id, title, time }) => ({
       ...{ id, title, updatedAtMs: time.updated },

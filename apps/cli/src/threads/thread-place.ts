@@ -89,7 +89,10 @@ const toCliFailure = (error: unknown, threadId: string, cwd?: string): unknown =
   const reason = isObject(error.data) ? error.data.reason : undefined;
   if (reason === "thread_locked" && cwd !== undefined) {
     return new CliError("thread_locked", `${threadId} is in use by a server`, {
-      hint: "Ask that server: the same command with --attach unix:PATH. To find it: harness doctor",
+      hint: {
+        to: "Ask that server: the same command with --attach unix:PATH. To find it",
+        run: "harness doctor",
+      },
       cause: error,
     });
   }

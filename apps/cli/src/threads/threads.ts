@@ -167,8 +167,8 @@ const confirmDelete = async (stored: StoredThreads, threadId: string): Promise<v
     "No, keep it",
   );
   if (answer === undefined) {
-    const command = `harness threads delete ${oneLine(threadId, 80)} --yes`;
-    throw usageError("There is no terminal to ask at", `To remove it without a question: ${command}`);
+    const run = `harness threads delete ${oneLine(threadId, 80)} --yes`;
+    throw usageError("There is no terminal to ask at", { to: "To remove it without a question", run });
   }
   if (!answer) throw refusedError("refused", "Nothing was removed");
 };
@@ -182,7 +182,7 @@ export const deleteThread = async (given: string, { cwd, yes }: DeleteOptions): 
   if (outcome === "gone") throw threadNotFound(threadId, stored.workspace);
   if (outcome === "locked") {
     throw new CliError("thread_locked", `${threadId} is in use by a server`, {
-      hint: "End that server first. To find it: harness doctor",
+      hint: { to: "End that server first. To find it", run: "harness doctor" },
     });
   }
   createTerminal().say(`Removed ${threadId} with its log, artifacts and grants`);
@@ -227,6 +227,6 @@ export const revokeGrant = async (given: string, { cwd }: PlaceOptions): Promise
     return;
   }
   throw new CliError("grant_not_found", `There is no grant ${grantId} in ${stored.workspace}`, {
-    hint: "See what there is: harness grants list",
+    hint: { to: "See what there is", run: "harness grants list" },
   });
 };

@@ -25,6 +25,9 @@ describe("--store postgres:", () => {
     expect(second.code).toBe(0);
     const stats = await harness("store stats --store postgres: --json", { cwd, env });
     expect(JSON.parse(stats.stdout)).toMatchObject({ suspended: 0, undelivered: 0 });
+    const shown = await harness("store stats --store postgres:", { cwd, env });
+    expect(shown.stdout).toMatch(/\ntables\n(?: {2}name \w+, rows \d+, bytes \d+\n)+suspended +0\n/);
+    expect(shown.stdout).toMatch(/\nconnections +used \d+, max \d+\n/);
   });
 
   it("threads of serve are kept in the database", async () => {

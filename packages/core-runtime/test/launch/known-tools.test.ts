@@ -11,10 +11,13 @@ const agentId = "com.example.slow";
 
 /** Starts when the file `go` is there, and notes that it was started. */
 const program = (tools: string) => `
-  import { appendFileSync, existsSync } from "node:fs";
+  import { once } from "node:events";
+  import { appendFileSync, existsSync, watch } from "node:fs";
   import { defineAgent, tool } from ${JSON.stringify(sdk)};
+  const watching = watch(".");
   appendFileSync("started", "x");
-  while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (!existsSync("go")) await once(watching, "change");
+  watching.close();
   const of = (name, more) => tool({ name, description: name, input: { type: "object" }, run: () => ({ name }), ...more });
   await defineAgent({ id: "${agentId}", version: "1.0.0", tools: [${tools}] }).run();
 `;
