@@ -136,9 +136,10 @@ describe("the command", () => {
     [["threads-server", "--tcp", "127.0.0.1:1"], "threads-server has no transport tcp"],
     [["ahp-client", "--unix", "/nowhere"], "a client is started by the suite"],
     [["ahp-server", "--stdio", "cat", "--expected", "/nowhere.yaml"], "cannot read /nowhere.yaml"],
-  ])("ends with 2 for %j", async (args, text) => {
-    const { code, stderr } = await run(args);
+  ])("ends with 2 for %j, also in JSON", async (args, text) => {
+    const { code, stdout, stderr } = await run([...args, "--json"]);
     expect(stderr).toContain(text);
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "usage", exitCode: 2 } });
     expect(code).toBe(2);
   });
 

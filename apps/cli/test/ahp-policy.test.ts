@@ -155,7 +155,7 @@ describe("harness ahp test", () => {
     const cwd = await makeWorkspace({ "p.yaml": policyOf("team", "allow"), ...files });
     const end = await ahp(["test", "p.yaml"], cwd);
     expect(end).toMatchObject(failure(2, "p.yaml has no tests: there are no cases in "));
-    expect(end.stderr).toContain("harness ahp test --help shows an example");
+    expect(end.stderr).toContain("For an example: harness ahp test --help\n");
   });
 
   it("fails with a case that is wrong, and says how", async () => {
@@ -328,7 +328,7 @@ describe("harness ahp backtest", () => {
     await writeFile(join(cwd, "odd.jsonl"), `{}\n${await readFile(join(cwd, "log.jsonl"), "utf8")}`);
     expect(await ahp(["backtest", "--policy", "default", "odd.jsonl"], cwd)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("1 lines are not entries"),
+      stderr: expect.stringContaining("harness audit verify odd.jsonl\n"),
     });
     expect(await ahp(["backtest", "--policy", "none.yaml", "log.jsonl"], cwd)).toMatchObject({ code: 2 });
   });

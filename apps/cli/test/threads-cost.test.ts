@@ -42,7 +42,7 @@ it("a run ends with what its turn cost, where that is known and not nothing", as
   });
   const run = (prices: string) =>
     harness("run --no-policy 'list files'", { cwd, env: { HARNESS_PRICES: prices } });
-  expect((await run("prices.json")).stderr).toMatch(/\n\$\d+\.0000 · to go on: [^\n]*\n$/);
+  expect((await run("prices.json")).stderr).toMatch(/\n\$\d+\.00 · to go on: [^\n]*\n$/);
   for (const prices of ["none.json", "missing.json", ""]) {
     const { code, stderr } = await run(prices);
     expect([prices, code, stderr.includes("$")]).toEqual([prices, 0, false]);

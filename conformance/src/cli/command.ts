@@ -179,8 +179,8 @@ export const runConformance = async (
     io.stderr(`conformance: ${lines.map((line) => oneLine(line, 1000)).join("\n  ")}\n`);
     const code = error.code as keyof typeof exitCodes;
     if (code === "usage") io.stderr("  --help shows how.\n");
-    const { message } = error;
-    if (args.includes("--json")) io.stdout(`${JSON.stringify({ error: { code, message } })}\n`);
-    return exitCodes[code];
+    const told = { code, message: error.message, exitCode: exitCodes[code] };
+    if (args.includes("--json")) io.stdout(`${JSON.stringify({ error: told })}\n`);
+    return told.exitCode;
   }
 };

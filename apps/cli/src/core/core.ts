@@ -3,7 +3,6 @@ import { type AuditEntryInput, type AuditSink, createMemoryAuditSink } from "@ha
 import { createFileGrants, type LaunchedAgent, type RunningCore, startCore } from "@harnesskit/core-runtime";
 import { HarnessError } from "@harnesskit/wire";
 import { roundedNumber } from "@harnesskit/wire/json";
-import { agentHint } from "../agents/conversation-agents.ts";
 import { openCoreAuditLog } from "../audit/audit-logs.ts";
 import { ExitCode, isDebugging, logFailure, unavailableError, unusable, usageError } from "../cli-error.ts";
 import { onStopSignals } from "../interruption.ts";
@@ -114,7 +113,7 @@ const launchAll = async (running: RunningCore, directories: readonly string[]): 
     await Promise.all(directories.map((directory) => running.launch(directory)));
   } catch (cause) {
     if (!HarnessError.isInstance(cause)) throw cause;
-    if (cause.code.startsWith("manifest_")) unusable("--agent", agentHint)(cause);
+    if (cause.code.startsWith("manifest_")) unusable("--agent")(cause);
     throw unavailableError(cause.code, cause.message, {
       cause,
       hint:
