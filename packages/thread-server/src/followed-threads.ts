@@ -41,12 +41,9 @@ export class FollowedThreads {
     return this.#owner.settings.store.watch !== undefined;
   }
 
-  /** Where a thread ends for the clients of this server. Rejects as the store does. */
-  async endOf(threadId: string): Promise<LogEnd> {
-    const followed = this.#followed.get(threadId);
-    if (followed !== undefined) return followed;
-    const last = (await this.#owner.settings.store.lastEvents(threadId, 1)).at(-1);
-    return this.#followed.get(threadId) ?? { lastSeq: last?.seq ?? 0, lastTime: last?.time ?? 0 };
+  /** Where a thread that is followed ends for the clients of this server. */
+  endOf(threadId: string): LogEnd | undefined {
+    return this.#followed.get(threadId);
   }
 
   /** Follows a thread from an end on; one that is followed already goes on as it is. Call it while a client subscribes. */

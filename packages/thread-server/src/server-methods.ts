@@ -98,16 +98,19 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
         const nextAfterSeq = isCut ? last?.seq : undefined;
         return defined({ thread, events: [...events], lastSeq: session?.state.lastSeq, nextAfterSeq });
       }),
-    "thread.subscribe": ({ threadId, afterSeq, afterTime }, client) =>
-      sessions.subscribe(threadId, async (thread, { lastSeq, lastTime }, state) => {
-        if (afterSeq !== undefined && afterTime !== undefined)
-          await checkHeard(settings.store, threadId, { afterSeq, afterTime, lastSeq });
+    "thread.subscribe": ({ threadId, afterSeq, afterTime }, client) => {
+      const check = (lastSeq: number) =>
+        afterSeq === undefined || afterTime === undefined
+          ? undefined
+          : checkHeard(settings.store, threadId, { afterSeq, afterTime, lastSeq });
+      return sessions.subscribe(threadId, check, (thread, { lastSeq, lastTime }, state) => {
         connections.subscribe(client, threadId, lastSeq, afterSeq);
         const pending = state.requestedApprovals(afterSeq ?? lastSeq);
         for (const body of pending) client.outbox.notify(body).catch(() => {});
         connections.changed();
         return { thread, lastSeq, lastTime };
-      }),
+      });
+    },
     "thread.unsubscribe": ({ threadId }, client) =>
       sessions.read(threadId, async () => {
         connections.unsubscribe(client, threadId);
@@ -129,7 +132,7 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
       sessions.use(threadId, async (session) => ({ thread: await session.edit(unarchived) })),
     "thread.fork": async (params) => {
       const thread = await sessions.read(params.threadId, async (source, session) => {
-        const lastSeq = session?.state.lastSeq ?? (await sessions.followed.endOf(params.threadId)).lastSeq;
+        const lastSeq = session?.state.lastSeq ?? (await sessions.lastSeqOf(params.threadId));
         return threadToFork(params, source, lastSeq, settings);
       });
       await sessions.create(thread);

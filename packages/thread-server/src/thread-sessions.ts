@@ -97,25 +97,52 @@ export class ThreadSessions {
   }
 
   /**
-   * Subscribes to a thread: to its session, or, where another server writes it, to what comes of it in the store. Throws -32001, and
-   * -32002 where that is not possible.
+   * Subscribes to a thread: to its session, or, where another server writes it, to what comes of it in the store. `begin` gets the thread
+   * as it is once `check` has seen the number of its last event: what comes after the end that it gets is for the subscriber. Throws
+   * -32001, and -32002 where that is not possible.
    */
   async subscribe<T>(
     threadId: string,
-    begin: (thread: Thread, end: LogEnd, state: ThreadState) => T | Promise<T>,
+    check: (lastSeq: number) => Promise<void> | undefined,
+    begin: (thread: Thread, end: LogEnd, state: ThreadState) => T,
   ): Promise<T> {
-    const { store, limits } = this.settings;
     const follow = async (error: ThreadStoreError) => {
       if (error.code !== "thread_locked" || !this.followed.isPossible) throw threadLocked(error);
+      await check(this.followed.endOf(threadId)?.lastSeq ?? (await this.lastSeqOf(threadId)));
       const thread = await this.#stored(threadId);
-      const state = new ThreadState(limits.maxHistoryLength);
-      for (const event of await readLastTurns(store, threadId, limits.maxOpenBytes)) state.apply(event);
-      const end = await this.followed.endOf(threadId);
-      const result = await begin(thread, end, state);
+      let state: ThreadState;
+      let end: LogEnd;
+      do {
+        state = await this.#readState(threadId);
+        end = this.followed.endOf(threadId) ?? state;
+      } while (state.lastSeq < end.lastSeq);
+      const result = begin(thread, end, state);
       this.followed.follow(threadId, end);
       return result;
     };
-    return this.#use(threadId, ({ thread, state }) => begin(thread, state, state), follow);
+    return this.#use(
+      threadId,
+      async (session) => {
+        await check(session.state.lastSeq);
+        return begin(session.thread, session.state, session.state);
+      },
+      follow,
+    );
+  }
+
+  /** The number of the last event that the store has of a thread, 0 without one. */
+  async lastSeqOf(threadId: string): Promise<number> {
+    return (await this.settings.store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
+  }
+
+  /** What the log of a thread that another server writes adds up to. Throws `log_changed` where clients of this server heard more of it. */
+  async #readState(threadId: string): Promise<ThreadState> {
+    const { store, limits } = this.settings;
+    const heard = this.followed.endOf(threadId)?.lastSeq ?? 0;
+    const state = new ThreadState(limits.maxHistoryLength);
+    for (const event of await readLastTurns(store, threadId, limits.maxOpenBytes)) state.apply(event);
+    if (state.lastSeq < heard) throw logChanged();
+    return state;
   }
 
   /** Gives a thread to a server that asks for it, unless something runs in it. */

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { createDeferred } from "@harnesskit/wire";
 import { createManualClock } from "@harnesskit/wire/testing";
 import { describe, expect, it } from "vitest";
-import type { TurnRunner } from "../src/index.ts";
+import type { ThreadStore, TurnRunner } from "../src/index.ts";
+import { createMemoryThreadStore } from "../src/memory-thread-store.ts";
+import { heldRunner } from "./support/held-runner.ts";
+import { overriding } from "./support/overriding.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { ownDirectory, serve } from "./support/serve.ts";
 import { callingRunner, sayingRunner } from "./support/tools.ts";
@@ -136,6 +139,37 @@ describe("a subscription that names the time of the event heard last", () => {
     });
     await next.turnEnd(result.turnId);
     expect(next.told.at(-1)?.data).toEqual(rest.at(-1)?.data);
+  });
+
+  it("loses nothing of what comes while the log is read for that event", async () => {
+    const held = heldRunner();
+    const store = createMemoryThreadStore();
+    const [reading, read] = [createDeferred<void>(), createDeferred<void>()];
+    let isHeld = false;
+    const events: ThreadStore["events"] = async function* (...given) {
+      if (isHeld) {
+        reading.resolve();
+        await read.promise;
+      }
+      yield* store.events(...given);
+    };
+    const { client, server } = serve({ runner: held.runner, store: overriding(store, { events }) });
+    const threadId = await client.createThread();
+    const { result } = await client.startTurn(threadId);
+    const { params } = await client.notification("turn.started");
+    const next = RawClient.connect(server);
+    await next.call("thread.unsubscribe", { threadId });
+    isHeld = true;
+    const place = { threadId, afterSeq: params.seq, afterTime: params.time };
+    const subscribed = next.call("thread.subscribe", place);
+    await reading.promise;
+    held.finish(result.turnId);
+    const { params: end } = await client.turnEnd(result.turnId);
+    read.resolve();
+    expect((await subscribed).result).toMatchObject({ lastSeq: end.seq, lastTime: end.time });
+    await next.turnEnd(result.turnId);
+    const seqs = next.received.flatMap((message) => message.params?.seq ?? []);
+    expect(seqs).toEqual(Array.from({ length: end.seq - params.seq }, (_, at) => params.seq + 1 + at));
   });
 
   it.each([
