@@ -96,11 +96,11 @@ export class LeftTurns<F extends ChatFields> {
       ...(await this.#begun({ sessionId })),
     ];
     const queue = tasks.values();
-    let failed_count = 0;
+    let [resumed_count, failed_count] = [0, 0];
     const work = async () => {
       for (const [id, recover] of queue) {
         try {
-          await recover();
+          if ((await recover()) !== false) resumed_count++;
         } catch (error) {
           failed_count++;
           this.#reportFailure(error, `the turn ${id} cannot be recovered`);
@@ -108,26 +108,26 @@ export class LeftTurns<F extends ChatFields> {
       }
     };
     await Promise.all(Array.from({ length: Math.min(maxRecoveries, tasks.length) }, work));
-    return { resumed_count: tasks.length - failed_count, failed_count };
+    return { resumed_count, failed_count };
   }
 
   /**
    * The turns that were begun and not ended, with what settles each, without those that a process runs now and those that a signal
    * has resumed: they go on by their accepted signal. A run without a session is not of a conversation.
    */
-  async #begun(filter: RunFilter): Promise<(readonly [string, () => Promise<void>])[]> {
+  async #begun(filter: RunFilter): Promise<(readonly [string, () => Promise<boolean>])[]> {
     const { leases, runs } = this.#context.store;
-    const begun: (readonly [string, () => Promise<void>])[] = [];
+    const begun: (readonly [string, () => Promise<boolean>])[] = [];
     for (const { run_id, session_id, signal_payload } of this.#isWatching ? await runs.list(filter) : []) {
       if (session_id === null || signal_payload !== null) continue;
       const isFree = await ifFree(async () =>
         (await leases.acquire(invocationLeaseKey(run_id), { ttlMs: 1000 })).release(),
       );
       if (!isFree) continue;
-      // Another process that runs a turn of the session has settled it first.
+      // Another process that runs a turn of the session settles it first; one that has died still has the session for a moment.
       const settle = (signal: AbortSignal) =>
         ifFree(async () => (await this.#take(session_id, signal, 0)).release());
-      begun.push([run_id, async () => void (await this.inLane(session_id, {}, settle))]);
+      begun.push([run_id, () => this.inLane(session_id, {}, settle)]);
     }
     return begun;
   }

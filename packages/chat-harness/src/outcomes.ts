@@ -27,7 +27,7 @@ export interface OpenTurns {
 
 /** The result of a recovery. */
 export interface RecoverySummary {
-  /** Turns that were resumed, here or by another process. */
+  /** Turns that were resumed. One whose session another process has is not counted: it settles it, or the next recovery does. */
   readonly resumed_count: number;
   /** Turns that could not be resumed; each is reported to `onError`, and waits for a signal again. */
   readonly failed_count: number;

@@ -118,6 +118,16 @@ describe("a turn whose process died", () => {
     expect(await historyOf(all.store, "s")).toEqual(["one", "thought of one", "acted"]);
   });
 
+  it("is not counted by recover while the session is still that of its process", async () => {
+    const all = storage();
+    await dieIn(all, "retry", true);
+    const harness = all.worker(() => plan(acts, true), "retry");
+    const lease = await all.store.leases.acquire("session:s", { ttlMs: 60_000 });
+    expect(await harness.recover()).toMatchObject({ resumed_count: 0, failed_count: 0 });
+    await lease.release();
+    expect(await harness.recover()).toMatchObject({ resumed_count: 1, failed_count: 0 });
+  });
+
   it("ends as ambiguous where a node may have done its work, and the session goes on", async () => {
     const all = storage();
     await dieIn(all, "retry", false);

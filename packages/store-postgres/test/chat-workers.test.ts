@@ -60,8 +60,10 @@ const recover = (worker: Worker) =>
 /** Starts a turn, and settles where it hangs. */
 const atHold = async (worker: Worker, text: string): Promise<void> => {
   const hanging = worker.reached(-1);
-  void worker.call("send", "s", text);
-  await hanging;
+  const ended = worker.call("send", "s", text).then((answer) => {
+    throw new RangeError(`the turn has ended: ${JSON.stringify(answer)}`);
+  });
+  await Promise.race([hanging, ended]);
 };
 
 describe("workers of conversations over PostgreSQL, whose clocks differ by minutes", () => {

@@ -27,7 +27,7 @@ it("version N and N+1 write side by side while the schema is migrated, and N sta
   const start = (path: string) =>
     startToldProcess(
       new URL("./fixtures/worker.mjs", import.meta.url),
-      ...[path, schema.url, schema.schema, JSON.stringify({ threadLeaseMs: 1000 })],
+      ...[path, schema.url, schema.schema, JSON.stringify({ threadLeaseMs: 3000 })],
     );
   const versions = async () =>
     (await schema.run("SELECT max(version) AS version FROM store.migrations"))[0]?.version as number;

@@ -13,7 +13,7 @@ import { newSchema } from "./support/schema.ts";
 
 const bundle = await sourceBundle(new URL("./bundle-entry.ts", import.meta.url));
 
-const storeLimits = { threadLeaseMs: 1500, wakePollMs: 200, wakeIntervalMs: 10 };
+const storeLimits = { threadLeaseMs: 3000, wakePollMs: 200, wakeIntervalMs: 10 };
 
 /** Says fifty words. */
 const sayingRunner: TurnRunner = {
