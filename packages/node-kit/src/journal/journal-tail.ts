@@ -12,7 +12,7 @@ export interface FileEnd {
 
 /** The blocks of a file from its end to its beginning, each with so many bytes of the one behind it. */
 function* blocksBackwards({ fileSystem, file, size }: FileEnd, overlap = 0) {
-  const block = Buffer.alloc(blockBytes + overlap);
+  const block = Buffer.alloc(Math.min(blockBytes, size) + overlap);
   for (let end = size; end > 0; ) {
     const start = Math.max(0, end - blockBytes);
     const length = Math.min(size, end + overlap) - start;

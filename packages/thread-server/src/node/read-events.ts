@@ -5,17 +5,20 @@ import type { ReadEventsOptions } from "../thread-store.ts";
 
 /** A line of this store has at most so many bytes. */
 const maxLineBytes = 64 * 1024 * 1024;
-const blockBytes = 64 * 1024;
+/** How much is read at once: a short log is read in a small block, as V8 drops compiled code when it has to free many large ones. */
+const [firstBlockBytes, maxBlockBytes] = [2 * 1024, 64 * 1024];
 const newline = 0x0a;
 
 /** The lines from a place on where one begins, and where each begins. A last line without its end is not written yet. */
 async function* linesFrom(file: FileHandle, from: number): AsyncGenerator<{ text: string; start: number }> {
   const splitter = new LineSplitter(maxLineBytes);
   let start = from;
+  let blockBytes = firstBlockBytes;
   for (let position = from; ; ) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(blockBytes), 0, blockBytes, position);
     if (bytesRead === 0) return;
     position += bytesRead;
+    blockBytes = Math.min(blockBytes * 4, maxBlockBytes);
     for (const { bytes, length } of splitter.push(buffer.subarray(0, bytesRead))) {
       yield { text: bytes?.toString("utf8") ?? "", start };
       start += length + 1;
