@@ -7,7 +7,7 @@ import {
 } from "@harnesskit/chat-harness";
 import { type ChatEvent, createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/graph";
-import { createDeferred, digest } from "@harnesskit/wire";
+import { createDeferred, digest, InvalidArgumentError } from "@harnesskit/wire";
 import { tool as harnessTool, type Tool } from "@harnesskit/wire/tool";
 import { type ToolSet, tool } from "ai";
 import { describe, expect, it, vi } from "vitest";
@@ -211,6 +211,17 @@ describe("answers that are none", () => {
   });
 });
 
+it.each([
+  [undefined, 'the answer: expected the decision "approve" or "reject"'],
+  [{ decision: "yes" }, 'the answer.decision: expected the decision "approve" or "reject"'],
+  [{ decision: "approve", input: 1 }, "the answer.input: "],
+  [{ decision: "reject", why: "" }, "the answer: Unrecognized key"],
+])("an answer of another form, %j, makes no payload", (answer, message) => {
+  const make = () => toApprovalPayload(answer as never);
+  expect(make).toThrow(InvalidArgumentError);
+  expect(make).toThrow(message);
+});
+
 it("a call that would do something else than was shown is asked about again, and does not run", async () => {
   const done: unknown[] = [];
   const files = { content: "old" };
@@ -321,10 +332,18 @@ describe("several calls in one step", () => {
     const again = await chat.answer(paused.invocation_id, { decision: "approve" });
     expect(again).toMatchObject({
       outcome: "suspended",
-      descriptor: { metadata: { call_id: "a", problem: "the answer is for another request" } },
+      descriptor: {
+        metadata: {
+          call_id: "a",
+          problem: "several calls wait: the answer needs the call_id or the digest of its request",
+        },
+      },
     });
     const other = await chat.answer(paused.invocation_id, { decision: "approve", call_id: "z" });
-    expect(other).toMatchObject({ outcome: "suspended" });
+    expect(other).toMatchObject({
+      outcome: "suspended",
+      descriptor: { metadata: { problem: "the answer is for another request" } },
+    });
     expect(done).toEqual([]);
   });
 
