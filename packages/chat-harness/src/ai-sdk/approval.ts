@@ -28,6 +28,8 @@ export const ChatApprovalAnswerSchema = z.discriminatedUnion(
       decision: z.literal("reject"),
       /** Why, for the model. */
       reason: z.string().max(maxReasonLength).optional(),
+      /** No user could be asked: the model is told so, and not that one has rejected the call. */
+      unattended: z.literal(true).optional(),
       ...boundTo,
     }),
   ],

@@ -111,6 +111,17 @@ describe("a call that needs an approval", () => {
     });
   });
 
+  it("does not run when no user could be asked, and the model is told that", async () => {
+    const { chat, paused, done } = await pausedTurn();
+    await chat.answer(paused.invocation_id, { decision: "reject", unattended: true });
+    expect(done).toEqual([]);
+    expect(await firstFailure(chat)).toEqual({
+      status: "rejected",
+      code: "approval.unattended",
+      message: "No user could be asked to approve this call, and it was not run.",
+    });
+  });
+
   it("runs with the input that the person gave instead, and says so", async () => {
     const { chat, paused, done } = await pausedTurn();
     await chat.answer(paused.invocation_id, { decision: "approve", input: { to: "eve" } });
