@@ -29,7 +29,6 @@ import {
   type SessionStateOptions,
 } from "./sessions/session-state.ts";
 import type { Fields, StateSchema } from "./state/schema.ts";
-import type { GraphStore } from "./stores/graph-store.ts";
 import { createMemoryStore } from "./stores/memory-store.ts";
 
 /**
@@ -57,7 +56,7 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
     if (durability === "node" && store === undefined) {
       throw new InvalidArgumentError('durability "node" needs a store: compile({ store })');
     }
-    if (store !== undefined && typeof (store as Partial<GraphStore> | null)?.commit !== "function") {
+    if (store !== undefined && typeof store?.commit !== "function") {
       throw new InvalidArgumentError("store must be a GraphStore, such as `await openSqliteStore({ file })`");
     }
     this.#host = {
