@@ -153,7 +153,7 @@ describe("harness serve --listen", () => {
     ["/tmp/x.sock", "An endpoint is unix:PATH"],
     [`unix:${"x".repeat(200)}`, "choose a shorter directory"],
     ["unix:file", "is not a socket and was left alone"],
-    ["unix:open/s.sock", "chmod it to 0700"],
+    ["unix:open/s.sock", "make a directory of your own"],
   ])("refuses %s with exit code 2 and says what to do", async (endpoint, text) => {
     const cwd = await makeWorkspace({ file: "text" });
     await chmod(cwd, 0o700);

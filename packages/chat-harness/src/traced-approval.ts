@@ -1,7 +1,12 @@
 import type { StoredSuspension } from "@harnesskit/graph";
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { activeTrace, approvalSpan, startSpan } from "@harnesskit/wire/trace";
-import { approvalRequestsOf, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
+import { approvalRequestsOf, type ChatApprovalAnswer, ChatApprovalAnswerSchema } from "./ai-sdk/approval.ts";
+
+const answerOf = (answer: ChatApprovalAnswer | undefined): string => {
+  if (answer?.decision !== "reject") return answer === undefined ? "invalid" : "approved";
+  return answer.unattended ? "unattended" : "rejected";
+};
 
 /**
  * Reports an approval whose answer was stored, from its question to its answer, whichever processes were there meanwhile. Nothing for
@@ -22,7 +27,7 @@ export const traceApproval = (
       approvalId: request.signal_id,
       conversationId: sessionId ?? undefined,
       input: request.input,
-      answer: answer === undefined ? "invalid" : answer.decision === "approve" ? "approved" : "rejected",
+      answer: answerOf(answer),
       parent: trace,
       links: [activeTrace()],
       startedAtMs: Date.parse(suspended_at),

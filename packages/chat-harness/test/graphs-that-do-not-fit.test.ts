@@ -1,3 +1,4 @@
+import { createMemoryStore } from "@harnesskit/graph";
 import { InvalidArgumentError } from "@harnesskit/wire";
 import { describe, expect, it } from "vitest";
 import { createChatHarness } from "../src/index.ts";
@@ -21,5 +22,18 @@ describe("A graph that is no declared graph", () => {
         ? 'createChatHarness needs the option "graph"'
         : "graph must be the result of defineGraph(…)",
     );
+  });
+});
+
+describe("A store that is none", () => {
+  it.each([
+    ["a promise of one", Promise.resolve(createMemoryStore())],
+    ["a path", "chat.db"],
+    ["an empty string", ""],
+    ["a store of something else", { sessions: {} }],
+  ])("and is %s is refused with what to pass", (_, store) => {
+    const make = () => createChatHarness({ graph: echo(), store: store as never });
+    expect(make).toThrow(InvalidArgumentError);
+    expect(make).toThrow("store must be a GraphStore, such as `await openSqliteStore({ file })`");
   });
 });

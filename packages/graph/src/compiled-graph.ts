@@ -56,6 +56,9 @@ export class CompiledGraph<F extends Fields = Fields, Inner = never> {
     if (durability === "node" && store === undefined) {
       throw new InvalidArgumentError('durability "node" needs a store: compile({ store })');
     }
+    if (store !== undefined && typeof store?.commit !== "function") {
+      throw new InvalidArgumentError("store must be a GraphStore, such as `await openSqliteStore({ file })`");
+    }
     this.#host = {
       plan,
       sessions: planSessions(plan.schema, options.session as CompileOptions["session"]),

@@ -28,7 +28,7 @@ describe("privatePathProblem", () => {
     expect(await problem("file", "directory")).toBe("is not a directory: choose another path");
     expect(await problem("open", "directory")).toBeUndefined();
     expect(await problem("open", "directory", "nothing")).toBe(
-      "can be entered or written by other users (mode 0755): chmod it to 0700 or choose another",
+      "can be entered or written by other users (mode 0755): chmod it to 0700 if it is yours alone, or make a directory of your own",
     );
     await chmod(at("file"), 0o644);
     expect(await problem("file", "file")).toBeUndefined();
@@ -46,8 +46,25 @@ describe("privatePathProblem", () => {
       uid: 2 ** 31,
     };
     expect(isOwnedByUser(other as never)).toBe(false);
-    expect(privatePathProblem(other as never, { kind: "directory" })).toContain("belongs to another user");
+    expect(privatePathProblem(other as never, { kind: "directory" })).toBe(
+      "belongs to another user: make a directory of your own",
+    );
   });
+
+  it.each([0o1777, 0o777, 0o2775, 0o1775, 0o702])(
+    "never says to close what others share: mode %o",
+    async (mode) => {
+      await using directory = await temporaryDirectory();
+      await chmod(directory.path, mode);
+      const problem = privatePathProblem(await lstat(directory.path), {
+        kind: "directory",
+        othersMay: "nothing",
+      });
+      expect(problem).toBe(
+        `can be entered or written by other users (mode ${mode.toString(8).padStart(4, "0")}): make a directory of your own`,
+      );
+    },
+  );
 });
 
 describe("ownedName", () => {

@@ -93,6 +93,22 @@ describe("a chat turn that waits five minutes for an approval and is resumed by 
     expect(sdk.text).not.toContain(secret);
   });
 
+  it.each([
+    ["rejected", { decision: "reject" }],
+    ["unattended", { decision: "reject", unattended: true }],
+  ] as const)("has the answer to an approval: %s", async (answer, given) => {
+    await using sdk = observed();
+    const model = scriptedModel(says("", { name: "send", input: {} }), says("Then not."));
+    const send = tool({ inputSchema: z.object({}), needsApproval: true, execute: () => "sent" });
+    const harness = createChatHarness({ graph: createChatGraph({ model, tools: { send } }) });
+    const paused = await harness.send("session-1", { role: "user", content: "hi" });
+    if (paused.outcome !== "suspended") throw new Error("the turn did not pause");
+    const { signal_id: signalId } = paused.signal_descriptor;
+    await harness.signal({ signalId, payload: toApprovalPayload(given) });
+    await harness.close();
+    expect(sdk.one("harness.approval send").attributes["harness.approval.answer"]).toBe(answer);
+  });
+
   it("shows the suspension's metadata where content was asked for", async () => {
     await using sdk = observed({ content: true });
     const state = defineState({ messages: messagesField() });

@@ -182,7 +182,7 @@ export class RequestTurn<Context> {
       const details = { capability: ShellCapability.Approval };
       throw new ShellEngineError(ShellErrorCode.CapabilityRequired, words, { details });
     }
-    const result = await this.#signal(pause, { decision: "reject", digest, reason });
+    const result = await this.#signal(pause, { decision: "reject", digest, reason, unattended: true });
     // Another shell was faster: the next request reports the end.
     if (result.outcome === "already_resolved") return;
     if (result.outcome === "errored") throw turnFailure(result, true);

@@ -11,8 +11,12 @@ import { askedIn, codeOf, directivesOf, mailTools, sendTo, serve, shown, start }
 const askBob = says("Shall I?", sendTo("a", "bob"));
 
 /** The card of a call that was refused. */
-const refusal = (reason = ""): string =>
-  `[send was not run: ${JSON.stringify({ text: `The user rejected this call, and it was not run.${reason}` })}]`;
+const refusal = (reason = "", why = "The user rejected this call"): string =>
+  `[send was not run: ${JSON.stringify({ text: `${why}, and it was not run.${reason}` })}]`;
+const nobodyAsked = refusal(
+  " The reason: The user's shell cannot ask for approvals.",
+  "No user could be asked to approve this call",
+);
 
 describe("a turn that waits for an approval", () => {
   it("asks the shell, with the tool, its input and a continuation of its own", async () => {
@@ -187,14 +191,14 @@ describe("a shell that cannot ask for approvals", () => {
     ]);
     expect(shown(await chat.say("mail bob", plain))).toEqual([
       "Shall I?",
-      refusal(" The reason: The user's shell cannot ask for approvals."),
+      nobodyAsked,
       "Eve?",
-      refusal(" The reason: The user's shell cannot ask for approvals."),
+      nobodyAsked,
       "I cannot.",
     ]);
     expect(chat.done).toEqual([]);
     expect(JSON.stringify(chat.script.prompts()[1]?.at(-1))).toContain(
-      "The user's shell cannot ask for approvals.",
+      "No user could be asked to approve this call, and it was not run.",
     );
     await expect.poll(async () => (await chat.harness.pending()).undelivered).toEqual([]);
     expect((await chat.harness.pending()).suspended).toEqual([]);
@@ -231,7 +235,9 @@ describe("a call that nobody could judge", () => {
     expect(card).toContain("too long to be shown to the user");
     expect(words).toBe("Too long.");
     expect(done).toEqual([]);
-    expect(JSON.stringify(chat.script.prompts()[1]?.at(-1))).toContain("too long to be shown");
+    expect(JSON.stringify(chat.script.prompts()[1]?.at(-1))).toMatch(
+      /No user could be asked.*too long to be shown/,
+    );
   });
 
   it("is left alone where its digest is of another call", async () => {

@@ -20,6 +20,9 @@ describe("what the user says", () => {
         payload: { message: "Hello Ada.", text: "Hello Ada.", format: "markdown" },
       },
     ]);
+    // Nothing else reports it: the same request gets it again.
+    expect(shown(await chat.post({}))).toEqual([]);
+    expect(await chat.say("hello", { request_id: "r1" })).toEqual(first);
     expect(shown(await chat.say("are you there?"))).toEqual(["Still here."]);
     const words = chat.script.prompts().map((prompt) => prompt.length);
     expect(words).toEqual([1, 3]);

@@ -105,8 +105,11 @@ describe("the file of a store", () => {
     await link(path("good.db"), path("second.db"));
     expect(await opening("good.db")).toEqual(failed("insecure_path"));
     await mkdir(path("shared"));
-    await chmod(path("shared"), 0o777);
-    expect(await opening("shared/store.db")).toEqual(failed("insecure_path"));
+    await chmod(path("shared"), 0o1777);
+    await expect(openSqliteStore({ file: path("shared/store.db") })).rejects.toMatchObject({
+      ...failed("insecure_path"),
+      message: expect.stringMatching(/\(mode 1777\): make a directory of your own$/u),
+    });
     await chmod(path("shared"), 0o500);
     expect(await opening("shared/store.db")).toEqual(failed("unusable_path"));
     expect(await readdir(path("shared"))).toEqual([]);

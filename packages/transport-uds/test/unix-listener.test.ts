@@ -66,7 +66,11 @@ describe("the socket and its directory", () => {
     expect(await directory.names()).toEqual(["s"]);
   });
 
-  it.each([0o755, 0o711, 0o702])("are refused where others can enter or write: mode %o", async (mode) => {
+  it.each([
+    ["755", "chmod it to 0700 if it is yours alone, or make a directory of your own"],
+    ["711", "chmod it to 0700 if it is yours alone, or make a directory of your own"],
+    ["1777", "make a directory of your own"],
+  ])("are refused where others can enter or write: mode %s", async (mode, advice) => {
     const open = join(directory.path, "open");
     await mkdir(open);
     await chmod(open, mode);
@@ -74,7 +78,7 @@ describe("the socket and its directory", () => {
     expect(error).toBeInstanceOf(InsecureDirectoryError);
     expect(error).toMatchObject({ code: "insecure_directory", directory: open });
     expect(error.message).toBe(
-      `the socket's directory ${open} can be entered or written by other users (mode 0${mode.toString(8)}): chmod it to 0700 or choose another`,
+      `the socket's directory ${open} can be entered or written by other users (mode ${mode.padStart(4, "0")}): ${advice}`,
     );
   });
 

@@ -27,6 +27,8 @@ const callOf = (waiting: readonly WaitingCall[], { call_id, digest }: ChatApprov
 /** Why an answer cannot be taken; undefined if it can. */
 const problemOf = (answer: ChatApprovalAnswer | null, asked: WaitingCall | undefined): string | undefined => {
   if (answer === null) return "the signal brought no answer";
+  if (asked === undefined && (answer.call_id ?? answer.digest) === undefined)
+    return "several calls wait: the answer needs the call_id or the digest of its request";
   const isBound = asked !== undefined && (answer.digest ?? asked.request.digest) === asked.request.digest;
   return isBound ? undefined : "the answer is for another request";
 };

@@ -1,5 +1,6 @@
 import type { SignalDescriptor } from "@harnesskit/protocol/chat";
 import { type JsonObject, JsonObjectSchema } from "@harnesskit/protocol/envelope";
+import { InvalidArgumentError } from "@harnesskit/wire";
 import * as z from "zod";
 
 /** Characters of a reason for a rejection. */
@@ -14,20 +15,26 @@ const boundTo = {
 };
 
 /** A person's answer to a call that waits. Unknown fields are refused. */
-export const ChatApprovalAnswerSchema = z.discriminatedUnion("decision", [
-  z.strictObject({
-    decision: z.literal("approve"),
-    /** The input of the tool, in place of the model's. */
-    input: JsonObjectSchema.optional(),
-    ...boundTo,
-  }),
-  z.strictObject({
-    decision: z.literal("reject"),
-    /** Why, for the model. */
-    reason: z.string().max(maxReasonLength).optional(),
-    ...boundTo,
-  }),
-]);
+export const ChatApprovalAnswerSchema = z.discriminatedUnion(
+  "decision",
+  [
+    z.strictObject({
+      decision: z.literal("approve"),
+      /** The input of the tool, in place of the model's. */
+      input: JsonObjectSchema.optional(),
+      ...boundTo,
+    }),
+    z.strictObject({
+      decision: z.literal("reject"),
+      /** Why, for the model. */
+      reason: z.string().max(maxReasonLength).optional(),
+      /** No user could be asked: the model is told so, and not that one has rejected the call. */
+      unattended: z.literal(true).optional(),
+      ...boundTo,
+    }),
+  ],
+  { error: 'expected the decision "approve" or "reject"' },
+);
 export type ChatApprovalAnswer = z.infer<typeof ChatApprovalAnswerSchema>;
 
 /** A call that a suspended turn of a chat graph waits for. */
@@ -80,8 +87,11 @@ export const approvalRequestsOf = (
 
 /**
  * The payload of the signal that answers an approval: `{ approval: answer }`. A payload replaces fields of the paused state, so
- * build it here, and never forward what a client sent. Throws a `ZodError` for an answer that is not valid.
+ * build it here, and never forward what a client sent. Throws `invalid_argument` for an answer that is not valid.
  */
-export const toApprovalPayload = (answer: ChatApprovalAnswer): JsonObject => ({
-  approval: ChatApprovalAnswerSchema.parse(answer) as JsonObject,
-});
+export const toApprovalPayload = (answer: ChatApprovalAnswer): JsonObject => {
+  const { data, error } = ChatApprovalAnswerSchema.safeParse(answer);
+  const [issue] = error?.issues ?? [];
+  if (issue === undefined) return { approval: data as JsonObject };
+  throw new InvalidArgumentError(`${["the answer", ...issue.path].join(".")}: ${issue.message}`);
+};

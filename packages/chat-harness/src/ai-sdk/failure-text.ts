@@ -4,7 +4,7 @@ import { displayText } from "@harnesskit/wire";
 export interface CallFailure {
   readonly status: "failed" | "rejected" | "not_run";
   /**
-   * That of the `ToolError` where a tool threw one; otherwise `rejected`, `unknown_tool`, `invalid_input`, `approval_undecided`,
+   * That of the `ToolError` where a tool threw one; otherwise `rejected`, `approval.unattended`, `unknown_tool`, `invalid_input`, `approval_undecided`,
    * `tool_failed`, `tool_timed_out`, `tool_cancelled`, `tool_interrupted` or `tool_output_invalid`.
    */
   readonly code: string;

@@ -3,6 +3,7 @@ import type { ToolCall, ToolMessage } from "@harnesskit/protocol/chat";
 import { createDeferred } from "@harnesskit/wire";
 import { readOutputTool } from "@harnesskit/wire/replay";
 import { makeSideBySide } from "@harnesskit/wire/tool";
+import type { ChatApprovalAnswer } from "./approval.ts";
 import { type FoundCall, findCall } from "./arrange-history.ts";
 import { type Tell, teller } from "./chat-events.ts";
 import type { ChatSettings } from "./chat-graph-options.ts";
@@ -18,10 +19,14 @@ interface OpenCall {
   readonly problem: string | null;
 }
 
-const rejection = (reason = ""): CallFailure => {
+type Rejection = Extract<ChatApprovalAnswer, { decision: "reject" }>;
+
+const rejection = ({ reason = "", unattended }: Rejection): CallFailure => {
   const why = reason.trim() === "" ? "" : ` The reason: ${reason}`;
-  const message = `The user rejected this call, and it was not run.${why}`;
-  return { status: "rejected", code: "rejected", message };
+  const [code, what] = unattended
+    ? ["approval.unattended", "No user could be asked to approve this call"]
+    : ["rejected", "The user rejected this call"];
+  return { status: "rejected", code, message: `${what}, and it was not run.${why}` };
 };
 
 const interrupted: CallFailure = {
@@ -122,7 +127,7 @@ class StepCalls {
     }
     if (this.#waiting.has(id)) return undefined;
     const given = this.#scope.state.answered.find((each) => each.id === id);
-    if (given?.answer.decision === "reject") return rejection(given.answer.reason);
+    if (given?.answer.decision === "reject") return rejection(given.answer);
     const approval = given && { answer: given.answer, request: given.request };
     const plan = await this.#planOf(open, approval as Parameters<typeof planCall>[2]);
     if (plan.kind === "fail") return plan.failure;

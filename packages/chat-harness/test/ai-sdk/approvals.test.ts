@@ -7,7 +7,7 @@ import {
 } from "@harnesskit/chat-harness";
 import { type ChatEvent, createChatGraph, toChatTools } from "@harnesskit/chat-harness/ai-sdk";
 import { createMemoryStore, type GraphStore, StoreError } from "@harnesskit/graph";
-import { createDeferred, digest } from "@harnesskit/wire";
+import { createDeferred, digest, InvalidArgumentError } from "@harnesskit/wire";
 import { tool as harnessTool, type Tool } from "@harnesskit/wire/tool";
 import { type ToolSet, tool } from "ai";
 import { describe, expect, it, vi } from "vitest";
@@ -111,6 +111,17 @@ describe("a call that needs an approval", () => {
     });
   });
 
+  it("does not run when no user could be asked, and the model is told that", async () => {
+    const { chat, paused, done } = await pausedTurn();
+    await chat.answer(paused.invocation_id, { decision: "reject", unattended: true });
+    expect(done).toEqual([]);
+    expect(await firstFailure(chat)).toEqual({
+      status: "rejected",
+      code: "approval.unattended",
+      message: "No user could be asked to approve this call, and it was not run.",
+    });
+  });
+
   it("runs with the input that the person gave instead, and says so", async () => {
     const { chat, paused, done } = await pausedTurn();
     await chat.answer(paused.invocation_id, { decision: "approve", input: { to: "eve" } });
@@ -209,6 +220,17 @@ describe("answers that are none", () => {
     });
     expect(done).toEqual(["sent to bob"]);
   });
+});
+
+it.each([
+  [undefined, 'the answer: expected the decision "approve" or "reject"'],
+  [{ decision: "yes" }, 'the answer.decision: expected the decision "approve" or "reject"'],
+  [{ decision: "approve", input: 1 }, "the answer.input: "],
+  [{ decision: "reject", why: "" }, "the answer: Unrecognized key"],
+])("an answer of another form, %j, makes no payload", (answer, message) => {
+  const make = () => toApprovalPayload(answer as never);
+  expect(make).toThrow(InvalidArgumentError);
+  expect(make).toThrow(message);
 });
 
 it("a call that would do something else than was shown is asked about again, and does not run", async () => {
@@ -321,10 +343,18 @@ describe("several calls in one step", () => {
     const again = await chat.answer(paused.invocation_id, { decision: "approve" });
     expect(again).toMatchObject({
       outcome: "suspended",
-      descriptor: { metadata: { call_id: "a", problem: "the answer is for another request" } },
+      descriptor: {
+        metadata: {
+          call_id: "a",
+          problem: "several calls wait: the answer needs the call_id or the digest of its request",
+        },
+      },
     });
     const other = await chat.answer(paused.invocation_id, { decision: "approve", call_id: "z" });
-    expect(other).toMatchObject({ outcome: "suspended" });
+    expect(other).toMatchObject({
+      outcome: "suspended",
+      descriptor: { metadata: { problem: "the answer is for another request" } },
+    });
     expect(done).toEqual([]);
   });
 
