@@ -8,7 +8,7 @@ export interface ThreadFailureContext {
   readonly tool?: string | undefined;
 }
 
-/** What clients can cause as often as they like: as warnings it would fill a log. */
+/** What clients can cause as often as they like: as warnings they could fill a log. */
 const clientCodes: ReadonlySet<string> = new Set([
   "invalid_message",
   "frame_too_large",
