@@ -39,11 +39,11 @@ export const createCutter = (framing: Framing): Cutter => {
   return { push, flush };
 };
 
-/** The message in a frame; undefined for what is no object in JSON. */
+/** The message or the batch in a frame; undefined for what is none in JSON. */
 export const messageIn = (frame: Buffer, framing: Framing): unknown => {
   const text = (framing === "newline" ? frame : frame.subarray(4)).toString("utf8");
   // Megabytes of brackets take half a second to read.
-  if (!/^\s*\{/.test(text)) return undefined;
+  if (!/^\s*(?:\{|\[(?!\s*\[))/.test(text)) return undefined;
   try {
     return JSON.parse(text);
   } catch {
