@@ -4,7 +4,7 @@ import {
   type EventBody,
   type ThreadNotificationParams,
 } from "@harnesskit/protocol/threads";
-import { BoundedMap, BoundedSet, BufferFullError } from "@harnesskit/wire";
+import { BoundedMap, BoundedSet, BufferFullError, InvalidArgumentError } from "@harnesskit/wire";
 import { digest } from "@harnesskit/wire/json";
 import { answerSpan, traced } from "@harnesskit/wire/trace";
 import type { RespondApprovalOptions } from "./client-options.ts";
@@ -111,7 +111,8 @@ export class ApprovalCalls {
     const { signal } = abort;
     this.#open.set(requestId, { request, abort });
     const answer = await this.#decide(request, handler, signal).catch((cause: unknown) => {
-      const text = "the approval could not be decided: it is rejected";
+      const why = cause instanceof Error ? `: ${cause.message}` : "";
+      const text = `the approval could not be decided, so it is rejected${why}`;
       const failed = new ThreadApprovalError("approval_callback_failed", requestId, text, { cause });
       if (!signal.aborted) this.#client.report(ThreadApprovalError.isInstance(cause) ? cause : failed);
       return "reject" as const;
@@ -136,7 +137,10 @@ export class ApprovalCalls {
     }
     this.#verified.set(requestId, actual);
     const answer = await handler(request, { signal });
-    return answer === "unattended" ? answer : ApprovalDecisionSchema.parse(answer);
+    if (answer === "unattended" || ApprovalDecisionSchema.safeParse(answer).success) return answer;
+    const got = typeof answer === "string" ? JSON.stringify(answer) : `a value of type ${typeof answer}`;
+    const text = `onApproval must return "once", "always", "reject" or "unattended", got ${got}`;
+    throw new InvalidArgumentError(text);
   }
 
   /** Never rejects. An approval that another client has answered meanwhile does not count as a failure. */

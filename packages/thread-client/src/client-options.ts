@@ -51,7 +51,7 @@ export interface ThreadClientOptions {
   readonly onApproval?: ApprovalHandler | undefined;
   /**
    * Reports what failed behind the caller's back: a malformed message, an approval that was rejected here and why, events
-   * lost to a limit. For a log. What it throws is ignored. @default no report
+   * lost to a limit. For a log. What it throws is ignored. @default no report, but `process.emitWarning` for what `onApproval` does wrong
    */
   readonly onError?: ((error: HarnessError) => void) | undefined;
   /** Receives each thread that was deleted, as far as this client hears of it. What it throws is ignored. @default no report */

@@ -1,6 +1,14 @@
 import type { Params } from "@harnesskit/protocol/envelope";
 import { type EventBody, THREAD_PROTOCOL_VERSION, type ThreadMethodName } from "@harnesskit/protocol/threads";
-import { ConnectionClosedError, callSafely, HarnessError, randomId, systemClock } from "@harnesskit/wire";
+import {
+  ConnectionClosedError,
+  callSafely,
+  displayText,
+  HarnessError,
+  randomId,
+  systemClock,
+  warnPlatform,
+} from "@harnesskit/wire";
 import {
   ClientSession,
   createPeer,
@@ -112,9 +120,16 @@ export class ThreadSession {
     return this.#error;
   }
 
-  /** Reports what failed behind the caller's back. */
+  /** Reports what failed behind the caller's back; without `onError` only what the caller's own `onApproval` did wrong. */
   report(error: HarnessError): void {
-    callSafely(() => this.options.onError?.(error));
+    const { onError } = this.options;
+    if (onError) callSafely(() => onError(error));
+    else if (error.code === "approval_callback_failed")
+      warnPlatform("ThreadClientWarning", {
+        kind: error.code,
+        message: displayText(error.message),
+        cause: error,
+      });
   }
 
   /** After a call failed by a loss: settles when there is a connection again, or none will come. */

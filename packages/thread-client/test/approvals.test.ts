@@ -1,5 +1,5 @@
 import { createDeferred, type HarnessError, ProtocolError } from "@harnesskit/wire";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type ApprovalHandler, ThreadApprovalError, type ThreadClientOptions } from "../src/index.ts";
 import { eventsOf, failureOf } from "./sample-events.ts";
 import { capabilities, type Handler, setUp as setUpAny } from "./scripted-server.ts";
@@ -217,6 +217,19 @@ describe("an approval that cannot be decided", () => {
     expect((await answered).params).toEqual({ requestId: "req_1", decision: "reject" });
     expect(errors).toMatchObject([{ code: "approval_callback_failed", requestId: "req_1" }]);
     expect(errors[0]?.cause).toBeInstanceOf(Error);
+  });
+
+  it("is rejected for an answer that is none, and without onError a warning names those that there are", async () => {
+    const warned = createDeferred<Error>();
+    process.on("warning", warned.resolve);
+    onTestFinished(() => void process.off("warning", warned.resolve));
+    const { server } = await setUp({ onError: undefined, onApproval: () => true as unknown as "once" });
+    server.send(await turn.approvalRequested("req_1"));
+    const { name, message } = await warned.promise;
+    expect(name).toBe("ThreadClientWarning");
+    expect(message).toMatch(
+      /^approval_callback_failed: .*must return "once", "always", "reject" or "unattended", got a value of type boolean$/,
+    );
   });
 
   it("is rejected over the limit of open approvals", async () => {

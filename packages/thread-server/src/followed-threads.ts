@@ -58,7 +58,7 @@ export class FollowedThreads {
         // Its server may have died.
         void this.#owner
           .takeOver(threadId)
-          .catch(onError)
+          .catch((error) => onError(error, { threadId }))
           .finally(() => {
             if (!followed.isOver) tryLater();
           });
@@ -105,7 +105,7 @@ export class FollowedThreads {
   #read(threadId: string, followed: Followed): void {
     followed.isStale = true;
     followed.reading ??= this.#readAll(threadId, followed)
-      .catch(this.#owner.settings.onError)
+      .catch((error) => this.#owner.settings.onError(error, { threadId }))
       .finally(() => {
         followed.reading = undefined;
       });

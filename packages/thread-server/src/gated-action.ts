@@ -72,6 +72,8 @@ export abstract class GatedAction<Subject, Change, Requested> {
   constructor(
     protected readonly turn: Turn,
     readonly noun: "call" | "prompt",
+    /** The name of the tool that is called. */
+    protected readonly tool?: string,
   ) {}
 
   /** Asks the gate. */
@@ -94,8 +96,7 @@ export abstract class GatedAction<Subject, Change, Requested> {
     first: Subject,
     earlier: Changed<Requested> = {},
   ): Promise<Judged<Subject, Requested>> {
-    const { noun } = this;
-    const { onError } = this.turn.settings;
+    const { noun, tool, turn } = this;
     let subject = first;
     let { modified, changes = 0 } = earlier;
     const end = (verdict: FinalVerdict): Judged<Subject, Requested> => {
@@ -109,13 +110,13 @@ export abstract class GatedAction<Subject, Change, Requested> {
       try {
         verdict = await this.#askGate(subject);
       } catch (error) {
-        onError(error);
+        turn.onError(error, tool);
         return block(words[noun].notJudged, "gate_failed");
       }
       if (verdict.verdict !== "modify") return end(verdict);
       const { judgement, reason } = verdict;
       if (changes >= maxModifications) {
-        onError(new HarnessError("gate_failed", `the gate changes the ${noun} again and again`));
+        turn.onError(new HarnessError("gate_failed", `the gate changes the ${noun} again and again`), tool);
         return block(words[noun].tooManyChanges, "gate_failed", judgement);
       }
       const next = await this.change(subject, verdict);

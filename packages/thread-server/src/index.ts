@@ -8,6 +8,7 @@ export {
 } from "@harnesskit/wire/tool";
 export type { ThreadConnectOptions } from "./connections.ts";
 export { ThreadStoreError, TurnError } from "./errors.ts";
+export type { ThreadFailureContext } from "./failures.ts";
 export { findGrant, grantedBy } from "./find-grant.ts";
 export { askGate, type JudgedPrompt, type PromptGate, type ToolGate, undecidedCodes } from "./gates.ts";
 export { defaultAgent, type ThreadServerLimits, type ThreadServerOptions } from "./server-settings.ts";

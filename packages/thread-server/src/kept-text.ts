@@ -55,7 +55,7 @@ export class KeptText {
   /** Ends the file and records it. A file that failed is reported to the server, and the turn goes on without it. */
   async end(): Promise<Pick<ItemData<"tool_log">, "truncated" | "artifactItemId">> {
     if (this.#file === undefined) return {};
-    const written = await this.#file.then((file) => file.close()).catch(this.#turn.settings.onError);
+    const written = await this.#file.then((file) => file.close()).catch(this.#turn.onError);
     if (!written) return { truncated: true };
     const artifact = { ...this.#options.artifact, ...written };
     return { truncated: true, artifactItemId: await this.#turn.log.artifact(artifact) };

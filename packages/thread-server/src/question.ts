@@ -132,12 +132,12 @@ export class Question {
 
   /** Settles it without a human. One that is being answered, or was, stays as it is. */
   #settleAfter(ms: number, reason: "expired" | "unattended"): () => void {
-    const { clock, onError } = this.#turn.settings;
+    const { settings, onError } = this.#turn;
     const settle = () => {
       const isWaiting = this.#turn.session.questions.get(this.#item.data.requestId) === this;
       if (isWaiting && !this.#storing) void this.#store({ reason, resolvedBy: "server" }).catch(onError);
     };
-    if (ms > 0) return clock.after(ms, settle);
+    if (ms > 0) return settings.clock.after(ms, settle);
     settle();
     return () => {};
   }
@@ -163,8 +163,8 @@ export class Question {
 
   async #record(answer: ApprovalAnswer): Promise<void> {
     const { itemId, data } = this.#item;
-    const { threadId, turnId, log, settings } = this.#turn;
-    const { store, onError } = settings;
+    const { threadId, turnId, log, settings, onError } = this.#turn;
+    const { store } = settings;
     const grant = await this.#toGrant(answer);
     if (grant) await store.addGrant(grant);
     try {

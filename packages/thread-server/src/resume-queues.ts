@@ -50,7 +50,7 @@ export class QueueResumption {
       if (!hasLeftWork(thread) || this.#damaged.has(threadId)) continue;
       const isOpen = await this.#sessions.takeOver(threadId).catch((error: unknown) => {
         if (isLogDamaged(error)) this.#damaged.add(threadId);
-        onError(error);
+        onError(error, { threadId });
       });
       if (isOpen === false) looksOn = true;
     }

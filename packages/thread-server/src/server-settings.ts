@@ -15,12 +15,14 @@ import {
   systemClock,
 } from "@harnesskit/wire";
 import type { Tool } from "@harnesskit/wire/tool";
+import { checkTools } from "./check-tools.ts";
+import { type ThreadFailureContext, warnOfFailure } from "./failures.ts";
 import type { StartOf } from "./find-grant.ts";
 import { askGate, type PromptGate, type ToolGate } from "./gates.ts";
 import { createMemoryThreadStore } from "./memory-thread-store.ts";
 import type { ThreadStore } from "./thread-store.ts";
-import type { TurnObserver } from "./turn-observer.ts";
-import type { AgentProfile, TurnRunner } from "./turn-runner.ts";
+import type { ObservedTurn, TurnObserver } from "./turn-observer.ts";
+import type { AgentProfile, JudgedCall, TurnRunner } from "./turn-runner.ts";
 
 /** The limits of a thread server, with their defaults. */
 export const threadServerLimits = defineLimits({
@@ -116,10 +118,10 @@ export interface ThreadServerOptions {
    */
   readonly unattended?: "wait" | "deny" | { readonly timeoutMs: number } | undefined;
   /**
-   * Receives the failures that reach no client: of the runner, the store, a connection. What it throws is ignored.
-   * @default ignores them
+   * Receives the failures that reach no client: of the runner, a tool, the store, a connection; of a model, the `TurnError` with its
+   * `cause`. What it throws is ignored. @default `process.emitWarning`, but for what clients send wrong
    */
-  readonly onError?: ((error: unknown) => void) | undefined;
+  readonly onError?: ((error: unknown, context: ThreadFailureContext) => void) | undefined;
   /** @default the real time */
   readonly clock?: Clock | undefined;
   /** @default 128 random bits */
@@ -154,12 +156,16 @@ const checkOptions = defineOptions<WithGates>("createThreadServer", {
 /** The options with their defaults, and what the parts of a server share. */
 export interface ServerSettings
   extends Resolved<
-    Omit<ThreadServerOptions, "approvalTimeoutMs" | "promptGate" | "limits" | "observer" | "tools">
+    Omit<
+      ThreadServerOptions,
+      "approvalTimeoutMs" | "promptGate" | "limits" | "observer" | "onError" | "tools"
+    >
   > {
   readonly tools: ToolSource;
   readonly limits: ThreadServerLimits;
   readonly approvalTimeoutMs: number | undefined;
   readonly promptGate: PromptGate | undefined;
+  readonly onError: (error: unknown, context?: ThreadFailureContext) => void;
   /** Calls the observer, and reports what it throws. */
   readonly observe: <E extends keyof TurnObserver>(
     event: E,
@@ -183,29 +189,37 @@ const noDirectory = (directory = ""): string => {
 const toToolSource = (tools: readonly Tool[] | ToolSource): ToolSource =>
   typeof tools === "function" ? tools : async () => tools;
 
-/** Throws for a gate that could not judge: each call would be refused, and only then. */
-const checkGate = <Gate extends ToolGate | PromptGate>(
+/** Throws for what lacks the function that it is there for: each turn or call would fail, and only then. */
+const demand = <Method extends string, Given extends { readonly [Name in Method]: unknown } | undefined>(
   name: string,
-  gate: Gate | undefined,
-): Gate | undefined => {
-  if (gate === undefined || typeof gate.before === "function") return gate;
-  throw new InvalidArgumentError(`createThreadServer: ${name} must be an object with a function "before"`);
+  given: Given,
+  method: Method,
+): Given => {
+  if (given === undefined || typeof given?.[method] === "function") return given;
+  throw new InvalidArgumentError(`createThreadServer: ${name} must be an object with a function "${method}"`);
+};
+
+const contextOf = (of: ObservedTurn | JudgedCall): ThreadFailureContext => {
+  const { threadId, turnId } = of;
+  return { threadId, turnId, tool: "tool" in of ? of.tool.name : undefined };
 };
 
 /** Throws `invalid_argument` for invalid options. */
 export const resolveSettings = (given: ThreadServerOptions): ServerSettings => {
   const options = checkOptions(given);
-  const onError = (error: unknown) => callSafely(() => options.onError?.(error));
+  const { onError: report = warnOfFailure } = options;
+  const onError: ServerSettings["onError"] = (error, context = {}) =>
+    callSafely(() => report(error, context));
   return {
-    runner: options.runner,
+    runner: demand("runner", options.runner, "run"),
     store: options.store ?? createMemoryThreadStore(),
-    tools: toToolSource(options.tools ?? []),
-    gate: checkGate("gate", options.gate) ?? askGate,
-    promptGate: checkGate("promptGate", options.promptGate),
+    tools: toToolSource(checkTools(options.tools ?? [])),
+    gate: demand("gate", options.gate, "before") ?? askGate,
+    promptGate: demand("promptGate", options.promptGate, "before"),
     observe: (event, ...args) =>
       callSafely(
         () => (options.observer?.[event] as ((...all: typeof args) => void) | undefined)?.(...args),
-        onError,
+        (error) => onError(error, contextOf(args[0])),
       ),
     agents: options.agents ?? [defaultAgent],
     resolveDirectory: options.resolveDirectory ?? noDirectory,

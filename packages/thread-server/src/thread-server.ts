@@ -1,7 +1,8 @@
-import { JsonRpcErrorCode, type JsonValue } from "@harnesskit/protocol/envelope";
+import { JsonRpcErrorCode } from "@harnesskit/protocol/envelope";
 import { type ThreadMethodName, threadMethods } from "@harnesskit/protocol/threads";
 import {
   type Channel,
+  displayText,
   type HarnessError,
   invalidParams,
   methodNotFound,
@@ -99,7 +100,7 @@ class Server implements ThreadServer {
     }
     const name = methodName as ThreadMethodName;
     const parsed = threadMethods[name].params.safeParse(rawParams);
-    if (!parsed.success) throw invalidParams("Invalid params", { issues: toIssues(parsed.error.issues) });
+    if (!parsed.success) throw toInvalidParams(parsed.error.issues);
     const release = client.outbox.hold();
     try {
       const method = this.#methods[name] as Methods["thread.get"];
@@ -126,10 +127,13 @@ class Server implements ThreadServer {
 }
 
 /** What a caller may know of a failed validation: where and what, never the value. */
-const toIssues = (issues: readonly { path: PropertyKey[]; message: string }[]): JsonValue =>
-  issues
+const toInvalidParams = (all: readonly { path: PropertyKey[]; message: string }[]): ProtocolError => {
+  const issues = all
     .slice(0, 10)
     .map(({ path, message }) => ({ path: path.map(String).join(".").slice(0, 200), message }));
+  const said = issues.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  return invalidParams(displayText(`Invalid params: ${said.join("; ")}`, { maxLength: 500 }), { issues });
+};
 
 const storeFailure = (error: HarnessError<ThreadStoreErrorCode>): ProtocolError => {
   const { code, message } = error;

@@ -69,14 +69,15 @@ export class ThreadSession {
    * `turn.error`; one that waits for a human goes on waiting.
    */
   static async open(thread: Thread, owner: ThreadSessions): Promise<ThreadSession> {
-    const { store, limits, onError } = owner.settings;
+    const { store, limits } = owner.settings;
     const { threadId } = thread;
     const lease = await store.lease(threadId);
     try {
       const created = isFork(thread)
         ? await completeFork(thread, owner.settings, owner.signal).catch(async (error: unknown) => {
             // The source of an incomplete fork is gone: there is nothing that it could become.
-            if (ProtocolError.isInstance(error)) await store.delete(threadId).catch(onError);
+            if (ProtocolError.isInstance(error))
+              await store.delete(threadId).catch((failed) => owner.settings.onError(failed, { threadId }));
             throw error;
           })
         : [];
@@ -96,6 +97,9 @@ export class ThreadSession {
   get threadId(): string {
     return this.#thread.threadId;
   }
+
+  /** Reports what failed of this thread. */
+  readonly onError = (error: unknown): void => this.settings.onError(error, { threadId: this.threadId });
 
   /** The thread, with the number of its prompts that wait. */
   get thread(): Thread {
@@ -143,7 +147,7 @@ export class ThreadSession {
       // A turn may have used the thread meanwhile.
       this.#thread = { ...thread, time: { ...thread.time, updated: this.#thread.time.updated } };
       // The log has it by now; what is stored beside is stored again with the next turn, or when the thread is opened.
-      await this.save().catch(this.settings.onError);
+      await this.save().catch(this.onError);
       return this.thread;
     });
     this.#editing = edited.catch(() => {});
@@ -214,9 +218,9 @@ export class ThreadSession {
   /** Stores that the thread is used now. Rejects never. */
   async touch(): Promise<void> {
     if (this.isLost) return;
-    const { clock, onError } = this.settings;
+    const { clock } = this.settings;
     this.#thread = { ...this.#thread, time: { ...this.#thread.time, updated: clock.now() } };
-    await this.save().catch(onError);
+    await this.save().catch(this.onError);
   }
 
   async #recover(): Promise<void> {
@@ -228,7 +232,7 @@ export class ThreadSession {
       // The last server ended between the log and what is stored beside it.
       const { title, time } = changed;
       this.#thread = { ...this.#thread, title, time: { ...time, updated: this.#thread.time.updated } };
-      await this.save().catch(this.settings.onError);
+      await this.save().catch(this.onError);
     }
     if (this.settings.resumeQueues !== "never") await this.turns.recover();
   }

@@ -203,7 +203,6 @@ export class ThreadSessions {
   }
 
   async close(): Promise<void> {
-    const { onError } = this.settings;
     this.#closingDown.abort();
     this.#stopListening?.();
     this.followed.close();
@@ -212,7 +211,8 @@ export class ThreadSessions {
     await Promise.all(
       entries.map(async ({ session, stopTimer }) => {
         stopTimer?.();
-        await (await session.catch(() => undefined))?.close().catch(onError);
+        const opened = await session.catch(() => undefined);
+        await opened?.close().catch(opened.onError);
       }),
     );
     await Promise.all(this.#closing.values());
@@ -312,7 +312,7 @@ export class ThreadSessions {
     this.#open.delete(threadId);
     const closed = opened
       .close()
-      .catch(this.settings.onError)
+      .catch(opened.onError)
       .then(() => {
         if (this.#closingDown.signal.aborted) return;
         // Clients that hear it go on hearing what another server writes.

@@ -49,7 +49,7 @@ export class ToolCall extends GatedAction<Prepared, Input, JsonObject> {
   #said: Shown | undefined;
 
   constructor(turn: Turn, itemId: string, asked: Asked, after: Promise<unknown> | undefined) {
-    super(turn, "call");
+    super(turn, "call", asked.tool);
     this.#itemId = itemId;
     this.#asked = asked;
     this.#after = after;
@@ -90,7 +90,7 @@ export class ToolCall extends GatedAction<Prepared, Input, JsonObject> {
       const difference = jsonDifference(input, next.call.input);
       return difference ? unfit(describeDifference(difference)) : next;
     } catch (error) {
-      return unfit(this.turn.calls.failure(error).error ?? "it cannot be prepared");
+      return unfit(this.turn.calls.failure(error, this.tool).error ?? "it cannot be prepared");
     }
   }
 
@@ -123,7 +123,7 @@ export class ToolCall extends GatedAction<Prepared, Input, JsonObject> {
       ? await calls.finish(this.#itemId, shown, isCancelled ? cancelledCall : refused)
       : await calls.run(shown, judged.subject, approval);
     const notify = async () => judged && settings.gate.after?.(judged.subject.call, outcome);
-    await notify().catch(settings.onError);
+    await notify().catch((error: unknown) => this.turn.onError(error, this.tool));
     return outcome;
   }
 

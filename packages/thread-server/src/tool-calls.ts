@@ -52,7 +52,7 @@ export class ToolCalls {
     } catch (error) {
       const shown = shownOf(request, toJsonObject(input));
       await this.#turn.log.start("tool_exec", itemId, { ...shown, status: "pending" });
-      return this.finish(itemId, shown, this.failure(error));
+      return this.finish(itemId, shown, this.failure(error, tool));
     }
     if (approved && isSameInput(prepared.call.input, requestedIn(approved.item.data)))
       return new ToolCall(this.#turn, itemId, approved.item.data, after).resume(approved);
@@ -73,10 +73,14 @@ export class ToolCalls {
   /** Rejects with a `ToolError` where the call cannot be made. */
   async prepare(itemId: string, name: string, rawInput: unknown): Promise<Prepared> {
     const { threadId, turnId, directory } = this.#turn.observed;
-    const tools = [...(await this.#allowedTools()), this.outputReader];
-    const tool = tools.find((candidate) => candidate.name === name);
-    if (!tool)
-      throw new ToolError("tool.unknown", `There is no tool named ${JSON.stringify(name.slice(0, 100))}.`);
+    const tools = await this.#allowedTools();
+    const tool = [...tools, this.outputReader].find((candidate) => candidate.name === name);
+    if (!tool) {
+      const names = tools.map((each) => each.name).join(", ");
+      const others = names === "" ? "There are no tools." : `There are: ${names}.`;
+      const asked = JSON.stringify(name.slice(0, 100));
+      throw new ToolError("tool.unknown", `There is no tool named ${asked}. ${others}`);
+    }
     const { input, preview, run } = await prepareCall(tool, rawInput, {
       threadId,
       directory: directory === "" ? undefined : directory,
@@ -113,7 +117,7 @@ export class ToolCalls {
         });
         ended = { status: "succeeded", output: output === undefined ? undefined : copyJson(output) };
       } catch (error) {
-        ended = this.failure(error);
+        ended = this.failure(error, name);
       }
       await log.completeLogs();
       this.#running--;
@@ -132,11 +136,11 @@ export class ToolCalls {
     return { ...outcome, ...kept };
   }
 
-  failure(error: unknown): ToolOutcome {
-    const { signal, settings } = this.#turn;
+  failure(error: unknown, tool: string | undefined): ToolOutcome {
+    const { signal } = this.#turn;
     if (!ToolError.isInstance(error)) {
       if (signal.aborted) return cancelledCall;
-      settings.onError(error);
+      this.#turn.onError(error, tool);
       return { status: "failed", error: "The tool failed.", code: "tool.failed" };
     }
     const { code, message, output, mayHaveRun } = error;

@@ -76,7 +76,7 @@ export class ToolOutput {
   /** What stands in the item for the bytes: how many, and the artifact that has them. */
   async #keepMedium({ mediaType, data }: ToolMedia, index: number): Promise<JsonObject> {
     const bytes = bytesOfBase64(data);
-    const { store, limits, onError } = this.#turn.settings;
+    const { store, limits } = this.#turn.settings;
     if (!bytes || bytes.length > limits.maxArtifactLength) return { size: bytes?.length ?? 0 };
     const artifact = `${this.#toolItemId}-${index}.${extensionOf(mediaType)}`;
     const write = async () => {
@@ -84,7 +84,7 @@ export class ToolOutput {
       await writer.write(bytes);
       return writer.close();
     };
-    const written = await write().catch(onError);
+    const written = await write().catch(this.#turn.onError);
     if (!written) return { size: bytes.length };
     await this.#turn.log.artifact({
       kind: "tool_media",

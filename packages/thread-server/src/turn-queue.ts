@@ -171,7 +171,7 @@ export class TurnQueue {
     await this.#active?.shutDown();
     await this.#running;
     this.changed();
-    await this.#unstoredEnd.store().catch(this.#session.settings.onError);
+    await this.#unstoredEnd.store().catch(this.#session.onError);
     this.#unstoredEnd.close();
   }
 
@@ -220,7 +220,7 @@ export class TurnQueue {
 
   async #runQueued(queued: QueuedTurn): Promise<void> {
     const session = this.#session;
-    const { agents, onError } = session.settings;
+    const { agents } = session.settings;
     const { turnId, input, model, clientRequestId, requestDigest } = queued;
     const agent = agents.find(({ name }) => name === queued.agent) ?? agents[0];
     const request = { input, agent, model };
@@ -229,7 +229,7 @@ export class TurnQueue {
     try {
       await this.#begin(turn, () => this.#beginQueued(turn));
     } catch (error) {
-      if (this.#isOpen) onError(error);
+      if (this.#isOpen) turn.onError(error);
       session.onTurnOver();
       return;
     }

@@ -72,6 +72,12 @@ export class Turn {
     if (begun) this.#usage = recordedUsage(session.state, turnId);
   }
 
+  /** Reports what failed in this turn, and in a call of which tool. */
+  readonly onError = (error: unknown, tool?: string): void => {
+    const { threadId, turnId } = this.observed;
+    this.settings.onError(error, { threadId, turnId, tool });
+  };
+
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
@@ -231,7 +237,11 @@ export class Turn {
     if (this.#isCancelled) return { status: "cancelled" };
     const cause = this.signal.aborted ? this.signal.reason : error;
     const ending = endingOf(cause);
-    if (ending === agentFailed) this.settings.onError(error);
+    // The client has its sentence; what is behind it, such as what a provider threw, it does not have.
+    const isForeign =
+      TurnError.isInstance(cause) && cause.cause !== undefined && !HarnessError.isInstance(cause.cause);
+    if (ending === agentFailed) this.onError(error);
+    else if (isForeign) this.onError(cause);
     return ending;
   }
 
@@ -246,7 +256,7 @@ export class Turn {
       end = endingOf(this.log.failure);
       await this.log.end(end, this.#usage);
     }
-    if (this.log.unstored) this.settings.onError(this.log.unstored.error);
+    if (this.log.unstored) this.onError(this.log.unstored.error);
     this.#ended.resolve();
     return end;
   }

@@ -96,7 +96,7 @@ export class WaitingPrompts {
     } finally {
       this.#leaving.delete(turnId);
     }
-    await this.#session.save().catch(settings.onError);
+    await this.#session.save().catch(this.#session.onError);
     return true;
   }
 

@@ -17,17 +17,20 @@ const expectAlive = async (client: RawClient) => {
 
 describe("requests that cannot be served", () => {
   it.each([
-    ["initialize", { clientInfo: {} }],
-    ["thread.create", { title: "x".repeat(1001) }],
-    ["thread.get", undefined],
-    ["thread.get", { threadId: "x", afterSeq: -1 }],
-    ["turn.start", { threadId: "x", input: [] }],
-    ["turn.start", { threadId: "x", input: [{ type: "text", text: "a" }], model: { providerID: "p" } }],
-    ["approval.respond", { requestId: null, decision: "once" }],
-  ])("%s with %j is -32602, without the value", async (method, params) => {
+    ["initialize", { clientInfo: {} }, "clientInfo.name: "],
+    ["thread.create", { title: "x".repeat(1001) }, "title: "],
+    ["thread.get", undefined, "expected object"],
+    ["thread.get", { threadId: "x", afterSeq: -1 }, "afterSeq: "],
+    ["turn.start", { threadId: "x", input: [] }, "input: "],
+    ["turn.start", { threadId: "x", input: [{ type: "text", text: "a" }], model: "gpt-9" }, "model: "],
+    ["approval.respond", { requestId: null, decision: "once" }, "requestId: "],
+  ])("%s with %j is -32602, and says where, without the value", async (method, params, where) => {
     const { client } = start();
     const { error } = await client.call(method, params);
     expect(error).toMatchObject({ code: -32602, data: { issues: expect.any(Array) } });
+    expect(error?.message).toMatch(/^Invalid params: /);
+    expect(error?.message).toContain(where);
+    expect(error?.message).not.toMatch(/gpt-9|xxx/);
     await expectAlive(client);
   });
 

@@ -108,13 +108,21 @@ describe("tools", () => {
   });
 
   it("records a call of an unknown tool, of one outside the profile, and with an unusable input", async () => {
-    const unknown = await oneCall({});
-    expect(unknown.items("tool_exec")).toMatchObject([{ status: "failed", code: "tool.unknown" }]);
+    const unknown = await oneCall({ tools: [] });
+    expect(unknown.items("tool_exec")).toMatchObject([
+      {
+        status: "failed",
+        code: "tool.unknown",
+        error: 'There is no tool named "t". There are no tools.',
+      },
+    ]);
     const outside = await oneCall({
-      tools: [recordingTool("t", "read")],
-      agents: [{ name: "a", systemPrompt: "", tools: ["other"] }],
+      tools: ["t", "other", "one"].map((name) => recordingTool(name, "read")),
+      agents: [{ name: "a", systemPrompt: "", tools: ["other", "one"] }],
     });
-    expect(outside.items("tool_exec")).toMatchObject([{ status: "failed", code: "tool.unknown" }]);
+    expect(outside.items("tool_exec")).toMatchObject([
+      { code: "tool.unknown", error: 'There is no tool named "t". There are: other, one.' },
+    ]);
     const unusable = await oneCall({ tools: [recordingTool("t", "read")] }, "text");
     expect(unusable.items("tool_exec")).toMatchObject([
       { status: "failed", code: "tool.invalid_input", input: { value: "text" } },

@@ -18,7 +18,7 @@ const brokenReason = /^(?:error|failed|malformed|unexpected_tool_call|invalid_to
 
 /** Why what came from a model is not an answer, as the end of a sentence; undefined for an answer. */
 export const noAnswerReason = ({ reason, rawReason, calls, hasText }: ModelEnding): string | undefined => {
-  const said = `its finish reason is ${displayText(rawReason ?? reason, { maxLength: 100 })}`;
+  const said = `its finish reason is ${displayText(rawReason || reason, { maxLength: 100 })}`;
   if (reason === "error" || brokenReason.test(rawReason ?? ""))
     return `the model failed while it answered: ${said}`;
   if (calls > 0) return undefined;

@@ -111,5 +111,6 @@ it("an answer is one with a text or a call, and an ending of its kind", () => {
   expect(noAnswerReason({ ...good, reason: "other", rawReason: "eos_token" })).toBeUndefined();
   expect(noAnswerReason({ ...good, reason: "stop", calls: 1, hasText: false })).toBeUndefined();
   expect(noAnswerReason({ ...good, reason: "error" })).toContain("error");
+  expect(noAnswerReason({ ...good, hasText: false, rawReason: "" })).toMatch(/its finish reason is stop$/);
   expect(noAnswerReason({ ...good, calls: 1, rawReason: "MALFORMED_FUNCTION_CALL" })).toContain("MALFORMED");
 });
