@@ -1,5 +1,8 @@
 import type { Event } from "@harnesskit/protocol/threads";
+import { logChanged } from "./errors.ts";
+import { lastSeqOf, readState } from "./read-log.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
+import type { ThreadState } from "./thread-state.ts";
 
 /** Where a log ends. */
 export interface LogEnd {
@@ -41,9 +44,28 @@ export class FollowedThreads {
     return this.#owner.settings.store.watch !== undefined;
   }
 
-  /** Where a thread that is followed ends for the clients of this server. */
-  endOf(threadId: string): LogEnd | undefined {
-    return this.#followed.get(threadId);
+  /** The number of the last event that a client of this server can have heard. Rejects as the store does. */
+  async lastSeqOf(threadId: string): Promise<number> {
+    return this.#followed.get(threadId)?.lastSeq ?? (await lastSeqOf(this.#owner.settings.store, threadId));
+  }
+
+  /**
+   * Follows a thread for one client more. `begin` subscribes it: it gets what the log adds up to, and the end from which on the client
+   * hears what comes. Rejects with `log_changed` where the log ends before that, and as the store does.
+   */
+  async subscribe<T>(threadId: string, begin: (end: LogEnd, state: ThreadState) => T): Promise<T> {
+    const { store, limits } = this.#owner.settings;
+    let state: ThreadState;
+    let end: LogEnd;
+    do {
+      const heard = this.#followed.get(threadId)?.lastSeq ?? 0;
+      state = await readState(store, threadId, limits);
+      if (state.lastSeq < heard) throw logChanged();
+      end = this.#followed.get(threadId) ?? state;
+    } while (state.lastSeq < end.lastSeq);
+    const result = begin(end, state);
+    this.follow(threadId, end);
+    return result;
   }
 
   /** Follows a thread from an end on; one that is followed already goes on as it is. Call it while a client subscribes. */

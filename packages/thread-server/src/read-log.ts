@@ -66,12 +66,12 @@ export const discardThread = async ({ threadId }: Thread, store: ThreadStore): P
   }
 };
 
+/** The number of the last event of a log, 0 without one. */
+export const lastSeqOf = async (store: ThreadStore, threadId: string): Promise<number> =>
+  (await store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
+
 /** The end of the log, back to the start of its last turn at least: so much is needed to go on with that turn. */
-export const readLastTurns = async (
-  store: ThreadStore,
-  threadId: string,
-  maxBytes: number,
-): Promise<Event[]> => {
+const readLastTurns = async (store: ThreadStore, threadId: string, maxBytes: number): Promise<Event[]> => {
   for (let bytes = maxBytes; ; bytes *= 4) {
     const events = await store.lastEvents(threadId, bytes);
     if (events.length === 0 || events[0]?.seq === 1) return events;

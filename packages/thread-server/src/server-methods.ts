@@ -14,7 +14,7 @@ import { unarchived, withTitle } from "./edit-thread.ts";
 import { approvalNotFound, resultTooLarge } from "./errors.ts";
 import { nameRequest, threadToCreate, threadToFork } from "./named-requests.ts";
 import { answerQuestion, threadOfRequest } from "./question.ts";
-import { checkHeard, readPage } from "./read-log.ts";
+import { checkHeard, lastSeqOf, readPage } from "./read-log.ts";
 import { searchThreads } from "./search-threads.ts";
 import { toThreadPage } from "./thread-list.ts";
 import type { ThreadSessions } from "./thread-sessions.ts";
@@ -132,7 +132,7 @@ export const createMethods = (sessions: ThreadSessions): Methods => {
       sessions.use(threadId, async (session) => ({ thread: await session.edit(unarchived) })),
     "thread.fork": async (params) => {
       const thread = await sessions.read(params.threadId, async (source, session) => {
-        const lastSeq = session?.state.lastSeq ?? (await sessions.lastSeqOf(params.threadId));
+        const lastSeq = session?.state.lastSeq ?? (await lastSeqOf(settings.store, params.threadId));
         return threadToFork(params, source, lastSeq, settings);
       });
       await sessions.create(thread);

@@ -14,10 +14,9 @@ import {
 } from "./errors.ts";
 import { FollowedThreads, type LogEnd } from "./followed-threads.ts";
 import { isAsAsked } from "./pending-questions.ts";
-import { readLastTurns } from "./read-log.ts";
 import type { ServerSettings } from "./server-settings.ts";
 import { ThreadSession } from "./thread-session.ts";
-import { ThreadState } from "./thread-state.ts";
+import type { ThreadState } from "./thread-state.ts";
 import type { ReadEventsOptions } from "./thread-store.ts";
 
 /** How often a server is asked for a thread, and the thread is tried. */
@@ -108,17 +107,9 @@ export class ThreadSessions {
   ): Promise<T> {
     const follow = async (error: ThreadStoreError) => {
       if (error.code !== "thread_locked" || !this.followed.isPossible) throw threadLocked(error);
-      await check(this.followed.endOf(threadId)?.lastSeq ?? (await this.lastSeqOf(threadId)));
+      await check(await this.followed.lastSeqOf(threadId));
       const thread = await this.#stored(threadId);
-      let state: ThreadState;
-      let end: LogEnd;
-      do {
-        state = await this.#readState(threadId);
-        end = this.followed.endOf(threadId) ?? state;
-      } while (state.lastSeq < end.lastSeq);
-      const result = begin(thread, end, state);
-      this.followed.follow(threadId, end);
-      return result;
+      return this.followed.subscribe(threadId, (end, state) => begin(thread, end, state));
     };
     return this.#use(
       threadId,
@@ -128,21 +119,6 @@ export class ThreadSessions {
       },
       follow,
     );
-  }
-
-  /** The number of the last event that the store has of a thread, 0 without one. */
-  async lastSeqOf(threadId: string): Promise<number> {
-    return (await this.settings.store.lastEvents(threadId, 1)).at(-1)?.seq ?? 0;
-  }
-
-  /** What the log of a thread that another server writes adds up to. Throws `log_changed` where clients of this server heard more of it. */
-  async #readState(threadId: string): Promise<ThreadState> {
-    const { store, limits } = this.settings;
-    const heard = this.followed.endOf(threadId)?.lastSeq ?? 0;
-    const state = new ThreadState(limits.maxHistoryLength);
-    for (const event of await readLastTurns(store, threadId, limits.maxOpenBytes)) state.apply(event);
-    if (state.lastSeq < heard) throw logChanged();
-    return state;
   }
 
   /** Gives a thread to a server that asks for it, unless something runs in it. */
