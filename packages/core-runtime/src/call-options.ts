@@ -1,5 +1,5 @@
 import type { Actor, CallContext, Caller } from "@harnesskit/protocol/runtime";
-import { InvalidArgumentError } from "@harnesskit/wire";
+import { defineOptions, InvalidArgumentError } from "@harnesskit/wire";
 import type { CoreLimits } from "./core-limits.ts";
 
 /** Options of a call. */
@@ -34,6 +34,20 @@ export interface CallOptions {
   readonly declarationDigest?: string | undefined;
 }
 
+const checkNames = defineOptions<CallOptions>("call", {
+  timeoutMs: false,
+  signal: false,
+  idempotencyKey: false,
+  caller: false,
+  actor: false,
+  context: false,
+  requestId: false,
+  correlationId: false,
+  causationId: false,
+  directiveId: false,
+  declarationDigest: false,
+});
+
 const ids: ReadonlySet<string> = new Set<keyof CallOptions>([
   "idempotencyKey",
   "requestId",
@@ -48,7 +62,7 @@ const isUsableId = (value: unknown): boolean =>
 
 /** Throws `invalid_argument` for options that cannot be used. */
 export const checkCallOptions = (options: CallOptions, { maxTimeoutMs }: CoreLimits): void => {
-  const { timeoutMs = 1 } = options;
+  const { timeoutMs = 1 } = checkNames(options);
   if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs > maxTimeoutMs) {
     throw new InvalidArgumentError(`timeoutMs must be an integer from 1 to ${maxTimeoutMs}`);
   }
