@@ -1,7 +1,7 @@
 import { callSafely } from "../call-safely.ts";
 import type { CloseReason } from "../channel.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
-import { ConnectionClosedError, HarnessError } from "../errors.ts";
+import { ConnectionClosedError, HarnessError, RequestTimeoutError } from "../errors.ts";
 import { backoffDelayMs, wait } from "../time/backoff.ts";
 import { within } from "../time/within.ts";
 import type {
@@ -33,6 +33,8 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
   #state: SessionState = "new";
   /** The open connection, introduced or not. */
   #connection: C | undefined;
+  /** The one that is being introduced. */
+  #tried: C | undefined;
   #ready: ReadyConnection<C, I> | undefined;
   #introduction: I | undefined;
   #attempt: Attempt<ReadyConnection<C, I>> | undefined;
@@ -193,6 +195,7 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
       .catch((cause: unknown) => {
         const error = this.#toError(cause) as HarnessError;
         const connection = this.#connection;
+        this.#tried = undefined;
         if (this.#state !== "closed") this.#lost(error);
         void connection?.close();
         throw error;
@@ -218,9 +221,11 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
       throw ended ?? new ConnectionClosedError();
     }
     this.#connection = connection;
+    this.#tried = connection;
     const timeoutMs = Math.max(1, deadline - clock.elapsedMs());
     const introduction = await introduce(connection, { timeoutMs, signal });
     if (this.#connection !== connection) throw this.#error ?? new ConnectionClosedError();
+    this.#tried = undefined;
     this.#introduction = introduction;
     this.#ready = { connection, introduction };
     this.#readyAtMs = clock.elapsedMs();
@@ -271,7 +276,8 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
     else this.#to("lost");
   }
 
-  #toError(error: unknown): unknown {
+  #toError(cause: unknown): unknown {
+    const error = withHint(cause, this.#tried?.hint);
     return this.options.toError?.(error) ?? error;
   }
 
@@ -293,3 +299,12 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
     }
   }
 }
+
+/** A failure of a connection over which no message came. */
+const withHint = (error: unknown, hint: string | undefined): unknown => {
+  if (hint === undefined) return error;
+  if (RequestTimeoutError.isInstance(error))
+    return new RequestTimeoutError(error.method, error.timeoutMs, hint);
+  if (!ConnectionClosedError.isInstance(error)) return error;
+  return new ConnectionClosedError(`${error.message}: ${hint}`, { cause: error.cause });
+};
