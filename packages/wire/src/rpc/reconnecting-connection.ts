@@ -1,7 +1,7 @@
 import { callSafely } from "../call-safely.ts";
 import type { CloseReason } from "../channel.ts";
 import { createDeferred, type Deferred } from "../deferred.ts";
-import { ConnectionClosedError, HarnessError, RequestTimeoutError } from "../errors.ts";
+import { ConnectionClosedError, HarnessError } from "../errors.ts";
 import { backoffDelayMs, wait } from "../time/backoff.ts";
 import { within } from "../time/within.ts";
 import type {
@@ -13,6 +13,7 @@ import type {
   SessionState,
   SessionWait,
 } from "./client-session-options.ts";
+import { withHint } from "./with-hint.ts";
 
 /** One opening and introduction, for all callers that want it. When no caller waits for it any more it is given up. */
 interface Attempt<T> {
@@ -33,8 +34,7 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
   #state: SessionState = "new";
   /** The open connection, introduced or not. */
   #connection: C | undefined;
-  /** The one that is being introduced. */
-  #tried: C | undefined;
+  #introducing: C | undefined;
   #ready: ReadyConnection<C, I> | undefined;
   #introduction: I | undefined;
   #attempt: Attempt<ReadyConnection<C, I>> | undefined;
@@ -195,7 +195,7 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
       .catch((cause: unknown) => {
         const error = this.#toError(cause) as HarnessError;
         const connection = this.#connection;
-        this.#tried = undefined;
+        this.#introducing = undefined;
         if (this.#state !== "closed") this.#lost(error);
         void connection?.close();
         throw error;
@@ -221,11 +221,10 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
       throw ended ?? new ConnectionClosedError();
     }
     this.#connection = connection;
-    this.#tried = connection;
+    this.#introducing = connection;
     const timeoutMs = Math.max(1, deadline - clock.elapsedMs());
     const introduction = await introduce(connection, { timeoutMs, signal });
     if (this.#connection !== connection) throw this.#error ?? new ConnectionClosedError();
-    this.#tried = undefined;
     this.#introduction = introduction;
     this.#ready = { connection, introduction };
     this.#readyAtMs = clock.elapsedMs();
@@ -277,7 +276,7 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
   }
 
   #toError(cause: unknown): unknown {
-    const error = withHint(cause, this.#tried?.hint);
+    const error = withHint(cause, this.#introducing?.hint);
     return this.options.toError?.(error) ?? error;
   }
 
@@ -299,12 +298,3 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
     }
   }
 }
-
-/** A failure of a connection over which no message came. */
-const withHint = (error: unknown, hint: string | undefined): unknown => {
-  if (hint === undefined) return error;
-  if (RequestTimeoutError.isInstance(error))
-    return new RequestTimeoutError(error.method, error.timeoutMs, hint);
-  if (!ConnectionClosedError.isInstance(error)) return error;
-  return new ConnectionClosedError(`${error.message}: ${hint}`, { cause: error.cause });
-};
