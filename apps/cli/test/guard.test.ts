@@ -43,6 +43,7 @@ describe("harness guard hook", () => {
       startProcess(["guard", "hook", ...args], { cwd: machine.project, env: machine.env, input }).ended;
     expect(await run("codex")).toMatchObject(failure(2, "the hub does not run"));
     expect(await run()).toMatchObject(failure(2, "the host is missing"));
+    expect(await run("--host", "codex")).toMatchObject(failure(2, 'unknown option "--host"'));
     expect(await run("codex", "--wait", "1")).toMatchObject(failure(2, 'unknown option "--wait"'));
     expect(await run("codex", "--timeout-ms", "0")).toMatchObject(
       failure(2, "--timeout-ms must be a number"),

@@ -18,6 +18,15 @@ import { harness, startAtTerminal, startHarness } from "./support/in-process.ts"
 const pythonAgent = fileURLToPath(new URL("../../../conformance/peers/ahp_agent.py", import.meta.url));
 
 describe("harness hub", () => {
+  it("names the agents whose hooks it answers to a hook of another name", async () => {
+    const { url } = await startHub(await makeWorkspace());
+    const answer = await fetch(`${url}/hooks/claude`, { method: "POST", body: "{}" });
+    expect([answer.status, await answer.text()]).toEqual([
+      404,
+      expect.stringContaining("/hooks/claude-code"),
+    ]);
+  });
+
   it("judges agents of different kinds in one inbox and one timeline", async () => {
     const cwd = await makeWorkspace();
     const { env, url, place, client } = await startHub(cwd);

@@ -1,6 +1,10 @@
+import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { hubPlace } from "@harnesskit/hub/place";
+import { expect, it, onTestFinished } from "vitest";
 import { helloAgent } from "./support/agents.ts";
 import { makeWorkspace } from "./support/harness.ts";
 import { harness, startAtTerminal } from "./support/in-process.ts";
@@ -159,6 +163,33 @@ it.each([
   const { error, data } = JSON.parse(end.stdout);
   if (hint === undefined) expect(data).toMatchObject({ status: "error", code, exitCode });
   else expect(error).toEqual({ code, message: expect.stringContaining(message), hint, exitCode });
+});
+
+it("says of a hub that is stopped that it does not answer, and what to do", async () => {
+  const cwd = await makeWorkspace(files);
+  const env = { XDG_STATE_HOME: join(cwd, "state") };
+  const { directory, socket, apiSocket } = hubPlace({ env });
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  // As of a process with SIGSTOP: connections are taken, and nothing is read.
+  for (const path of [socket, apiSocket]) {
+    const server = createServer((connection) => connection.pause().on("error", () => {}));
+    await once(server.listen(path), "listening");
+    onTestFinished(() => void server.close());
+  }
+  const end = await harness("inbox", { cwd, env });
+  expect(end).toMatchObject({ code: 4, stderr: expect.stringContaining("does not answer") });
+  expect(end.stderr).toContain("kill -CONT");
+});
+
+it("repeats no password of a URL", async () => {
+  const cwd = await makeWorkspace(files);
+  const env = { XDG_STATE_HOME: join(cwd, "state"), HARNESS_DEBUG: "1" };
+  for (const password of ["secret-pw", "a/secret-pw", "a#secret-pw"]) {
+    const end = await harness(`run x --agents mcp:https://me:${password}@127.0.0.1:1/mcp`, { cwd, env });
+    expect(end.code).not.toBe(0);
+    expect(end.stderr).toContain("--agents mcp:https://…@127.0.0.1:1/mcp");
+    expect(end.stdout + end.stderr).not.toContain("secret-pw");
+  }
 });
 
 it("keeps a command whole at a narrow terminal, below what it is for", async () => {

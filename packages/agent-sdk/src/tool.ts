@@ -12,7 +12,7 @@ import type { ToolContext } from "./tool-context.ts";
 export interface Tool extends shared.Tool<ToolContext> {
   /** The core may call it only for a directive. @default false */
   readonly requiresDirective?: boolean | undefined;
-  /** What of the manifest's `permissions` the tool needs. @default all of them */
+  /** What of the manifest's `permissions` the tool needs; `[]` for none. @default all of them */
   readonly permissions?: readonly string[] | undefined;
   /** Such as `streaming` and `cancellation`; metadata. */
   readonly capabilities?: readonly string[] | undefined;

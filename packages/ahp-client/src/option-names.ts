@@ -1,6 +1,8 @@
 import { defineOptions } from "@harnesskit/wire";
 import type { AhpClientOptions } from "./client-options.ts";
+import type { ToolRun } from "./supervise/run-tool.ts";
 import type { SupervisionOptions } from "./supervise/supervision-options.ts";
+import type { ModelRun } from "./supervise/supervisor.ts";
 import type { ThreadGatesOptions } from "./thread-gates/thread-gates.ts";
 
 export const checkAhpClientOptions = defineOptions<AhpClientOptions>("createAhpClient", {
@@ -38,4 +40,27 @@ export const checkThreadGatesOptions = defineOptions<ThreadGatesOptions>("create
   waitMs: false,
   onError: false,
   clock: false,
+});
+
+// A tool without arguments may be called with undefined.
+type AnyToolRun = Omit<ToolRun<unknown>, "input"> & { readonly input?: unknown };
+
+export const checkToolRun = defineOptions<AnyToolRun>("runTool", {
+  name: true,
+  callId: false,
+  input: false,
+  schema: false,
+  needsApproval: false,
+  signal: false,
+  run: true,
+});
+
+export const checkModelRun = defineOptions<ModelRun<unknown>>("callModel", {
+  model: true,
+  provider: false,
+  messages: true,
+  tools: false,
+  signal: false,
+  call: true,
+  summarise: false,
 });

@@ -7,7 +7,7 @@ import {
   type QueryParams,
   type QueryResult,
 } from "@harnesskit/protocol/ahp";
-import { HarnessError, isThenable, ProtocolError } from "@harnesskit/wire";
+import { HarnessError, InvalidArgumentError, isThenable, ProtocolError } from "@harnesskit/wire";
 import { decided, decisionSpan, inTrace, readTraceContext, type Span, traced } from "@harnesskit/wire/trace";
 import type * as z from "zod";
 import type { CheckedEvent } from "./check-event.ts";
@@ -21,6 +21,24 @@ export type AnyDecision = DecisionFor<AhpEventType>;
 type Handle<Context> = (event: CheckedEvent, call: HandlerCall<Context>) => unknown;
 
 const allow: Decision = { decision: "allow" };
+
+/** Throws `invalid_argument` for a handler that is no function, and for a function that no event has. */
+const checkHandlers = (handlers: object): void => {
+  if (typeof handlers !== "object") {
+    throw new InvalidArgumentError("createAhpServer: handlers must be an object of functions");
+  }
+  const names = [...Object.keys(ahpEvents), "query", "fallback"];
+  for (const name of names) {
+    const handler = handlers[name as keyof typeof handlers] as unknown;
+    if (handler === undefined || typeof handler === "function") continue;
+    throw new InvalidArgumentError(`createAhpServer: handlers.${name} must be a function`);
+  }
+  for (const [name, value] of Object.entries(handlers)) {
+    if (typeof value !== "function" || names.includes(name)) continue;
+    const message = `handlers.${name} is not a handler; the handlers are ${names.join(", ")}`;
+    throw new InvalidArgumentError(`createAhpServer: ${message}`);
+  }
+};
 
 /** The decision where no handler decides. Throws for an event that only a handler can decide. */
 const undecided = (type: AhpEventType): AnyDecision => {
@@ -44,6 +62,7 @@ export class Decider<Context> {
   /** @param onError Must not throw. */
   constructor(handlers: AhpHandlers<Context>, onError: (error: unknown) => void) {
     this.#onError = onError;
+    checkHandlers(handlers);
     for (const type of Object.keys(ahpEvents) as AhpEventType[]) {
       const fallback = ahpEvents[type].batchable ? handlers.fallback : undefined;
       const handle = (handlers[type] ?? fallback) as Handle<Context> | undefined;

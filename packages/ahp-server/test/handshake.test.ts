@@ -70,4 +70,24 @@ describe("options", () => {
     }
     expect(HarnessError.isInstance(thrown) && thrown.code).toBe("invalid_argument");
   });
+
+  it.each([
+    [{ pre_action: "block" }, "handlers.pre_action"],
+    [{ preAction() {} }, "handlers.preAction"],
+    ["block", "handlers"],
+  ])("name the handler that could never run: %o", (handlers, named) => {
+    const create = () => createAhpServer({ handlers: handlers as object, name: "n", version: "1" });
+    const message = expect.stringContaining(`createAhpServer: ${named} `) as string;
+    expect(create).toThrow(expect.objectContaining({ code: "invalid_argument", message }));
+  });
+
+  it("take handlers that are the methods of an object with a state of its own", () => {
+    class Policy {
+      readonly rules = ["none"];
+      pre_action() {
+        return { decision: "allow" as const };
+      }
+    }
+    expect(() => createAhpServer({ handlers: new Policy(), name: "n", version: "1" })).not.toThrow();
+  });
 });

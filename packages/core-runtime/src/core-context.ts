@@ -26,7 +26,17 @@ export class CoreContext {
 
   /** Throws `invalid_argument` for options that cannot be used. */
   constructor(options: CoreOptions) {
-    const { authorize, grants, audit, clock = systemClock, redactor = createRedactor() } = options;
+    const {
+      agents = [],
+      authorize,
+      grants,
+      audit,
+      clock = systemClock,
+      redactor = createRedactor(),
+    } = options;
+    if (!Array.isArray(agents) || !agents.every((directory) => typeof directory === "string")) {
+      throw new InvalidArgumentError("startCore: agents must be an array of directories");
+    }
     if (authorize && grants) throw new InvalidArgumentError("authorize replaces grants: give one of them");
     const missing = audit && sinkMethods.filter((name) => typeof audit[name] !== "function");
     if (missing?.length) {

@@ -66,6 +66,7 @@ describe("a call", () => {
       { timeoutMs: 1001 },
       { idempotencyKey: "" },
       { requestId: "x".repeat(257) },
+      { timeoutMS: 5 } as CallOptions,
     ];
     for (const options of bad) {
       const codes = (() => {

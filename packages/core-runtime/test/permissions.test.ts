@@ -70,7 +70,7 @@ describe("without a grant", () => {
     expect(await call()).toEqual({
       code: "tool.forbidden",
       message: expect.stringMatching(
-        new RegExp(`lacks .*${missing.join(", ")}: this core has no option grants`),
+        new RegExp(`lacks .*${missing.join(", ")}( \\(by its manifest.*\\))?: this core has no option grants`),
       ),
       where: "core",
       details: { missing },
@@ -201,9 +201,23 @@ describe("a grant", () => {
     async (options, advice) => {
       const store = createMemoryGrants(grants({}));
       const { call } = await setUp({ grants: store, ...options }, twoPermissions);
-      expect(await call()).toMatchObject({ message: `demo.agent lacks the permission fs.write: ${advice}` });
+      const { message } = (await call()) as { readonly message: string };
+      expect(message).toMatch(/^demo\.agent lacks the permission fs\.write \(/);
+      expect(message.endsWith(`: ${advice}`)).toBe(true);
     },
   );
+
+  it("that only its manifest names is said to be needed by default, and how a tool says otherwise", async () => {
+    const tool = { side_effects: false };
+    const { call } = await setUp({}, { tool, permissions: ["fs.write"] });
+    const how = "by its manifest, since the tool names no `permissions` of its own ([] for none)";
+    const message = expect.stringContaining(`demo.agent lacks the permission fs.write (${how}): `);
+    expect(await call()).toMatchObject({ code: "tool.forbidden", message });
+    const own = await setUp({}, { tool: { ...tool, permissions: [] }, permissions: ["fs.write"] });
+    expect(await own.call()).toBe("allowed");
+    const acts = await setUp({}, { tool: {}, permissions: [] });
+    expect(await acts.call()).toMatchObject({ message: expect.not.stringContaining("manifest") });
+  });
 
   it("that is not valid is not made, and two deciders are refused, and an audit that is no sink", () => {
     const audit = { record() {}, async flush() {}, async close() {} } as unknown as AuditSink;

@@ -13,6 +13,7 @@ import {
 } from "@harnesskit/wire";
 import { toEngine } from "./engine.ts";
 import { shellClientLimits } from "./limits.ts";
+import { checkRetry } from "./option-names.ts";
 import { resolveRules } from "./risk.ts";
 import { SessionState } from "./session-state.ts";
 import { capabilitiesOf, resolveExecutors, shellIdentity } from "./shell-capabilities.ts";
@@ -57,7 +58,11 @@ export const clientParts = (options: ShellClientOptions) => {
     rules: resolveRules(options.approvalPolicy),
     approve,
     answersApprovals: options.answerApprovals ?? true,
-    backoff: resolveBackoff(options.retry ?? {}, { maxAttempts: 5, initialDelayMs: 500, prefix: "retry." }),
+    backoff: resolveBackoff(checkRetry(options.retry ?? {}), {
+      maxAttempts: 5,
+      initialDelayMs: 500,
+      prefix: "retry.",
+    }),
     timeoutMs,
     limits: shellClientLimits.resolve(options.limits),
     clock,

@@ -1,5 +1,5 @@
 import { defineOptions } from "@harnesskit/wire";
-import type { ApprovalPolicy, ShellClientOptions } from "./shell-client-options.ts";
+import type { ApprovalPolicy, ShellClientOptions, ShellRetryOptions } from "./shell-client-options.ts";
 
 export const checkShellClientOptions = defineOptions<ShellClientOptions>("createShellClient", {
   engine: true,
@@ -30,4 +30,11 @@ export const checkApprovalPolicy = defineOptions<ApprovalPolicy>("approvalPolicy
   safe: rules,
   caution: rules,
   dangerous: rules,
+});
+
+export const checkRetry = defineOptions<ShellRetryOptions>("retry", {
+  maxAttempts: false,
+  initialDelayMs: false,
+  maxDelayMs: false,
+  random: false,
 });

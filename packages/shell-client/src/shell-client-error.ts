@@ -77,7 +77,7 @@ const meanings: Readonly<Record<string, readonly [ShellClientErrorCode, string]>
   redirect_refused: ["engine_refused", "the engine is at another address, which is not followed"],
   unsupported_media_type: ["engine_refused", "the server is not an OpenHarness engine"],
   bad_request: ["engine_refused", "the engine's server refused the message"],
-  tls_failed: ["engine_refused", "the engine's certificate is not trusted"],
+  tls_failed: ["engine_refused", "there is no secure connection to the engine"],
   frame_too_large: ["unsendable", "the request is too large for the transport"],
   request_too_large: ["unsendable", "the request is too large for the engine"],
   invalid_argument: ["unsendable", "the transport cannot send the request"],
@@ -107,8 +107,9 @@ export const toClientError = (cause: unknown, message: unknown): ShellClientErro
     "engine_unreachable" as const,
     "the engine cannot be reached, or broke off",
   ];
-  // What the server said, such as which origin it does not know.
-  const said = meaning === "forbidden" ? `: ${(cause as HarnessError).message}` : "";
+  // What the server said, such as which origin it does not know, or what is wrong with its certificate.
+  const isSaid = meaning === "forbidden" || code === "tls_failed";
+  const said = isSaid ? `: ${(cause as HarnessError).message}` : "";
   return new ShellClientError(meaning, `${text}${said}`, { retryable: retryable.has(meaning), cause });
 };
 

@@ -181,6 +181,7 @@ describe("options that cannot work are refused", () => {
       "a session with a continuation that is none",
       { engine, session: { sessionId: "s", continuation: "c" } },
     ],
+    ["a retry with another name for its attempts", { engine, retry: { attempts: 2 } }],
     ["a session without an id", { engine, session: { sessionId: "" } }],
   ])("%s", (_name, options) => {
     expect(() => createShellClient(options as never)).toThrow(

@@ -192,6 +192,8 @@ describe("a request is tried again", () => {
       const failure = failureOf(await shell.send({}));
       expect([failure.code, failure.retryable, failure.cause, sent.length]).toEqual([code, false, error, 1]);
     }
+    const insecure = failureOf(await scripted(() => Promise.reject(errors[3]?.[0])).shell.send({}));
+    expect(insecure.message).toBe("there is no secure connection to the engine: self-signed");
     const forbidden = failureOf(await scripted(() => Promise.reject(errors[1]?.[0])).shell.send({}));
     expect(forbidden.message).toBe("the engine's server does not allow this host, origin or principal: 403");
     for (const retryable of [false, undefined]) {

@@ -111,7 +111,7 @@ export class Database {
       try {
         return await attempt();
       } catch (cause) {
-        const error = toStoreError(cause);
+        const error = toStoreError(cause, this.options.url);
         this.checkOpen();
         if (!isPassing(error) || count >= limits.maxAttempts) throw error;
         await wait(backoffDelayMs(count, backoff), clock, this.#closing.signal);

@@ -93,9 +93,25 @@ const safeCause = (cause: unknown): HarnessError => {
   return new HarnessError("postgres_error", `PostgreSQL or its connection failed with ${code ?? "no code"}`);
 };
 
-/** An error of the driver as a `StoreError`; an error of this project stays as it is. */
-export const toStoreError = (cause: unknown): HarnessError =>
-  HarnessError.isInstance(cause) ? cause : databaseError(reasonOf(cause), undefined, safeCause(cause));
+/** Nothing behind its host has an "@": then what stands before it is no part of a password that was not encoded. */
+const plainUrl = /^postgres(ql)?:\/\/([^@/?#]*@)?[^@]*$/;
+
+/** Where a connection went, and the code of the system that says why there is none. */
+const whereOf = (cause: unknown, url: string | undefined): string => {
+  const code: unknown = (cause as { code?: unknown } | null | undefined)?.code;
+  if (typeof code !== "string" || !/^E[A-Z_]+$/.test(code)) return "";
+  if (url === undefined || !plainUrl.test(url)) return ` (${code})`;
+  const { host, port } = new pg.Client({ connectionString: url });
+  return ` at ${host}:${port} (${code})`;
+};
+
+/** An error of the driver as a `StoreError`, which names the host of `url`; an error of this project stays as it is. */
+export const toStoreError = (cause: unknown, url?: string): HarnessError => {
+  if (HarnessError.isInstance(cause)) return cause;
+  const reason = reasonOf(cause);
+  const where = reason === "unavailable" ? whereOf(cause, url) : "";
+  return databaseError(reason, `${messages[reason]}${where}`, safeCause(cause));
+};
 
 /** True for what happened before anything was applied, and may not happen again. */
 export const isPassing = (error: HarnessError): boolean =>

@@ -70,7 +70,7 @@ export interface PostgresApprovalOptions extends Pick<ApprovalStoreOptions, "cre
 }
 
 export interface PostgresStoreOptions {
-  /** `postgresql://user:password@host:port/database`. It is a secret: no error of this package repeats it. */
+  /** `postgresql://user:password@host:port/database`. It is a secret: no error of this package repeats more of it than host and port. */
   readonly url: string;
   /**
    * Where the connection that listens goes, if `url` is that of a pooler that shares connections between transactions: such a

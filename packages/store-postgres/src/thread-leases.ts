@@ -79,10 +79,14 @@ export class ThreadLeases {
       ...[key, threadLeaseMs, crypto.randomUUID()],
     );
     if (taken === undefined) {
-      const [found] = await this.#database.query("SELECT 1 FROM store.threads WHERE thread_id = $1", key);
-      throw found === undefined
-        ? new ThreadStoreError("store_failed", "The thread is not stored")
-        : new ThreadStoreError("thread_locked", "Another server writes this thread");
+      const [found] = await this.#database.query(
+        `SELECT greatest(0, ceil(extract(epoch FROM lease_until - clock_timestamp()) * 1000))::bigint AS left
+         FROM store.threads WHERE thread_id = $1`,
+        key,
+      );
+      if (found === undefined) throw new ThreadStoreError("store_failed", "The thread is not stored");
+      const retryAfterMs = safeNumber(found.left);
+      throw new ThreadStoreError("thread_locked", "Another server writes this thread", { retryAfterMs });
     }
     const lost = createDeferred<ThreadStoreError>();
     const held: HeldThread = { threadId, epoch: safeNumber(taken.lease_epoch), isLost: false, lost };

@@ -1,3 +1,4 @@
+import type { ThreadStoreError } from "@harnesskit/thread-server";
 import { systemClock } from "@harnesskit/wire";
 import { describe, expect, it, vi } from "vitest";
 import { sourceBundle } from "../../../test-kit/source-bundle.ts";
@@ -52,10 +53,11 @@ describe("workers over one schema", () => {
     await threads.create(thread("ses_1"));
     await worker.call("leaseThread", "ses_1");
     await worker.call("append", "ses_1", [event("ses_1", 1)]);
-    await expect(threads.lease("ses_1")).rejects.toMatchObject({
-      name: "ThreadStoreError",
-      code: "thread_locked",
-    });
+    const locked: unknown = await threads.lease("ses_1").catch((error: unknown) => error);
+    expect(locked).toMatchObject({ name: "ThreadStoreError", code: "thread_locked" });
+    const { retryAfterMs } = locked as ThreadStoreError;
+    expect(retryAfterMs).toBeGreaterThan(0);
+    expect(retryAfterMs).toBeLessThanOrEqual(4000);
     worker.signal("SIGSTOP");
     await vi.waitFor(() => threads.lease("ses_1"), { timeout: 30_000 });
     worker.signal("SIGCONT");

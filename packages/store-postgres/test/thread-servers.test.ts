@@ -148,6 +148,7 @@ describe("threads on several servers over PostgreSQL", () => {
     const { result } = await asker.startTurn(threadId);
     const refused = await other.connect().startTurn(threadId);
     expect(refused.error).toMatchObject({ code: -32002, data: { reason: "thread_locked" } });
+    expect(refused.error?.data).toHaveProperty("retryAfterMs", expect.any(Number));
     end();
     expect((await asker.turnEnd(result?.turnId)).params).toMatchObject({ status: "completed" });
     const { result: next } = await other.connect().startTurn(threadId);

@@ -199,7 +199,7 @@ export interface ThreadClient {
   getThread(threadId: string, options?: GetThreadOptions): Promise<ThreadHistory>;
   /**
    * `turn.start`. Resolves when the server has named the turn; no event of it is lost between that and the first
-   * read. Rejects with `thread_not_found`, `turn_busy`, `thread_archived`, and `invalid_params` for an unknown model, agent or input.
+   * read. Rejects with `thread_not_found`, `turn_busy`, `thread_archived`, and `invalid_params` for an unknown model, agent or input, `invalid_argument` for an unknown option.
    * After `request_timeout` the turn may be running: `getThread` tells.
    */
   startTurn(options: StartTurnOptions): Promise<TurnHandle>;

@@ -1,7 +1,7 @@
 import { within } from "@harnesskit/wire/time";
 import type { Fields, ThreadHistory } from "./call-thread-server.ts";
 import type { StartTurnOptions, ThreadClient, ThreadClientOptions } from "./client-options.ts";
-import { checkThreadClientOptions } from "./option-names.ts";
+import { checkCompact, checkStart, checkSubmit, checkThreadClientOptions } from "./option-names.ts";
 import { readHistory, wholePage } from "./read-pages.ts";
 import type { ThreadPage } from "./thread-options.ts";
 import { ThreadSession } from "./thread-session.ts";
@@ -83,19 +83,20 @@ export const createThreadClient = (options: ThreadClientOptions): ThreadClient =
       return openSubscription(session, threadId, given);
     },
     async startTurn(turn) {
-      const fields = toPrompt(session, turn);
+      const fields = toPrompt(session, checkStart(turn));
       return within(() => turns.start("turn.start", fields, turn), {
         name: "turn.start",
         signal: turn.signal,
       });
     },
     async compactThread(turn) {
-      const { threadId, model, signal } = turn;
+      const { threadId, model, signal } = checkCompact(turn);
       session.require("compact", "thread.compact");
       const name = "thread.compact";
       return within(() => turns.start(name, { threadId, model }, turn), { name, signal });
     },
-    async submitTurn({ clientRequestId, signal, timeoutMs, ...turn }) {
+    async submitTurn(given) {
+      const { clientRequestId, signal, timeoutMs, ...turn } = checkSubmit(given);
       const fields = { ...toPrompt(session, turn), clientRequestId };
       return (await session.call("turn.start", fields, { signal, timeoutMs })).turnId;
     },

@@ -44,6 +44,14 @@ describe("a turn", () => {
     await client.closed;
   });
 
+  it("is not started with an option that there is not", async () => {
+    const { client, server } = await setUp({});
+    const given = { threadId, input: "hello", onApprove: () => "once" };
+    for (const start of [client.startTurn(given), client.submitTurn(given), client.compactThread(given)])
+      expect(await failureOf(start)).toMatchObject({ code: "invalid_argument" });
+    expect(server.calls.map(({ method }) => method)).not.toContain("turn.start");
+  });
+
   it("keeps its events when the connection closes right behind them", async () => {
     const { client, server } = await setUp({
       "turn.start": (_params, call, server) => {

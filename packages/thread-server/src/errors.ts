@@ -32,15 +32,18 @@ export class ThreadStoreError extends HarnessError<ThreadStoreErrorCode> {
   static override readonly brand = "ThreadStoreError";
   /** With `store_failed`: the log is not as this server left it. */
   readonly detail?: "log_changed";
+  /** With `thread_locked`: when the lease of the other server ends, if that is gone. */
+  readonly retryAfterMs?: number;
 
   constructor(
     code: ThreadStoreErrorCode,
     message: string,
-    options: { cause?: unknown; detail?: "log_changed" } = {},
+    options: { cause?: unknown; detail?: "log_changed"; retryAfterMs?: number } = {},
   ) {
-    const { cause, detail } = options;
+    const { cause, detail, retryAfterMs } = options;
     super(code, message, { cause });
     if (detail !== undefined) this.detail = detail;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -119,9 +122,11 @@ export const isLocked = (error: unknown): error is ThreadStoreError =>
   ThreadStoreError.isInstance(error) && (error.code === "thread_locked" || error.code === "lock_unreadable");
 
 /** -32002: another server holds the thread, or it is unknown which one does. */
-export const threadLocked = ({ code, message }: ThreadStoreError): ProtocolError => {
+export const threadLocked = ({ code, message, retryAfterMs }: ThreadStoreError): ProtocolError => {
   const text = code === "thread_locked" ? "Another server holds this thread" : message;
-  return new ProtocolError(ThreadErrorCode.TurnBusy, text, { code, data: { reason: code } });
+  return new ProtocolError(ThreadErrorCode.TurnBusy, text, {
+    ...{ code, data: { reason: code, ...(retryAfterMs !== undefined && { retryAfterMs }) } },
+  });
 };
 
 /** -32602: the whole answer does not fit in a message. Asked for with `limit`, it comes in pages that fit. */

@@ -11,6 +11,9 @@ const systemCodeOf = (cause: unknown): string | undefined =>
 const tlsCode =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/;
 
+/** What came is no TLS, such as HTTP. */
+const notTls = /^(?:EPROTO|ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$/;
+
 const sentenceOf = (endpoint: string, code: string | undefined): string => {
   switch (code) {
     case undefined:
@@ -37,7 +40,8 @@ const isParserError = (cause: unknown): boolean =>
 export const toConnectionError = (endpoint: string, cause: unknown): HarnessError => {
   const code = systemCodeOf(cause);
   if (code !== undefined && tlsCode.test(code)) {
-    return new TlsError(`${endpoint} gives no secure connection (${code})`, { cause });
+    const how = notTls.test(code) ? ": it does not speak TLS there; is it http: or ws:?" : "";
+    return new TlsError(`${endpoint} gives no secure connection (${code})${how}`, { cause });
   }
   if (code?.startsWith("HPE_") || isParserError(cause)) {
     return new HttpReplyError("malformed_reply", `${endpoint} does not answer in HTTP`, { cause });

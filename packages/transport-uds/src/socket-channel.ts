@@ -47,7 +47,11 @@ export const socketChannels = <Context>(
   options: SocketChannelOptions,
   context: Context,
 ): ((socket: Socket) => Channel<Context>) => {
-  const codec = options.framing === "newline" ? newlineCodec(options) : lengthPrefixCodec(options);
+  const { framing = "length-prefix" } = options;
+  const isByLine = framing === "newline";
+  const codec = isByLine ? newlineCodec(options) : lengthPrefixCodec(options);
+  const other = isByLine ? "length-prefix" : "newline";
+  const hint = `no message came: this side frames by "${framing}"; if the other frames by "${other}", pass framing: "${other}"`;
   return (socket) => {
     const pipe = createStreamPipe({
       input: socket,
@@ -56,6 +60,6 @@ export const socketChannels = <Context>(
       toError: broken,
       release: () => void socket.destroy(),
     });
-    return createByteChannel(pipe, { ...options, codec, context });
+    return createByteChannel(pipe, { ...options, codec, context, hint });
   };
 };

@@ -42,6 +42,8 @@ export interface BytePipe {
 export interface ByteChannelOptions<Context> {
   readonly codec: Codec;
   readonly context: Context;
+  /** {@link Channel.hint} @default none */
+  readonly hint?: string | undefined;
   /** Bytes that may wait for a slow reader. @default 16777216 (16 MiB) */
   readonly maxBufferedBytes?: number | undefined;
   /** How long `close` waits for what is queued and for the other side before it cuts the pipe. @default 2000 */
@@ -65,6 +67,7 @@ const maxWrites = 8;
 class ByteChannel<Context> implements Channel<Context> {
   readonly context: Context;
   readonly closed: Promise<CloseReason>;
+  hint: string | undefined;
   readonly #pipe: BytePipe;
   readonly #clock: Clock;
   readonly #encoder;
@@ -88,6 +91,7 @@ class ByteChannel<Context> implements Channel<Context> {
   constructor(pipe: BytePipe, options: ByteChannelOptions<Context>) {
     this.#pipe = pipe;
     this.context = options.context;
+    this.hint = options.hint;
     this.#clock = options.clock ?? systemClock;
     this.#encoder = options.codec.createEncoder();
     this.#decoder = options.codec.createDecoder();
@@ -189,6 +193,7 @@ class ByteChannel<Context> implements Channel<Context> {
     if (this.#state !== "open" || this.#decoder.broken) return;
     const messages = this.#decoder.push(chunk);
     const last = messages.at(-1);
+    if (this.hint && !messages.every((message) => message instanceof Error)) this.hint = undefined;
     this.#queue?.push(messages);
     if (!this.#decoder.broken) return;
     this.#queue?.whenEmpty(() => void this.close(last as HarnessError));

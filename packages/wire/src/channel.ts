@@ -41,6 +41,8 @@ export interface Channel<Context = unknown> {
   /** Aborts when the channel is closed. */
   readonly signal: AbortSignal;
   readonly context: Context;
+  /** What to check as long as the other side has sent no message, such as the framing. */
+  readonly hint?: string | undefined;
 }
 
 /** A client's way to a channel. */

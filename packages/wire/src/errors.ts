@@ -59,8 +59,11 @@ export class RequestTimeoutError extends HarnessError<"request_timeout"> {
   constructor(
     readonly method: string,
     readonly timeoutMs: number,
+    /** What to check. */
+    hint?: string,
   ) {
-    super("request_timeout", `${method} was not answered within ${timeoutMs} ms`);
+    const more = hint === undefined ? "" : `: ${hint}`;
+    super("request_timeout", `${method} was not answered within ${timeoutMs} ms${more}`);
   }
 }
 
@@ -87,8 +90,11 @@ export class FrameTooLargeError extends HarnessError<"frame_too_large"> {
   constructor(
     readonly maxFrameBytes: number,
     readonly ends?: LineEnds,
+    /** What to check. */
+    hint?: string,
   ) {
-    super("frame_too_large", `a message exceeds the limit of ${maxFrameBytes} bytes`);
+    const more = hint === undefined ? "" : `: ${hint}`;
+    super("frame_too_large", `a message exceeds the limit of ${maxFrameBytes} bytes${more}`);
   }
 }
 

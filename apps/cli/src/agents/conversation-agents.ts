@@ -63,7 +63,11 @@ export const resolveAgents = async (
   others: readonly ResolvedAgent[] = [],
 ): Promise<readonly ResolvedAgent[]> => {
   const agents = await Promise.all(
-    specs.map((spec) => resolveAgent(spec).catch(unusable(`--agents ${spec}`, agentHint))),
+    specs.map((spec) => {
+      // What stands before the host of a URL may be a password.
+      const shown = spec.replace(/^(mcp:\s*https?:\/\/).*@/is, "$1…@");
+      return resolveAgent(spec).catch(unusable(`--agents ${shown}`, agentHint));
+    }),
   );
   const places = new Map(others.map(({ agentId, directory }) => [agentId.toLowerCase(), directory]));
   for (const { agentId, directory } of agents) {

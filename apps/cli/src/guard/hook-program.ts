@@ -57,16 +57,20 @@ export const hookProgramTitle = "harness guard hook";
 
 const usage = "use: harness guard hook HOST [--socket PATH] [--timeout-ms N] [--event NAME]";
 
+const unknownOption = (option: string): string => `unknown option ${JSON.stringify(option).slice(0, 100)}`;
+
 /** The arguments, or what is wrong with them. */
 const readArguments = (args: readonly string[]): HookArguments | string => {
   const [host, ...rest] = args;
-  if (host === undefined || host.startsWith("-")) return "the host is missing";
+  const isOption = host?.startsWith("-") === true;
+  if (isOption && !Object.hasOwn(names, host)) return unknownOption(host);
+  if (host === undefined || isOption) return "the host is missing";
   const given: { socket?: string; timeoutMs?: number; event?: string } = {};
   for (let index = 0; index < rest.length; index += 2) {
     const option = rest[index] ?? "";
     const value = rest[index + 1];
     const name = Object.hasOwn(names, option) ? names[option] : undefined;
-    if (name === undefined) return `unknown option ${JSON.stringify(option).slice(0, 100)}`;
+    if (name === undefined) return unknownOption(option);
     if (value === undefined) return `${option} needs a value`;
     if (name !== "timeoutMs") given[name] = value;
     else if (/^\d{1,10}$/.test(value) && Number(value) >= 1 && Number(value) <= maxTimeoutMs) {

@@ -1,7 +1,8 @@
 import { createHubClient, type HubClient, type HubClientOptions, HubError } from "@harnesskit/hub/client";
 import type { HubPlace } from "@harnesskit/hub/place";
 import { createUnixTransport } from "@harnesskit/transport-uds";
-import { CliError, ExitCode } from "../cli-error.ts";
+import { RequestTimeoutError } from "@harnesskit/wire";
+import { CliError, ExitCode, unavailableError } from "../cli-error.ts";
 import { describeEnd } from "../inbox/answer-one.ts";
 import { Interrupts } from "../interruption.ts";
 import { io } from "../io.ts";
@@ -49,6 +50,9 @@ interface AskHubOptions {
   readonly stays?: boolean | undefined;
 }
 
+/** How long a hub may take to answer its first call. */
+const helloMs = 5000;
+
 const listCommands: Readonly<Record<string, string>> = {
   device_not_found: "harness hub devices",
   grant_not_found: "harness inbox --grants",
@@ -69,15 +73,24 @@ export const stayWithHub = (name: string): Pick<Who, "reconnect" | "onState"> =>
   };
 };
 
-/** Asks the hub that runs. Rejects with a `CliError` `hub_unavailable` where none runs, and with the hub's reason where it refuses. */
+/** Asks the hub that runs. Rejects with a `CliError` `hub_unavailable` where none runs or answers, and with the hub's reason where it refuses. */
 export const askHub = async <T>(
   { state, stays, ...client }: AskHubOptions,
   ask: (client: HubClient) => Promise<T>,
 ): Promise<T> => {
   const place = await requireHub(state);
   try {
-    return await withHubClient(place, { client, ...(stays && stayWithHub(client.name)) }, ask);
+    const who = { client, timeoutMs: helloMs, ...(stays && stayWithHub(client.name)) };
+    return await withHubClient(place, who, ask);
   } catch (error) {
+    if (RequestTimeoutError.isInstance(error)) {
+      const message = `the hub at ${place.socket} takes connections and does not answer`;
+      const to = "Continue it if it is stopped (fg, or kill -CONT), or end it and start another";
+      throw unavailableError("hub_unavailable", message, {
+        cause: error,
+        hint: { to, run: "harness hub --open" },
+      });
+    }
     if (!HubError.isInstance(error)) throw error;
     const isMissing = error.code.endsWith("_not_found");
     throw new CliError(error.code, describeEnd(error), {

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@harnesskit/protocol/envelope";
+import { checkModelRun, checkToolRun } from "../option-names.ts";
 import { confirm } from "./confirm.ts";
 import { allowModelCall, type ModelRequest } from "./model-request.ts";
 import { runTool, type ToolRun } from "./run-tool.ts";
@@ -29,12 +30,14 @@ export interface Supervisor {
   /**
    * Runs a tool only if the harness allows it, with the arguments that were judged (AHP 2.4, `pre_action`), and reports how it went
    * (`post_action`). Rejects with a `SupervisionError` where it does not run, and with what the tool rejects with. An async generator that
-   * the tool returns is one output; it runs as it is read, so it is reported when it ends.
+   * the tool returns is one output; it runs as it is read, so it is reported when it ends. Rejects with `invalid_argument` for a field
+   * that it does not know.
    */
   runTool<T>(call: ToolRun<T>): Promise<T>;
   /**
    * Calls a model only if the harness allows it, with the messages that were judged (`pre_prompt`), and reports the answer
-   * (`post_response`). Rejects with a `SupervisionError` where it is not called, and with what `call` rejects with.
+   * (`post_response`). Rejects with a `SupervisionError` where it is not called, with what `call` rejects with, and with
+   * `invalid_argument` for a field that it does not know.
    */
   callModel<T>(call: ModelRun<T>): Promise<T>;
   /**
@@ -51,9 +54,9 @@ export interface Supervisor {
 export const createSupervisor = (client: SupervisingClient, options: SupervisionOptions = {}): Supervisor => {
   const supervision = new Supervision(client, options);
   return {
-    runTool: (call) => runTool(supervision, call),
+    runTool: async (call) => runTool(supervision, checkToolRun(call)),
     async callModel(given) {
-      const { messages, report } = await allowModelCall(supervision, given);
+      const { messages, report } = await allowModelCall(supervision, checkModelRun(given));
       try {
         const answer = await given.call(messages);
         report("success", given.summarise?.(answer));

@@ -1,9 +1,10 @@
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Agent, Runner, tool } from "@openai/agents-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import * as z from "zod";
-import { createSupervisor } from "../../src/index.ts";
+import { createSupervisor, SupervisionError } from "../../src/index.ts";
 import { startHarness } from "../ai-sdk/in-process.ts";
 
 const argumentsOf = (payload: unknown) => (payload as { arguments: { command: string } }).arguments;
@@ -285,4 +286,52 @@ describe("a tool of the OpenAI Agents SDK", () => {
       expect.arrayContaining(["c1", "c2"]),
     );
   });
+});
+
+it("refuses a call with a field that it does not know, and asks nobody", async () => {
+  const harness = await startHarness({});
+  const supervisor = createSupervisor(harness.client);
+  const calls = [
+    supervisor.runTool({ name: "shell", args: { command: "ls" }, run: () => 1 } as never),
+    supervisor.callModel({ model: "m", prompt: "hello", call: () => 1 } as never),
+  ];
+  for (const call of calls) await expect(call).rejects.toMatchObject({ code: "invalid_argument" });
+  await harness.settled();
+  expect(harness.seen).toEqual([]);
+});
+
+it("as the guide's loop, answers the model where it made up a tool, was blocked or wrote no JSON", async () => {
+  const page = await readFile(new URL("../../../../docs/supervise.md", import.meta.url), "utf8");
+  const [, code = ""] =
+    /^```javascript\n(?:import [^\n]+\n)+(.*?callModel.*?)^```$/ms.exec(
+      page.split("## Your own loop")[1] ?? "",
+    ) ?? [];
+  const harness = await startHarness({
+    pre_action: ({ payload }) =>
+      argumentsOf(payload).command === "rm" ? { decision: "block", reason: "no" } : { decision: "allow" },
+  });
+  const called = [
+    ["teleport", "{}"],
+    ["constructor", "{}"],
+    ["shell", '{"command":"rm"}'],
+    ["shell", "{"],
+    ["shell", '{"command":"ls"}'],
+  ].map(([name, text], index) => ({ id: `c${index}`, function: { name, arguments: text } }));
+  const given = {
+    ...{ createSupervisor, SupervisionError, client: harness.client, url: "", headers: {} },
+    fetch: async () => ({ json: async () => ({ choices: [{ message: { tool_calls: called } }] }) }),
+    messages: [] as { readonly content?: string }[],
+    tools: new Map([["shell", ({ command }: { command: string }) => `ran ${command}`]]),
+  };
+  const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
+  await new AsyncFunction(...Object.keys(given), code)(...Object.values(given));
+  expect(given.messages.slice(1).map(({ content }) => content)).toEqual([
+    'There is no tool "teleport".',
+    'There is no tool "constructor".',
+    "Blocked by policy: no",
+    "The arguments are not JSON.",
+    '"ran ls"',
+  ]);
+  await harness.settled();
+  expect(typesOf(harness.seen).filter((type) => type === "pre_action")).toHaveLength(2);
 });

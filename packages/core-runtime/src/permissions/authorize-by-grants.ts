@@ -30,6 +30,7 @@ const neededPermissions = (tool: ToolInfo, ofManifest: readonly string[]): reado
 };
 
 const allowed: Authorization = Object.freeze({ allowed: true });
+const byDefault = " (by its manifest, since the tool names no `permissions` of its own ([] for none))";
 /** Permissions that a refusal names. */
 const maxNamed = 8;
 
@@ -100,9 +101,12 @@ export class GrantAuthorizer {
     );
     const elsewhere = isGrantedElse ? " for this tool, caller, actor and time" : "";
     const lacks = `lacks the permission${missing.length === 1 ? "" : "s"} ${names}${elsewhere}`;
+    const isByDefault =
+      tool.permissions === undefined && missing.some((name) => name !== SIDE_EFFECTS_PERMISSION);
+    const why = isByDefault ? byDefault : "";
     const isGrantable = named.every((name) => PermissionNameSchema.safeParse(name).success);
     const how = isGrantable ? this.#howToGrant(tool, named) : "such a name cannot be granted";
-    return { allowed: false, reason: `${tool.agent_id} ${lacks}: ${how}`, details: { missing: named } };
+    return { allowed: false, reason: `${tool.agent_id} ${lacks}${why}: ${how}`, details: { missing: named } };
   }
 
   #howToGrant({ agent_id, name }: ToolInfo, permissions: readonly string[]): string {

@@ -277,6 +277,11 @@ it("a core that cannot start leaves nothing when a manifest is wrong or two are 
   await expect(cores.start({ socketDirectory, stopGraceMs: -1 })).rejects.toMatchObject({
     code: "invalid_argument",
   });
+  for (const agents of [good.directory, [undefined]] as unknown[]) {
+    const given = { socketDirectory, agents: agents as string[] };
+    const message = expect.stringContaining("startCore: agents") as string;
+    await expect(cores.start(given)).rejects.toMatchObject({ code: "invalid_argument", message });
+  }
   expect(await readdir(socketDirectory)).toEqual([]);
   expect(processesWith(good.directory)).toEqual([]);
 });

@@ -70,6 +70,10 @@ export class HubConnection {
     );
   }
 
+  get hint(): string | undefined {
+    return this.#peer.hint;
+  }
+
   request(method: string, params?: unknown, options?: RequestOptions): Promise<unknown> {
     return this.#peer.request(method, params, options);
   }

@@ -96,8 +96,17 @@ export const createPageHandler = ({
         "www-authenticate": 'Bearer realm="harness"',
       });
     }
+    const beside = Object.keys(handlers).filter((each) => isBeside(each, path));
+    if (beside.length > 0)
+      return plainAnswer(404, `Nothing is served at this path. There are ${beside.join(", ")}.`);
     if (method !== "GET" && method !== "HEAD")
       return plainAnswer(405, "This path takes GET.", { allow: "GET, HEAD" });
     return file(path);
   };
+};
+
+/** Whether two paths have the same parent, which is not the root. */
+const isBeside = (one: string, other: string): boolean => {
+  const parent = one.slice(0, one.lastIndexOf("/") + 1);
+  return parent !== "/" && other.startsWith(parent);
 };

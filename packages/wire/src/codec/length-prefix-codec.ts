@@ -5,6 +5,9 @@ import { encodeMessage, type MessageLimits, toMessageLimits } from "./json-text.
 import { MessageReader } from "./message-reader.ts";
 
 const headerBytes = 4;
+const openingBrace = 0x7b;
+const otherFraming =
+  'four bytes of length were expected, and JSON came: the other side may have framing: "newline"';
 
 const writeHeader = (bytes: Uint8Array, length: number): void => {
   bytes[0] = length >>> 24;
@@ -96,7 +99,8 @@ class LengthPrefixDecoder implements Decoder {
       const length = readHeader(bytes, at);
       if (length > this.#maxFrameBytes) {
         this.#reader.isBroken = true;
-        out.push(new FrameTooLargeError(this.#maxFrameBytes));
+        const hint = bytes[at] === openingBrace ? otherFraming : undefined;
+        out.push(new FrameTooLargeError(this.#maxFrameBytes, undefined, hint));
         break;
       }
       const start = at + headerBytes;

@@ -6,6 +6,8 @@ import { encodeMessage, type MessageLimits, toMessageLimits } from "./json-text.
 import { MessageReader } from "./message-reader.ts";
 
 const newline = 0x0a;
+const otherFraming =
+  ': lines of JSON were expected, and a zero came: the other side may have framing: "length-prefix"';
 const byteOrderMark = "\ufeff";
 /** Bytes of either end of a dropped line that its error has; UTF-16 units of one that was decoded. */
 const endBytes = 512;
@@ -106,10 +108,13 @@ class NewlineDecoder implements Decoder {
   end(): unknown[] {
     const out: unknown[] = [];
     if (this.broken || (this.#line.length === 0 && !this.#dropped)) return out;
+    const hint = this.#line.view()[0] === 0 ? otherFraming : "";
     this.#finishLine(out);
     const [message] = out;
     if (message instanceof InvalidMessageError && message.reason !== "too_deep") {
-      return [new InvalidMessageError("incomplete", "the input ended inside a message", { cause: message })];
+      return [
+        new InvalidMessageError("incomplete", `the input ended inside a message${hint}`, { cause: message }),
+      ];
     }
     return out;
   }

@@ -1,10 +1,11 @@
+import type { Channel } from "../channel.ts";
 import type { HarnessError } from "../errors.ts";
 import { type Backoff, resolveBackoff } from "../time/backoff.ts";
 import type { Clock } from "../time/clock.ts";
 import type { RequestOptions, RpcConnection } from "./peer-options.ts";
 
 /** What a session needs of a connection. */
-export type SessionConnection = Pick<RpcConnection, "request" | "close">;
+export type SessionConnection = Pick<RpcConnection, "request" | "close"> & Pick<Channel, "hint">;
 
 /**
  * `new` until a first `connect` has succeeded; `connecting` while a first `connect` with `retry` is tried; `ready`;

@@ -82,6 +82,11 @@ export class Peer<Context = unknown> implements RpcConnection {
     return this.#channel.context;
   }
 
+  /** As of the channel. */
+  get hint(): string | undefined {
+    return this.#channel.hint;
+  }
+
   /**
    * Calls the other side. Resolves with the result as it came, unvalidated. Rejects with a `ProtocolError` (the
    * other side's), or `request_timeout`, `request_cancelled`, `connection_closed`, `buffer_full` (the other side reads too slowly), `frame_too_large`,

@@ -13,6 +13,7 @@ import type {
   SessionState,
   SessionWait,
 } from "./client-session-options.ts";
+import { withHint } from "./with-hint.ts";
 
 /** One opening and introduction, for all callers that want it. When no caller waits for it any more it is given up. */
 interface Attempt<T> {
@@ -33,6 +34,7 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
   #state: SessionState = "new";
   /** The open connection, introduced or not. */
   #connection: C | undefined;
+  #introducing: C | undefined;
   #ready: ReadyConnection<C, I> | undefined;
   #introduction: I | undefined;
   #attempt: Attempt<ReadyConnection<C, I>> | undefined;
@@ -193,6 +195,7 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
       .catch((cause: unknown) => {
         const error = this.#toError(cause) as HarnessError;
         const connection = this.#connection;
+        this.#introducing = undefined;
         if (this.#state !== "closed") this.#lost(error);
         void connection?.close();
         throw error;
@@ -218,6 +221,7 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
       throw ended ?? new ConnectionClosedError();
     }
     this.#connection = connection;
+    this.#introducing = connection;
     const timeoutMs = Math.max(1, deadline - clock.elapsedMs());
     const introduction = await introduce(connection, { timeoutMs, signal });
     if (this.#connection !== connection) throw this.#error ?? new ConnectionClosedError();
@@ -271,7 +275,8 @@ export class ReconnectingConnection<C extends SessionConnection, I> {
     else this.#to("lost");
   }
 
-  #toError(error: unknown): unknown {
+  #toError(cause: unknown): unknown {
+    const error = withHint(cause, this.#introducing?.hint);
     return this.options.toError?.(error) ?? error;
   }
 
