@@ -111,14 +111,11 @@ export class ThreadSessions {
       const thread = await this.#stored(threadId);
       return this.followed.subscribe(threadId, (end, state) => begin(thread, end, state));
     };
-    return this.#use(
-      threadId,
-      async (session) => {
-        await check(session.state.lastSeq);
-        return begin(session.thread, session.state, session.state);
-      },
-      follow,
-    );
+    const begun = async (session: ThreadSession) => {
+      await check(session.state.lastSeq);
+      return begin(session.thread, session.state, session.state);
+    };
+    return this.#use(threadId, begun, follow);
   }
 
   /** Gives a thread to a server that asks for it, unless something runs in it. */
