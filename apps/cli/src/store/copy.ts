@@ -79,9 +79,9 @@ const hubFiles = (directory: string) =>
 const checkSource = async (from: CopySource): Promise<void> => {
   if (from.kind === "files") await workspaceDirectory(from.directory);
   const files = from.kind === "hub" ? hubFiles(from.directory) : from.kind === "sqlite" ? [from.file] : [];
-  for (const file of files)
-    if (!(await exists(file)))
-      throw usageError(`FROM: ${file} does not exist`, "FROM is sqlite:FILE, files:DIR or hub:DIR");
+  if ((await Promise.all(files.map(exists))).every(Boolean)) return;
+  const what = from.kind === "hub" ? `${from.directory} has no state of a hub` : `${files} does not exist`;
+  throw usageError(`FROM: ${what}`, "FROM is sqlite:FILE, files:DIR or hub:DIR");
 };
 
 const copyHub = async (directory: string, to: PostgresStore, defer: Defer): Promise<Counts> => {
