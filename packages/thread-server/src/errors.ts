@@ -1,6 +1,7 @@
 import type { JsonObject } from "@harnesskit/protocol/envelope";
 import { ThreadErrorCode } from "@harnesskit/protocol/threads";
 import { HarnessError, invalidParams, ProtocolError } from "@harnesskit/wire";
+import { defined } from "@harnesskit/wire/json";
 
 /** A turn cannot go on. The message is shown to people: a safe sentence. A runner may have codes of its own. */
 export class TurnError extends HarnessError<string> {
@@ -125,7 +126,7 @@ export const isLocked = (error: unknown): error is ThreadStoreError =>
 export const threadLocked = ({ code, message, retryAfterMs }: ThreadStoreError): ProtocolError => {
   const text = code === "thread_locked" ? "Another server holds this thread" : message;
   return new ProtocolError(ThreadErrorCode.TurnBusy, text, {
-    ...{ code, data: { reason: code, ...(retryAfterMs !== undefined && { retryAfterMs }) } },
+    ...{ code, data: defined({ reason: code, retryAfterMs }) },
   });
 };
 
