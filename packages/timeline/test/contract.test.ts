@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { processorMs } from "../../../test-kit/test-kit.ts";
 import { createMemoryTimelineStore } from "../src/index.ts";
 import { timelineStoreContract } from "../src/testing/index.ts";
 
@@ -25,7 +26,8 @@ it("adds a row to many as fast as to few", async () => {
   } as const;
   const add = { type: "add", row, content: {} } as const;
   await store.write(Array.from({ length: 20_000 }, () => add));
-  const startMs = performance.now();
-  for (let count = 0; count < 500; count++) await store.write([add]);
-  expect(performance.now() - startMs).toBeLessThan(500);
+  const addMany = async () => {
+    for (let count = 0; count < 500; count++) await store.write([add]);
+  };
+  expect(await processorMs(addMany)).toBeLessThan(500);
 });
