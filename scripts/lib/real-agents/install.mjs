@@ -28,23 +28,16 @@ export const withAgents = (agents, work) => {
     // npm does not choose a version that its own node is too old for.
     const env = { PATH: [node, process.env.PATH].join(delimiter) };
     // Two agents may be one package: it is installed once.
-    const nameOf = ({ npm, version = "latest" }) => `${npm}@${version}`;
-    const modules = {};
-    await mapLimit([...new Set(agents.map(nameOf))], 2, async (name) => {
-      modules[name] = await npmInstall(join(place, name), [name], { env });
+    const installed = {};
+    const found = await mapLimit(agents, 2, async ({ id, npm, bin, version = "latest" }) => {
+      const name = `${npm}@${version}`;
+      installed[name] ??= npmInstall(join(place, name), [name], { env });
+      const modules = await installed[name];
+      return [id, { program: join(modules, ".bin", bin), version: versionIn(modules, npm) }];
     });
-    const programOf = (agent) => {
-      const own = modules[nameOf(agent)];
-      return { program: join(own, ".bin", agent.bin), version: versionIn(own, agent.npm) };
-    };
     const base = join(temporary, "runs");
     mkdirSync(base);
-    return work({
-      node,
-      base,
-      place,
-      programs: Object.fromEntries(agents.map((agent) => [agent.id, programOf(agent)])),
-    });
+    return work({ node, base, place, programs: Object.fromEntries(found) });
   });
 };
 
