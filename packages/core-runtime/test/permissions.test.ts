@@ -70,7 +70,9 @@ describe("without a grant", () => {
     expect(await call()).toEqual({
       code: "tool.forbidden",
       message: expect.stringMatching(
-        new RegExp(`lacks .*${missing.join(", ")}( \\(by its manifest.*\\))?: this core has no option grants`),
+        new RegExp(
+          `lacks .*${missing.join(", ")}( \\(by its manifest.*\\))?: this core has no option grants`,
+        ),
       ),
       where: "core",
       details: { missing },
