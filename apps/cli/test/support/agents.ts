@@ -1,4 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +13,8 @@ const sdk = pathToFileURL(await sourceBundle(fromRoot("packages/agent-sdk/src/in
 
 /** A directory whose agents find their SDK as one file, which starts in half the time; and the example that greets. */
 const home = await (async () => {
-  const directory = mkdtempSync(join(tmpdir(), "harness-agents-"));
-  process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
+  // It goes with the end of the run: a worker that is ended says no more.
+  const directory = await mkdtemp(join(process.env.HARNESS_TEST_RUN as string, "agents-"));
   const modules = join(directory, "node_modules", "@harnesskit", "agent-sdk");
   await mkdir(modules, { recursive: true });
   await writeFile(join(modules, "index.js"), `export * from ${JSON.stringify(sdk)};`);
