@@ -125,11 +125,3 @@ export const record = (channel: Channel, { onEnd }: { readonly onEnd?: () => voi
   });
   return log;
 };
-
-/** The processor time of some work, in milliseconds: what other processes do meanwhile does not count. */
-export const processorMs = async (work: () => unknown): Promise<number> => {
-  const before = process.cpuUsage();
-  await work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-};
