@@ -58,11 +58,14 @@ const listCommands: Readonly<Record<string, string>> = {
   grant_not_found: "harness inbox --grants",
 };
 
+/** Tries without end to reach a hub that is away. */
+export const endlessReconnect = { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 };
+
 /** How a command that goes on keeps to its hub: it tries without end, and says when the hub is away and when it is back. */
 export const stayWithHub = (name: string): Pick<Who, "reconnect" | "onState"> => {
   let isAway = false;
   return {
-    reconnect: { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 },
+    reconnect: endlessReconnect,
     onState(state) {
       if (state !== (isAway ? "ready" : "reconnecting")) return;
       note(

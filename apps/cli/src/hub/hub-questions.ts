@@ -7,7 +7,7 @@ import { hubLabel, type Spinner } from "../terminal/spinner.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { approvalViewLines, shownWhole } from "../timeline/approval-lines.ts";
 import type { AskedAtHub } from "../timeline/judgements.ts";
-import { hubClient } from "./hub-client.ts";
+import { endlessReconnect, hubClient } from "./hub-client.ts";
 
 export interface HubQuestionsOptions {
   readonly place: HubPlace;
@@ -56,7 +56,7 @@ export class HubQuestions {
     const { place, command, version } = this.#options;
     const client = hubClient(place, {
       client: { name: command, version },
-      reconnect: { maxAttempts: Number.POSITIVE_INFINITY, maxDelayMs: 2000 },
+      reconnect: endlessReconnect,
       onState: this.#options.onState,
     });
     this.#client = client;

@@ -5,7 +5,7 @@ import type { ReadEventsOptions } from "../thread-store.ts";
 
 /** A line of this store has at most so many bytes. */
 const maxLineBytes = 64 * 1024 * 1024;
-/** How much is read at once: a short log is read in a small block, as V8 drops compiled code when it has to free many large ones. */
+/** How much is read at once: a short log in a small block, since many large ones make V8 collect everything often. */
 const [firstBlockBytes, maxBlockBytes] = [2 * 1024, 64 * 1024];
 const newline = 0x0a;
 
